@@ -1,0 +1,57 @@
+# Two commands need nothing but git, make and Python 3.11 or newer:
+#   make demo     release the means of a real table, and show the report
+#   make test     run the tests
+# `make check` adds what a change must also pass: style, types, import walls, documents.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PINS   := -c constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export NO_MKDOCS_2_WARNING := 1
+
+.PHONY: demo test check format docs cli-reference clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.demo
+	$(BIN)/lownoise demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/mkdocs build --strict --quiet
+
+format: $(VENV)/.check
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.check
+	$(BIN)/mkdocs serve
+
+cli-reference: $(VENV)/.test
+	$(BIN)/python tests/docs/cli_reference.py > docs/cli.md
+
+clean:
+	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lownoise needs Python 3.11 or newer; run make PYTHON=python3.11 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(PINS) --upgrade pip
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet $(PINS) --editable '.[demo]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet $(PINS) --group test
+	@touch $@
+
+$(VENV)/.check: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet $(PINS) --group lint --group docs
+	@touch $@

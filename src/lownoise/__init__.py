@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Differential privacy with the least noise, certified.
+
+Examples:
+    >>> import lownoise as ln
+    >>> plan = ln.plan(ln.Mean(["age"], ln.Box([0], [100])), budget=ln.zcdp(0.5),
+    ...                relation="substitute", size=1000)
+    >>> round(plan.error, 6)
+    0.1
+
+Names load when they are first used, so that importing this package costs little.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lownoise import errors
+    from lownoise.domains import Box
+    from lownoise.planning import Plan, plan
+    from lownoise.privacy import Ledger, approx_dp, zcdp
+    from lownoise.release import Release
+    from lownoise.workloads import Mean
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Box",
+    "Ledger",
+    "Mean",
+    "Plan",
+    "Release",
+    "__version__",
+    "approx_dp",
+    "errors",
+    "plan",
+    "zcdp",
+]
+
+_HOMES = {
+    "Box": "lownoise.domains",
+    "Ledger": "lownoise.privacy",
+    "Mean": "lownoise.workloads",
+    "Plan": "lownoise.planning",
+    "Release": "lownoise.release",
+    "approx_dp": "lownoise.privacy",
+    "plan": "lownoise.planning",
+    "zcdp": "lownoise.privacy",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "errors":
+        return import_module("lownoise.errors")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lownoise' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: parse, call, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lownoise.errors import FileError, LownoiseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from lownoise.privacy import Budget
+    from lownoise.release import Release
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Publish statistics about people with the least noise that keeps them private.",
+)
+ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
+app.add_typer(ledger_app, name="ledger")
+
+_Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+_Dataset = Annotated[str, typer.Option(help="The dataset's name in the ledger.")]
+_LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.")]
+_Rho = Annotated[float | None, typer.Option(help="ρ of zero-concentrated privacy.")]
+_Epsilon = Annotated[float | None, typer.Option(help="ε; give --delta too.")]
+_Delta = Annotated[float | None, typer.Option(help="δ; give --epsilon too.")]
+
+
+def main() -> None:
+    """Run the command line; a refusal is one line on standard error and status 2."""
+    try:
+        app()
+    except LownoiseError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
+
+
+@app.command()
+def plan(
+    spec: _Spec,
+    *,
+    as_json: _Json = False,
+    out: Annotated[Path | None, typer.Option(help="Write plan.json and report.html here.")] = None,
+) -> None:
+    """Show the noise, its error, its proof and its cost. Reads no data, spends nothing."""
+    from lownoise import report
+    from lownoise.spec import read_spec
+
+    made = read_spec(spec).plan()
+    if out is not None:
+        _fresh_folder(out, ("plan.json", "report.html"))
+        made.save(out / "plan.json")
+        _write(out / "report.html", report.html(made.terms))
+    if as_json:
+        print(made.to_json(), end="")  # noqa: T201
+    else:
+        _show(report.plan_table(made.terms))
+
+
+@app.command()
+def release(
+    spec: _Spec,
+    *,
+    data: Annotated[Path | None, typer.Option(help="The table, instead of the spec's.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write release.json and report.html.")] = None,
+    as_json: _Json = False,
+) -> None:
+    """Read the table, spend from the ledger, and print the private answers."""
+    from lownoise.spec import read_spec
+
+    read = read_spec(spec)
+    table = data or (read.data.path if read.data else None)
+    if table is None:
+        raise FileError("data.path is not in the spec; add it, or give --data PATH")
+    made = read.plan()
+    if out is not None:
+        _fresh_folder(out, ("release.json", "report.html"))
+    with _working("summing the table"):
+        answer = made.release(table, read.account())
+    _deliver(answer, out, as_json=as_json)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="A new folder for the results.")] = Path("demo-release"),
+) -> None:
+    """Release four means of all 336,776 flights from New York City in 2013."""
+    from lownoise.demo import demonstrate
+
+    folder = _unused(out)
+    _fresh_folder(folder, ())
+    with _working("summing 336,776 flights"):
+        shown = demonstrate(folder / "privacy.ledger")
+    _deliver(shown.release, folder, as_json=False)
+    terms = shown.release.terms
+    saved = float((terms.isotropic**2).sum() / (terms.standard_deviation**2).sum())
+    _show(
+        f"Total variance: {saved:.3f} times smaller than with i.i.d. Gaussian noise on the same "
+        "box at the same budget.",
+    )
+    _show(f"Ledger: {shown.ledger.path}, spent {shown.ledger.spent()} of {shown.ledger.budget()}.")
+
+
+@ledger_app.command("create")
+def ledger_create(
+    path: _LedgerPath,
+    dataset: _Dataset,
+    *,
+    rho: _Rho = None,
+    epsilon: _Epsilon = None,
+    delta: _Delta = None,
+) -> None:
+    """Open an account with a total budget: --rho, or --epsilon and --delta."""
+    from lownoise.privacy import Ledger
+
+    budget = _budget(rho, epsilon, delta)
+    Ledger.create(path, dataset, budget)
+    _show(f"{path}: opened an account for {dataset!r} with {budget}.")
+
+
+@ledger_app.command("charge")
+def ledger_charge(
+    path: _LedgerPath,
+    dataset: _Dataset,
+    note: Annotated[str, typer.Option(help="What was released, and with what.")],
+    *,
+    rho: _Rho = None,
+    epsilon: _Epsilon = None,
+    delta: _Delta = None,
+) -> None:
+    """Record what another tool spent on the same dataset: --rho, or --epsilon and --delta."""
+    from lownoise.privacy import Ledger
+
+    number = Ledger(path, dataset).charge(_budget(rho, epsilon, delta), note)
+    _show(f"{path}: recorded as spend {number} of {dataset!r}.")
+
+
+@ledger_app.command("show")
+def ledger_show(
+    path: _LedgerPath,
+    dataset: Annotated[str | None, typer.Option(help="One dataset; all without it.")] = None,
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Show what each dataset may spend, has spent, and on what."""
+    from lownoise.privacy import Ledger
+    from lownoise.report.account import account_dict, account_table
+
+    names = [dataset] if dataset is not None else Ledger.datasets(path)
+    accounts = [Ledger(path, name) for name in names]
+    if as_json:
+        print(json.dumps([account_dict(a) for a in accounts], indent=2))  # noqa: T201
+        return
+    for account in accounts:
+        _show(account_table(account))
+
+
+def _budget(rho: float | None, epsilon: float | None, delta: float | None) -> Budget:
+    from lownoise.errors import BudgetError
+    from lownoise.privacy import approx_dp, zcdp
+
+    if rho is not None and epsilon is None and delta is None:
+        return zcdp(rho)
+    if rho is None and epsilon is not None and delta is not None:
+        return approx_dp(epsilon, delta)
+    raise BudgetError("give either --rho, or both --epsilon and --delta")
+
+
+def _deliver(answer: Release, out: Path | None, *, as_json: bool) -> None:
+    """Write and print a release; where that fails it is printed whole, for it is paid for."""
+    from lownoise import report
+
+    try:
+        if out is not None:
+            answer.save(out / "release.json")
+            _write(out / "report.html", report.html(answer))
+        shown = None if as_json else report.release_table(answer)
+    except Exception:
+        print(answer.to_json(), end="")  # noqa: T201
+        raise
+    if shown is None:
+        print(answer.to_json(), end="")  # noqa: T201
+        return
+    _show(shown)
+    if out is not None:
+        _show(f"Report: {out / 'report.html'}")
+
+
+def _write(path: Path, text: str) -> None:
+    from lownoise import codec
+
+    codec.write(path, text)
+
+
+def _fresh_folder(folder: Path, names: tuple[str, ...]) -> None:
+    """Make the folder, and refuse before anything is spent where results could not be written."""
+    taken = next((folder / n for n in names if (folder / n).exists()), None)
+    if taken is not None:
+        raise FileError(f"file={taken} exists; give --out a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"folder={folder} cannot be made ({error.strerror}); give --out another",
+        ) from None
+    probe = folder / ".lownoise-probe"
+    _write(probe, "")
+    probe.unlink()
+
+
+def _unused(folder: Path) -> Path:
+    """Return the folder, or the first of its numbered names that does not exist."""
+    number = 1
+    found = folder
+    while found.exists():
+        number += 1
+        found = folder.with_name(f"{folder.name}-{number}")
+    return found
+
+
+def _show(what: RenderableType) -> None:
+    from rich.console import Console
+
+    Console(highlight=False, soft_wrap=isinstance(what, str)).print(what, markup=False)
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """Show on a terminal that work goes on; quiet elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as p:
+        p.add_task(what, total=None)
+        yield
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans and releases as JSON: versioned, exact, and without a word that is not data.
+
+A file holds what was chosen (`terms`) and, for its readers, what follows from it (`derived`).
+Reading takes the first and computes the second again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from lownoise.arrays import vector
+from lownoise.certificate import CornerDual
+from lownoise.domains import Box
+from lownoise.engines import Coding, TotalsQuery
+from lownoise.errors import FileError, LownoiseError
+from lownoise.mechanisms import GaussianMechanism
+from lownoise.privacy import Budget, Zcdp, approx_dp, zcdp
+from lownoise.sensitivity import RELATIONS
+from lownoise.shapes import DiagonalShape
+from lownoise.terms import Terms
+from lownoise.workloads import Mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Vector
+
+VERSION = 1
+_WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
+T = TypeVar("T")
+
+
+def dump(kind: str, content: dict[str, Any]) -> str:
+    """Return `content` as a document of `kind` ("plan" or "release")."""
+    document = {"format": f"lownoise.{kind}/{VERSION}", **content}
+    return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def load(kind: str, text: str) -> dict[str, Any]:
+    """Return the document.
+
+    Raises:
+        FileError: where it is no document of this kind and version.
+    """
+    document = json.loads(text)
+    found = document.get("format") if isinstance(document, dict) else None
+    if found != f"lownoise.{kind}/{VERSION}":
+        raise FileError(
+            f"format={found!r} is not lownoise.{kind}/{VERSION}; give a {kind} file that this "
+            "version of lownoise can read",
+        )
+    return dict(document)
+
+
+def guarded(read: Callable[[], T]) -> T:
+    """Return read(), with every way to be malformed turned into one clear error.
+
+    Raises:
+        FileError: where the document is damaged.
+    """
+    try:
+        return read()
+    except FileError:
+        raise
+    except (LownoiseError, ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        reason = str(error) if isinstance(error, LownoiseError) else "a field is missing or wrong"
+        raise FileError(f"the document is damaged: {reason}; use an unedited file") from None
+
+
+def write(path: Path, text: str) -> None:
+    """Write `text` to `path`, all of it or nothing.
+
+    Raises:
+        FileError: where the folder cannot be written.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            dir=path.parent,
+            prefix=f".{path.name}.",
+            delete=False,
+        ) as draft:
+            try:
+                draft.write(text)
+                draft.flush()
+                os.fsync(draft.fileno())
+                Path(draft.name).replace(path)
+            except BaseException:
+                Path(draft.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise FileError(
+            f"file={path} cannot be written ({error.strerror}); give a folder that can be written",
+        ) from None
+
+
+def terms_to_dict(terms: Terms) -> dict[str, Any]:
+    """Return what was chosen, as JSON values."""
+    question, mechanism = terms.question, terms.mechanism
+    return {
+        "question": {
+            "kind": "mean",
+            "columns": list(question.columns),
+            "lower": question.domain.lower.tolist(),
+            "upper": question.domain.upper.tolist(),
+            "center": question.center.tolist(),
+            "missing": question.missing.tolist(),
+            "drops_missing": question.drops_missing,
+        },
+        "budget": budget_to_dict(terms.budget),
+        "relation": mechanism.relation,
+        "size": mechanism.size,
+        "order": "inf" if math.isinf(terms.order) else terms.order,
+        "weights": terms.weights.tolist(),
+        "noise": {
+            "kind": "diagonal",
+            "step": mechanism.query.coding.step.tolist(),
+            "count_step": mechanism.count_step,
+            "scale": mechanism.noise.scale.tolist(),
+        },
+        "evidence": {
+            "kind": "corners",
+            "query_weights": terms.dual.query_weights.tolist(),
+            "plain_query_weights": terms.plain_dual.query_weights.tolist(),
+        },
+    }
+
+
+def terms_from_dict(fields: dict[str, Any]) -> Terms:
+    """Return the terms that `terms_to_dict` described; every field is checked as if it were new."""
+    asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
+    _expect("question.kind", asked["kind"], ("mean",))
+    _expect("noise.kind", noise["kind"], ("diagonal",))
+    _expect("evidence.kind", evidence["kind"], ("corners",))
+    _expect("relation", fields["relation"], RELATIONS)
+    drops, relation, size = bool(asked["drops_missing"]), fields["relation"], fields["size"]
+    question = Mean(
+        asked["columns"],
+        Box(asked["lower"], asked["upper"]),
+        center=asked["center"],
+        missing="drop" if drops else asked["missing"],
+    )
+    count_step = noise["count_step"]
+    by_size = relation == "substitute"
+    if by_size != isinstance(size, int) or by_size != (count_step is None) or size == 0:
+        raise FileError(f"size={size!r} and count_step={count_step!r} do not fit {relation}")
+    d = len(question.columns)
+    answers = d if by_size else d + 1
+    step = _vector(noise["step"], "noise.step", d)
+    for name, values in (("noise.step", step), ("noise.count_step", [count_step or 1.0])):
+        if any(math.frexp(float(s))[0] != 0.5 for s in values):  # noqa: PLR2004
+            raise FileError(f"{name} is not made of powers of two")
+    scale = _vector(noise["scale"], "noise.scale", answers)
+    if np.any(scale > _WIDEST):
+        raise FileError("noise.scale is beyond 2^52 grid steps")
+    return Terms(
+        question=question,
+        budget=budget_from_dict(fields["budget"]),
+        order=_order(fields["order"]),
+        weights=_vector(fields["weights"], "weights", answers),
+        dual=CornerDual(_vector(evidence["query_weights"], "evidence.query_weights", answers)),
+        plain_dual=CornerDual(
+            _vector(evidence["plain_query_weights"], "evidence.plain_query_weights", answers),
+        ),
+        mechanism=GaussianMechanism(
+            query=TotalsQuery(
+                Coding(
+                    columns=question.columns,
+                    lower=question.domain.lower,
+                    upper=question.domain.upper,
+                    center=question.center,
+                    missing=question.missing,
+                    step=step,
+                ),
+                drops,
+            ),
+            relation=relation,
+            size=size,
+            count_step=count_step,
+            noise=DiagonalShape(scale),
+        ),
+    )
+
+
+def derived(terms: Terms) -> dict[str, Any]:
+    """Return what follows from the terms, for the readers of a file."""
+    certificate, cost = terms.certificate, terms.cost
+    return {
+        "names": list(terms.names),
+        "standard_deviation": terms.standard_deviation.tolist(),
+        "error": terms.error,
+        "objective": terms.objective,
+        "certificate": {"lower": certificate.lower, "upper": certificate.upper},
+        "lower_bound": terms.lower_bound,
+        "cost": {
+            "mu": cost.mu,
+            "rho": cost.rho,
+            "epsilon": cost.epsilon,
+            "delta": cost.delta,
+        },
+    }
+
+
+def budget_to_dict(budget: Budget) -> dict[str, Any]:
+    """Return the budget as JSON values."""
+    return {"kind": "zcdp" if isinstance(budget, Zcdp) else "approx_dp", **asdict(budget)}
+
+
+def budget_from_dict(fields: dict[str, Any]) -> Budget:
+    """Return the budget that `budget_to_dict` described."""
+    numbers = dict(fields)
+    kind = numbers.pop("kind")
+    _expect("budget.kind", kind, ("zcdp", "approx_dp"))
+    return zcdp(**numbers) if kind == "zcdp" else approx_dp(**numbers)
+
+
+def _order(value: float | str) -> float:
+    order = math.inf if value == "inf" else float(value)
+    if not order >= 2:  # noqa: PLR2004
+        raise FileError(f"order={order} is below 2")
+    return order
+
+
+def _vector(values: Any, field: str, size: int) -> Vector:  # noqa: ANN401
+    found = vector(values, field=field, error=FileError)
+    if found.size != size or np.any(found < 0):
+        raise FileError(f"{field} is not {size} numbers of at least 0")
+    return found
+
+
+def _expect(field: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise FileError(f"{field}={value!r} is unknown; this version knows {', '.join(known)}")

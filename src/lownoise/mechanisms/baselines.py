@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What round noise would cost: the mechanisms that people use today, at the same budget.
+
+They are closed forms for the comparison in a plan and its report; nothing is released with them.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.errors import BudgetError
+from lownoise.privacy import ApproxDP, Zcdp
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.sensitivity import SymmetricBox
+
+
+def isotropic_gaussian(body: SymmetricBox, parameter: float) -> Vector:
+    """Return the standard deviations of i.i.d. Gaussian noise that covers `body`, shape (d,).
+
+    Each is the body's Euclidean radius ‖h‖₂ over μ.
+
+    Examples:
+        >>> from lownoise.sensitivity import SymmetricBox
+        >>> isotropic_gaussian(SymmetricBox(np.array([3.0, 4.0])), 1.0)
+        array([5., 5.])
+    """
+    return frozen(np.full(body.half_width.size, np.linalg.norm(body.half_width) / parameter))
+
+
+@singledispatch
+def split_laplace(budget: object, body: SymmetricBox) -> Vector:
+    """Return the standard deviations of Laplace noise with the budget split evenly, shape (d,).
+
+    Under (ε, δ) each of the d answers gets ε/d, of scale b = h·d/ε. Under ρ-zCDP each gets ρ/d,
+    which ε' = √(2ρ/d) meets, because ε'-DP is (ε'²/2)-zCDP (Bun & Steinke 2016, Proposition 1.4).
+    A Laplace number of scale b has standard deviation √2·b.
+
+    Raises:
+        BudgetError: where the budget is of another kind.
+    """
+    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+
+
+@split_laplace.register(ApproxDP)
+def _(budget: ApproxDP, body: SymmetricBox) -> Vector:
+    each = budget.epsilon / body.half_width.size
+    return frozen(math.sqrt(2) * body.half_width / each)
+
+
+@split_laplace.register(Zcdp)
+def _(budget: Zcdp, body: SymmetricBox) -> Vector:
+    each = math.sqrt(2 * budget.rho / body.half_width.size)
+    return frozen(math.sqrt(2) * body.half_width / each)

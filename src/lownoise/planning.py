@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A question and a budget become a plan; no data are read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise import codec
+from lownoise.arrays import frozen
+from lownoise.entropy import SystemEntropy
+from lownoise.errors import PlanError
+from lownoise.mechanisms import gaussian_mechanism
+from lownoise.privacy import gaussian_parameter
+from lownoise.release import Release, execute
+from lownoise.sensitivity import RELATIONS, SymmetricBox, sensitivity_body
+from lownoise.solvers import solve
+from lownoise.solvers.box import weight_for_share
+from lownoise.terms import Terms
+from lownoise.workloads import Mean
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lownoise.arrays import Vector
+    from lownoise.certificate import Certificate
+    from lownoise.privacy import Budget, Ledger
+    from lownoise.sensitivity import Relation
+    from lownoise.terms import Cost
+
+COUNT_SHARE = 0.05
+_MOST_RECORDS = 10**15
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a release will be: its noise, its error, its proof and its cost.
+
+    Made by `plan`; `terms` holds everything, the properties below are what people ask for.
+    """
+
+    terms: Terms
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        return self.terms.names
+
+    @property
+    def error(self) -> float:
+        """(E‖error‖_p²)^{1/2} of the answers: exact at p = 2, a stated upper bound otherwise."""
+        return self.terms.error
+
+    @property
+    def objective(self) -> float:
+        """√tr_{p/2}(covariance) = ‖standard deviations‖_p."""
+        return self.terms.objective
+
+    @property
+    def standard_deviation(self) -> Vector:
+        """The standard deviation of each answer's noise, in its unit, shape (m,)."""
+        return self.terms.standard_deviation
+
+    @property
+    def covariance(self) -> Vector:
+        """The covariance of the answers, shape (m, m), formed on request."""
+        return self.terms.covariance
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least weighted objective of any Gaussian noise within the budget."""
+        return self.terms.certificate
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's error is below, on any dataset."""
+        return self.terms.lower_bound
+
+    @property
+    def cost(self) -> Cost:
+        """What the release reveals, from the final noise, rounded up."""
+        return self.terms.cost
+
+    def release(self, table: Any, ledger: Ledger | None = None) -> Release:  # noqa: ANN401
+        """Read the table, add the noise, and return the answers.
+
+        Args:
+            table: the path of a CSV or Parquet file, a pandas DataFrame or an Arrow table.
+            ledger: the account that pays, `ln.Ledger(path, dataset)`; without one nothing is
+                recorded, and the release says so.
+
+        Raises:
+            LedgerError: where the account cannot pay; then no record has been read.
+            TableError: where the table cannot be read or does not fit; then nothing is spent.
+        """
+        return execute(self.terms, table, ledger, entropy=SystemEntropy())
+
+    def to_json(self) -> str:
+        """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
+        content = {"terms": codec.terms_to_dict(self.terms), "derived": codec.derived(self.terms)}
+        return codec.dump("plan", content)
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Return the plan that `to_json` wrote.
+
+        Raises:
+            FileError: where the text is no plan of a version that is known.
+        """
+        return codec.guarded(lambda: cls(codec.terms_from_dict(codec.load("plan", text)["terms"])))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_json` to a file, all of it or nothing.
+
+        Raises:
+            FileError: where it cannot be written.
+        """
+        codec.write(Path(path), self.to_json())
+
+
+def plan(
+    question: Mean,
+    *,
+    budget: Budget,
+    relation: Relation,
+    size: int | None = None,
+    order: float = 2.0,
+    count_share: float = COUNT_SHARE,
+) -> Plan:
+    """Fit the least noise to a question, without reading any data.
+
+    Args:
+        question: what is asked, `ln.Mean(columns, domain)`.
+        budget: `ln.zcdp(rho)` or `ln.approx_dp(epsilon, delta)`.
+        relation: "substitute": a neighbour changes one record, `size` is public, the answers are
+            the means. "add_remove": a neighbour has one record more or less, the answers are the
+            sums about the question's center and the count; means follow from them.
+        size: the number of records, under "substitute" only.
+        order: p in [2, ∞], the norm of the error that is made small; `math.inf` for the largest.
+        count_share: under "add_remove", the part of μ² that is spent on the count, in (0, 1); the
+            standard deviation of each sum is 1/√(1 − count_share) times what it would be alone.
+
+    Raises:
+        PlanError, BudgetError: where an argument is out of range.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> p = ln.plan(ln.Mean(["age", "height"], ln.Box([0, 0.5], [120, 2.5])),
+        ...             budget=ln.zcdp(0.5), relation="substitute", size=1000)
+        >>> [round(float(s), 4) for s in p.standard_deviation]
+        [0.121, 0.0156]
+        >>> p.certificate.gap < 1e-6
+        True
+    """
+    if not isinstance(question, Mean):
+        raise PlanError(f"question={type(question).__name__} is no question; give ln.Mean(…)")
+    if relation not in RELATIONS:
+        raise PlanError(f"relation={relation!r} is unknown; give one of {', '.join(RELATIONS)}")
+    if question.drops_missing and relation == "substitute":
+        raise PlanError('missing="drop" changes the public size; use "center" or a point')
+    size = _checked_size(size, relation)
+    order = _number("order", order)
+    if not order >= 2:  # noqa: PLR2004
+        raise PlanError(f"order={order:g} is out of range; give p from 2 to infinity")
+    count_share = _number("count_share", count_share)
+    if not 0 < count_share < 1:
+        raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
+    parameter = gaussian_parameter(budget)
+    body = sensitivity_body(question.domain, relation, question.center)
+    weights = np.ones(body.half_width.size)
+    plain = solve(body, order=order, weights=weights)
+    if relation == "add_remove":
+        sums = SymmetricBox(body.half_width[:-1])
+        weights[-1] = weight_for_share(sums, order, count_share)
+    fitted = solve(body, order=order, weights=weights)
+    return Plan(
+        Terms(
+            question=question,
+            budget=budget,
+            order=order,
+            weights=frozen(weights),
+            dual=fitted.dual,
+            plain_dual=plain.dual,
+            mechanism=gaussian_mechanism(question, relation, size, fitted.shape, parameter),
+        ),
+    )
+
+
+def _checked_size(size: int | None, relation: Relation) -> int | None:
+    if relation == "add_remove":
+        if size is not None:
+            raise PlanError(
+                f"size={size} is private under add_remove; leave it out: the count is released",
+            )
+        return None
+    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+    if not whole or not 1 <= int(size or 0) <= _MOST_RECORDS:
+        raise PlanError(
+            f"size={size!r} is no public number of records; under substitute give a whole number "
+            "from 1 to 10^15",
+        )
+    return int(size or 0)
+
+
+def _number(field: str, value: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise PlanError(f"{field} is not a number; give one") from None
+    if math.isnan(number):
+        raise PlanError(f"{field}=nan is not a number; give one")
+    return number

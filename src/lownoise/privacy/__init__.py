@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a release reveals, how it adds up, and where it is written down."""
+
+from lownoise.privacy.budget import ApproxDP, Budget, Zcdp, approx_dp, gaussian_parameter, zcdp
+from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, ZcdpEvent
+from lownoise.privacy.ledger import Ledger
+
+__all__ = [
+    "ApproxDP",
+    "ApproxDPEvent",
+    "Budget",
+    "Event",
+    "GaussianEvent",
+    "Ledger",
+    "Zcdp",
+    "ZcdpEvent",
+    "approx_dp",
+    "gaussian_parameter",
+    "zcdp",
+]

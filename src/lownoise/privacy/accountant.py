@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How events add up against a total budget.
+
+Gaussian releases compose exactly: μ² adds, and the whole is one Gaussian release (Dong, Roth & Su
+2022, Corollary 2). Releases of which only ρ is known join them through dp-accounting's Rényi
+accountant; those of which only (ε, δ) is known add by basic composition on top.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from lownoise.errors import BudgetError
+from lownoise.privacy.budget import ApproxDP, Zcdp, exact
+from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, ZcdpEvent
+from lownoise.privacy.gaussian_curve import delta_up
+from lownoise.rounding import sqrt_up, up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FLOATS = 1e-9  # upward: dp-accounting computes in floats that are rounded to nearest
+
+
+@singledispatch
+def within(budget: object, events: Sequence[Event]) -> bool:
+    """Return whether all `events` together surely stay within `budget`.
+
+    Raises:
+        BudgetError: where an event has no reading under a budget of this kind.
+
+    Examples:
+        >>> within(Zcdp(0.3), [ZcdpEvent(0.1)] * 3), within(Zcdp(0.3), [ZcdpEvent(0.1)] * 4)
+        (True, False)
+    """
+    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+
+
+@within.register(Zcdp)
+def _(budget: Zcdp, events: Sequence[Event]) -> bool:
+    return rho_of(events) <= exact(budget.rho)
+
+
+@within.register(ApproxDP)
+def _(budget: ApproxDP, events: Sequence[Event]) -> bool:
+    # δ as its decimal or as its float: the caller meant one of the two
+    return _delta(events, budget.epsilon) <= max(exact(budget.delta), Fraction(budget.delta))
+
+
+def rho_of(events: Sequence[Event]) -> Fraction:
+    """Return the exact sum of the ρ of `events`.
+
+    Raises:
+        BudgetError: where an event is known by its (ε, δ) only.
+    """
+    if any(isinstance(e, ApproxDPEvent) for e in events):
+        raise BudgetError(
+            "an (epsilon, delta) spend has no rho; charge it to a dataset with an approx_dp budget",
+        )
+    return gaussian_square(events) / 2 + sum(
+        (exact(e.rho) for e in events if isinstance(e, ZcdpEvent)),
+        Fraction(0),
+    )
+
+
+def gaussian_square(events: Sequence[Event]) -> Fraction:
+    """Return the exact sum of μ² over the Gaussian events."""
+    return sum((Fraction(e.mu) ** 2 for e in events if isinstance(e, GaussianEvent)), Fraction(0))
+
+
+def delta_spent(events: Sequence[Event], epsilon: float) -> float:
+    """Return at least the δ of all `events` together at ε = `epsilon`; 1 where ε is overspent.
+
+    Examples:
+        >>> delta_spent([GaussianEvent(0.75), GaussianEvent(1.0)], 1.0) == delta_up(1.25, 1.0)
+        True
+    """
+    delta = _delta(events, epsilon)
+    rounded = float(delta)
+    return min(rounded if Fraction(rounded) >= delta else up(rounded), 1.0)
+
+
+def _delta(events: Sequence[Event], epsilon: float) -> Fraction:
+    """Return at least the δ of all `events` together, and 1 where their ε alone is too much."""
+    known = [e for e in events if isinstance(e, ApproxDPEvent)]
+    rest = [e for e in events if not isinstance(e, ApproxDPEvent)]
+    left = exact(epsilon) - sum((exact(e.epsilon) for e in known), Fraction(0))
+    if left < 0:
+        return Fraction(1)
+    at = float(left) if known else epsilon
+    if known and Fraction(at) > left:
+        at = math.nextafter(at, 0.0)
+    delta = sum((exact(e.delta) for e in known), Fraction(0))
+    total = _exact_root_up(gaussian_square(rest))
+    if any(isinstance(e, ZcdpEvent) for e in rest):
+        return delta + Fraction(_renyi_delta(total, rest, at))
+    return delta + Fraction(delta_up(total, at))
+
+
+def _renyi_delta(mu: float, rest: Sequence[Event], epsilon: float) -> float:
+    from dp_accounting import dp_event, rdp
+
+    accountant = rdp.RdpAccountant()
+    if mu:
+        accountant.compose(dp_event.GaussianDpEvent(math.nextafter(1 / mu, 0.0)))
+    for event in rest:
+        if isinstance(event, ZcdpEvent):
+            accountant.compose(dp_event.ZCDpEvent(event.rho))
+    return min(float(accountant.get_delta(epsilon)) * (1 + _FLOATS), 1.0)
+
+
+def _exact_root_up(square: Fraction) -> float:
+    """Return the square root of a fraction: exact where it is a float, else rounded up."""
+    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if root * root == square and Fraction(float(root)) == root:
+        return float(root)
+    return sqrt_up(up(float(square)))

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Privacy budgets, and the most that one Gaussian release may reveal under each.
+
+A budget's numbers mean the decimals that the user typed: three spends of 0.1 fill 0.3 exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import singledispatch
+from typing import final
+
+from lownoise.errors import BudgetError
+from lownoise.privacy.gaussian_curve import parameter_down
+from lownoise.rounding import down, up
+
+
+def exact(number: float) -> Fraction:
+    """Return the shortest decimal that reads back as `number`, as a fraction.
+
+    Examples:
+        >>> 3 * exact(0.1) == exact(0.3)
+        True
+    """
+    return Fraction(repr(float(number)))
+
+
+@final
+@dataclass(frozen=True)
+class Zcdp:
+    """ρ-zero-concentrated differential privacy (002, Definition 10)."""
+
+    rho: float
+
+    def __str__(self) -> str:
+        return f"{self.rho:g}-zCDP"
+
+
+@final
+@dataclass(frozen=True)
+class ApproxDP:
+    """(ε, δ)-differential privacy."""
+
+    epsilon: float
+    delta: float
+
+    def __str__(self) -> str:
+        return f"({self.epsilon:g}, {self.delta:g})-DP"
+
+
+Budget = Zcdp | ApproxDP
+
+
+def zcdp(rho: float) -> Zcdp:
+    """Return the budget of ρ-zCDP.
+
+    Args:
+        rho: ρ in [1e-12, 1e6].
+
+    Raises:
+        BudgetError: where ρ is not a number in that range.
+
+    Examples:
+        >>> zcdp(0.5)
+        Zcdp(rho=0.5)
+    """
+    return Zcdp(_within("zcdp.rho", rho, 1e-12, 1e6))
+
+
+def approx_dp(epsilon: float, delta: float) -> ApproxDP:
+    """Return the budget of (ε, δ)-differential privacy.
+
+    Args:
+        epsilon: ε in [1e-6, 1000].
+        delta: δ in [1e-100, 1), the chance that is left out; choose far less than 1/n.
+
+    Raises:
+        BudgetError: where a number is outside its range.
+
+    Examples:
+        >>> approx_dp(1.0, 1e-6)
+        ApproxDP(epsilon=1.0, delta=1e-06)
+    """
+    checked_epsilon = _within("approx_dp.epsilon", epsilon, 1e-6, 1e3)
+    return ApproxDP(checked_epsilon, _within("approx_dp.delta", delta, 1e-100, 1 - 2.0**-53))
+
+
+def _within(field: str, value: float, least: float, most: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise BudgetError(f"{field} is not a number; give one in [{least:g}, {most:g}]") from None
+    if not least <= number <= most:
+        top = "below 1" if most < 1 else f"at most {most:g}"
+        raise BudgetError(f"{field}={number:g} is out of range; give at least {least:g} and {top}")
+    return number
+
+
+@singledispatch
+def gaussian_parameter(budget: object) -> float:
+    """Return the greatest float μ such that one μ-GDP Gaussian release stays within `budget`.
+
+    Raises:
+        BudgetError: where the budget is of a kind that a Gaussian cannot keep.
+
+    Examples:
+        >>> gaussian_parameter(zcdp(0.5))
+        1.0
+    """
+    raise BudgetError(
+        f"budget={budget!r} is of no known kind; use ln.zcdp(rho) or ln.approx_dp(epsilon, delta)",
+    )
+
+
+@gaussian_parameter.register(Zcdp)
+def _(budget: Zcdp) -> float:
+    # N(0, M/(2ρ)) is ρ-zCDP (002, Lemma 13): μ²/2 = ρ
+    # ρ as the decimal and as its float, so that the cost is within it however it is read
+    twice = 2 * min(exact(budget.rho), Fraction(budget.rho))
+    mu = up(math.sqrt(twice))
+    while Fraction(mu) ** 2 > twice:
+        mu = down(mu)
+    return mu
+
+
+@gaussian_parameter.register(ApproxDP)
+def _(budget: ApproxDP) -> float:
+    return parameter_down(budget.epsilon, budget.delta)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Terms and a table become a release: reserve, sum, settle, add noise."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise import codec
+from lownoise.arrays import frozen
+from lownoise.errors import LedgerError, LownoiseError, PlanError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lownoise.arrays import Vector
+    from lownoise.entropy import Entropy
+    from lownoise.privacy import Ledger
+    from lownoise.terms import Terms
+
+
+@final
+@dataclass(frozen=True)
+class Spend:
+    """Where a release was paid: the ledger's dataset and the number of the entry."""
+
+    dataset: str
+    number: int
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Release:
+    """Answers that may be published, with their error, their proof and their cost.
+
+    Args:
+        terms: what was promised.
+        integers: the release itself, in grid steps; all else follows from it and the terms.
+        spend: where it was paid, None where nothing was recorded.
+        created: when (UTC, ISO 8601).
+        versions: of Python, numpy and lownoise.
+    """
+
+    terms: Terms
+    integers: tuple[int, ...]
+    spend: Spend | None
+    created: str
+    versions: dict[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        return self.terms.names
+
+    @cached_property
+    def estimate(self) -> Vector:
+        """The answers in their units, shape (m,): means in column order, or sums and the count."""
+        return self.terms.mechanism.answers(self.integers)
+
+    @property
+    def standard_deviation(self) -> Vector:
+        """The standard deviation of each answer's noise, shape (m,)."""
+        return self.terms.standard_deviation
+
+    @property
+    def covariance(self) -> Vector:
+        """The covariance of the answers' noise, shape (m, m), formed on request."""
+        return self.terms.covariance
+
+    @property
+    def recorded(self) -> bool:
+        """Whether a ledger holds the spend."""
+        return self.spend is not None
+
+    def interval(self, level: float = 0.95) -> Vector:
+        """Return an interval for each answer on the table, shape (m, 2): lower, upper.
+
+        Each covers the exact answer with chance `level` over the noise; it says nothing of how the
+        table was sampled.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        reach = _quantile(level) * self.standard_deviation
+        return frozen(np.stack([self.estimate - reach, self.estimate + reach], axis=1))
+
+    @property
+    def mean(self) -> Vector:
+        """The mean of each column, shape (d,).
+
+        Under `substitute` it is the estimate. Under `add_remove` it is center + sum/count, which is
+        post-processing and not exactly unbiased; NaN where the noisy count is not positive.
+        """
+        if self.terms.size is not None:
+            return self.estimate
+        *sums, count = self.estimate.tolist()
+        center = self.terms.question.center
+        if count <= 0:
+            return frozen(np.full(center.size, math.nan))
+        return frozen(center + np.array(sums) / count)
+
+    def mean_interval(self, level: float = 0.95) -> Vector:
+        """Return an interval for each column's mean, shape (d, 2): lower, upper.
+
+        Under `add_remove` it is Fieller's: every θ with |sum − θ·count| within its own deviation,
+        cut to the bounds; it covers with chance `level` exactly, ratio or not.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        if self.terms.size is not None:
+            return self.interval(level)
+        question = self.terms.question
+        z = _quantile(level)
+        s, n = self.estimate[:-1], self.estimate[-1]
+        a, b = self.standard_deviation[:-1], self.standard_deviation[-1]
+        square = n**2 - (z * b) ** 2
+        if n > 0 and square > 0:
+            root = z * np.sqrt(np.maximum((s * b) ** 2 + a**2 * square, 0.0))
+            lower, upper = (s * n - root) / square, (s * n + root) / square
+        else:  # the count may be zero: nothing is excluded
+            lower, upper = np.full(s.size, -np.inf), np.full(s.size, np.inf)
+        ends = np.stack([question.center + lower, question.center + upper], axis=1)
+        box = question.domain
+        return frozen(np.clip(ends, box.lower[:, None], box.upper[:, None]))
+
+    def to_json(self) -> str:
+        """Return the release as JSON, versioned; `from_json` reads it back exactly."""
+        spend = self.spend and {"dataset": self.spend.dataset, "number": self.spend.number}
+        return codec.dump(
+            "release",
+            {
+                "terms": codec.terms_to_dict(self.terms),
+                "integers": [str(k) for k in self.integers],
+                "spend": spend,
+                "created": self.created,
+                "versions": self.versions,
+                "derived": {**codec.derived(self.terms), "estimate": self.estimate.tolist()},
+            },
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Return the release that `to_json` wrote.
+
+        Raises:
+            FileError: where the text is no release of a version that is known.
+        """
+
+        def read() -> Release:
+            fields = codec.load("release", text)
+            terms = codec.terms_from_dict(fields["terms"])
+            integers = tuple(int(k) for k in fields["integers"])
+            if len(integers) != len(terms.names):
+                raise ValueError
+            paid = fields["spend"]
+            return cls(
+                terms=terms,
+                integers=integers,
+                spend=None if paid is None else Spend(str(paid["dataset"]), int(paid["number"])),
+                created=str(fields["created"]),
+                versions={str(k): str(v) for k, v in fields["versions"].items()},
+            )
+
+        return codec.guarded(read)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_json` to a file, all of it or nothing.
+
+        Raises:
+            FileError: where it cannot be written.
+        """
+        codec.write(Path(path), self.to_json())
+
+
+def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy) -> Release:  # noqa: ANN401
+    """Reserve the cost, sum the table, settle the cost, add the noise, and return the answers.
+
+    Args:
+        terms: what was promised.
+        table: as `engines.tables.open_table` takes it.
+        ledger: the account that pays, or None.
+        entropy: where the noise comes from; `SystemEntropy()` for anything that is published.
+
+    Raises:
+        LedgerError: where the account cannot pay; then no record has been read.
+        TableError: where the table cannot be read or does not fit; then nothing is spent.
+    """
+    from lownoise.engines import duckdb
+
+    number = ledger.reserve(terms.mechanism.event, _note(terms)) if ledger else 0
+    try:
+        totals = duckdb.totals(terms.mechanism.query, table)
+        terms.mechanism.check(totals)
+        if ledger:
+            ledger.settle(number)  # from here on nothing gives the spend back
+    except (LownoiseError, KeyboardInterrupt):  # nothing has been seen
+        if ledger:
+            with suppress(LedgerError):  # what cannot be cancelled counts
+                ledger.cancel(number)
+        raise
+    integers = terms.mechanism.run(totals, entropy=entropy)
+    return Release(
+        terms=terms,
+        integers=integers,
+        spend=Spend(ledger.dataset, number) if ledger else None,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=_versions(),
+    )
+
+
+def _note(terms: Terms) -> str:
+    return f"mean of {', '.join(terms.question.columns)}"[:200]
+
+
+def _quantile(level: float) -> float:
+    if not 0 < level < 1:
+        raise PlanError(f"level={level} is out of range; give one between 0 and 1")
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import version
+
+    return {
+        "lownoise": version("lownoise"),
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+    }

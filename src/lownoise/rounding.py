@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Directed rounding: each result lies on the named side of the exact one.
+
+IEEE 754 rounds +, −, ×, ÷ and √ to nearest, so one step outward is always far enough. Powers and
+logarithms have no such guarantee and do not appear here.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+
+
+def up(x: float) -> float:
+    """Return the next float above."""
+    return math.nextafter(x, math.inf)
+
+
+def down(x: float) -> float:
+    """Return the next float below."""
+    return math.nextafter(x, -math.inf)
+
+
+def mul_up(a: float, b: float) -> float:
+    """Return at least a·b."""
+    return up(a * b)
+
+
+def square_up(a: float) -> float:
+    """Return a² where that is a float, else the float above it.
+
+    Examples:
+        >>> square_up(3.0), square_up(0.1) > 0.1 * 0.1
+        (9.0, False)
+    """
+    square = a * a
+    exact = math.isinf(square) or Fraction(square) >= Fraction(a) ** 2
+    return square if exact else up(square)
+
+
+def sqrt_up(a: float) -> float:
+    """Return at least √a."""
+    return up(math.sqrt(a))
+
+
+def norm_up(numerators: Vector, denominators: Vector) -> float:
+    """Return at least √Σ(nᵢ/dᵢ)²; 0/0 counts as 0 and n/0 as infinite.
+
+    Args:
+        numerators: shape (d,), not negative.
+        denominators: shape (d,), not negative.
+
+    Examples:
+        >>> 1.0 <= norm_up(np.array([3.0, 4.0, 0.0]), np.array([5.0, 5.0, 0.0])) < 1.000001
+        True
+    """
+    used = numerators > 0
+    with np.errstate(divide="ignore", over="ignore"):
+        ratios = np.nextafter(numerators[used] / denominators[used], np.inf)
+        squares = np.nextafter(ratios * ratios, np.inf)
+    if not squares.size:
+        return 0.0
+    try:
+        total = math.fsum(squares)  # the exact sum, rounded once
+    except OverflowError:
+        return math.inf
+    return sqrt_up(up(total))

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise shapes: covariances kept as factors, never as more numbers than they have."""
+
+from lownoise.shapes.abstract import AbstractShape
+from lownoise.shapes.diagonal import DiagonalShape
+
+__all__ = ["AbstractShape", "DiagonalShape"]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every noise shape can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers, Vector
+
+
+class AbstractShape(ABC):
+    """A covariance M = L·Lᵀ given by its factor L, whose entries are exactly the stored floats."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+
+    @property
+    @abstractmethod
+    def longest_row(self) -> int:
+        """The most entries in a row of L: how many roundings `apply` makes in one answer."""
+
+    @abstractmethod
+    def apply(self, vector: Vector) -> Vector:
+        """Return L·vector; shapes (d,) and (d,)."""
+
+    @abstractmethod
+    def solve(self, vector: Vector) -> Vector:
+        """Return the least z with L·z = vector, or infinities where none exists; shapes (d,)."""
+
+    @abstractmethod
+    def diagonal(self) -> Vector:
+        """Return the diagonal of M, the variances, shape (d,)."""
+
+    @abstractmethod
+    def quadratic_form(self, vector: Vector) -> float:
+        """Return vectorᵀ M⁻¹ vector, infinite outside the range of M; `vector` has shape (d,)."""
+
+    @abstractmethod
+    def dense(self) -> Vector:
+        """Return M itself, shape (d, d); only for people who ask for it."""
+
+    @abstractmethod
+    def scaled(self, factor: float | Vector) -> Self:
+        """Return the shape of factor·z for noise z of this shape; `factor` is a number or (d,)."""
+
+    @abstractmethod
+    def row(self, index: int) -> tuple[Integers, Vector]:
+        """Return where row `index` of L is not zero, and its entries there; shapes (k,), (k,)."""
+
+    @abstractmethod
+    def apply_abs(self, vector: Vector) -> Vector:
+        """Return |L|·vector, rounded to nearest, for error bounds; shapes (d,) and (d,)."""

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is promised before a record is read: the noise, how good it is, and what it costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bounds import unbiased_add_remove, unbiased_substitute
+from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
+from lownoise.errors import PlanError
+from lownoise.mechanisms import GaussianMechanism, baselines
+from lownoise.privacy import ApproxDP, Budget, Zcdp, gaussian_parameter
+from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
+from lownoise.rounding import square_up
+from lownoise.sensitivity import SymmetricBox, sensitivity_body
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.certificate import CornerDual
+    from lownoise.privacy import GaussianEvent
+    from lownoise.sensitivity import Relation
+    from lownoise.workloads import Mean
+
+_LARGEST_DENSE = 10_000
+
+
+@final
+@dataclass(frozen=True)
+class Cost:
+    """What one release reveals, whatever was asked for.
+
+    Args:
+        event: the Gaussian release, μ-GDP.
+        epsilon: the ε at which `delta` is stated: the budget's, or the ε of δ = 1e-6 for a zCDP
+            budget.
+        delta: at least the exact δ there.
+
+    `rho` is μ²/2, rounded up: the release is ρ-zCDP.
+    """
+
+    event: GaussianEvent
+    epsilon: float
+    delta: float
+
+    @property
+    def mu(self) -> float:
+        """The release is μ-GDP."""
+        return self.event.mu
+
+    @property
+    def rho(self) -> float:
+        """The release is ρ-zCDP, ρ = μ²/2 rounded up."""
+        return square_up(self.event.mu) / 2
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Terms:
+    """The terms of a release.
+
+    Args:
+        question: what is asked.
+        budget: the most that may be spent.
+        order: p ∈ [2, ∞], the norm of the error.
+        weights: ω on the answers that the noise was fitted to, shape (m,): ones, but for the
+            count's under `add_remove`.
+        dual: the evidence for the certificate.
+        plain_dual: the evidence for the same body with all weights one.
+        mechanism: the final integers and the final noise.
+    """
+
+    question: Mean
+    budget: Budget
+    order: float
+    weights: Vector
+    dual: CornerDual
+    plain_dual: CornerDual
+    mechanism: GaussianMechanism
+
+    @property
+    def relation(self) -> Relation:
+        """What a neighbour is."""
+        return self.mechanism.relation
+
+    @property
+    def size(self) -> int | None:
+        """The public number of records, None under `add_remove`."""
+        return self.mechanism.size
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        columns = self.question.columns
+        if self.size is not None:
+            return columns
+        return (*(f"sum({c} - center)" for c in columns), "count")
+
+    @cached_property
+    def body(self) -> SymmetricBox:
+        """All changes that one neighbour makes to the answers, in their units."""
+        body = sensitivity_body(self.question.domain, self.relation, self.question.center)
+        return body if self.size is None else SymmetricBox(frozen(body.half_width / self.size))
+
+    @cached_property
+    def parameter(self) -> float:
+        """The greatest μ that the budget allows one Gaussian release."""
+        return gaussian_parameter(self.budget)
+
+    @property
+    def standard_deviation(self) -> Vector:
+        """The standard deviation of each answer's noise, in its unit, shape (m,)."""
+        return self.mechanism.answer_noise.scale
+
+    @property
+    def covariance(self) -> Vector:
+        """The covariance of the answers, shape (m, m), formed on request.
+
+        Raises:
+            PlanError: beyond 10,000 answers; ask `standard_deviation`.
+        """
+        noise = self.mechanism.answer_noise
+        if noise.dimension > _LARGEST_DENSE:
+            raise PlanError(
+                f"covariance of {noise.dimension} answers would fill the memory; "
+                "use standard_deviation: the answers are independent",
+            )
+        return frozen(noise.dense())
+
+    @cached_property
+    def objective(self) -> float:
+        """√tr_{p/2}(covariance) = ‖standard deviations‖_p."""
+        return order_norm(self.standard_deviation, self.order)
+
+    @cached_property
+    def error(self) -> float:
+        """(E‖error‖_p²)^{1/2} of the answers: exact at p = 2 (and for one answer), else a bound.
+
+        The bound is the least of three: ‖std‖₂; c_p‖std‖_p with c_p = √2·(Γ((p+1)/2)/√π)^{1/p}
+        (Jensen); and m^{1/p}·√(2 ln m + 2)·max std (E max gᵢ² ≤ 2 ln m + 2, union bound).
+        """
+        return error_bound(self.standard_deviation, self.order)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Bounds on the least ‖ω·std‖_p of any Gaussian noise within the budget."""
+        lower = lower_bound(self.dual, self.body, self.order, self.weights) / self.parameter
+        return Certificate(
+            lower * (1 - 2.0**-50),
+            upper_bound(self.mechanism.answer_noise, self.order, self.weights),
+        )
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`).
+
+        It binds every mechanism that is ρ-zCDP for the ρ = μ²/2 that the budget allows a Gaussian.
+        """
+        ones = np.ones(self.body.half_width.size)
+        gamma = lower_bound(self.plain_dual, self.body, self.order, ones)
+        rho = square_up(self.parameter) / 2
+        if self.size is not None:  # the body is K − K over n already
+            return unbiased_substitute(gamma, 1, rho)
+        return unbiased_add_remove(gamma, rho)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the release reveals, from the final noise, rounded up."""
+        event = self.mechanism.event
+        if isinstance(self.budget, Zcdp):
+            delta = 1e-6
+            return Cost(event, epsilon_up(event.mu, delta), delta)
+        return Cost(event, self.budget.epsilon, delta_up(event.mu, self.budget.epsilon))
+
+    @cached_property
+    def isotropic(self) -> Vector:
+        """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
+        return baselines.isotropic_gaussian(self.body, self.parameter)
+
+    @cached_property
+    def laplace(self) -> Vector:
+        """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
+        return baselines.split_laplace(self.budget, self.body)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the promises rest on, one sentence each."""
+        domain = self.question.domain
+        unit = "takes any other value in the bounds" if self.size is not None else "comes or goes"
+        said = [
+            f"One person is one row; a neighbouring table is one in which one row {unit}.",
+            "The bounds, center and stand-in are public; none of them was taken from this table.",
+            "A value outside the bounds counts as the nearest bound; nothing says how many did.",
+        ]
+        if self.question.drops_missing:
+            said.append("A row that lacks a value in any of the columns is left out.")
+        else:
+            said.append("A missing value counts as the stand-in, by default the center.")
+        if self.size is not None:
+            said.append(f"The number of rows, {self.size:,}, is public.")
+        else:
+            said.append(
+                "The sums and the count are unbiased; a mean made of them is not exactly unbiased.",
+            )
+        if isinstance(self.budget, ApproxDP):
+            said.append(
+                "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
+                "(epsilon, delta) alone allows others that fail on some neighbouring table.",
+            )
+        if not np.any(domain.upper > domain.lower) and self.size is not None:
+            said.append("The bounds leave no value to choose, so nothing is revealed or noised.")
+        return tuple(said)
+
+
+def error_bound(standard_deviation: Vector, order: float) -> float:
+    """Return `Terms.error` for independent or dependent Gaussian answers, shape (m,).
+
+    Examples:
+        >>> round(error_bound(np.array([3.0, 4.0]), 2.0), 12)
+        5.0
+        >>> error_bound(np.array([3.0]), math.inf)
+        3.0
+    """
+    total = order_norm(standard_deviation, 2.0)
+    m = standard_deviation.size
+    if order == 2 or m == 1:  # noqa: PLR2004
+        return total
+    largest = math.sqrt(2 * math.log(m) + 2) * order_norm(standard_deviation, math.inf)
+    if math.isinf(order):
+        return min(total, largest)
+    log_moment = math.lgamma((order + 1) / 2) - math.lgamma(0.5)
+    jensen = math.sqrt(2) * math.exp(log_moment / order) * order_norm(standard_deviation, order)
+    return min(total, jensen, float(m ** (1 / order)) * largest)

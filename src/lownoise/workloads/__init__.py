@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads: what is asked of a table."""
+
+from lownoise.workloads.mean import Mean
+
+__all__ = ["Mean"]

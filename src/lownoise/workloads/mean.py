@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mean of columns whose records lie in a domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import vector
+from lownoise.domains import Box
+from lownoise.errors import QuestionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.arrays import Vector
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class Mean:
+    """The mean μ(X) of d columns over the records of a table.
+
+    Args:
+        columns: their names, d different ones; their order is the answers' order.
+        domain: where records live; values outside are clamped into it.
+        center: the public point that sums are taken about under `add_remove`, shape (d,), in the
+            domain; by default the domain's centre. A point near the mean makes the mean that
+            follows from sum and count more accurate.
+        missing: the point that stands in for null, NaN and text that is no number: "center",
+            or a point of the domain, shape (d,); or "drop", to leave out a row that lacks a
+            value (`add_remove` only).
+
+    Raises:
+        QuestionError: where names repeat or do not match the domain, or a point lies outside it.
+
+    Examples:
+        >>> Mean(["age", "income"], Box([0, 0], [120, 1e6])).columns
+        ('age', 'income')
+    """
+
+    columns: tuple[str, ...]
+    domain: Box
+    center: Vector
+    missing: Vector
+    drops_missing: bool
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        domain: Box,
+        *,
+        center: ArrayLike | None = None,
+        missing: ArrayLike | str = "center",
+    ) -> None:
+        if isinstance(columns, str) or not all(isinstance(c, str) and c for c in columns):
+            raise QuestionError(f'Mean.columns={columns!r} is not a list of names; give ["name"]')
+        names = tuple(columns)
+        if not isinstance(domain, Box):
+            raise QuestionError(
+                f"Mean.domain={type(domain).__name__} is no domain; give ln.Box(lower, upper)",
+            )
+        if len(names) != domain.dimension:
+            raise QuestionError(
+                f"Mean.columns has {len(names)} names and Mean.domain {domain.dimension} "
+                "coordinates; give one name a coordinate",
+            )
+        if len(set(names)) != len(names):
+            twice = next(c for i, c in enumerate(names) if c in names[:i])
+            raise QuestionError(f"Mean.columns names {twice!r} twice; name each column once")
+        middle = domain.center if center is None else _point(center, domain, "Mean.center")
+        drops = isinstance(missing, str) and missing == "drop"
+        if isinstance(missing, str):
+            if missing not in ("center", "drop"):
+                raise QuestionError(
+                    f'Mean.missing={missing!r} is no policy; give "center", "drop" or a point',
+                )
+            stand_in = middle
+        else:
+            stand_in = _point(missing, domain, "Mean.missing")
+        for name, value in (
+            ("columns", names),
+            ("domain", domain),
+            ("center", middle),
+            ("missing", stand_in),
+            ("drops_missing", drops),
+        ):
+            object.__setattr__(self, name, value)
+
+
+def _point(values: ArrayLike, domain: Box, field: str) -> Vector:
+    point = vector(values, field=field, error=QuestionError)
+    if point.size != domain.dimension:
+        raise QuestionError(
+            f"{field} has {point.size} coordinates and Mean.domain {domain.dimension}; "
+            "give one number a column",
+        )
+    if not domain.contains(point):
+        i = int(np.flatnonzero((point < domain.lower) | (point > domain.upper))[0])
+        raise QuestionError(
+            f"{field}[{i}]={point[i]} is outside [{domain.lower[i]}, {domain.upper[i]}]; "
+            "give a point of the domain",
+        )
+    return point

