@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan or a release as text, as a page and as a figure; every number comes from its terms."""
+
+from lownoise.report.page import html
+from lownoise.report.text import plan_table, release_table
+
+__all__ = ["html", "plan_table", "release_table"]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan or a release says of itself, in words that text and page share."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from lownoise.privacy import Zcdp
+from lownoise.report import numbers
+from lownoise.report.names import shown
+from lownoise.report.ratios import variance_ratio
+
+if TYPE_CHECKING:
+    from lownoise.release import Release
+    from lownoise.terms import Terms
+
+_ROUNDING = 1e-9  # gaps below this are float rounding, not noise
+
+
+def asked(terms: Terms) -> str:
+    """Return what the answers are: "4 means"."""
+    columns = len(terms.question.columns)
+    if terms.size is None:
+        return f"{columns:,} sum{'s' * (columns != 1)} and the count"
+    return f"{columns:,} mean{'s' * (columns != 1)}"
+
+
+def headline(terms: Terms, release: Release | None) -> str:
+    """Return the one sentence of a plan or a release."""
+    rows = "" if terms.size is None else f"{terms.size:,} row{'s' * (terms.size != 1)}"
+    if release is None:
+        return f"{asked(terms)}{rows and f' of {rows}'}, planned under {terms.budget}."
+    if release.spend is None:
+        return f"{asked(terms)}{rows and f' of {rows}'}, released under {terms.budget}."
+    source = shown(release.spend.dataset) + (rows and f" ({rows})")
+    return f"{asked(terms)} of {source}, released under {terms.budget}."
+
+
+def measure(terms: Terms) -> str:
+    """Return what the plan makes small."""
+    weighted = "weighted " if terms.size is None else ""
+    if terms.order == 2:  # noqa: PLR2004
+        return f"root of the total {weighted}variance"
+    if math.isinf(terms.order):
+        return f"largest {weighted}standard deviation"
+    return f"order-{terms.order:g} norm of the {weighted}standard deviations"
+
+
+def error(terms: Terms) -> str:
+    """Return the error, with "at most" where it is a bound."""
+    exact = terms.order == 2 or len(terms.names) == 1  # noqa: PLR2004
+    return numbers.significant(terms.error) if exact else f"at most {numbers.at_most(terms.error)}"
+
+
+def certificate(terms: Terms) -> str:
+    """Return how close to least the noise is."""
+    found = terms.certificate
+    if found.upper == 0:
+        return "No noise is needed, so there is nothing to gain."
+    if math.isinf(found.gap):
+        return "No proof was found of how close to least the noise is."
+    if found.gap < _ROUNDING:
+        return (
+            f"No Gaussian noise within the budget does better in the {measure(terms)}: the gap, "
+            f"{numbers.at_most(found.gap, 2)}, is rounding."
+        )
+    return (
+        f"No Gaussian noise within the budget does better in the {measure(terms)} by more than "
+        f"{numbers.at_most(100 * found.gap, 2)}%."
+    )
+
+
+def lower_bound(terms: Terms) -> str:
+    """Return what no unbiased mechanism can beat, and how far this one is from it."""
+    if terms.error == 0:
+        return "The answers have no error, so there is nothing to compare."
+    least = terms.lower_bound
+    if least == 0:
+        return "At this cost the bound says nothing: it is 0."
+    return (
+        "No unbiased mechanism with this zCDP cost has an error below "
+        f"{numbers.at_least(least)} on any dataset; this one's is {error(terms)}, "
+        f"{numbers.significant(terms.error / least)} times the bound."
+    )
+
+
+def cost(terms: Terms) -> str:
+    """Return the cost in its three currencies, each rounded up."""
+    spent = terms.cost
+    return (
+        f"{numbers.at_most(spent.mu)}-GDP; {numbers.at_most(spent.rho)}-zCDP; "
+        f"({numbers.shortest(spent.epsilon)}, {numbers.at_most(spent.delta, 3)})-DP."
+    )
+
+
+def ledger(release: Release) -> str:
+    """Return where the cost was booked, or the warning that it was not."""
+    if release.spend is None:
+        return (
+            "Nothing was recorded: no ledger was given, so nothing counts this release against a "
+            "total. Add its cost to that of every other release from the same people."
+        )
+    name = shown(release.spend.dataset)
+    return f"Entry {release.spend.number} in the account of “{name}”."
+
+
+def laplace(terms: Terms) -> str:
+    """Return what the comparison with Laplace noise compares."""
+    less = ""
+    if variance_ratio(terms, terms.laplace) < 1:
+        less = "Laplace noise has the smaller total variance here. "
+    if isinstance(terms.budget, Zcdp):
+        return f"{less}Laplace noise is set to the same rho, an even part for each answer."
+    return (
+        f"{less}Laplace noise is set to the same epsilon, an even part for each answer, with "
+        "delta 0; its rho, which is what adds up over releases, is not this plan's, so neither "
+        "the certificate nor the lower bound speaks of it."
+    )
+
+
+def ratio() -> str:
+    """Return what a mean under add_remove is."""
+    return (
+        "Sums and count are unbiased. Each mean is their ratio: not exactly unbiased, but its "
+        "interval covers at its level."
+    )
+
+
+def saving(terms: Terms) -> str:
+    """Return how much round noise would cost more."""
+    found = variance_ratio(terms, terms.isotropic)
+    if math.isnan(found):
+        return "No noise is needed."
+    return (
+        f"The total variance is {numbers.significant(found, 4)} times smaller than with i.i.d. "
+        "Gaussian noise on the same box at the same budget."
+    )

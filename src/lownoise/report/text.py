@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan or a release for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lownoise.report import numbers, sentences
+from lownoise.report.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from lownoise.release import Release
+    from lownoise.terms import Terms
+
+
+def plan_table(terms: Terms) -> RenderableType:
+    """Return each answer's noise beside round noise, then what the plan promises."""
+    rows: list[tuple[str, ...]] = [
+        (shown(name), numbers.significant(own), numbers.significant(round_noise))
+        for name, own, round_noise in zip(
+            terms.names,
+            terms.standard_deviation.tolist(),
+            terms.isotropic.tolist(),
+            strict=True,
+        )
+    ]
+    return _grouped(
+        sentences.headline(terms, None),
+        ("answer", "standard deviation", "with i.i.d. Gaussian noise"),
+        rows,
+        _promises(terms),
+    )
+
+
+def release_table(release: Release, level: float = 0.95) -> RenderableType:
+    """Return each answer with its interval, then what was promised and who paid."""
+    terms = release.terms
+    title = f"{100 * level:g}% interval"
+    rows = _estimates(release.names, release.estimate.tolist(), release.interval(level).tolist())
+    if terms.size is None:
+        names = [f"mean({c})" for c in terms.question.columns]
+        rows += _estimates(names, release.mean.tolist(), release.mean_interval(level).tolist())
+    notes = _promises(terms)
+    if terms.size is None:
+        notes.append(("means", sentences.ratio()))
+    return _grouped(
+        sentences.headline(terms, release),
+        ("answer", "estimate", title),
+        rows,
+        [*notes, ("ledger", sentences.ledger(release))],
+    )
+
+
+def _estimates(
+    names: Sequence[str],
+    values: Sequence[float],
+    intervals: Sequence[Sequence[float]],
+) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for name, value, (low, high) in zip(names, values, intervals, strict=True):
+        half = (high - low) / 2
+        ends = f"{numbers.with_uncertainty(low, half)} to {numbers.with_uncertainty(high, half)}"
+        rows.append((shown(name), numbers.beside(value, half), ends))
+    return rows
+
+
+def _promises(terms: Terms) -> list[tuple[str, str]]:
+    return [
+        ("certificate", sentences.certificate(terms)),
+        ("lower bound", sentences.lower_bound(terms)),
+        ("cost", sentences.cost(terms)),
+    ]
+
+
+def _grouped(
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    notes: Sequence[tuple[str, str]],
+) -> RenderableType:
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if i else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    said = Table.grid(padding=(0, 2))
+    said.add_column(style="bold", no_wrap=True)
+    said.add_column(overflow="fold")
+    for name, text in notes:
+        said.add_row(Text(name), Text(text))
+    return Group(Text(title, style="bold"), table, said)
