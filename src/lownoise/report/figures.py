@@ -1,116 +1,205 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures as inline SVG: text stays text, colours follow the page, nothing is fetched."""
+"""Figures as inline SVG: they take the page's colours and fonts, and say what they show."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
+import io
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.report.names import shortened, shown
+from lownoise.report import numbers
+from lownoise.report.names import shortened
+from lownoise.report.ratios import answer_ratios
+from lownoise.report.svg import inline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lownoise.arrays import Integers, Vector
     from lownoise.terms import Terms
 
-_MOST = 40  # answers in one figure
-_INK = "#123456"  # replaced by the page's text colour
-_ROUND = "#c0561f"
-_LAPLACE = "#3f76b5"
-_STYLE = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "lownoise",
-    "font.family": "sans-serif",
-    "font.size": 11,
-    "axes.edgecolor": _INK,
-    "axes.labelcolor": _INK,
-    "text.color": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "text.parse_math": False,
+MOST_ANSWERS = 200
+SHOWN_OF_MANY = 40
+_WIDE = 720.0  # points; the page shows a narrower figure of its own to narrow screens
+_NARROW = 340.0
+_INK, _QUIET, _PLAN, _IID, _LAPLACE = "#010101", "#010102", "#010103", "#010104", "#010105"
+_COLORS = {
+    _INK: "currentColor",
+    _QUIET: "var(--quiet, #76808a)",
+    _PLAN: "var(--plan, #1f5fa8)",
+    _IID: "var(--iid, #b4541a)",
+    _LAPLACE: "var(--laplace, #6a4c93)",
 }
+_SERIES = (("i.i.d. Gaussian", _IID, "o"), ("Laplace, budget split", _LAPLACE, "D"))
 
 
-def shown_answers(terms: Terms) -> list[int]:
-    """Return which answers the figure shows: all, or the ones that round noise hurts most."""
-    own = terms.standard_deviation
-    noisy = np.flatnonzero(own > 0)
-    if noisy.size <= _MOST:
-        return [int(i) for i in noisy]
-    worst = np.argsort(-terms.isotropic[noisy] / own[noisy], kind="stable")[:_MOST]
-    return [int(i) for i in np.sort(noisy[worst])]
+def shown_answers(terms: Terms) -> Integers:
+    """Return which answers the figure shows: all, or of more than 200 the 40 that differ most."""
+    m = len(terms.names)
+    if m <= MOST_ANSWERS:
+        return np.arange(m)
+    ratios = np.maximum(
+        answer_ratios(terms, terms.isotropic),
+        answer_ratios(terms, terms.laplace),
+    )
+    order = np.argsort(np.where(np.isnan(ratios), -np.inf, -ratios * -1), kind="stable")
+    return np.sort(order[::-1][:SHOWN_OF_MANY])
 
 
-def comparison(terms: Terms) -> str:
-    """Return an SVG of round noise in units of this plan's; "" where no answer is noisy."""
-    import io
+def comparison(terms: Terms, *, narrow: bool = False) -> str:
+    """Return SVG: each answer's standard deviation under other noise, as a multiple of the plan's.
 
+    Args:
+        terms: what is drawn.
+        narrow: draw for a screen of 360 px, names above their rows, instead of a page.
+    """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
 
     chosen = shown_answers(terms)
-    if not chosen:
-        return ""
-    own = terms.standard_deviation[chosen]
-    series = (
-        ("i.i.d. Gaussian", terms.isotropic[chosen] / own, _ROUND, "o"),
-        ("Laplace, budget split", terms.laplace[chosen] / own, _LAPLACE, "D"),
-    )
-    rows = np.arange(len(chosen))[::-1]
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(7.2, 1.5 + 0.42 * len(chosen)), layout="constrained")
-        axes = figure.subplots()
-        axes.axvline(1.0, color=_INK, linewidth=1.5)
-        for label, ratios, colour, marker in series:
-            axes.hlines(rows, 1.0, ratios, color=colour, linewidth=1, alpha=0.35)
-            axes.plot(ratios, rows, marker, color=colour, label=label, markersize=7)
-        axes.set_xscale("log")
-        both = np.concatenate([s[1] for s in series] + [np.ones(1)])
-        low, high = both.min() / 1.25, both.max() * 1.25
-        axes.set_xlim(low, high)
-        ticks = _ticks(float(low), float(high))
-        axes.set_xticks(ticks, [f"{t:g}×" for t in ticks])
-        axes.minorticks_off()
-        axes.set_yticks(rows, [shortened(terms.names[i], 28) for i in chosen])
-        axes.set_ylim(-0.6, len(chosen) - 0.4)
-        axes.set_xlabel("standard deviation, in units of this plan's (the line at 1×)")
-        axes.tick_params(length=0)
-        axes.grid(axis="x", color=_INK, alpha=0.15)
-        axes.spines[:].set_visible(False)
-        figure.legend(loc="outside upper left", ncols=2, frameon=False, labelcolor=_INK)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    return _inline(
-        buffer.getvalue(),
-        "Noise of other mechanisms beside this plan's",
-        "; ".join(
-            f"{terms.names[i]}: "
-            + ", ".join(f"{label} {r[k]:.3g} times" for label, r, *_ in series)
-            for k, i in enumerate(chosen)
-        ),
+    others = (terms.isotropic, terms.laplace)
+    ratios = [answer_ratios(terms, other)[chosen] for other in others]
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the browser has its own
+        mpl.rcdefaults()
+        mpl.rcParams.update(_settings(narrow))
+        drawn = _draw([terms.names[i] for i in chosen], ratios, narrow=narrow)
+        file = io.StringIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        drawn.savefig(file, format="svg", transparent=True, metadata=nothing)
+    return inline(
+        file.getvalue(),
+        name="narrow" if narrow else "wide",
+        title="Standard deviations compared",
+        description=_description(ratios),
+        colors=_COLORS,
     )
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Return round numbers in [low, high]; 1 is always among them."""
-    decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    fine = [m * 10.0**e for e in decades for m in (1, 1.5, 2, 3, 5, 7)]
-    inside = [t for t in fine if low <= t <= high]
-    coarse = [t for t in inside if np.isclose(np.log10(t) % 1, 0)]
-    return inside if len(inside) <= 8 else coarse  # noqa: PLR2004 (labels that fit side by side)
+def _settings(narrow: bool) -> dict[str, Any]:  # noqa: FBT001
+    return {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "lownoise",
+        "font.size": 12.0 if narrow else 13.0,
+        "text.color": _INK,
+        "axes.linewidth": 0.8,
+    }
 
 
-def _inline(svg: str, title: str, description: str) -> str:
-    """Return the drawing without its file header, scalable, in the page's colour, with words."""
-    body = svg[svg.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = body.replace(_INK, "currentColor").replace("#000000", "currentColor")
-    body = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", body)
-    body = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", body)
-    head, tail = body.split(">", 1)
+def _draw(names: list[str], ratios: list[Vector], *, narrow: bool) -> Any:  # noqa: ANN401
+    from matplotlib.figure import Figure
+
+    width, row = (_NARROW, 40.0) if narrow else (_WIDE, 27.0)
+    left, right = (14.0, 14.0) if narrow else (196.0, 24.0)
+    top, bottom = (76.0, 46.0) if narrow else (40.0, 50.0)
+    height = top + row * len(names) + bottom
+    figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+    axes = figure.add_axes(
+        (left / width, bottom / height, (width - left - right) / width, row * len(names) / height),
+    )
+    axes.set(xscale="log", xlim=_range(ratios), ylim=(len(names) - 0.5, -0.5), yticks=[])
+    axes.spines[["left", "right", "top"]].set_visible(False)
+    axes.spines["bottom"].set_color(_QUIET)
+    _ticks(axes, few=narrow)
+    axes.set_xlabel("times this plan’s standard deviation (log scale)", color=_INK, labelpad=6)
+    axes.axvline(1.0, color=_PLAN, linewidth=1.8, zorder=1)
+    drop = 0.22 if narrow else 0.0  # dots stand below a name above them
+    for y, name in enumerate(names):
+        _name(axes, y, name, narrow=narrow)
+        values = [float(r[y]) for r in ratios]
+        if any(math.isnan(v) for v in values):
+            axes.annotate(
+                "no noise needed",
+                (1.0, y + drop),
+                (7, 0),
+                textcoords="offset points",
+                color=_QUIET,
+                va="center",
+            )
+            continue
+        ends = [1.0, *values]
+        axes.hlines(y + drop, min(ends), max(ends), color=_QUIET, linewidth=1.0, alpha=0.6)
+        for value, (_, color, marker), size in zip(values, _SERIES, (62, 44), strict=True):
+            axes.scatter(value, y + drop, size, color, marker, linewidths=0, zorder=3)
+    _legend(figure, top / height, narrow=narrow)
+    return figure
+
+
+def _name(axes: Any, y: int, name: str, *, narrow: bool) -> None:  # noqa: ANN401
+    across = axes.get_yaxis_transform()
+    if narrow:
+        text = shortened(name, 42)
+        axes.text(0, y - 0.2, text, transform=across, va="center", parse_math=False)
+    else:
+        text = shortened(name, 25)
+        axes.text(-0.02, y, text, transform=across, va="center", ha="right", parse_math=False)
+
+
+def _range(ratios: list[Vector]) -> tuple[float, float]:
+    found = [v for v in np.concatenate(ratios).tolist() if math.isfinite(v) and v > 0]
+    lowest, highest = min([1.0, *found]), max([1.0, *found])
+    margin = max((highest / lowest) ** 0.06, 1.12)
+    return min(lowest / margin, 0.8), max(highest * margin, 1.25)
+
+
+def _ticks(axes: Any, *, few: bool) -> None:  # noqa: ANN401
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    places = list(_tick_places(*axes.get_xlim(), most=5 if few else 8))
+    axes.xaxis.set_major_locator(FixedLocator(places))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{numbers.shortest(float(x))}×"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.tick_params(axis="x", color=_QUIET, labelcolor=_INK, length=4)
+    axes.grid(axis="x", color=_QUIET, alpha=0.25, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def _tick_places(low: float, high: float, *, most: int) -> Iterator[float]:
+    """Yield round numbers that include 1, at most about `most` of them."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1, 1.25, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        places = [float(f"{d}e{k}") for k in decades for d in digits]
+        places = [p for p in places if low <= p <= high]
+        if len(places) <= most:
+            break
+    every = math.ceil(len(places) / most)
+    start = places.index(1.0) % every
+    yield from places[start::every]
+
+
+def _legend(figure: Any, share: float, *, narrow: bool) -> None:  # noqa: ANN401
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], color=_PLAN, linewidth=1.8, label="this plan (1×)")]
+    handles += [
+        Line2D([], [], color=color, marker=marker, linestyle="", markersize=7, label=label)
+        for label, color, marker in _SERIES
+    ]
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0.0, 1.0) if narrow else (196 / _WIDE - 0.01, 1.0),
+        ncols=1 if narrow else 3,
+        frameon=False,
+        borderaxespad=0.3,
+        handletextpad=0.6,
+        labelspacing=0.4,
+        labelcolor=_INK,
+    )
+    del share
+
+
+def _description(ratios: list[Vector]) -> str:
+    parts = []
+    for (label, _, _), values in zip(_SERIES, ratios, strict=True):
+        needed = values[~np.isnan(values)]
+        if needed.size == 0:
+            return "No answer needs noise."
+        low, high = numbers.significant(float(needed.min())), numbers.significant(float(needed.max()))
+        parts.append(f"{label}: {low}" + (f" to {high}" if high != low else ""))
     return (
-        f'{head} role="img" aria-labelledby="figure-title figure-description">'
-        f'<title id="figure-title">{escape(title)}</title>'
-        f'<desc id="figure-description">{escape(description)}</desc>{tail}'
+        f"Dots on a logarithmic axis, one row for each of {len(ratios[0]):,} answers. "
+        f"Times this plan’s standard deviation — {'; '.join(parts)}."
     )
