@@ -116,11 +116,11 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("release", "absent.toml"), "spec=absent.toml cannot be read"),
         (("release", "bare.toml"), "--data"),
         (("release", "spec.toml", "--data", "absent.csv"), "is no file"),
-        (("release", "spec.toml", "--data", "wide.csv"), "column='y' is not in the table"),
+        (("release", "spec.toml", "--data", "wide.csv"), "column='y' does not stand in"),
         (("release", "spec.toml", "--out", "taken"), "exists"),
-        (("release", "spec.toml", "--out", "t.csv/x"), "cannot be made"),
-        (("release", "size.toml"), "size=51 but the table has 50 rows"),
-        (("release", "column.toml"), "column='z' is not in the table"),
+        (("release", "spec.toml", "--out", "t.csv/x"), "cannot be written"),
+        (("release", "size.toml", "--out", "unmade"), "size=51 but the table has 50 rows"),
+        (("release", "column.toml"), "column='z' does not stand in"),
         (("ledger", "show", "absent"), "does not exist"),
         (("ledger", "show", "t.csv"), "cannot be used"),
         (("ledger", "show", "privacy.ledger", "--dataset", "others"), "no account"),
@@ -133,8 +133,25 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         refused(run(folder, *arguments), said)
     assert ledger.spent().rho == 0
     assert (folder / "taken" / "release.json").read_text() == "mine"
+    assert [p.name for p in (folder / "taken").iterdir()] == ["release.json"]
+    assert not (folder / "unmade").exists()
     assert not (folder / "l").exists()
     assert run(folder, "release", "spec.toml").returncode == 0  # the budget is still whole
+
+
+def test_of_many_releases_to_one_folder_one_is_made_and_one_is_paid(folder):
+    ledger = opened(folder, "100")
+    command = [sys.executable, "-m", "lownoise.cli", "release", "spec.toml", "--out", "same"]
+    many = [
+        subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    said = [p.communicate()[1].decode() for p in many]
+    assert sorted(p.returncode for p in many) == [0, 2, 2, 2]
+    assert sum("exists; give --out a new folder" in text for text in said) == 3
+    (entry,) = ledger.entries()
+    saved = ln.Release.from_json((folder / "same" / "release.json").read_text())
+    assert saved.spend.number == entry.id
 
 
 def test_ledger_show_and_charge(folder):

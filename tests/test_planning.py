@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans: what they promise, what they refuse, and how they are written down."""
 
+import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -133,6 +135,8 @@ def test_cost_is_what_the_budget_allows_and_no_more():
         ({"relation": "add_remove", "size": 9}, "size=9 is private under add_remove"),
         ({"order": 1.9}, "order=1.9 is out of range"),
         ({"order": math.nan}, "order=nan"),
+        ({"order": 1e7}, "order=1e"),
+        ({"size": 10**13}, "10\\^12"),
         ({"order": "two"}, "order is not a number"),
         ({"count_share": 0}, "count_share=0 is out of range"),
         ({"count_share": 1}, "count_share=1 is out of range"),
@@ -191,6 +195,17 @@ def test_a_plan_reads_back_exactly(relation, order, tmp_path):
         lambda t: t.replace('"order": 2.0', '"order": 1.0'),
         lambda t: t.replace('"scale"', '"scales"'),
         lambda t: t.replace('"rho": 0.5', '"rho": -1'),
+        lambda t: t.replace('"rho": 0.5', '"rho": 0.4'),  # noise too small for the budget
+        lambda t: t.replace('"size": 100', '"size": -100'),
+        lambda t: t.replace('"size": 100', '"size": true'),
+        lambda t: re.sub(r'"weights": \[\s*1.0', '"weights": [0.0', t),
+        lambda t: re.sub(r'"scale": \[\s*[\d.e+]+', '"scale": [0.0', t),
+        lambda t: re.sub(r'"scale": \[\s*[\d.e+]+', '"scale": [1e300', t),
+        lambda t: re.sub(r'"step": \[\s*[\d.e-]+', f'"step": [{2.0**-62}', t),
+        lambda t: re.sub(r'"step": \[\s*[\d.e-]+', '"step": [5e-324', t),
+        lambda t: re.sub(r'"step": \[\s*[\d.e-]+', '"step": [0.3', t),
+        lambda t: t.replace('"count_step": null', '"count_step": 4.0'),
+        lambda _: "[" * 100_000,
         lambda _: "[]",
         lambda _: "",
     ],
@@ -201,6 +216,15 @@ def test_a_damaged_plan_is_refused_in_one_line(damage):
     with pytest.raises(FileError) as refusal:
         ln.Plan.from_json(damage(text))
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("count_step", [4.0, 5e-324, 0.3, 0.0, None, "x"])
+def test_a_damaged_count_is_refused(count_step):
+    text = make(relation="add_remove").to_json()
+    damaged = re.sub(r'"count_step": [\d.e-]+', f'"count_step": {json.dumps(count_step)}', text)
+    assert damaged != text
+    with pytest.raises(FileError):
+        ln.Plan.from_json(damaged)
 
 
 def test_a_plan_that_cannot_be_written_is_one_clear_error(tmp_path):

@@ -60,10 +60,10 @@ def plan(
     from lownoise.spec import read_spec
 
     made = read_spec(spec).plan()
-    if out is not None:
-        _fresh_folder(out, ("plan.json", "report.html"))
-        made.save(out / "plan.json")
-        _write(out / "report.html", report.html(made.terms))
+    with _claimed(out, ("plan.json", "report.html")):
+        if out is not None:
+            made.save(out / "plan.json")
+            _write(out / "report.html", report.html(made.terms))
     if as_json:
         print(made.to_json(), end="")  # noqa: T201
     else:
@@ -86,11 +86,10 @@ def release(
     if table is None:
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     made = read.plan()
-    if out is not None:
-        _fresh_folder(out, ("release.json", "report.html"))
-    with _working("summing the table"):
-        answer = made.release(table, read.account())
-    _deliver(answer, out, as_json=as_json)
+    with _claimed(out, ("release.json", "report.html")):
+        with _working("summing the table"):
+            answer = made.release(table, read.account())
+        _deliver(answer, out, as_json=as_json)
 
 
 @app.command()
@@ -101,10 +100,10 @@ def demo(
     from lownoise.demo import demonstrate
 
     folder = _unused(out)
-    _fresh_folder(folder, ())
-    with _working("summing 336,776 flights"):
-        shown = demonstrate(folder / "privacy.ledger")
-    _deliver(shown.release, folder, as_json=False)
+    with _claimed(folder, ("release.json", "report.html")):
+        with _working("summing 336,776 flights"):
+            shown = demonstrate(folder / "privacy.ledger")
+        _deliver(shown.release, folder, as_json=False)
     terms = shown.release.terms
     saved = float((terms.isotropic**2).sum() / (terms.standard_deviation**2).sum())
     _show(
@@ -205,20 +204,36 @@ def _write(path: Path, text: str) -> None:
     codec.write(path, text)
 
 
-def _fresh_folder(folder: Path, names: tuple[str, ...]) -> None:
-    """Make the folder, and refuse before anything is spent where results could not be written."""
-    taken = next((folder / n for n in names if (folder / n).exists()), None)
-    if taken is not None:
-        raise FileError(f"file={taken} exists; give --out a new folder")
+@contextmanager
+def _claimed(folder: Path | None, names: tuple[str, ...]) -> Iterator[None]:
+    """Claim the files that will be written, before anything is spent; leave no trace of a refusal.
+
+    Raises:
+        FileError: where a file exists, be it another release's claim, or cannot be made.
+    """
+    if folder is None:
+        yield
+        return
+    made = not folder.exists()
+    claims: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            (folder / name).open("x").close()
+            claims.append(folder / name)
+        yield
+    except FileExistsError as error:
+        raise FileError(f"file={error.filename} exists; give --out a new folder") from None
     except OSError as error:
         raise FileError(
-            f"folder={folder} cannot be made ({error.strerror}); give --out another",
+            f"folder={folder} cannot be written ({error.strerror}); give --out another",
         ) from None
-    probe = folder / ".lownoise-probe"
-    _write(probe, "")
-    probe.unlink()
+    finally:
+        for claim in claims:  # what was written in full is no longer empty
+            if claim.exists() and claim.stat().st_size == 0:
+                claim.unlink()
+        if made and folder.exists() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def _unused(folder: Path) -> Path:

@@ -36,7 +36,18 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
+_FINEST = 2.0**-52
 T = TypeVar("T")
+_DAMAGE = (
+    LownoiseError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)
 
 
 def dump(kind: str, content: dict[str, Any]) -> str:
@@ -71,7 +82,7 @@ def guarded(read: Callable[[], T]) -> T:
         return read()
     except FileError:
         raise
-    except (LownoiseError, ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+    except _DAMAGE as error:
         reason = str(error) if isinstance(error, LownoiseError) else "a field is missing or wrong"
         raise FileError(f"the document is damaged: {reason}; use an unedited file") from None
 
@@ -152,7 +163,9 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
     )
     count_step = noise["count_step"]
     by_size = relation == "substitute"
-    if by_size != isinstance(size, int) or by_size != (count_step is None) or size == 0:
+    sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
+    counted = isinstance(count_step, float) and _FINEST <= count_step <= 1
+    if by_size != sized or by_size != (count_step is None) or by_size == counted:
         raise FileError(f"size={size!r} and count_step={count_step!r} do not fit {relation}")
     d = len(question.columns)
     answers = d if by_size else d + 1
@@ -163,11 +176,14 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
     scale = _vector(noise["scale"], "noise.scale", answers)
     if np.any(scale > _WIDEST):
         raise FileError("noise.scale is beyond 2^52 grid steps")
-    return Terms(
+    weights = _vector(fields["weights"], "weights", answers)
+    if np.any(weights == 0):
+        raise FileError("weights are not all above 0")
+    terms = Terms(
         question=question,
         budget=budget_from_dict(fields["budget"]),
         order=_order(fields["order"]),
-        weights=_vector(fields["weights"], "weights", answers),
+        weights=weights,
         dual=CornerDual(_vector(evidence["query_weights"], "evidence.query_weights", answers)),
         plain_dual=CornerDual(
             _vector(evidence["plain_query_weights"], "evidence.plain_query_weights", answers),
@@ -190,6 +206,9 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
             noise=DiagonalShape(scale),
         ),
     )
+    if not terms.mechanism.event.mu <= terms.parameter:
+        raise FileError("noise.scale is too small for the budget")
+    return terms
 
 
 def derived(terms: Terms) -> dict[str, Any]:

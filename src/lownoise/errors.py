@@ -26,6 +26,10 @@ class TableError(LownoiseError):
     """A table that cannot be read or lacks what the question needs; never about a value in it."""
 
 
+class EngineError(LownoiseError):
+    """An engine that failed after it began to read records: what it cost stays reserved."""
+
+
 class LedgerError(LownoiseError):
     """A ledger that cannot be used, or a spend that it refuses."""
 

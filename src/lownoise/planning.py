@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from lownoise.terms import Cost
 
 COUNT_SHARE = 0.05
-_MOST_RECORDS = 10**15
+_MOST_RECORDS = 10**12
+_MOST_ORDER = 1e6  # beyond it the maximum is meant
 
 
 @final
@@ -78,7 +79,7 @@ class Plan:
 
     @property
     def lower_bound(self) -> float:
-        """What no unbiased mechanism's error is below, on any dataset."""
+        """What no unbiased mechanism with this plan's ρ has an error below, on any dataset."""
         return self.terms.lower_bound
 
     @property
@@ -96,7 +97,8 @@ class Plan:
 
         Raises:
             LedgerError: where the account cannot pay; then no record has been read.
-            TableError: where the table cannot be read or does not fit; then nothing is spent.
+            TableError: where the table cannot be opened or does not fit; then nothing is spent.
+            EngineError: where reading its rows failed; then the spend stays reserved.
         """
         return execute(self.terms, table, ledger, entropy=SystemEntropy())
 
@@ -165,8 +167,8 @@ def plan(
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     size = _checked_size(size, relation)
     order = _number("order", order)
-    if not order >= 2:  # noqa: PLR2004
-        raise PlanError(f"order={order:g} is out of range; give p from 2 to infinity")
+    if not (2 <= order <= _MOST_ORDER or math.isinf(order)):  # noqa: PLR2004
+        raise PlanError(f"order={order:g} is out of range; give p from 2 to 1e6, or infinity")
     count_share = _number("count_share", count_share)
     if not 0 < count_share < 1:
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
@@ -202,7 +204,7 @@ def _checked_size(size: int | None, relation: Relation) -> int | None:
     if not whole or not 1 <= int(size or 0) <= _MOST_RECORDS:
         raise PlanError(
             f"size={size!r} is no public number of records; under substitute give a whole number "
-            "from 1 to 10^15",
+            "from 1 to 10^12",
         )
     return int(size or 0)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen
-from lownoise.errors import LedgerError, LownoiseError, PlanError
+from lownoise.errors import LedgerError, PlanError, TableError
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -111,7 +111,7 @@ class Release:
         """Return an interval for each column's mean, shape (d, 2): lower, upper.
 
         Under `add_remove` it is Fieller's: every θ with |sum − θ·count| within its own deviation,
-        cut to the bounds; it covers with chance `level` exactly, ratio or not.
+        cut to the bounds; it covers with chance `level` at least, ratio or not.
 
         Raises:
             PlanError: where `level` is not between 0 and 1.
@@ -192,17 +192,21 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
 
     Raises:
         LedgerError: where the account cannot pay; then no record has been read.
-        TableError: where the table cannot be read or does not fit; then nothing is spent.
+        TableError: where the table cannot be opened or does not fit; then nothing is spent.
+        EngineError: where reading its rows failed; then the spend stays reserved.
+        PlanError: where the terms reveal more than their budget.
     """
     from lownoise.engines import duckdb
 
+    if not terms.mechanism.event.mu <= terms.parameter:
+        raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
     number = ledger.reserve(terms.mechanism.event, _note(terms)) if ledger else 0
     try:
         totals = duckdb.totals(terms.mechanism.query, table)
         terms.mechanism.check(totals)
         if ledger:
             ledger.settle(number)  # from here on nothing gives the spend back
-    except (LownoiseError, KeyboardInterrupt):  # nothing has been seen
+    except (TableError, LedgerError):  # known from the schema and the public size alone
         if ledger:
             with suppress(LedgerError):  # what cannot be cancelled counts
                 ledger.cancel(number)
@@ -224,7 +228,7 @@ def _note(terms: Terms) -> str:
 def _quantile(level: float) -> float:
     if not 0 < level < 1:
         raise PlanError(f"level={level} is out of range; give one between 0 and 1")
-    return NormalDist().inv_cdf((1 + level) / 2)
+    return -NormalDist().inv_cdf((1 - level) / 2)
 
 
 def _versions() -> dict[str, str]:

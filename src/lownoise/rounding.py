@@ -53,14 +53,14 @@ def norm_up(numerators: Vector, denominators: Vector) -> float:
     """Return at least √Σ(nᵢ/dᵢ)²; 0/0 counts as 0 and n/0 as infinite.
 
     Args:
-        numerators: shape (d,), not negative.
-        denominators: shape (d,), not negative.
+        numerators: shape (d,); their signs do not matter.
+        denominators: shape (d,).
 
     Examples:
         >>> 1.0 <= norm_up(np.array([3.0, 4.0, 0.0]), np.array([5.0, 5.0, 0.0])) < 1.000001
         True
     """
-    used = numerators > 0
+    used = numerators != 0
     with np.errstate(divide="ignore", over="ignore"):
         ratios = np.nextafter(numerators[used] / denominators[used], np.inf)
         squares = np.nextafter(ratios * ratios, np.inf)
@@ -70,4 +70,4 @@ def norm_up(numerators: Vector, denominators: Vector) -> float:
         total = math.fsum(squares)  # the exact sum, rounded once
     except OverflowError:
         return math.inf
-    return sqrt_up(up(total))
+    return math.inf if math.isnan(total) else sqrt_up(up(total))

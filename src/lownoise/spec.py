@@ -14,7 +14,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    FiniteFloat,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
     from lownoise.planning import Plan
 
 
+_Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -40,9 +42,9 @@ class _Strict(BaseModel):
 class BudgetSpec(_Strict):
     """`rho`, or `epsilon` and `delta`."""
 
-    rho: Annotated[float, Field(ge=1e-12, le=1e6)] | None = None
-    epsilon: Annotated[float, Field(ge=1e-6, le=1e3)] | None = None
-    delta: Annotated[float, Field(ge=1e-100, lt=1)] | None = None
+    rho: Annotated[float, Field(ge=1e-12, le=1e6, strict=True)] | None = None
+    epsilon: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
+    delta: Annotated[float, Field(ge=1e-100, lt=1, strict=True)] | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -62,10 +64,10 @@ class BudgetSpec(_Strict):
 class ColumnSpec(_Strict):
     """The public range of a column, in its unit, and the points that stand in for it."""
 
-    lower: FiniteFloat
-    upper: FiniteFloat
-    center: FiniteFloat | None = None
-    missing: FiniteFloat | None = None
+    lower: _Number
+    upper: _Number
+    center: _Number | None = None
+    missing: _Number | None = None
 
     @field_validator("upper")
     @classmethod
@@ -94,12 +96,12 @@ class QuestionSpec(_Strict):
     """What is asked, about whom."""
 
     relation: Literal["substitute", "add_remove"]
-    size: Annotated[int, Field(ge=1, le=10**15, strict=True)] | None = Field(
+    size: Annotated[int, Field(ge=1, le=10**12, strict=True)] | None = Field(
         default=None, validate_default=True
     )
-    order: Annotated[float, Field(ge=2)] = 2.0
+    order: Annotated[float, Field(ge=2, strict=True)] = 2.0
     missing: Literal["stand-in", "drop"] = "stand-in"
-    count_share: Annotated[float, Field(gt=0, lt=1)] = COUNT_SHARE
+    count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] = COUNT_SHARE
     columns: Annotated[dict[str, ColumnSpec], Field(min_length=1)]
 
     @field_validator("size")

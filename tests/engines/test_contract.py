@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every way in gives the reference engine's integers, on the same rows, whatever they hold."""
 
+import gzip
 from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import duckdb as native
+import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,11 +15,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lownoise.engines import Coding, TotalsQuery, duckdb, memory
-from lownoise.errors import TableError
+from lownoise.errors import EngineError, PlanError, TableError
 
 NASTY = [
     0.0, -0.0, 0.1, 1 / 3, -1.5, 2.0**-1074, -(2.0**-1050), 2.0**50 + 0.25, 1e308, -1.7e308,
@@ -80,7 +85,36 @@ def as_text_parquet(frame, folder):
     return folder / "t*?[a].parquet"
 
 
+def as_two_parquets(frame, folder):
+    for name, part in (("a", frame[:150]), ("b", frame[150:])):
+        as_parquet(part, folder).rename(folder / f"{name}.parquet")
+    return [folder / "a.parquet", str(folder / "b.parquet")]
+
+
+def as_database(frame, folder):
+    rows = pa.Table.from_pandas(frame, preserve_index=False)
+    _write_database(folder / "d.duckdb", people=rows)
+    return folder / "d.duckdb"
+
+
+def as_named_table(frame, folder):
+    return f"{as_database(frame, folder)}::people"
+
+
+def as_ibis_table(frame, folder):
+    return ibis.duckdb.connect(as_database(frame, folder)).table("people").order_by("x")
+
+
+def as_ibis_memtable(frame, _folder):
+    return ibis.memtable(pa.Table.from_pandas(frame, preserve_index=False))
+
+
 WAYS = [
+    as_two_parquets,
+    as_database,
+    as_named_table,
+    as_ibis_table,
+    as_ibis_memtable,
     as_pandas,
     as_pandas_objects,
     as_arrow,
@@ -150,6 +184,52 @@ def test_integer_decimal_and_boolean_columns_count_as_numbers(tmp_path):
         assert duckdb.totals(query, source) == memory.totals(query, records)
 
 
+INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-50, 50) | st.none()
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(INTEGERS, max_size=20),
+    st.sampled_from(
+        [(-20, 30, 5.0), (0, 2**40, 2.0**39), (-3, 4, 0.1), (0.5, 9.25, 2.0), (7, 7, 7.0)]
+    ),
+    st.sampled_from([2.0**-33, 2.0**-3, 1.0, 4.0]),
+    st.booleans(),
+)
+def test_integer_columns_have_the_totals_of_their_floats(values, bounds, step, drops):
+    lower, upper, center = bounds
+    assume((upper - lower) / step <= 2.0**50)  # the grid that a mechanism makes
+    one = coding([lower], [upper], center=[center], missing=[(lower + upper) / 2], step=step)
+    query = TotalsQuery(one, drops)
+    table = pa.table({"x": pa.array(values, pa.int64())})
+    records = np.array([np.nan if v is None else float(v) for v in values]).reshape(-1, 1)
+    assert duckdb.totals(query, table) == memory.totals(query, records)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"])
+def test_integers_of_every_width(kind):
+    least, most = np.iinfo(kind).min, np.iinfo(kind).max
+    values = np.array([least, 0, 1, 100, most], dtype=kind)
+    query = TotalsQuery(coding([-200], [60_000], step=2.0**-10), drops_missing=False)
+    expected = memory.totals(query, values.astype(float).reshape(-1, 1))
+    assert duckdb.totals(query, pa.table({"x": values})) == expected
+
+
+def test_ten_million_rows_in_any_order():
+    rng = np.random.default_rng(3)
+    values = rng.normal(2.0**50, 100, size=10_000_000)
+    values[::1000] = np.nan
+    values[1::100_000] = np.inf
+    one = coding([2.0**50 - 300], [2.0**50 + 300], step=2.0**-40)
+    query = TotalsQuery(one, drops_missing=False)
+    found = duckdb.totals(query, pa.table({"x": values}))
+    codes = one.encode(values.reshape(-1, 1)).ravel()
+    # exact without Python integers: the high and low halves are summed apart
+    high, low = codes >> 24, codes & (2**24 - 1)
+    assert found.sums[0] == int(high.sum()) * 2**24 + int(low.sum())
+    assert duckdb.totals(query, pa.table({"x": values[::-1].copy()})) == found
+
+
 def test_no_rows_are_zero_totals():
     query = TotalsQuery(CODING, drops_missing=False)
     empty = pa.table({"x": pa.array([], pa.float64()), "y z": pa.array([], pa.float64())})
@@ -201,6 +281,123 @@ def test_text_that_is_no_number_is_missing(tmp_path):
     assert duckdb.totals(query, path) == memory.totals(query, records)
 
 
+def test_every_byte_in_a_field_that_nobody_asks_for_speaks_for_no_row(tmp_path):
+    """All 256 bytes, quoted as writers that only mind commas and line feeds would, and 5 MB."""
+    path = tmp_path / "t.csv"
+    notes = [bytes([b]) * 3 for b in range(256) if bytes([b]) not in (b"\n", b'"', b",")]
+    notes += [b"hi" + b"\r10,10" * 1000, b"x" * 5_000_000, "O’Neil Ärger €".encode(), b'"a\nb"']
+    for end in (b"\n", b"\r\n"):
+        rows = b"".join(b"1.5,2,%b%b" % (note, end) for note in notes)
+        path.write_bytes(b"x,y z,note" + end + rows)
+        query = TotalsQuery(CODING, drops_missing=False)
+        records = np.tile([1.5, 2.0], (len(notes), 1))
+        assert duckdb.totals(query, path) == memory.totals(query, records)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.binary(max_size=30), max_size=8), st.sampled_from([b"\n", b"\r\n"]))
+def test_a_field_of_any_bytes_changes_no_other_row(fields, end):
+    """Quoted by the rules of RFC 4180, last on the line or alone."""
+    query = TotalsQuery(CODING, drops_missing=False)
+    quoted = [b'"' + f.replace(b'"', b'""') + b'"' for f in fields]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        path.write_bytes(b"x,y z,note" + end + b"".join(b"1,2," + q + end for q in quoted))
+        records = np.tile([1.0, 2.0], (len(fields), 1)).reshape(-1, 2)
+        assert duckdb.totals(query, path) == memory.totals(query, records)
+
+
+def test_a_first_line_that_is_no_header_is_not_shown(tmp_path):
+    path = tmp_path / "t.csv"
+    for content in (b"SECRET-17,2\n1,2\n", b"SECRET-17\r1,2\r3,4\r"):
+        path.write_bytes(content)
+        with pytest.raises(TableError) as refusal:
+            duckdb.totals(TotalsQuery(CODING, drops_missing=False), path)
+        assert "SECRET" not in str(refusal.value)
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_one_error_that_keeps_the_spend(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    packed = gzip.compress(b"x,y z\n" + b"1,2\n" * 200_000, mtime=0)
+    path.write_bytes(packed[:-20])
+    with pytest.raises(EngineError, match="stays reserved"):
+        duckdb.totals(TotalsQuery(CODING, drops_missing=False), path)
+
+
+def test_folders_named_like_columns_replace_nothing(tmp_path):
+    folder = tmp_path / "x=7"
+    folder.mkdir()
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y z": 0.0})
+    query = TotalsQuery(CODING, drops_missing=False)
+    expected = memory.totals(query, frame.to_numpy())
+    for way in (as_parquet, as_csv):
+        assert duckdb.totals(query, way(frame, folder)) == expected
+
+
+def test_parquet_files_of_other_types_are_not_mixed(tmp_path):
+    for name, value in (("a", 1.0), ("b", "1")):
+        pa.parquet.write_table(pa.table({"x": [value], "y z": [1.0]}), tmp_path / f"{name}.parquet")
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    with pytest.raises(TableError, match="other types"):
+        duckdb.totals(TotalsQuery(CODING, drops_missing=False), paths)
+
+
+FRAMES = {
+    "category": lambda v: pd.Series(v).astype("category"),
+    "nullable": lambda v: pd.Series(v).astype("Float64"),
+    "arrow": lambda v: pd.Series(v, dtype="float64[pyarrow]"),
+    "big endian": lambda v: pd.Series(np.array(v).astype(">f8")),
+    "long double": lambda v: pd.Series(np.array(v, dtype=np.longdouble)),
+    "half": lambda v: pd.Series(np.array(v, dtype=np.float16)),
+    "text": lambda v: pd.Series([repr(x) for x in v], dtype="string"),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_of_every_numeric_kind(kind):
+    values = [0.5, 2.0, 7.0, -1.0]
+    frame = pd.DataFrame({"x": FRAMES[kind](values), "y z": 0.0})
+    query = TotalsQuery(CODING, drops_missing=False)
+    expected = memory.totals(query, np.array([values, [0.0] * 4]).T)
+    assert duckdb.totals(query, frame) == expected
+
+
+ODD = {
+    "period": pd.Series(pd.period_range("2020", periods=2, freq="Y")),
+    "interval": pd.Series(pd.interval_range(0, 2)),
+    "delta": pd.Series(pd.to_timedelta([1, 2])),
+    "complex": pd.Series([1j, 2j]),
+    "date": pa.array([1, 2], pa.date32()),
+    "duration": pa.array([1, 2], pa.duration("s")),
+    "binary": pa.array([b"1", b"2"]),
+    "decimal256": pa.array([1, 2], pa.decimal256(50, 0)),
+    "struct": pa.array([{"a": 1}, {"a": 2}]),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_types_that_hold_no_numbers_are_refused_by_name(kind):
+    column = ODD[kind]
+    make = pd.DataFrame if isinstance(column, pd.Series) else pa.table
+    with pytest.raises(TableError, match="column='x' has type"):
+        duckdb.totals(
+            TotalsQuery(CODING, drops_missing=False), make({"x": column, "y z": [1.0, 2.0]})
+        )
+
+
+def test_a_column_of_nothing_is_missing():
+    table = pa.table({"x": pa.nulls(2), "y z": [1.0, 2.0]})
+    query = TotalsQuery(CODING, drops_missing=False)
+    records = np.array([[np.nan, 1.0], [np.nan, 2.0]])
+    assert duckdb.totals(query, table) == memory.totals(query, records)
+
+
+@pytest.mark.parametrize("step", [2.0**-62, 2.0**-1074])
+def test_a_grid_too_fine_for_its_bounds_is_refused(step):
+    with pytest.raises(PlanError, match="too fine"):
+        coding([-1], [1], step=step)
+
+
 def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b'x,y z\n1,2\n3\n1,2,9,9\n\xff\xfe,2\n"4\n5",2\n1,2\n')
@@ -220,15 +417,24 @@ def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
         (lambda f: _file(f / "t.csv.gz", b"SECRET-17"), "cannot be read"),
         (
             lambda f: _file(f / "t.csv", b"a,b\n17,2\n"),
-            "column='x' is not in the table; it has 'a'",
+            "column='x' does not stand in the first line",
         ),
         (lambda f: _file(f / "t.csv", b"x,x,y z\n17,2,2\n"), "column='x' stands twice"),
-        (lambda f: _file(f / "t.csv", b""), "column='x' is not in the table"),
+        (lambda f: _file(f / "t.csv", b""), "column='x' does not stand in the first line"),
         (lambda _: pd.DataFrame({"x": [17]}), "column='y z' is not in the table"),
         (lambda _: pd.DataFrame({"x": pd.to_datetime(["2017-01-17"]), "y z": [1]}), "type"),
         (lambda _: pd.DataFrame({"x": [1 + 17j], "y z": [1]}), "type"),
         (lambda _: pa.table({"x": [[17]], "y z": [1]}), "type"),
         (lambda _: {"x": [17]}, "dict is no table"),
+        (lambda _: [], "names no file"),
+        (lambda f: [_file(f / "t.csv", b"x,y z\n17,1\n")], "Parquet files only"),
+        (lambda f: _file(f / "t.duckdb", b"SECRET-17"), "cannot be read"),
+        (lambda f: f"{_database(f)}::other", "has the tables 'one', 'two'; name one"),
+        (lambda f: str(_database(f)), "has the tables 'one', 'two'; name one"),
+        (
+            lambda _: ibis.polars.connect().create_table("t", pl.DataFrame({"x": [17]})),
+            "engine polars",
+        ),
         (lambda _: None, "NoneType is no table"),
     ],
 )
@@ -238,6 +444,19 @@ def test_a_table_that_does_not_fit_is_refused_without_a_value(make, said, tmp_pa
     text = str(refusal.value).replace(str(tmp_path), "")
     assert "\n" not in text
     assert "17" not in text
+
+
+def _database(folder):
+    rows = pa.table({"x": [17.0], "y z": [1.0]})
+    _write_database(folder / "two.duckdb", one=rows, two=rows)
+    return folder / "two.duckdb"
+
+
+def _write_database(path, **tables):
+    with native.connect(str(path)) as connection:
+        for name, rows in tables.items():
+            connection.register("rows", rows)
+            connection.sql("SELECT * FROM rows").create(name)
 
 
 def _file(path, content):

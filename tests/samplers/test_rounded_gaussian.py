@@ -7,6 +7,7 @@ more bits, and in whatever order, each number's bits are known for ever, and so 
 
 import functools
 import math
+import sys
 from dataclasses import dataclass
 
 import mpmath
@@ -136,12 +137,29 @@ def assert_exact(shape, words, later=0x123456789ABCDEF):
 # ---------------------------------------------------------------- the right integer, bit for bit
 
 
+either_way = pytest.mark.usefixtures("either_way")
+
+
+@pytest.fixture(params=[0, 2**60], ids=["table", "balls"])
+def either_way_setting(request):
+    return request.param
+
+
+@pytest.fixture(name="either_way")
+def _either_way(either_way_setting, monkeypatch):
+    """Few numbers are decided by ball arithmetic alone, many by the table first: test both."""
+    module = sys.modules["lownoise.samplers.rounded_gaussian"]
+    monkeypatch.setattr(module, "_FEW", either_way_setting)
+
+
+@either_way
 @pytest.mark.parametrize("scale", [1e-3, 0.3, 0.7, 1.0, 1e3, 2**33 * 1.7, 2.0**45])
 def test_the_integer_is_the_rounding_of_the_bits(scale):
     words = SimulationEntropy(11).words(400).tolist()
     assert_exact(DiagonalShape([scale] * 400), words)
 
 
+@either_way
 @pytest.mark.parametrize("later", [1, 0x123456789ABCDEF, 2**64 - 2])
 @pytest.mark.parametrize("sign", [0, SIGN])
 @pytest.mark.parametrize("scale", [1e-3, 0.3, 2**33 * 1.7, 2.0**45, 2.0**50, 2.0**55])
@@ -150,6 +168,7 @@ def test_hand_made_words_of_both_signs(scale, sign, later):
     assert_exact(DiagonalShape([scale] * len(words)), words, later)
 
 
+@either_way
 def test_a_tail_of_zeros_draws_until_the_number_is_known():
     # two more words of zeros, then bits: |z| > 15
     for sign in (0, SIGN):
@@ -166,6 +185,7 @@ def test_a_tail_of_zeros_draws_until_the_number_is_known():
         assert source.beyond >= 1
 
 
+@either_way
 @pytest.mark.parametrize(("scale", "least_wrong"), [(2.0**50, 1), (2.0**55, 25)])
 def test_where_floats_alone_would_be_wrong_the_slow_path_is_right(scale, least_wrong):
     words = SimulationEntropy(12).words(100)
@@ -175,6 +195,7 @@ def test_where_floats_alone_would_be_wrong_the_slow_path_is_right(scale, least_w
     assert np.sum(by_floats != expected(shape, words, 0)) >= least_wrong
 
 
+@either_way
 @pytest.mark.parametrize("negative", [False, True])
 @pytest.mark.parametrize("scale", [0.3, 1e3, 2**33 * 1.7, 2.0**45])
 @pytest.mark.parametrize("boundary", [0.25, 0.9, 1.7])
@@ -203,6 +224,7 @@ def test_a_half_integer_hidden_in_the_unread_bits_is_decided_by_reading_them(
         assert source.beyond == 0
 
 
+@either_way
 def test_zero_scale_is_zero_whatever_the_bits():
     words = [*HAND_MADE, *(SIGN + tail for tail in HAND_MADE)]
     source = Scripted(words, 1)
@@ -210,6 +232,7 @@ def test_zero_scale_is_zero_whatever_the_bits():
     assert drawn.tolist() == [0] * len(words)
 
 
+@either_way
 def test_zero_scales_leave_their_neighbours_alone():
     words = SimulationEntropy(13).words(60).tolist()
     assert_exact(DiagonalShape([0.0, 1e6, 2.0**50] * 20), words)
@@ -224,6 +247,7 @@ def test_more_than_one_block_keeps_its_order():
         assert whole[i] == expected(alone, [words[i]], 1)[0]
 
 
+@either_way
 def test_the_top_bit_mirrors_the_noise():
     words = SimulationEntropy(15).words(200)
     shape = DiagonalShape(np.geomspace(0.5, 2.0**50, 200))
@@ -239,6 +263,7 @@ TWO = np.array([[3.0e4, 0.0], [-4.0e4, 1.0e4]])
 THREE = np.array([[2.0**20, 0, 0], [0.6 * 2**20, 0.8 * 2**20, 0], [-(2.0**19), 2.0**18, 2.0**20]])
 
 
+@either_way
 @pytest.mark.parametrize("B", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("size", [1e-5, 1.0, 2.0**20, 2.0**30, 2.0**35])
 def test_dense_rows_are_the_rounding_of_the_bits(B, size):
@@ -247,12 +272,14 @@ def test_dense_rows_are_the_rounding_of_the_bits(B, size):
         assert_exact(Rows(B * size), source.words(len(B)).tolist())
 
 
+@either_way
 def test_dense_rows_with_tails_beyond_the_table():
     for tail in HAND_MADE:
         assert_exact(Rows(THREE), [tail, SIGN + 2**60 + 3, 2**61 + 1])
         assert_exact(Rows(THREE * 2.0**30), [2**61 + 1, SIGN + tail, 2**60 + 3])
 
 
+@either_way
 def test_rows_of_mixed_size_share_their_numbers():
     # the first row is decided by floats, the others by ball arithmetic
     B = np.array([[1e3, 0, 0], [2.0**52, 1.0, 0], [2.0**52, 2.0**52, 2.0**52]])
@@ -261,6 +288,7 @@ def test_rows_of_mixed_size_share_their_numbers():
         assert_exact(Rows(B), source.words(3).tolist())
 
 
+@either_way
 def test_both_rows_use_the_same_number_however_many_bits_it_takes():
     # at this scale 64 bits leave about one rounding in ten open: were the further bits drawn anew
     # for the second row, some of 300 pairs would differ (chance to miss it: 0.95^300 < 1e-6)

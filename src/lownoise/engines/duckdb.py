@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded engine: one aggregate query through ibis on DuckDB."""
+"""The embedded engine: DuckDB, through ibis, reads, parses and filters; the codes are summed here.
+
+Columns stream out in batches and `Coding` itself makes their integers, so that the meaning is the
+reference's by construction. Where every column is of integers and its codes are exact multiples,
+one aggregate query sums them inside instead, which is faster still.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from lownoise.engines.query import Totals
-from lownoise.engines.tables import open_table
-from lownoise.errors import TableError
+from lownoise.engines.tables import named, open_table
+from lownoise.errors import EngineError
 
 if TYPE_CHECKING:
     from lownoise.engines.query import Coding, TotalsQuery
+
+_BATCH = 1 << 17  # rows
+_EXACT = 2.0**52  # floats up to here hold integers exactly, and halves
 
 
 def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame)
@@ -21,54 +29,79 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
         table: as `lownoise.engines.tables.open_table` takes it.
 
     Raises:
-        TableError: where the table cannot be read or does not fit the query; the text depends on
-            the schema, never on a row.
+        TableError: where the table cannot be opened or does not fit the query: known from its
+            schema, before a row is read.
+        EngineError: where reading rows failed; the text is the same for every cause.
     """
-    connection, rows = open_table(table, query.coding.columns)
+    coding = query.coding
+    connection, rows = open_table(table, coding.columns)
     try:
-        rows = rows.select(
-            **{f"x{i}": _number(rows[c]) for i, c in enumerate(query.coding.columns)},
-        )
-        names = list(rows.columns)
+        rows = rows.select(**{f"x{i}": _number(rows[c]) for i, c in enumerate(coding.columns)})
         if query.drops_missing:
-            rows = rows.drop_null(names, how="any")
-        sums = {c: _sum(rows[c], query.coding, i) for i, c in enumerate(names)}
-        answer = connection.to_pyarrow(rows.aggregate(n=rows.count(), **sums)).to_pylist()[0]
+            rows = rows.drop_null(list(rows.columns), how="any")
+        scales = [_integer_scale(rows[x], coding, i) for i, x in enumerate(rows.columns)]
+        if all(scales):
+            return _aggregate(connection, rows, coding, scales)
+        return _stream(connection, rows, coding)
     except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
-        raise TableError(
-            f"table={_named(table)} could not be summed; check that the file is complete, and "
-            "that memory and temporary disk suffice",
+        raise EngineError(
+            f"table={named(table)} could not be summed, and a spend on it stays reserved; check "
+            "that the file is complete, and that memory and temporary disk suffice",
         ) from None
-    # the sum of no rows is null
-    return Totals(int(answer["n"]), tuple(int(answer[c] or 0) for c in names))
 
 
 def _number(column: Any) -> Any:  # noqa: ANN401
-    """Return the column as floats, null where there is no number."""
-    value = column.try_cast("float64") if column.type().is_string() else column.cast("float64")
+    """Return the column as small integers or as floats, null where there is no number."""
+    kind = column.type()
+    if kind.is_boolean() or (kind.is_integer() and not kind.is_uint64()):
+        return column.cast("int64")
+    value = column.try_cast("float64") if kind.is_string() else column.cast("float64")
     return value.isnan().ifelse(None, value)
 
 
-def _sum(value: Any, coding: Coding, i: int) -> Any:  # noqa: ANN401
+def _stream(connection: Any, rows: Any, coding: Coding) -> Totals:  # noqa: ANN401
+    """Sum the codes batch by batch."""
+    count, sums = 0, [0] * len(coding.columns)
+    floats = rows.select(**{x: rows[x].cast("float64") for x in rows.columns})
+    # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
+    connection._run_pre_execute_hooks(floats)  # noqa: SLF001
+    for batch in connection.con.sql(connection.compile(floats)).to_arrow_reader(_BATCH):
+        count += batch.num_rows
+        for i, column in enumerate(batch.columns):
+            # null becomes NaN, which is what `Coding` calls missing
+            sums[i] += coding.column_total(i, column.to_numpy(zero_copy_only=False))
+    return Totals(count, tuple(sums))
+
+
+def _aggregate(connection: Any, rows: Any, coding: Coding, scales: list[int]) -> Totals:  # noqa: ANN401
+    """Sum clamped integers x in one query: Σ codes = (Σ clamp(x) − n·center)/step."""
     import ibis
 
-    scaled = (value.fill_null(_literal(coding.missing[i])) - _literal(coding.center[i])) * _literal(
-        1 / coding.step[i],
-    ) + 0.5
-    # clamping the code is clamping the value, because every step is monotone; done here, it bounds
-    # a record's reach by integers, whatever the engine's arithmetic
-    most, least = _literal(coding.greatest()[i]), _literal(coding.least()[i])
-    code = ibis.greatest(ibis.least(scaled, most), least).floor().cast("int64")
-    # DuckDB sums 64-bit integers in 128 bits; the cast keeps them through the way out
-    return code.sum().cast("decimal(38, 0)")
+    wanted: dict[str, Any] = {"n": rows.count()}
+    for i, x in enumerate(rows.columns):
+        lower, upper = int(coding.lower[i]), int(coding.upper[i])
+        clamped = ibis.greatest(ibis.least(rows[x].fill_null(lower), upper), lower)
+        # DuckDB sums 64-bit integers in 128 bits; the cast keeps them through the way out
+        wanted[f"s{i}"] = clamped.sum().cast("decimal(38, 0)")
+        wanted[f"k{i}"] = rows[x].count()
+    answer = connection.to_pyarrow(rows.aggregate(**wanted)).to_pylist()[0]
+    count, missing = int(answer["n"]), coding.encode(coding.missing).tolist()
+    sums = []
+    for i, scale in enumerate(scales):
+        present = int(answer[f"k{i}"])
+        absent = count - present  # these were summed as the lower bound
+        total = int(answer[f"s{i}"] or 0) - absent * int(coding.lower[i])  # no rows: null
+        offset = int(float(coding.center[i]) * scale)
+        sums.append(total * scale - present * offset + absent * missing[i])
+    return Totals(count, tuple(sums))
 
 
-def _named(table: Any) -> str:  # noqa: ANN401
-    return str(table) if isinstance(table, str) or hasattr(table, "__fspath__") else "frame"
-
-
-def _literal(number: float) -> Any:  # noqa: ANN401
-    """Return the number as a float; spelled as decimals it would be read as a decimal type."""
-    import ibis
-
-    return ibis.literal(repr(float(number))).cast("float64")
+def _integer_scale(value: Any, coding: Coding, i: int) -> int:  # noqa: ANN401
+    """Return 1/step where the code of each integer x is exactly (x − center)/step, else 0."""
+    lower, upper, center, step = (
+        float(a[i]) for a in (coding.lower, coding.upper, coding.center, coding.step)
+    )
+    largest = max(-lower, upper, abs(center))
+    whole = lower.is_integer() and upper.is_integer() and (center / step).is_integer()
+    exact = step <= 1 and largest / step <= _EXACT
+    return int(1 / step) if value.type().is_integer() and whole and exact else 0

@@ -13,8 +13,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.errors import PlanError
+
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
+
+LARGEST_CODE = 2.0**52  # codes are exact as floats, and so are their halves
+_BLOCK = 1 << 14  # values
 
 
 @final
@@ -29,6 +34,9 @@ class Coding:
         center: what is subtracted, in [lower, upper].
         missing: what stands in for null, NaN and text that is no number.
         step: the unit of the integers, powers of two.
+
+    Raises:
+        PlanError: where a code could exceed 2^52.
     """
 
     columns: tuple[str, ...]
@@ -37,6 +45,14 @@ class Coding:
     center: Vector
     missing: Vector
     step: Vector
+
+    def __post_init__(self) -> None:
+        with np.errstate(all="ignore"):
+            ends = np.stack([self.lower, self.upper, self.missing]) - self.center
+            fits = np.all(np.abs(ends) * (1 / self.step) <= LARGEST_CODE)
+        ordered = np.all((self.lower <= self.center) & (self.center <= self.upper))
+        if not (fits and ordered):
+            raise PlanError("Coding.step is too fine for its bounds; use a coarser grid")
 
     def encode(self, values: Vector) -> Integers:
         """Return the codes of float `values`, shape (..., d): the meaning that engines match.
@@ -48,9 +64,29 @@ class Coding:
             >>> coding.encode(np.array([[-9.0], [3.2], [np.nan], [np.inf]])).ravel().tolist()
             [-4, 2, 0, 4]
         """
-        present = np.where(np.isnan(values), self.missing, values)
-        clamped = np.clip(present, self.lower, self.upper)
-        return np.floor((clamped - self.center) * (1 / self.step) + 0.5).astype(np.int64)
+        codes = np.empty(values.shape, dtype=np.int64)
+        for i in range(len(self.columns)):
+            codes[..., i] = self._codes(i, values[..., i])
+        return codes
+
+    def column_total(self, i: int, values: Vector) -> int:
+        """Return the exact sum of the codes of column i over `values`, shape (n,)."""
+        largest = max(abs(int(self._codes(i, bound))) for bound in (self.lower[i], self.upper[i]))
+        # short enough for 64 bits, and for the cache
+        block = min(_BLOCK, 2**62 // max(largest, 1))
+        return sum(
+            int(self._codes(i, values[start : start + block]).sum())
+            for start in range(0, len(values), block)
+        )
+
+    def _codes(self, i: int, values: Vector) -> Integers:
+        scaled = np.where(np.isnan(values), self.missing[i], values)
+        with np.errstate(over="ignore"):  # to infinity, which the bounds clamp
+            scaled = (scaled - self.center[i]) * (1 / self.step[i]) + 0.5
+        # clamping the code is clamping the value, because every step is monotone
+        ends = (np.array([self.lower[i], self.upper[i]]) - self.center[i]) * (1 / self.step[i])
+        codes: Integers = np.floor(np.clip(scaled, *np.floor(ends + 0.5))).astype(np.int64)
+        return codes
 
     def least(self) -> Integers:
         """Return the least code of any record, shape (d,)."""

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opening a table: from a path or a frame to an ibis table whose schema comes from no row.
 
-A CSV file is read as text, names from its first line; a row with too few fields lacks the last
-ones, and fields too many are ignored. Text becomes a number where it spells one and is missing
-otherwise. No error text of the engine is shown, because it may quote a value.
+Text becomes a number where it spells one and is missing otherwise. No error text of the engine is
+shown, because it may quote a value.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lownoise.engines.text import open_text
 from lownoise.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _PARQUET = (".parquet", ".pq")
+_DATABASE = (".duckdb", ".db")
 _MOST_NAMES = 20  # in a message
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
@@ -28,31 +28,99 @@ def open_table(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: 
     """Return an embedded DuckDB of the table's own, and an ibis table that has `columns`.
 
     Args:
-        table: the path of a CSV (.csv, .tsv, also .gz) or Parquet file, a pandas DataFrame, or
-            anything that speaks Arrow's C stream (pyarrow, polars, …).
+        table: the path of a CSV (.csv, .tsv, also .gz) or Parquet file; a list of paths of
+            Parquet files, whose rows are taken together; the path of a DuckDB database with one
+            table, or "path::table"; a pandas DataFrame; anything that speaks Arrow's C stream
+            (pyarrow, polars, …); an ibis table on DuckDB.
         columns: the names that the question needs.
 
     Raises:
         TableError: where it cannot be read, or a column is absent or of a type that holds no
             numbers.
     """
-    import ibis
-
-    connection = ibis.duckdb.connect()
-    if isinstance(table, (str, Path)):
-        opened = _open_path(connection, Path(table), columns)
-    else:
-        opened = ibis.memtable(_arrow(table, columns))
+    connection, opened = _opened(table, columns)
     schema = opened.schema()
     _require(list(schema.names), columns)
     for column in columns:
         kind = schema[column]
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
-            raise TableError(
-                f"column={column!r} has type {kind}; give a column of numbers, or of text "
-                "that spells numbers",
-            )
+            raise _no_numbers(column, kind)
     return connection, opened
+
+
+def named(table: Any) -> str:  # noqa: ANN401
+    """Return how messages call the table."""
+    return str(table) if isinstance(table, (str, Path)) else type(table).__name__
+
+
+def _opened(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: ANN401
+    import ibis
+
+    if isinstance(table, ibis.Table):
+        return _open_expression(table)
+    connection = _embedded()
+    if isinstance(table, (list, tuple)):
+        return connection, _open_parquet(connection, [Path(p) for p in table], columns)
+    if isinstance(table, (str, Path)):
+        path, _, name = str(table).partition("::")
+        if path.lower().endswith(_DATABASE):
+            return _open_database(Path(path), name)
+        return connection, _open_path(connection, Path(table), columns)
+    return connection, ibis.memtable(_arrow(table, columns))
+
+
+def _embedded(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
+    import ibis
+
+    connection = ibis.duckdb.connect(*arguments, **keywords)
+    # DuckDB would draw a progress bar of its own, at the pace of the data
+    connection.con.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _open_expression(table: Any) -> tuple[Any, Any]:  # noqa: ANN401
+
+    backends = table._find_backends()[0]  # noqa: SLF001 (ibis has no public question for it)
+    connection = backends[0] if backends else _embedded()
+    if connection.name != "duckdb":
+        raise TableError(
+            f"table is on the engine {connection.name}, whose sums are not verified; "
+            "give table.to_pyarrow(), or the table on DuckDB",
+        )
+    return connection, table
+
+
+def _open_parquet(connection: Any, paths: list[Path], columns: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return the rows of all files; each must have the columns, with the first one's types."""
+    import ibis
+
+    if not paths:
+        raise TableError("table=[] names no file; give the paths of Parquet files")
+    parts = []
+    for path in paths:
+        if not path.is_file() or not path.name.lower().endswith(_PARQUET):
+            raise TableError(f"table={path} is no Parquet file; give a list of Parquet files only")
+        # folders called name=value would replace columns
+        read = partial(connection.read_parquet, _literal(path), hive_partitioning=False)
+        part = _guarded(path, read)
+        _require(list(part.columns), columns)
+        parts.append(part.select(*columns))
+        if parts[-1].schema() != parts[0].schema():
+            raise TableError(f"table={path} has other types than {paths[0]}; make them the same")
+    return ibis.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
+
+
+def _open_database(path: Path, name: str) -> tuple[Any, Any]:
+    if not path.is_file():
+        raise TableError(f"table={path} is no file; give the path of a DuckDB database")
+    connection = _guarded(path, lambda: _embedded(path, read_only=True))
+    tables = [row[0] for row in connection.con.execute("SHOW TABLES").fetchall()]
+    if not name and len(tables) == 1:
+        name = tables[0]
+    if name not in tables:
+        known = ", ".join(map(repr, tables[:_MOST_NAMES])) or "none"
+        raise TableError(f'table={path} has the tables {known}; name one as "{path}::TABLE"')
+    return connection, connection.table(name)
 
 
 def _require(names: Sequence[str], columns: Sequence[str]) -> None:
@@ -70,37 +138,15 @@ def _open_path(connection: Any, path: Path, columns: Sequence[str]) -> Any:  # n
         raise TableError(f"table={path} is no file; give the path of a CSV or Parquet file")
     name = path.name.lower()
     if name.endswith(_PARQUET):
-        return _guarded(path, lambda: connection.read_parquet(_literal(path)))
+        return _open_parquet(connection, [path], columns)
     if not name.endswith(_CSV):
         raise TableError(
-            f"table={path} has an unknown ending; give one of {', '.join(_CSV + _PARQUET)}",
+            f"table={path} has an unknown ending; give one of "
+            f"{', '.join(_CSV + _PARQUET + _DATABASE)}",
         )
-    delimiter = "\t" if ".tsv" in name else ","
-    header = _guarded(path, lambda: _header(path, delimiter))
-    _require(header, columns)
-    return _guarded(
-        path,
-        lambda: connection.read_csv(
-            _literal(path),
-            auto_detect=False,
-            header=True,
-            columns={f"c{i}": "VARCHAR" for i in range(len(header))},
-            delim=delimiter,
-            quote='"',
-            escape='"',
-            encoding="latin-1",  # every byte is a letter: no row can be unreadable
-            null_padding=True,
-            strict_mode=False,
-            ignore_errors=True,
-            parallel=False,  # with padding, only one thread reads quoted line breaks correctly
-        ).select(**{c: f"c{header.index(c)}" for c in columns}),
-    )
-
-
-def _header(path: Path, delimiter: str) -> list[str]:
-    opener: Any = gzip.open if path.name.lower().endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
-        return next(csv.reader(lines, delimiter=delimiter), [])
+    reader = _guarded(path, lambda: open_text(path, columns))
+    connection.con.register("records", reader)
+    return connection.table("records")
 
 
 def _literal(path: Path) -> str:
@@ -121,9 +167,10 @@ def _guarded(path: Path, read: Callable[[], Any]) -> Any:  # noqa: ANN401
 
 
 def _arrow(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return the columns as an Arrow table of floats, integers, decimals, booleans and text."""
     import pyarrow as pa
 
-    if hasattr(table, "__dataframe__") and hasattr(table, "iloc"):
+    if hasattr(table, "iloc") and hasattr(table, "dtypes"):
         _require([str(c) for c in table.columns], columns)
         return pa.table({c: _pandas_column(table[c], c) for c in columns})
     if hasattr(table, "__arrow_c_stream__"):
@@ -132,7 +179,7 @@ def _arrow(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
         except Exception:  # noqa: BLE001 (Arrow's own text may quote a value)
             raise TableError("table does not convert to Arrow; give a path or a frame") from None
         _require(list(arrow.column_names), columns)
-        return arrow.select(list(columns))
+        return pa.table({c: _arrow_column(arrow.column(c), c) for c in columns})
     raise TableError(
         f"table={type(table).__name__} is no table; give a path, a pandas DataFrame or an Arrow "
         "table",
@@ -140,15 +187,55 @@ def _arrow(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
 
 
 def _pandas_column(series: Any, name: str) -> Any:  # noqa: ANN401
-    """Return the column by its declared type; one of objects is text, item by item."""
+    """Return the column by its declared type; one of objects or categories is text."""
+    import numpy as np
+    import pandas as pd
     import pyarrow as pa
 
-    kind = getattr(series.dtype, "kind", "O")
-    if kind in "Mmc":
-        raise TableError(f"column={name!r} has type {series.dtype}; give a column of numbers")
-    if kind in "iufb" and hasattr(series.dtype, "itemsize"):
-        return pa.array(series, from_pandas=True)
-    return pa.array([_text(item) for item in series], type=pa.string())
+    kind = series.dtype
+    if isinstance(kind, np.dtype) and kind.kind in "iufb":
+        return _arrow_column(pa.array(series.to_numpy(dtype=_NATIVE[kind.kind])), name)
+    if isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object):
+        return pa.array([_text(item) for item in series], type=pa.string())
+    if getattr(kind, "kind", "O") in "iufb":  # nullable and Arrow-backed numbers
+        try:
+            return _arrow_column(pa.array(series, from_pandas=True), name)
+        except Exception:  # noqa: BLE001 (Arrow's own text may quote a value)
+            raise _no_numbers(name, kind) from None
+    raise _no_numbers(name, kind)
+
+
+_NATIVE = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool"}
+
+
+def _arrow_column(column: Any, name: str) -> Any:  # noqa: ANN401
+    """Return the column if its type holds numbers or text, half floats and null made floats."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if pa.types.is_float16(kind) or pa.types.is_null(kind):
+        return column.cast(pa.float64())
+    known = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_decimal128,
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_string_view,
+    )
+    if not any(is_kind(kind) for is_kind in known):
+        raise _no_numbers(name, kind)
+    return column
+
+
+def _no_numbers(name: str, kind: object) -> TableError:
+    return TableError(
+        f"column={name!r} has type {kind}; give a column of numbers, or of text that spells "
+        "numbers",
+    )
 
 
 def _text(item: Any) -> str | None:  # noqa: ANN401

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lownoise.shapes import DiagonalShape
     from lownoise.workloads import Mean
 
-_FEWEST_BITS = 32  # log2 of the standard deviation in grid steps, at the least
+_FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
 _BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
 _REACH_BITS = 24  # log2 of a record's reach in grid steps, where the noise is far wider
 _MOST_BITS = 50  # a record's code, and the noise beside it, stay exact in a float
@@ -182,4 +182,6 @@ def _steps(deviation: Vector, reach: Vector, size: int | None, parameter: float)
     ratio = np.divide(deviation, reach, out=np.ones_like(deviation), where=used)
     bits = np.clip(np.ceil(np.log2(ratio)) + _REACH_BITS, min(fewest, most), most)
     exponent = np.floor(np.log2(np.where(used, deviation, 1.0))) - bits
+    # a shape that is far too narrow will be enlarged; its records must still have codes
+    exponent = np.maximum(exponent, np.ceil(np.log2(np.where(used, reach, 1.0))) - _MOST_BITS)
     return np.exp2(np.where(used, exponent, 0.0))

@@ -78,9 +78,13 @@ def delta_spent(events: Sequence[Event], epsilon: float) -> float:
         >>> delta_spent([GaussianEvent(0.75), GaussianEvent(1.0)], 1.0) == delta_up(1.25, 1.0)
         True
     """
-    delta = _delta(events, epsilon)
-    rounded = float(delta)
-    return min(rounded if Fraction(rounded) >= delta else up(rounded), 1.0)
+    return min(float_up(_delta(events, epsilon)), 1.0)
+
+
+def float_up(number: Fraction) -> float:
+    """Return the number where it is a float or its decimal, else the float above it."""
+    rounded = float(number)
+    return rounded if max(Fraction(rounded), exact(rounded)) >= number else up(rounded)
 
 
 def _delta(events: Sequence[Event], epsilon: float) -> Fraction:

@@ -89,7 +89,7 @@ def approx_dp(epsilon: float, delta: float) -> ApproxDP:
 
 def _within(field: str, value: float, least: float, most: float) -> float:
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         raise BudgetError(f"{field} is not a number; give one in [{least:g}, {most:g}]") from None
     if not least <= number <= most:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from lownoise.balls import precision
 from lownoise.rounding import mul_up, up
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ _GREATEST_PARAMETER = 2.0**200
 
 def _delta(mu: float, epsilon: float) -> Any:  # noqa: ANN401 (flint carries no types)
     """Return a ball that holds δ(epsilon; mu)."""
-    from flint import arb, ctx
+    from flint import arb
 
     ball = arb(0)
-    for precision in _PRECISIONS:
-        with ctx.workprec(precision):
+    for bits in _PRECISIONS:
+        with precision(bits):
             half, ratio, root = arb(mu) / 2, arb(epsilon) / arb(mu), arb(2).sqrt()
             right = ((ratio - half) / root).erfc() / 2
             left = ((ratio + half) / root).erfc() / 2

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from lownoise.errors import BudgetError, LedgerError, LownoiseError
-from lownoise.privacy.accountant import delta_spent, rho_of, within
+from lownoise.privacy.accountant import delta_spent, float_up, rho_of, within
 from lownoise.privacy.budget import ApproxDP, Budget, Zcdp, approx_dp, zcdp
 from lownoise.privacy.events import ApproxDPEvent, Event, ZcdpEvent, event_from_text, event_to_text
 
@@ -93,8 +93,8 @@ class Ledger:
             Zcdp(rho=1.0)
         """
         ledger = cls(path, dataset)
-        if not dataset.strip():
-            raise LedgerError("dataset='' is empty; give the dataset a name")
+        if not dataset.strip() or not dataset.isprintable():
+            raise LedgerError(f"dataset={dataset!r} is no name; give one of letters that print")
         with ledger._transaction(create=True) as connection:
             if connection.execute("SELECT 1 FROM dataset WHERE name = ?", [dataset]).fetchone():
                 raise LedgerError(
@@ -148,7 +148,7 @@ class Ledger:
             budget = self._budget(connection)
             events = [e.event for e in self._entries(connection) if e.state != "cancelled"]
         if isinstance(budget, Zcdp):
-            return Zcdp(float(rho_of(events)))
+            return Zcdp(float_up(rho_of(events)))
         return ApproxDP(budget.epsilon, delta_spent(events, budget.epsilon))
 
     def reserve(self, event: Event, note: str = "") -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.report import numbers
-from lownoise.report.names import shortened
+from lownoise.report.names import shortened, shown
 from lownoise.report.ratios import answer_ratios
 from lownoise.report.svg import inline
 
@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 
 MOST_ANSWERS = 200
 SHOWN_OF_MANY = 40
+_TALL = 15  # rows, beyond which the axis is labelled above as well
+_NO_NOISE = "no noise needed"
+_LONGEST = 26  # letters of a name beside its row
 _WIDE = 720.0  # points; the page shows a narrower figure of its own to narrow screens
 _NARROW = 340.0
-_INK, _QUIET, _PLAN, _IID, _LAPLACE = "#010101", "#010102", "#010103", "#010104", "#010105"
-_COLORS = {
+_INK, _QUIET, _PAPER = "#010101", "#010102", "#010103"
+_PLAN, _IID, _LAPLACE = "#010104", "#010105", "#010106"
+_COLORS = {  # no drawing has these by chance
     _INK: "currentColor",
     _QUIET: "var(--quiet, #76808a)",
+    _PAPER: "var(--paper, #fff)",
     _PLAN: "var(--plan, #1f5fa8)",
     _IID: "var(--iid, #b4541a)",
     _LAPLACE: "var(--laplace, #6a4c93)",
@@ -45,8 +50,8 @@ def shown_answers(terms: Terms) -> Integers:
         answer_ratios(terms, terms.isotropic),
         answer_ratios(terms, terms.laplace),
     )
-    order = np.argsort(np.where(np.isnan(ratios), -np.inf, -ratios * -1), kind="stable")
-    return np.sort(order[::-1][:SHOWN_OF_MANY])
+    order = np.argsort(np.where(np.isnan(ratios), np.inf, -ratios), kind="stable")
+    return np.sort(order[:SHOWN_OF_MANY])
 
 
 def comparison(terms: Terms, *, narrow: bool = False) -> str:
@@ -61,19 +66,21 @@ def comparison(terms: Terms, *, narrow: bool = False) -> str:
     chosen = shown_answers(terms)
     others = (terms.isotropic, terms.laplace)
     ratios = [answer_ratios(terms, other)[chosen] for other in others]
+    names = [terms.names[i] for i in chosen]
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # the browser has its own
         mpl.rcdefaults()
         mpl.rcParams.update(_settings(narrow))
-        drawn = _draw([terms.names[i] for i in chosen], ratios, narrow=narrow)
+        drawn = _draw(names, ratios, narrow=narrow)
         file = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         drawn.savefig(file, format="svg", transparent=True, metadata=nothing)
     return inline(
         file.getvalue(),
-        name="narrow" if narrow else "wide",
-        title="Standard deviations compared",
-        description=_description(ratios),
+        name="narrow-figure" if narrow else "figure",
+        look="narrow" if narrow else "wide",
+        title="Standard deviations of other noise, as a multiple of this plan’s",
+        description=_description(names, ratios),
         colors=_COLORS,
     )
 
@@ -92,8 +99,11 @@ def _draw(names: list[str], ratios: list[Vector], *, narrow: bool) -> Any:  # no
     from matplotlib.figure import Figure
 
     width, row = (_NARROW, 40.0) if narrow else (_WIDE, 27.0)
-    left, right = (14.0, 14.0) if narrow else (196.0, 24.0)
+    longest = min(max(map(len, names)), _LONGEST)
+    left, right = (14.0, 14.0) if narrow else (24.0 + 7.5 * longest, 24.0)
     top, bottom = (76.0, 46.0) if narrow else (40.0, 50.0)
+    tall = len(names) > _TALL
+    top += 16.0 * tall
     height = top + row * len(names) + bottom
     figure = Figure(figsize=(width / 72, height / 72), dpi=72)
     axes = figure.add_axes(
@@ -102,7 +112,7 @@ def _draw(names: list[str], ratios: list[Vector], *, narrow: bool) -> Any:  # no
     axes.set(xscale="log", xlim=_range(ratios), ylim=(len(names) - 0.5, -0.5), yticks=[])
     axes.spines[["left", "right", "top"]].set_visible(False)
     axes.spines["bottom"].set_color(_QUIET)
-    _ticks(axes, few=narrow)
+    _ticks(axes, few=narrow, both=tall)
     axes.set_xlabel("times this plan’s standard deviation (log scale)", color=_INK, labelpad=6)
     axes.axvline(1.0, color=_PLAN, linewidth=1.8, zorder=1)
     drop = 0.22 if narrow else 0.0  # dots stand below a name above them
@@ -111,19 +121,14 @@ def _draw(names: list[str], ratios: list[Vector], *, narrow: bool) -> Any:  # no
         values = [float(r[y]) for r in ratios]
         if any(math.isnan(v) for v in values):
             axes.annotate(
-                "no noise needed",
-                (1.0, y + drop),
-                (7, 0),
-                textcoords="offset points",
-                color=_QUIET,
-                va="center",
+                _NO_NOISE, (1, y + drop), (7, 0), "data", "offset points", color=_QUIET, va="center"
             )
             continue
         ends = [1.0, *values]
         axes.hlines(y + drop, min(ends), max(ends), color=_QUIET, linewidth=1.0, alpha=0.6)
         for value, (_, color, marker), size in zip(values, _SERIES, (62, 44), strict=True):
-            axes.scatter(value, y + drop, size, color, marker, linewidths=0, zorder=3)
-    _legend(figure, top / height, narrow=narrow)
+            axes.scatter(value, y + drop, size, color, marker=marker, linewidths=0, zorder=3)
+    _legend(figure, 0.0 if narrow else left / width - 0.01, narrow=narrow)
     return figure
 
 
@@ -131,9 +136,10 @@ def _name(axes: Any, y: int, name: str, *, narrow: bool) -> None:  # noqa: ANN40
     across = axes.get_yaxis_transform()
     if narrow:
         text = shortened(name, 42)
-        axes.text(0, y - 0.2, text, transform=across, va="center", parse_math=False)
+        under = {"facecolor": _PAPER, "edgecolor": "none", "pad": 1.0}
+        axes.text(0, y - 0.2, text, transform=across, va="center", bbox=under, parse_math=False)
     else:
-        text = shortened(name, 25)
+        text = shortened(name, _LONGEST)
         axes.text(-0.02, y, text, transform=across, va="center", ha="right", parse_math=False)
 
 
@@ -144,14 +150,14 @@ def _range(ratios: list[Vector]) -> tuple[float, float]:
     return min(lowest / margin, 0.8), max(highest * margin, 1.25)
 
 
-def _ticks(axes: Any, *, few: bool) -> None:  # noqa: ANN401
+def _ticks(axes: Any, *, few: bool, both: bool) -> None:  # noqa: ANN401
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     places = list(_tick_places(*axes.get_xlim(), most=5 if few else 8))
     axes.xaxis.set_major_locator(FixedLocator(places))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{numbers.shortest(float(x))}×"))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.tick_params(axis="x", color=_QUIET, labelcolor=_INK, length=4)
+    axes.tick_params(axis="x", color=_QUIET, labelcolor=_INK, length=4, labeltop=both)
     axes.grid(axis="x", color=_QUIET, alpha=0.25, linewidth=0.8)
     axes.set_axisbelow(True)
 
@@ -169,7 +175,7 @@ def _tick_places(low: float, high: float, *, most: int) -> Iterator[float]:
     yield from places[start::every]
 
 
-def _legend(figure: Any, share: float, *, narrow: bool) -> None:  # noqa: ANN401
+def _legend(figure: Any, left: float, *, narrow: bool) -> None:  # noqa: ANN401
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=_PLAN, linewidth=1.8, label="this plan (1×)")]
@@ -180,7 +186,7 @@ def _legend(figure: Any, share: float, *, narrow: bool) -> None:  # noqa: ANN401
     figure.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0.0, 1.0) if narrow else (196 / _WIDE - 0.01, 1.0),
+        bbox_to_anchor=(left, 1.0),
         ncols=1 if narrow else 3,
         frameon=False,
         borderaxespad=0.3,
@@ -188,18 +194,24 @@ def _legend(figure: Any, share: float, *, narrow: bool) -> None:  # noqa: ANN401
         labelspacing=0.4,
         labelcolor=_INK,
     )
-    del share
 
 
-def _description(ratios: list[Vector]) -> str:
-    parts = []
-    for (label, _, _), values in zip(_SERIES, ratios, strict=True):
-        needed = values[~np.isnan(values)]
-        if needed.size == 0:
-            return "No answer needs noise."
-        low, high = numbers.significant(float(needed.min())), numbers.significant(float(needed.max()))
-        parts.append(f"{label}: {low}" + (f" to {high}" if high != low else ""))
-    return (
-        f"Dots on a logarithmic axis, one row for each of {len(ratios[0]):,} answers. "
-        f"Times this plan’s standard deviation — {'; '.join(parts)}."
-    )
+def _description(names: list[str], ratios: list[Vector]) -> str:
+    """Return each answer's multiples; beyond 40 answers, the range of each kind."""
+    if len(names) > SHOWN_OF_MANY:
+        return "; ".join(
+            f"{label}: {_times(np.nanmin(values))} to {_times(np.nanmax(values))} times"
+            for (label, _, _), values in zip(_SERIES, ratios, strict=True)
+        )
+    return "; ".join(f"{shown(name)}: {_multiples(ratios, y)}" for y, name in enumerate(names))
+
+
+def _multiples(ratios: list[Vector], row: int) -> str:
+    if np.isnan(ratios[0][row]):
+        return _NO_NOISE
+    series = zip(_SERIES, ratios, strict=True)
+    return ", ".join(f"{label} {_times(values[row])} times" for (label, _, _), values in series)
+
+
+def _times(value: float) -> str:
+    return numbers.significant(float(value))

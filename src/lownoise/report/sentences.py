@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lownoise.terms import Terms
 
 _ROUNDING = 1e-9  # gaps below this are float rounding, not noise
+_SMALL = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
 
 
 def asked(terms: Terms) -> str:
@@ -37,14 +38,34 @@ def headline(terms: Terms, release: Release | None) -> str:
     return f"{asked(terms)} of {source}, released under {terms.budget}."
 
 
-def measure(terms: Terms) -> str:
-    """Return what the plan makes small."""
-    weighted = "weighted " if terms.size is None else ""
+def measure(terms: Terms, *, plain: bool = False) -> str:
+    """Return what the plan makes small, or the same with all weights one where `plain`."""
+    weighted = "" if plain or terms.size is not None else "weighted "
     if terms.order == 2:  # noqa: PLR2004
         return f"root of the total {weighted}variance"
     if math.isinf(terms.order):
         return f"largest {weighted}standard deviation"
     return f"order-{terms.order:g} norm of the {weighted}standard deviations"
+
+
+def weight(terms: Terms) -> str:
+    """Return how the count counts in `measure`, "" where nothing is weighted."""
+    if terms.size is not None:
+        return ""
+    return (
+        f"The count's standard deviation enters {numbers.significant(float(terms.weights[-1]))} "
+        "times, so that a set share of the privacy is spent on the count."
+    )
+
+
+def gap(terms: Terms) -> str:
+    """Return the certificate's gap as a word or a number."""
+    found = terms.certificate.gap
+    if found == 0:
+        return "none"
+    if found < _SMALL:
+        return "below 0.0001%"
+    return f"at most {numbers.at_most(100 * found, 2)}%"
 
 
 def error(terms: Terms) -> str:
@@ -136,3 +157,8 @@ def saving(terms: Terms) -> str:
         f"The total variance is {numbers.significant(found, 4)} times smaller than with i.i.d. "
         "Gaussian noise on the same box at the same budget."
     )
+
+
+def capital(sentence: str) -> str:
+    """Return `sentence` with its first letter a capital and the others as they are."""
+    return sentence[:1].upper() + sentence[1:]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.arrays import frozen
+from lownoise.balls import precision
 from lownoise.rounding import up
 from lownoise.samplers.tail import TAIL_BITS
 
@@ -40,7 +41,7 @@ _FIRST = (1023 + _CUT) * CELLS  # exponent and leading mantissa bits of the firs
 @functools.cache
 def taylor_table() -> Vector:
     """Return a column a cell: Taylor coefficients 0 … DEGREE, 1/radius, the error bound."""
-    from flint import arb, arb_poly, ctx
+    from flint import arb, arb_poly
 
     from lownoise.samplers.tail import quantile
 
@@ -49,7 +50,7 @@ def taylor_table() -> Vector:
         p = polynomials[-1]
         polynomials.append(p.derivative() + n * arb_poly([0, 1]) * p)
     table = np.empty((DEGREE + 3, OCTAVES * CELLS))
-    with ctx.workprec(300):
+    with precision(300):
         for cell in range(OCTAVES * CELLS):
             octave, part = divmod(cell, CELLS)
             # in units of 2^-64: v runs over [start, start + 2·radius)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.balls import precision
 from lownoise.samplers.normal_quantile import normals
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _UNIT = 2.0**-53
 _LARGEST = 2.0**51  # below it a float and its neighbours resolve a half
 _FIRST_PRECISION = 192
 _BLOCK = 1 << 15
+_FEW = 1000  # so few are decided by ball arithmetic sooner than the table is built
 
 
 def rounded_gaussian(shape: AbstractShape, *, entropy: Entropy) -> Integers:
@@ -46,6 +48,9 @@ def rounded_gaussian(shape: AbstractShape, *, entropy: Entropy) -> Integers:
         np.int64(0)
     """
     words = entropy.words(shape.dimension)
+    if shape.dimension < _FEW:
+        rows = np.arange(shape.dimension)
+        return np.array(_decide(shape, rows, words, entropy), dtype=np.int64)
     z = np.empty(shape.dimension)
     error = np.empty(shape.dimension)
     for start in range(0, shape.dimension, _BLOCK):  # blocks that stay in the cache
@@ -67,7 +72,7 @@ def rounded_gaussian(shape: AbstractShape, *, entropy: Entropy) -> Integers:
 
 def _decide(shape: AbstractShape, rows: Integers, words: Words, entropy: Entropy) -> list[int]:
     """Return the roundings of `rows`, drawing more bits of their ξ until each is sure."""
-    from flint import arb, ctx
+    from flint import arb
 
     from lownoise.samplers.tail import Tail
 
@@ -77,9 +82,9 @@ def _decide(shape: AbstractShape, rows: Integers, words: Words, entropy: Entropy
     for row in rows.tolist():
         columns, entries = shape.row(row)
         used = [tails.setdefault(j, Tail(int(words[j]))) for j in columns.tolist()]
-        precision = _FIRST_PRECISION
+        bits = _FIRST_PRECISION
         while True:
-            with ctx.workprec(precision):
+            with precision(bits):
                 total = arb(0)
                 for entry, tail in zip(entries.tolist(), used, strict=True):
                     if entry:
@@ -88,7 +93,7 @@ def _decide(shape: AbstractShape, rows: Integers, words: Words, entropy: Entropy
             if decision is not None:
                 decisions.append(int(decision))
                 break
-            precision += 64
+            bits += 64
             for tail in used:
                 tail.refine(entropy)
     return decisions

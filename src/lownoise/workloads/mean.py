@@ -57,7 +57,7 @@ class Mean:
         center: ArrayLike | None = None,
         missing: ArrayLike | str = "center",
     ) -> None:
-        if isinstance(columns, str) or not all(isinstance(c, str) and c for c in columns):
+        if isinstance(columns, str) or not all(_is_name(c) for c in columns):
             raise QuestionError(f'Mean.columns={columns!r} is not a list of names; give ["name"]')
         names = tuple(columns)
         if not isinstance(domain, Box):
@@ -90,6 +90,13 @@ class Mean:
             ("drops_missing", drops),
         ):
             object.__setattr__(self, name, value)
+
+
+def _is_name(column: object) -> bool:
+    if not isinstance(column, str) or not column:
+        return False
+    # neither a lone surrogate nor a NUL can name a column in a file
+    return "\0" not in column and column.encode("utf-8", "replace").decode() == column
 
 
 def _point(values: ArrayLike, domain: Box, field: str) -> Vector:

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading delimited text so that no field can speak for another row.
+
+Bytes are decoded as Latin-1, in which every byte is a letter. A record ends at a line feed outside
+quotes; a carriage return before it goes, one anywhere else is a space. Short rows lack their last
+fields, surplus fields are ignored, and a field too long to spell a number is missing. There is
+nothing here that a value could stop.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import sys
+from typing import TYPE_CHECKING, Any
+
+from lownoise.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_ROWS = 1 << 15  # a batch
+_LONGEST = 1000  # letters; no double needs as many
+
+
+def open_text(path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
+    """Return an Arrow reader of `columns` as text, null where a row has no such field.
+
+    Raises:
+        TableError: where the file cannot be opened or its first line does not name each column
+            once; nothing of the file is in the message.
+        OSError, EOFError, zlib.error: later, from the reader, where the file is cut or damaged.
+    """
+    import pyarrow as pa
+
+    lines = _lines(path)
+    header = next(_records(lines, path), [])
+    for column in columns:
+        if header.count(column) != 1:
+            how = "does not stand" if column not in header else "stands twice"
+            raise TableError(
+                f"column={column!r} {how} in the first line of {path}; name each column once there",
+            )
+    places = [header.index(c) for c in columns]
+    schema = pa.schema([(c, pa.string()) for c in columns])
+    batches = _batches(_records(lines, path), places, schema)
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the lines, each ending at its line feed, without carriage returns."""
+    packed = path.name.lower().endswith(".gz")
+    with _open(path, packed=packed) as file:
+        first = True
+        for raw in file:
+            line = raw.decode("latin-1")
+            if first:
+                # names may be any text; what follows is numbers
+                line = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+                if "\r" in line.rstrip("\r\n"):
+                    raise TableError(
+                        f"table={path} ends lines with carriage returns alone; convert it",
+                    )
+                first = False
+            yield line.replace("\r\n", "\n").replace("\r", " ")
+
+
+def _open(path: Path, *, packed: bool) -> Any:  # noqa: ANN401
+    return gzip.open(path, "rb") if packed else path.open("rb")
+
+
+def _records(lines: Iterator[str], path: Path) -> Iterator[list[str]]:
+    csv.field_size_limit(sys.maxsize)  # the default refuses long fields by an error
+    tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
+    return csv.reader(lines, delimiter="\t" if tabs else ",")
+
+
+def _batches(records: Iterator[list[str]], places: list[int], schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    import pyarrow as pa
+
+    rows: list[list[str]] = []
+
+    def batch() -> Any:  # noqa: ANN401
+        fields = [[_field(row, place) for row in rows] for place in places]
+        arrays = [pa.array(f, type=pa.string()) for f in fields]
+        return pa.record_batch(arrays, schema=schema)
+
+    for row in records:
+        if not row:  # an empty line is no record
+            continue
+        rows.append(row)
+        if len(rows) == _ROWS:
+            yield batch()
+            rows.clear()
+    if rows:
+        yield batch()
+
+
+def _field(row: list[str], place: int) -> str | None:
+    text = row[place] if place < len(row) else None
+    return text if text is None or len(text) <= _LONGEST else None
