@@ -38,7 +38,7 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
     try:
         rows = rows.select(**{f"x{i}": _number(rows[c]) for i, c in enumerate(coding.columns)})
         if query.drops_missing:
-            rows = rows.drop_null(list(rows.columns), how="any")
+            rows = rows.filter([_present(rows[x]) for x in rows.columns])
         scales = [_integer_scale(rows[x], coding, i) for i, x in enumerate(rows.columns)]
         if all(scales):
             return _aggregate(connection, rows, coding, scales)
@@ -51,12 +51,16 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
 
 
 def _number(column: Any) -> Any:  # noqa: ANN401
-    """Return the column as small integers or as floats, null where there is no number."""
+    """Return the column as 64-bit integers or as floats, null or NaN where there is no number."""
     kind = column.type()
     if kind.is_boolean() or (kind.is_integer() and not kind.is_uint64()):
         return column.cast("int64")
-    value = column.try_cast("float64") if kind.is_string() else column.cast("float64")
-    return value.isnan().ifelse(None, value)
+    return column.try_cast("float64") if kind.is_string() else column.cast("float64")
+
+
+def _present(value: Any) -> Any:  # noqa: ANN401
+    known = value.notnull()
+    return known & ~value.isnan() if value.type().is_floating() else known
 
 
 def _stream(connection: Any, rows: Any, coding: Coding) -> Totals:  # noqa: ANN401

@@ -64,29 +64,18 @@ class Coding:
             >>> coding.encode(np.array([[-9.0], [3.2], [np.nan], [np.inf]])).ravel().tolist()
             [-4, 2, 0, 4]
         """
-        codes = np.empty(values.shape, dtype=np.int64)
-        for i in range(len(self.columns)):
-            codes[..., i] = self._codes(i, values[..., i])
-        return codes
+        return _codes(values, self.lower, self.upper, self.center, self.missing, self.step)
 
     def column_total(self, i: int, values: Vector) -> int:
         """Return the exact sum of the codes of column i over `values`, shape (n,)."""
-        largest = max(abs(int(self._codes(i, bound))) for bound in (self.lower[i], self.upper[i]))
+        own = [float(a[i]) for a in (self.lower, self.upper, self.center, self.missing, self.step)]
+        ends = _codes(np.array(own[:2]), *own)
         # short enough for 64 bits, and for the cache
-        block = min(_BLOCK, 2**62 // max(largest, 1))
+        block = min(_BLOCK, 2**62 // max(int(np.abs(ends).max()), 1))
         return sum(
-            int(self._codes(i, values[start : start + block]).sum())
+            int(_codes(values[start : start + block], *own).sum())
             for start in range(0, len(values), block)
         )
-
-    def _codes(self, i: int, values: Vector) -> Integers:
-        scaled = np.where(np.isnan(values), self.missing[i], values)
-        with np.errstate(over="ignore"):  # to infinity, which the bounds clamp
-            scaled = (scaled - self.center[i]) * (1 / self.step[i]) + 0.5
-        # clamping the code is clamping the value, because every step is monotone
-        ends = (np.array([self.lower[i], self.upper[i]]) - self.center[i]) * (1 / self.step[i])
-        codes: Integers = np.floor(np.clip(scaled, *np.floor(ends + 0.5))).astype(np.int64)
-        return codes
 
     def least(self) -> Integers:
         """Return the least code of any record, shape (d,)."""
@@ -95,6 +84,29 @@ class Coding:
     def greatest(self) -> Integers:
         """Return the greatest code of any record, shape (d,)."""
         return self.encode(self.upper)
+
+
+def _codes(
+    values: Vector,
+    lower: float | Vector,
+    upper: float | Vector,
+    center: float | Vector,
+    missing: float | Vector,
+    step: float | Vector,
+) -> Integers:
+    def scaled(numbers: float | Vector) -> Vector:
+        with np.errstate(over="ignore"):  # to infinity, which the bounds clamp
+            result: Vector = np.subtract(numbers, center)
+            result *= np.divide(1, step)
+        result += 0.5
+        return result
+
+    codes = scaled(values)
+    # clamping the code is clamping the value, because every step is monotone
+    np.clip(codes, np.floor(scaled(lower)), np.floor(scaled(upper)), out=codes)
+    np.copyto(codes, scaled(missing), where=np.isnan(values))
+    whole: Integers = np.floor(codes, out=codes).astype(np.int64)
+    return whole
 
 
 @final

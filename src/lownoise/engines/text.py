@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import gzip
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import TableError
@@ -79,24 +80,18 @@ def _records(lines: Iterator[str], path: Path) -> Iterator[list[str]]:
 def _batches(records: Iterator[list[str]], places: list[int], schema: Any) -> Iterator[Any]:  # noqa: ANN401
     import pyarrow as pa
 
-    rows: list[list[str]] = []
-
-    def batch() -> Any:  # noqa: ANN401
-        fields = [[_field(row, place) for row in rows] for place in places]
-        arrays = [pa.array(f, type=pa.string()) for f in fields]
-        return pa.record_batch(arrays, schema=schema)
-
-    for row in records:
-        if not row:  # an empty line is no record
-            continue
-        rows.append(row)
-        if len(rows) == _ROWS:
-            yield batch()
-            rows.clear()
-    if rows:
-        yield batch()
+    while rows := list(islice(records, _ROWS)):
+        columns = _columns([row for row in rows if row], places)  # an empty line is no record
+        arrays = [pa.array(c, type=pa.string()) for c in columns]
+        yield pa.record_batch(arrays, schema=schema)
 
 
-def _field(row: list[str], place: int) -> str | None:
-    text = row[place] if place < len(row) else None
-    return text if text is None or len(text) <= _LONGEST else None
+def _columns(rows: list[list[str]], places: list[int]) -> list[list[str | None]]:
+    """Return the fields at `places`, None where a row is short or a field long."""
+    return [
+        [
+            field if field is not None and len(field) <= _LONGEST else None
+            for field in (row[place] if place < len(row) else None for row in rows)
+        ]
+        for place in places
+    ]
