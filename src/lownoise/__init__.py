@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from lownoise import errors
     from lownoise.domains import Box
     from lownoise.planning import Plan, plan
-    from lownoise.privacy import Ledger, approx_dp, zcdp
+    from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, zcdp
     from lownoise.release import Release
+    from lownoise.verification import verify
     from lownoise.workloads import Mean
 
 __version__ = "0.1.0"
@@ -32,8 +33,11 @@ __all__ = [
     "Release",
     "__version__",
     "approx_dp",
+    "convert",
     "errors",
+    "gaussian_dp",
     "plan",
+    "verify",
     "zcdp",
 ]
 
@@ -44,7 +48,10 @@ _HOMES = {
     "Plan": "lownoise.planning",
     "Release": "lownoise.release",
     "approx_dp": "lownoise.privacy",
+    "convert": "lownoise.privacy",
+    "gaussian_dp": "lownoise.privacy",
     "plan": "lownoise.planning",
+    "verify": "lownoise.verification",
     "zcdp": "lownoise.privacy",
 }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 _Dataset = Annotated[str, typer.Option(help="The dataset's name in the ledger.")]
 _LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.")]
 _Rho = Annotated[float | None, typer.Option(help="ρ of zero-concentrated privacy.")]
+_Mu = Annotated[float | None, typer.Option(help="μ of Gaussian privacy.")]
 _Epsilon = Annotated[float | None, typer.Option(help="ε; give --delta too.")]
 _Delta = Annotated[float | None, typer.Option(help="δ; give --epsilon too.")]
 
@@ -93,6 +95,30 @@ def release(
 
 
 @app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A plan.json or release.json.")],
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Recompute noise, cost, proof and answers from the file alone; status 2 if one is off."""
+    from lownoise import report
+    from lownoise.verification import verify as check
+
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"file={file} cannot be read; give a plan.json or release.json") from None
+    found = check(text)
+    if as_json:
+        print(json.dumps([asdict(c) for c in found.checks], indent=2))  # noqa: T201
+    else:
+        _show(report.checks_table(found))
+    if not found:
+        wrong = ", ".join(c.name for c in found.checks if not c.holds)
+        raise FileError(f"file={file} does not hold: {wrong}; do not rely on it")
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="A new folder for the results.")] = Path("demo-release"),
 ) -> None:
@@ -119,13 +145,14 @@ def ledger_create(
     dataset: _Dataset,
     *,
     rho: _Rho = None,
+    mu: _Mu = None,
     epsilon: _Epsilon = None,
     delta: _Delta = None,
 ) -> None:
-    """Open an account with a total budget: --rho, or --epsilon and --delta."""
+    """Open an account with a total budget: --rho, or --mu, or --epsilon and --delta."""
     from lownoise.privacy import Ledger
 
-    budget = _budget(rho, epsilon, delta)
+    budget = _budget(rho, mu, epsilon, delta)
     Ledger.create(path, dataset, budget)
     _show(f"{path}: opened an account for {dataset!r} with {budget}.")
 
@@ -137,13 +164,14 @@ def ledger_charge(
     note: Annotated[str, typer.Option(help="What was released, and with what.")],
     *,
     rho: _Rho = None,
+    mu: _Mu = None,
     epsilon: _Epsilon = None,
     delta: _Delta = None,
 ) -> None:
-    """Record what another tool spent on the same dataset: --rho, or --epsilon and --delta."""
+    """Record what another tool spent on the dataset: --rho, or --mu, or --epsilon and --delta."""
     from lownoise.privacy import Ledger
 
-    number = Ledger(path, dataset).charge(_budget(rho, epsilon, delta), note)
+    number = Ledger(path, dataset).charge(_budget(rho, mu, epsilon, delta), note)
     _show(f"{path}: recorded as spend {number} of {dataset!r}.")
 
 
@@ -167,15 +195,20 @@ def ledger_show(
         _show(account_table(account))
 
 
-def _budget(rho: float | None, epsilon: float | None, delta: float | None) -> Budget:
+def _budget(
+    rho: float | None, mu: float | None, epsilon: float | None, delta: float | None
+) -> Budget:
     from lownoise.errors import BudgetError
-    from lownoise.privacy import approx_dp, zcdp
+    from lownoise.privacy import approx_dp, gaussian_dp, zcdp
 
-    if rho is not None and epsilon is None and delta is None:
-        return zcdp(rho)
-    if rho is None and epsilon is not None and delta is not None:
-        return approx_dp(epsilon, delta)
-    raise BudgetError("give either --rho, or both --epsilon and --delta")
+    match rho, mu, epsilon, delta:
+        case float(), None, None, None:
+            return zcdp(rho)
+        case None, float(), None, None:
+            return gaussian_dp(mu)
+        case None, None, float(), float():
+            return approx_dp(epsilon, delta)
+    raise BudgetError("give either --rho, or --mu, or both --epsilon and --delta")
 
 
 def _deliver(answer: Release, out: Path | None, *, as_json: bool) -> None:

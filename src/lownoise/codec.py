@@ -7,11 +7,11 @@ Reading takes the first and computes the second again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +23,7 @@ from lownoise.domains import Box
 from lownoise.engines import Coding, TotalsQuery
 from lownoise.errors import FileError, LownoiseError
 from lownoise.mechanisms import GaussianMechanism
-from lownoise.privacy import Budget, Zcdp, approx_dp, zcdp
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.sensitivity import RELATIONS
 from lownoise.shapes import DiagonalShape
 from lownoise.terms import Terms
@@ -53,7 +53,15 @@ _DAMAGE = (
 def dump(kind: str, content: dict[str, Any]) -> str:
     """Return `content` as a document of `kind` ("plan" or "release")."""
     document = {"format": f"lownoise.{kind}/{VERSION}", **content}
+    document["digest"] = digest(document)
     return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def digest(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of the document without its digest: a guard against accidents."""
+    content = {k: v for k, v in document.items() if k != "digest"}
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def load(kind: str, text: str) -> dict[str, Any]:
@@ -228,19 +236,6 @@ def derived(terms: Terms) -> dict[str, Any]:
             "delta": cost.delta,
         },
     }
-
-
-def budget_to_dict(budget: Budget) -> dict[str, Any]:
-    """Return the budget as JSON values."""
-    return {"kind": "zcdp" if isinstance(budget, Zcdp) else "approx_dp", **asdict(budget)}
-
-
-def budget_from_dict(fields: dict[str, Any]) -> Budget:
-    """Return the budget that `budget_to_dict` described."""
-    numbers = dict(fields)
-    kind = numbers.pop("kind")
-    _expect("budget.kind", kind, ("zcdp", "approx_dp"))
-    return zcdp(**numbers) if kind == "zcdp" else approx_dp(**numbers)
 
 
 def _order(value: float | str) -> float:

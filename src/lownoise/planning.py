@@ -21,6 +21,7 @@ from lownoise.sensitivity import RELATIONS, SymmetricBox, sensitivity_body
 from lownoise.solvers import solve
 from lownoise.solvers.box import weight_for_share
 from lownoise.terms import Terms
+from lownoise.verification import Verification, verify
 from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
@@ -101,6 +102,10 @@ class Plan:
             EngineError: where reading its rows failed; then the spend stays reserved.
         """
         return execute(self.terms, table, ledger, entropy=SystemEntropy())
+
+    def verify(self) -> Verification:
+        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
+        return verify(self.to_json())
 
     def to_json(self) -> str:
         """Return the plan as JSON, versioned; `from_json` reads it back exactly."""

@@ -143,9 +143,13 @@ class Release:
                 "spend": spend,
                 "created": self.created,
                 "versions": self.versions,
-                "derived": {**codec.derived(self.terms), "estimate": self.estimate.tolist()},
+                "derived": self.derived(),
             },
         )
+
+    def derived(self) -> dict[str, Any]:
+        """Return what follows from terms and integers, as JSON values: what a file states too."""
+        return {**codec.derived(self.terms), "estimate": self.estimate.tolist()}
 
     @classmethod
     def from_json(cls, text: str) -> Release:

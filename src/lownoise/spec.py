@@ -23,7 +23,7 @@ from pydantic import (
 from lownoise.domains import Box
 from lownoise.errors import SpecError
 from lownoise.planning import COUNT_SHARE, plan
-from lownoise.privacy import Budget, Ledger, approx_dp, zcdp
+from lownoise.privacy import Budget, Ledger, approx_dp, gaussian_dp, zcdp
 from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
@@ -40,9 +40,10 @@ class _Strict(BaseModel):
 
 
 class BudgetSpec(_Strict):
-    """`rho`, or `epsilon` and `delta`."""
+    """`rho`, or `mu`, or `epsilon` and `delta`."""
 
     rho: Annotated[float, Field(ge=1e-12, le=1e6, strict=True)] | None = None
+    mu: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
     epsilon: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
     delta: Annotated[float, Field(ge=1e-100, lt=1, strict=True)] | None = None
 
@@ -50,14 +51,17 @@ class BudgetSpec(_Strict):
     def _one_kind(self) -> Self:
         approximate = self.epsilon is not None and self.delta is not None
         half = (self.epsilon is None) != (self.delta is None)
-        if half or approximate == (self.rho is not None):
-            raise ValueError("give either rho, or both epsilon and delta")
+        kinds = [approximate, self.rho is not None, self.mu is not None]
+        if half or sum(kinds) != 1:
+            raise ValueError("give either rho, or mu, or both epsilon and delta")
         return self
 
     def budget(self) -> Budget:
         """Return the budget."""
         if self.rho is not None:
             return zcdp(self.rho)
+        if self.mu is not None:
+            return gaussian_dp(self.mu)
         return approx_dp(self.epsilon or 0.0, self.delta or 0.0)
 
 

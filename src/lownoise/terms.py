@@ -15,7 +15,7 @@ from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
-from lownoise.privacy import ApproxDP, Budget, Zcdp, gaussian_parameter
+from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 from lownoise.rounding import square_up
 from lownoise.sensitivity import SymmetricBox, sensitivity_body
@@ -37,8 +37,8 @@ class Cost:
 
     Args:
         event: the Gaussian release, μ-GDP.
-        epsilon: the ε at which `delta` is stated: the budget's, or the ε of δ = 1e-6 for a zCDP
-            budget.
+        epsilon: the ε at which `delta` is stated: the budget's, or the ε of δ = 1e-6 for another
+            kind of budget.
         delta: at least the exact δ there.
 
     `rho` is μ²/2, rounded up: the release is ρ-zCDP.
@@ -172,10 +172,10 @@ class Terms:
     def cost(self) -> Cost:
         """What the release reveals, from the final noise, rounded up."""
         event = self.mechanism.event
-        if isinstance(self.budget, Zcdp):
-            delta = 1e-6
-            return Cost(event, epsilon_up(event.mu, delta), delta)
-        return Cost(event, self.budget.epsilon, delta_up(event.mu, self.budget.epsilon))
+        if isinstance(self.budget, ApproxDP):
+            return Cost(event, self.budget.epsilon, delta_up(event.mu, self.budget.epsilon))
+        delta = 1e-6
+        return Cost(event, epsilon_up(event.mu, delta), delta)
 
     @cached_property
     def isotropic(self) -> Vector:

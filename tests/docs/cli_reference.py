@@ -9,6 +9,7 @@ COMMANDS = (
     (),
     ("plan",),
     ("release",),
+    ("verify",),
     ("demo",),
     ("ledger",),
     ("ledger", "create"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.errors import BudgetError
-from lownoise.privacy import ApproxDP, Zcdp
+from lownoise.privacy import ApproxDP, GaussianDP, Zcdp
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -51,6 +51,13 @@ def split_laplace(budget: object, body: SymmetricBox) -> Vector:
 @split_laplace.register(ApproxDP)
 def _(budget: ApproxDP, body: SymmetricBox) -> Vector:
     each = budget.epsilon / body.half_width.size
+    return frozen(math.sqrt(2) * body.half_width / each)
+
+
+@split_laplace.register(GaussianDP)
+def _(budget: GaussianDP, body: SymmetricBox) -> Vector:
+    # pure privacy says little of μ; the comparison is at the ρ of the Gaussian, μ²/2
+    each = budget.mu / math.sqrt(body.half_width.size)
     return frozen(math.sqrt(2) * body.half_width / each)
 
 

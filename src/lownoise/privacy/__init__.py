@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a release reveals, how it adds up, and where it is written down."""
 
-from lownoise.privacy.budget import ApproxDP, Budget, Zcdp, approx_dp, gaussian_parameter, zcdp
+from lownoise.privacy.budget import (
+    ApproxDP,
+    Budget,
+    GaussianDP,
+    Zcdp,
+    approx_dp,
+    gaussian_dp,
+    gaussian_parameter,
+    zcdp,
+)
+from lownoise.privacy.conversion import convert
 from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, ZcdpEvent
 from lownoise.privacy.ledger import Ledger
 
@@ -10,11 +20,14 @@ __all__ = [
     "ApproxDPEvent",
     "Budget",
     "Event",
+    "GaussianDP",
     "GaussianEvent",
     "Ledger",
     "Zcdp",
     "ZcdpEvent",
     "approx_dp",
+    "convert",
+    "gaussian_dp",
     "gaussian_parameter",
     "zcdp",
 ]

@@ -14,7 +14,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from lownoise.errors import BudgetError
-from lownoise.privacy.budget import ApproxDP, Zcdp, exact
+from lownoise.privacy.budget import ApproxDP, Budget, GaussianDP, Zcdp, exact
 from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, ZcdpEvent
 from lownoise.privacy.gaussian_curve import delta_up
 from lownoise.rounding import sqrt_up, up
@@ -48,6 +48,81 @@ def _(budget: Zcdp, events: Sequence[Event]) -> bool:
 def _(budget: ApproxDP, events: Sequence[Event]) -> bool:
     # δ as its decimal or as its float: the caller meant one of the two
     return _delta(events, budget.epsilon) <= max(exact(budget.delta), Fraction(budget.delta))
+
+
+@within.register(GaussianDP)
+def _(budget: GaussianDP, events: Sequence[Event]) -> bool:
+    most = max(exact(budget.mu), Fraction(budget.mu))
+    return mu_square_of(events) <= most**2
+
+
+@singledispatch
+def spent(budget: object, events: Sequence[Event]) -> Budget:
+    """Return what `events` take together, in the terms of `budget`, rounded up.
+
+    Raises:
+        BudgetError: as `within`.
+
+    Examples:
+        >>> spent(Zcdp(1.0), [ZcdpEvent(0.1)] * 3)
+        Zcdp(rho=0.3)
+    """
+    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+
+
+@spent.register(Zcdp)
+def _(_: Zcdp, events: Sequence[Event]) -> Budget:
+    return Zcdp(float_up(rho_of(events)))
+
+
+@spent.register(ApproxDP)
+def _(budget: ApproxDP, events: Sequence[Event]) -> Budget:
+    return ApproxDP(budget.epsilon, delta_spent(events, budget.epsilon))
+
+
+@spent.register(GaussianDP)
+def _(_: GaussianDP, events: Sequence[Event]) -> Budget:
+    return GaussianDP(_exact_root_up(mu_square_of(events)))
+
+
+@singledispatch
+def event_of(budget: object) -> Event:
+    """Return the event of a release of which only `budget` is known.
+
+    Raises:
+        BudgetError: where the budget is of no known kind.
+    """
+    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+
+
+@event_of.register(Zcdp)
+def _(budget: Zcdp) -> Event:
+    return ZcdpEvent(budget.rho)
+
+
+@event_of.register(ApproxDP)
+def _(budget: ApproxDP) -> Event:
+    return ApproxDPEvent(budget.epsilon, budget.delta)
+
+
+@event_of.register(GaussianDP)
+def _(budget: GaussianDP) -> Event:
+    # for composition a μ-GDP release is a Gaussian one at worst (Dong, Roth & Su 2022)
+    return GaussianEvent(budget.mu)
+
+
+def mu_square_of(events: Sequence[Event]) -> Fraction:
+    """Return the exact sum of the μ² of `events`.
+
+    Raises:
+        BudgetError: where an event is known by its ρ or its (ε, δ) only.
+    """
+    if not all(isinstance(e, GaussianEvent) for e in events):
+        raise BudgetError(
+            "a spend known by its rho or its (epsilon, delta) has no mu; charge it to a dataset "
+            "with a zcdp or approx_dp budget",
+        )
+    return gaussian_square(events)
 
 
 def rho_of(events: Sequence[Event]) -> Fraction:

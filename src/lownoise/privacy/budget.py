@@ -7,14 +7,17 @@ A budget's numbers mean the decimals that the user typed: three spends of 0.1 fi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import singledispatch
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import BudgetError
 from lownoise.privacy.gaussian_curve import parameter_down
 from lownoise.rounding import down, up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def exact(number: float) -> Fraction:
@@ -50,7 +53,34 @@ class ApproxDP:
         return f"({self.epsilon:g}, {self.delta:g})-DP"
 
 
-Budget = Zcdp | ApproxDP
+@final
+@dataclass(frozen=True)
+class GaussianDP:
+    """μ-Gaussian differential privacy: neighbours are as alike as N(0,1) and N(μ,1), or more."""
+
+    mu: float
+
+    def __str__(self) -> str:
+        return f"{self.mu:g}-GDP"
+
+
+Budget = Zcdp | ApproxDP | GaussianDP
+
+
+def gaussian_dp(mu: float) -> GaussianDP:
+    """Return the budget of μ-GDP.
+
+    Args:
+        mu: μ in [1e-6, 1000].
+
+    Raises:
+        BudgetError: where μ is not a number in that range.
+
+    Examples:
+        >>> gaussian_dp(1.0)
+        GaussianDP(mu=1.0)
+    """
+    return GaussianDP(_within("gaussian_dp.mu", mu, 1e-6, 1e3))
 
 
 def zcdp(rho: float) -> Zcdp:
@@ -125,6 +155,48 @@ def _(budget: Zcdp) -> float:
     return mu
 
 
+@gaussian_parameter.register(GaussianDP)
+def _(budget: GaussianDP) -> float:
+    decimal = exact(budget.mu)
+    return budget.mu if Fraction(budget.mu) <= decimal else down(budget.mu)
+
+
 @gaussian_parameter.register(ApproxDP)
 def _(budget: ApproxDP) -> float:
     return parameter_down(budget.epsilon, budget.delta)
+
+
+_KINDS: dict[str, tuple[type[Budget], Callable[..., Budget]]] = {
+    "zcdp": (Zcdp, zcdp),
+    "approx_dp": (ApproxDP, approx_dp),
+    "gaussian_dp": (GaussianDP, gaussian_dp),
+}
+
+
+def budget_to_dict(budget: Budget) -> dict[str, Any]:
+    """Return the budget as JSON values.
+
+    Examples:
+        >>> budget_to_dict(zcdp(0.5))
+        {'kind': 'zcdp', 'rho': 0.5}
+    """
+    kind = next(k for k, (cls, _) in _KINDS.items() if isinstance(budget, cls))
+    return {"kind": kind, **asdict(budget)}
+
+
+def budget_from_dict(fields: dict[str, Any]) -> Budget:
+    """Return the budget that `budget_to_dict` described, checked as if it were new.
+
+    Raises:
+        BudgetError: where its kind is unknown or a number out of range.
+    """
+    numbers = dict(fields)
+    kind = numbers.pop("kind", None)
+    if kind not in _KINDS:
+        raise BudgetError(
+            f"budget.kind={kind!r} is unknown; this version knows {', '.join(_KINDS)}"
+        )
+    try:
+        return _KINDS[kind][1](**numbers)
+    except TypeError:
+        raise BudgetError(f"budget={fields!r} has other fields than {kind} needs") from None

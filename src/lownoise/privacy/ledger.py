@@ -12,15 +12,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from lownoise.errors import BudgetError, LedgerError, LownoiseError
-from lownoise.privacy.accountant import delta_spent, float_up, rho_of, within
-from lownoise.privacy.budget import ApproxDP, Budget, Zcdp, approx_dp, zcdp
-from lownoise.privacy.events import ApproxDPEvent, Event, ZcdpEvent, event_from_text, event_to_text
+from lownoise.privacy.accountant import event_of, spent, within
+from lownoise.privacy.budget import Budget, budget_from_dict, budget_to_dict
+from lownoise.privacy.events import Event, event_from_text, event_to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +88,7 @@ class Ledger:
         Examples:
             >>> import tempfile
             >>> folder = tempfile.mkdtemp()
+            >>> from lownoise import zcdp
             >>> ledger = Ledger.create(folder + "/privacy.ledger", "flights", zcdp(1.0))
             >>> ledger.budget()
             Zcdp(rho=1.0)
@@ -103,7 +104,7 @@ class Ledger:
                 )
             connection.execute(
                 "INSERT INTO dataset VALUES (?, ?, ?)",
-                [dataset, _budget_to_text(budget), _now()],
+                [dataset, json.dumps(budget_to_dict(budget)), _now()],
             )
         return ledger
 
@@ -139,7 +140,7 @@ class Ledger:
             return self._entries(connection)
 
     def spent(self) -> Budget:
-        """Return what is spent, in the budget's own terms: ρ, or δ at the budget's ε.
+        """Return what is spent, in the budget's own terms: ρ, μ, or δ at the budget's ε.
 
         Raises:
             LedgerError: as `budget`.
@@ -147,9 +148,7 @@ class Ledger:
         with self._transaction() as connection:
             budget = self._budget(connection)
             events = [e.event for e in self._entries(connection) if e.state != "cancelled"]
-        if isinstance(budget, Zcdp):
-            return Zcdp(float_up(rho_of(events)))
-        return ApproxDP(budget.epsilon, delta_spent(events, budget.epsilon))
+        return spent(budget, events)
 
     def reserve(self, event: Event, note: str = "") -> int:
         """Take `event` from the budget, on disk, and return its number.
@@ -182,11 +181,7 @@ class Ledger:
         Raises:
             LedgerError: where it would overspend; then nothing is recorded.
         """
-        event: Event = (
-            ZcdpEvent(budget.rho)
-            if isinstance(budget, Zcdp)
-            else ApproxDPEvent(budget.epsilon, budget.delta)
-        )
+        event = event_of(budget)
         with self._transaction() as connection:
             return self._take(connection, event, "settled", note)
 
@@ -297,18 +292,10 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _budget_to_text(budget: Budget) -> str:
-    kind = "zcdp" if isinstance(budget, Zcdp) else "approx_dp"
-    return json.dumps({"kind": kind, **asdict(budget)})
-
-
 def _budget_from_text(text: str) -> Budget:
     try:
-        fields = json.loads(text)
-        if fields["kind"] == "zcdp":
-            return zcdp(fields["rho"])
-        if fields["kind"] == "approx_dp":
-            return approx_dp(fields["epsilon"], fields["delta"])
-    except (ValueError, TypeError, KeyError, BudgetError):
-        pass
-    raise LedgerError("ledger budget is of no kind that this version knows; upgrade lownoise")
+        return budget_from_dict(json.loads(text))
+    except (ValueError, TypeError, BudgetError):
+        raise LedgerError(
+            "ledger budget is of no kind that this version knows; upgrade lownoise",
+        ) from None

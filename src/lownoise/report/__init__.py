@@ -2,6 +2,6 @@
 """A plan or a release as text, as a page and as a figure; every number comes from its terms."""
 
 from lownoise.report.page import html
-from lownoise.report.text import plan_table, release_table
+from lownoise.report.text import checks_table, plan_table, release_table
 
-__all__ = ["html", "plan_table", "release_table"]
+__all__ = ["checks_table", "html", "plan_table", "release_table"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lownoise.privacy import Zcdp
+from lownoise.privacy import ApproxDP
 from lownoise.report import numbers
 from lownoise.report.names import shown
 from lownoise.report.ratios import variance_ratio
@@ -131,7 +131,7 @@ def laplace(terms: Terms) -> str:
     less = ""
     if variance_ratio(terms, terms.laplace) < 1:
         less = "Laplace noise has the smaller total variance here. "
-    if isinstance(terms.budget, Zcdp):
+    if not isinstance(terms.budget, ApproxDP):
         return f"{less}Laplace noise is set to the same rho, an even part for each answer."
     return (
         f"{less}Laplace noise is set to the same epsilon, an even part for each answer, with "

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from lownoise.release import Release
     from lownoise.terms import Terms
+    from lownoise.verification import Verification
 
 
 def plan_table(terms: Terms) -> RenderableType:
@@ -98,3 +99,18 @@ def _grouped(
     for name, text in notes:
         said.add_row(Text(name), Text(text))
     return Group(Text(title, style="bold"), table, said)
+
+
+def checks_table(verification: Verification) -> RenderableType:
+    """Return each check with its verdict."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("check", "verdict", "computed"):
+        table.add_column(heading, overflow="fold")
+    for check in verification.checks:
+        verdict = Text("holds") if check.holds else Text("DOES NOT HOLD", style="bold red")
+        table.add_row(Text(shown(check.name)), verdict, Text(shown(check.found)))
+    return table

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guarantee of one kind implies in another, tight and on the safe side.
+
+* μ-GDP implies (μ²/2)-zCDP, because every such mechanism is a post-processing of N(0,1) against
+  N(μ,1), whose Rényi divergence of order α is αμ²/2; and it implies (ε, δ) by the exact curve.
+* ρ-zCDP implies (ε, δ) for every order α > 1. With Z = ln P/Q under P, E e^{(α−1)Z} ≤ e^{(α−1)αρ},
+  and δ = E max(0, 1 − e^{ε−Z}) ≤ e^{(α−1)(αρ−ε)}·max_x (1−x)x^{α−1}, whose maximum, at
+  x = 1 − 1/α, is (1/α)(1 − 1/α)^{α−1}. The best α is taken.
+* Nothing else follows: (ε, δ) leaves δ of the outcomes unbounded, so no ρ and no μ; and from ρ-zCDP
+  no μ is known that would be tight.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import Literal
+
+from lownoise.balls import precision
+from lownoise.errors import BudgetError
+from lownoise.privacy.budget import ApproxDP, Budget, GaussianDP, Zcdp, approx_dp
+from lownoise.privacy.gaussian_curve import epsilon_up
+from lownoise.rounding import square_up, up
+
+Kind = Literal["zcdp", "gaussian_dp", "approx_dp"]
+KINDS: tuple[Kind, ...] = ("zcdp", "gaussian_dp", "approx_dp")
+
+
+def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget:
+    """Return the least guarantee of `kind` that every mechanism within `budget` surely has.
+
+    Args:
+        budget: what is known.
+        kind: "zcdp", "gaussian_dp" or "approx_dp".
+        delta: δ of the result, for "approx_dp" only.
+
+    Raises:
+        BudgetError: where nothing of that kind follows, or δ is missing, superfluous or out of
+            range.
+
+    Examples:
+        >>> from lownoise import gaussian_dp
+        >>> convert(gaussian_dp(1.0), "zcdp")
+        Zcdp(rho=0.5)
+        >>> round(convert(Zcdp(0.1), "approx_dp", delta=1e-6).epsilon, 3)
+        2.142
+    """
+    if kind not in KINDS:
+        raise BudgetError(f"kind={kind!r} is unknown; give one of {', '.join(KINDS)}")
+    if (kind == "approx_dp") != (delta is not None):
+        raise BudgetError(
+            f"delta={delta!r} does not fit {kind}; give it for approx_dp and only then"
+        )
+    if delta is not None:
+        delta = approx_dp(1.0, delta).delta
+    return _implied(budget, kind, delta)
+
+
+@singledispatch
+def _implied(budget: object, _kind: Kind, _delta: float | None) -> Budget:
+    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+
+
+@_implied.register(GaussianDP)
+def _(budget: GaussianDP, kind: Kind, delta: float | None) -> Budget:
+    if kind == "zcdp":
+        return Zcdp(square_up(budget.mu) / 2)
+    if delta is not None:
+        return ApproxDP(epsilon_up(budget.mu, delta), delta)
+    return budget
+
+
+@_implied.register(Zcdp)
+def _(budget: Zcdp, kind: Kind, delta: float | None) -> Budget:
+    if kind == "gaussian_dp":
+        raise BudgetError(
+            f"budget={budget} implies no known mu; plan with it, and the cost of a Gaussian "
+            "release says its mu",
+        )
+    return budget if delta is None else ApproxDP(_renyi_epsilon_up(budget.rho, delta), delta)
+
+
+@_implied.register(ApproxDP)
+def _(budget: ApproxDP, kind: Kind, delta: float | None) -> Budget:
+    if delta is None:
+        raise BudgetError(
+            f"budget={budget} implies no {kind}, because delta of the outcomes are not bounded; "
+            f"state {kind} to begin with",
+        )
+    if delta < budget.delta:
+        raise BudgetError(
+            f"delta={delta:g} is below that of {budget}; no epsilon follows for a smaller delta",
+        )
+    return ApproxDP(budget.epsilon, delta)
+
+
+def _renyi_epsilon_up(rho: float, delta: float) -> float:
+    """Return at least min over α of αρ + (ln(1/δ) − ln α)/(α−1) + ln(1 − 1/α)."""
+
+    def near(log_excess: float) -> float:
+        excess = math.exp(log_excess)  # α − 1
+        bits = -math.log(delta) - math.log1p(excess)
+        return (1 + excess) * rho + bits / excess - math.log1p(1 / excess)
+
+    # one minimum: search the exponent of α − 1 by thirds; any α is on the safe side
+    low, high = -40.0, 40.0
+    for _ in range(200):
+        third = (high - low) / 3
+        if near(low + third) <= near(high - third):
+            high -= third
+        else:
+            low += third
+    return max(_renyi_epsilon_at(math.exp((low + high) / 2), rho, delta), 0.0)
+
+
+def _renyi_epsilon_at(excess: float, rho: float, delta: float) -> float:
+    from flint import arb
+
+    with precision(200):
+        e = arb(excess)
+        ball = (1 + e) * arb(rho) + (-arb(delta).log() - (1 + e).log()) / e - (1 + 1 / e).log()
+        return up(float(ball.upper()))

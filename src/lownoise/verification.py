@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checking a plan or a release from its file alone, by code that cannot reach an optimiser.
+
+What was chosen (the terms) is read and everything that follows is computed again: the reach of a
+record in the final noise, rounded outward; the cost; both sides of the certificate; the answers.
+What the file says of these must be the same to the last digit.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+from lownoise import codec
+from lownoise.errors import FileError, LownoiseError
+from lownoise.privacy.accountant import spent, within
+from lownoise.release import Release
+
+if TYPE_CHECKING:
+    from lownoise.terms import Terms
+
+_WIDE = 60  # letters of a value in a check
+
+
+@final
+@dataclass(frozen=True)
+class Check:
+    """One thing that must hold: its name, whether it does, and the numbers."""
+
+    name: str
+    holds: bool
+    found: str
+
+
+@final
+@dataclass(frozen=True)
+class Verification:
+    """What was checked; truthy where everything holds."""
+
+    checks: tuple[Check, ...]
+
+    def __bool__(self) -> bool:
+        return all(check.holds for check in self.checks)
+
+
+def verify(text: str) -> Verification:
+    """Check the document of a plan or of a release.
+
+    Args:
+        text: what `Plan.to_json` or `Release.to_json` wrote.
+
+    Returns:
+        Every check; `bool()` of it says whether all hold.
+
+    Raises:
+        FileError: where the text is no plan and no release that this version can read.
+    """
+    document = codec.guarded(lambda: _document(text))
+    kind = str(document["format"]).partition("/")[0].removeprefix("lownoise.")
+    digest = Check(
+        "unedited",
+        document.get("digest") == codec.digest(document),
+        "the digest of the file's content",
+    )
+    try:
+        if kind == "release":
+            release = Release.from_json(text)
+            terms, derived = release.terms, release.derived()
+        else:
+            terms = codec.guarded(lambda: codec.terms_from_dict(document["terms"]))
+            derived = codec.derived(terms)
+    except LownoiseError as error:
+        return Verification((digest, Check("terms", holds=False, found=str(error))))
+    return Verification((digest, *_terms(terms), *_derived(document.get("derived"), derived)))
+
+
+def _document(text: str) -> dict[str, Any]:
+    document = json.loads(text)
+    kinds = [f"lownoise.{kind}/{codec.VERSION}" for kind in ("plan", "release")]
+    found = document.get("format") if isinstance(document, dict) else None
+    if found not in kinds:
+        raise FileError(f"format={found!r} is none of {', '.join(kinds)}; give a plan or a release")
+    return dict(document)
+
+
+def _terms(terms: Terms) -> list[Check]:
+    mu, allowed, cost = terms.mechanism.event.mu, terms.parameter, terms.cost
+    lower, upper = terms.certificate.lower, terms.certificate.upper
+    return [
+        Check(
+            "noise covers what one record can change",
+            mu <= allowed,
+            f"radius {mu!r}, rounded up, of {allowed!r} allowed",
+        ),
+        Check(
+            f"cost within {terms.budget}",
+            within(terms.budget, [cost.event]),
+            f"{spent(terms.budget, [cost.event])}",
+        ),
+        Check("certificate brackets the least noise", lower <= upper, f"{lower!r} to {upper!r}"),
+        Check(
+            "error is above the lower bound",
+            terms.lower_bound <= terms.error,
+            f"{terms.error!r} above {terms.lower_bound!r}",
+        ),
+    ]
+
+
+def _derived(stated: object, computed: dict[str, Any]) -> list[Check]:
+    """Return a check for each number that the file states beside its terms."""
+    claims = stated if isinstance(stated, dict) else {}
+    return [
+        Check(f"{name} as stated", claims.get(name) == value, _short(value))
+        for name, value in computed.items()
+    ]
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _WIDE else f"{text[:_WIDE]}…"
