@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from lownoise import codec
 from lownoise.arrays import frozen
 from lownoise.errors import LedgerError, PlanError, TableError
+from lownoise.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -89,8 +89,31 @@ class Release:
         Raises:
             PlanError: where `level` is not between 0 and 1.
         """
-        reach = _quantile(level) * self.standard_deviation
+        reach = normal_quantile(level) * self.standard_deviation
         return frozen(np.stack([self.estimate - reach, self.estimate + reach], axis=1))
+
+    def simultaneous_interval(self, level: float = 0.95) -> Vector:
+        """Return intervals that cover all exact answers together, shape (m, 2): lower, upper.
+
+        All of them hold with chance at least `level` (Šidák; exact where answers are independent).
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        reach = simultaneous_quantile(level, len(self.names)) * self.standard_deviation
+        return frozen(np.stack([self.estimate - reach, self.estimate + reach], axis=1))
+
+    def region(self, level: float = 0.95) -> Region:
+        """Return the ellipsoid that holds the exact answers with chance `level`: the smallest one.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        noise = self.terms.mechanism.answer_noise
+        # an answer without noise is exact, and adds no freedom
+        free = int(np.count_nonzero(noise.diagonal()))
+        radius = chi_quantile(level, free) if free else 0.0
+        return Region(center=self.estimate, noise=noise, radius=radius)
 
     @property
     def mean(self) -> Vector:
@@ -119,7 +142,7 @@ class Release:
         if self.terms.size is not None:
             return self.interval(level)
         question = self.terms.question
-        z = _quantile(level)
+        z = normal_quantile(level)
         s, n = self.estimate[:-1], self.estimate[-1]
         a, b = self.standard_deviation[:-1], self.standard_deviation[-1]
         square = n**2 - (z * b) ** 2
@@ -227,12 +250,6 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
 
 def _note(terms: Terms) -> str:
     return f"mean of {', '.join(terms.question.columns)}"[:200]
-
-
-def _quantile(level: float) -> float:
-    if not 0 < level < 1:
-        raise PlanError(f"level={level} is out of range; give one between 0 and 1")
-    return -NormalDist().inv_cdf((1 - level) / 2)
 
 
 def _versions() -> dict[str, str]:

@@ -102,7 +102,7 @@ def test_a_gaussian_budget_plans_pays_and_is_filled_exactly(tmp_path):
     ledger = ln.Ledger.create(tmp_path / "l", "d", ln.gaussian_dp(0.3))
     plan.release(pd.DataFrame({"a": [0.5] * 5}), ledger)
     assert ledger.spent().mu <= 0.3
-    with pytest.raises(ln.errors.LedgerError, match="too little of its 0.3-GDP"):
+    with pytest.raises(ln.errors.LedgerError, match=r"too little of its 0\.3-GDP"):
         plan.release(pd.DataFrame({"a": [0.5] * 5}), ledger)
     assert ln.Ledger(tmp_path / "l", "d").budget() == ln.gaussian_dp(0.3)
 

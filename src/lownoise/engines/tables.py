@@ -7,7 +7,10 @@ shown, because it may quote a value.
 
 from __future__ import annotations
 
+import functools
 import math
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +99,7 @@ def _open_parquet(connection: Any, paths: list[Path], columns: Sequence[str]) ->
 
     if not paths:
         raise TableError("table=[] names no file; give the paths of Parquet files")
-    parts = []
+    parts: list[Any] = []
     for path in paths:
         if not path.is_file() or not path.name.lower().endswith(_PARQUET):
             raise TableError(f"table={path} is no Parquet file; give a list of Parquet files only")
@@ -104,10 +107,25 @@ def _open_parquet(connection: Any, paths: list[Path], columns: Sequence[str]) ->
         read = partial(connection.read_parquet, _literal(path), hive_partitioning=False)
         part = _guarded(path, read)
         _require(list(part.columns), columns)
+        if any(part[c].type().is_string() for c in columns):
+            part = _guarded(path, partial(_text_parquet, connection, path, columns, len(parts)))
         parts.append(part.select(*columns))
         if parts[-1].schema() != parts[0].schema():
             raise TableError(f"table={path} has other types than {paths[0]}; make them the same")
     return ibis.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
+
+
+def _text_parquet(connection: Any, path: Path, columns: Sequence[str], number: int) -> Any:  # noqa: ANN401
+    """Return the file through Arrow, which does not stop where text is not UTF-8."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    schema = pa.schema([file.schema_arrow.field(c) for c in columns])
+    batches = file.iter_batches(columns=list(columns))
+    reader = pa.RecordBatchReader.from_batches(schema, batches)
+    connection.con.register(f"records{number}", reader)
+    return connection.table(f"records{number}")
 
 
 def _open_database(path: Path, name: str) -> tuple[Any, Any]:
@@ -239,13 +257,29 @@ def _no_numbers(name: str, kind: object) -> TableError:
 
 
 def _text(item: Any) -> str | None:  # noqa: ANN401
-    """Return what the item spells, or None; whatever the item is, without an error."""
+    """Return what the item spells, or None; whatever the item is, without an error or a warning."""
+    if isinstance(item, str):
+        return str.encode(item, "utf-8", "replace").decode("utf-8")
+    if not isinstance(item, _numbers()):
+        return None
     try:
-        if isinstance(item, str):
-            return item.encode("utf-8", "replace").decode("utf-8")
-        number = float(item)
-        return None if math.isnan(number) else repr(number)
+        number = float(item)  # type: ignore[arg-type]
     except OverflowError:
-        return "inf" if item > 0 else "-inf"
+        number = math.inf if _positive(item) else -math.inf
     except Exception:  # noqa: BLE001 (an object's own error would speak about a value)
         return None
+    return None if math.isnan(number) else repr(number)
+
+
+def _positive(item: Any) -> bool:  # noqa: ANN401
+    try:
+        return bool(item > 0)
+    except Exception:  # noqa: BLE001 (as above)
+        return False
+
+
+@functools.cache
+def _numbers() -> tuple[type, ...]:
+    import numpy as np
+
+    return (bool, int, float, Decimal, Fraction, np.bool_, np.integer, np.floating)

@@ -237,13 +237,13 @@ class Ledger:
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         """Open the file, hold its write lock for the block, and commit unless the block raises."""
-        if not create and not self.path.is_file():
-            raise LedgerError(
-                f"ledger={self.path} does not exist; open one with `lownoise ledger create`",
-            )
         try:
+            if not create and not self.path.is_file():
+                raise LedgerError(
+                    f"ledger={self.path} does not exist; open one with `lownoise ledger create`",
+                )
             connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from None
         try:
             connection.execute("PRAGMA synchronous = EXTRA")
@@ -252,7 +252,7 @@ class Ledger:
             self._check_version(connection, create=create)
             yield connection
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from None
         finally:
             connection.close()  # rolls back what was not committed
@@ -280,7 +280,7 @@ class Ledger:
         if self.path.stat().st_size < pages * page:
             raise LedgerError(f"ledger={self.path} is cut short; restore it from a backup")
 
-    def _unusable(self, error: sqlite3.Error) -> LownoiseError:
+    def _unusable(self, error: sqlite3.Error | OSError) -> LownoiseError:
         reason = getattr(error, "sqlite_errorname", type(error).__name__)
         return LedgerError(
             f"ledger={self.path} cannot be used ({reason}); "

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the exact answers lie, all at once: an ellipsoid, and intervals that hold together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.balls import precision
+from lownoise.errors import PlanError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.arrays import Vector
+    from lownoise.shapes import AbstractShape
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Region:
+    """The ellipsoid {x : (x − center)ᵀ Σ⁻¹ (x − center) ≤ radius²}.
+
+    Args:
+        center: the released answers, shape (m,).
+        noise: the shape Σ of their noise.
+        radius: in standard deviations.
+    """
+
+    center: Vector
+    noise: AbstractShape
+    radius: float
+
+    def contains(self, point: ArrayLike) -> bool:
+        """Return whether `point`, shape (m,), lies in the region.
+
+        Raises:
+            PlanError: where the point has another number of coordinates.
+        """
+        x = np.asarray(point, dtype=np.float64)
+        if x.shape != self.center.shape:
+            raise PlanError(f"point has shape {x.shape}; give one of shape {self.center.shape}")
+        return self.noise.quadratic_form(x - self.center) <= self.radius**2
+
+    @property
+    def box(self) -> Vector:
+        """The ends of the region in each coordinate, shape (m, 2): valid together, as it is."""
+        reach = self.radius * np.sqrt(self.noise.diagonal())
+        return frozen(np.stack([self.center - reach, self.center + reach], axis=1))
+
+
+def normal_quantile(level: float) -> float:
+    """Return z with P(|g| ≤ z) = level for a standard normal g.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1.
+
+    Examples:
+        >>> round(normal_quantile(0.95), 6)
+        1.959964
+    """
+    _check(level)
+    return -NormalDist().inv_cdf((1 - level) / 2)
+
+
+def simultaneous_quantile(level: float, answers: int) -> float:
+    """Return z with P(max |gᵢ| ≤ z) ≥ level over `answers` standard normals, dependent or not.
+
+    Šidák's inequality: the chance is least where they are independent, level^{1/m} each.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1.
+
+    Examples:
+        >>> round(simultaneous_quantile(0.95, 4), 4)
+        2.4909
+    """
+    _check(level)
+    # 1 − level^{1/m} without cancellation
+    beyond = -np.expm1(np.log(level) / answers)
+    return -NormalDist().inv_cdf(float(beyond) / 2)
+
+
+def chi_quantile(level: float, dimension: int) -> float:
+    """Return r with P(‖g‖₂ ≤ r) = level for a standard normal vector, to 40 bits, rounded up.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1.
+
+    Examples:
+        >>> round(chi_quantile(0.95, 2), 6)
+        2.447747
+    """
+    from flint import arb
+
+    _check(level)
+
+    def inside(radius: float) -> bool:
+        half = arb(radius) ** 2 / 2
+        return bool(half.gamma_lower(arb(dimension) / 2, regularized=1) < level)
+
+    low, high = 0.0, 2.0
+    with precision(256 + 2 * dimension):  # the series cancels about that much
+        while inside(high):
+            low, high = high, 2 * high
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if inside(middle) else (low, middle)
+    return high
+
+
+def _check(level: float) -> None:
+    if not 0 < level < 1:
+        raise PlanError(f"level={level} is out of range; give one between 0 and 1")

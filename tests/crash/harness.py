@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Releases in forked children that something befalls; prints what is left, as JSON.
+
+A program of its own, because a process that forks must not have opened a database: run it as
+`python harness.py MODE FOLDER`. The children inherit the imports and nothing else; whatever
+befalls them happens at an exact step, which a trace of lownoise's own functions counts.
+"""
+
+import importlib
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+COLUMNS = ("x", "y")
+SIZE = 6
+CLOSELY = ("privacy/ledger.py", "release.py")  # every call and return is tried
+LINES = ("_transaction", "_take", "_move", "execute", "write")  # here every line is a step
+COARSELY = ("planning.py", "codec.py", "mechanisms/gaussian.py", "engines/")  # calls and returns
+SPREAD = 30  # of the coarse steps before the answer
+
+
+def prepare():
+    """Import what a release uses, so that the children need not; open nothing."""
+    import pyarrow as pa
+
+    for name in ("duckdb", "flint", "ibis", "ibis.backends.duckdb", "lownoise.engines.duckdb"):
+        importlib.import_module(name)
+    import lownoise as ln
+    from lownoise.samplers.normal_quantile import taylor_table
+
+    taylor_table()
+    question = ln.Mean(COLUMNS, ln.Box([0, -1], [10, 1]))
+    plan = ln.plan(question, budget=ln.zcdp(0.1), relation="substitute", size=SIZE)
+    table = pa.table({"x": [1.0, 2, 3, 4, 5, None], "y": [0.5] * SIZE})
+    return plan, table
+
+
+class Steps:
+    """Count the steps of lownoise's own code, and do something at one of them."""
+
+    def __init__(self, at=None, act=None):
+        import lownoise
+
+        self.at, self.act, self.names = at, act, []
+        self._root = str(Path(lownoise.__file__).parent) + os.sep
+
+    def _own(self, frame):
+        file = frame.f_code.co_filename
+        return file[len(self._root) :] if file.startswith(self._root) else ""
+
+    def _step(self, file, frame, event):
+        line = frame.f_lineno if event == "line" else ""
+        self.names.append(f"{file}:{frame.f_code.co_name}:{event}{line}")
+        if len(self.names) == self.at:
+            self.act()
+
+    def __call__(self, frame, event, _arg):
+        file = self._own(frame)
+        if not file.startswith(CLOSELY + COARSELY):
+            return None
+        frame.f_trace_lines = frame.f_code.co_name in LINES
+        self._step(file, frame, event)
+
+        def local(frame, event, _arg):
+            if event != "exception":
+                self._step(file, frame, event)
+            return local
+
+        return local
+
+
+def child(job):
+    """Run `job` in a fork; return its exit status and what it said: errors as class and text."""
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        code, said = 1, ""
+        from lownoise.errors import LownoiseError
+
+        try:
+            said = job() or ""
+            code = 0
+        except LownoiseError as error:
+            code, said = 2, f"{type(error).__name__}: {error}"
+        except BaseException as error:  # noqa: BLE001 (the parent judges)
+            code, said = 1, f"{type(error).__name__}: {error}"
+        finally:
+            sys.settrace(None)
+            os.write(writer, said.encode())
+            os._exit(code)
+    os.close(writer)
+    return pid, reader
+
+
+def outcome(started):
+    pid, reader = started
+    with os.fdopen(reader, "rb") as pipe:
+        said = pipe.read().decode()
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return {"code": code, "said": said}
+
+
+def whole(plan, table, folder, name="release.json", out=None):
+    """Return the job of one whole release: ledger, table, file."""
+    from lownoise.privacy import Ledger
+
+    def job():
+        plan.release(table, Ledger(folder / "ledger", "d")).save((out or folder) / name)
+
+    return job
+
+
+def traced(steps, job):
+    def run():
+        sys.settrace(steps)
+        try:
+            job()
+        finally:
+            sys.settrace(None)
+        return json.dumps(steps.names) if steps.at is None else ""
+
+    return run
+
+
+def fresh(folder, rho, template={}):  # noqa: B006 (a cache)
+    """Make the folder with a ledger of budget ρ in it."""
+    from lownoise.privacy import Ledger, zcdp
+
+    folder.mkdir()
+    if rho not in template:
+        made = Ledger.create(folder / "ledger", "d", zcdp(rho))
+        template[rho] = made.path.read_bytes()
+    (folder / "ledger").write_bytes(template[rho])
+    return folder
+
+
+def left(folder, files=None):
+    """Return what is on disk: the spends, and whether each release file is whole and paid."""
+    from lownoise.privacy import Ledger
+    from lownoise.release import Release
+
+    ledger = Ledger(folder / "ledger", "d")
+    entries = {e.id: e.state for e in ledger.entries()}
+    releases = [Release.from_json(p.read_text()) for p in sorted((files or folder).glob("*.json"))]
+    return {
+        "states": list(entries.values()),
+        "spent": ledger.spent().rho,
+        "budget": ledger.budget().rho,
+        "files": len(releases),
+        "paid": [entries.get(r.spend.number) for r in releases],
+        "numbers": [r.spend.number for r in releases],
+        "lengths": [len(r.integers) for r in releases],
+    }
+
+
+def every_step(plan, table, root):
+    """Return the number and names of all steps of a release, and those that are to be tried."""
+    folder = fresh(root / "measured", 0.2)
+    said = outcome(child(traced(Steps(), whole(plan, table, folder))))
+    assert said["code"] == 0, said
+    names = json.loads(said["said"])
+    close = [k for k, n in enumerate(names, 1) if n.startswith((*CLOSELY, "codec.py:write"))]
+    rest = [k for k in range(1, len(names) + 1) if k not in set(close)]
+    stride = max(1, len(rest) // SPREAD)
+    return names, sorted({*close, *rest[::stride]})
+
+
+def once_each(names, chosen):
+    """Thin the steps to at most two of each name: the loops over entries repeat themselves."""
+    seen, kept = {}, []
+    for k in chosen:
+        seen[names[k - 1]] = seen.get(names[k - 1], 0) + 1
+        if seen[names[k - 1]] <= 2:  # reserving and settling
+            kept.append(k)
+    return kept
+
+
+def kill(plan, table, root):
+    names, chosen = every_step(plan, table, root)
+    chosen = once_each(names, chosen)
+    found = []
+    for k in chosen:
+        folder = fresh(root / f"k{k}", 0.2)
+        steps = Steps(k, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        found.append((k, folder, outcome(child(traced(steps, whole(plan, table, folder))))))
+    facts = []
+    for k, folder, said in found:  # no child is forked any more: a database may be opened
+        fact = {"at": names[k - 1], **said, **left(folder)}
+        # the second release of the process that had to die, then one too many: a file each or none
+        for name in ("again", "too-many"):
+            fact[name] = attempt(whole(plan, table, folder, f"{name}.json"))
+        fact["after"] = left(folder)
+        facts.append(fact)
+    return {"steps": len(names), "facts": facts}
+
+
+def attempt(job):
+    from lownoise.errors import LownoiseError
+
+    try:
+        job()
+    except LownoiseError as error:
+        return f"{type(error).__name__}: {error}"
+    return "ok"
+
+
+def vanish(plan, table, root):
+    """Move the folder away, or put a folder in the ledger's place, at steps of the release."""
+    names, chosen = every_step(plan, table, root)
+    chosen = [k for k in once_each(names, chosen) if names[k - 1].startswith(CLOSELY)]
+    found = []
+    for what in ("moved", "replaced", "deleted"):
+        for k in chosen[::2] if what == "moved" else chosen[::4]:
+            folder = fresh(root / f"{what}{k}", 0.2)
+            out = root / f"{what}{k}-out"
+            out.mkdir()
+            gone = root / f"{what}{k}-gone"
+
+            def act(what=what, folder=folder, gone=gone):
+                if what == "moved":
+                    folder.rename(gone)
+                    return
+                (folder / "ledger").rename(folder / "moved")
+                if what == "replaced":
+                    (folder / "ledger").mkdir()
+
+            job = whole(plan, table, folder, out=out)
+            said = outcome(child(traced(Steps(k, act), job)))
+            if what == "moved":
+                gone.rename(folder)
+            else:
+                if what == "replaced":
+                    (folder / "ledger").rmdir()
+                (folder / "moved").rename(folder / "ledger")
+            found.append((what, k, folder, out, said))
+    facts = [
+        {"what": what, "at": names[k - 1], **said, **left(folder, out)}
+        for what, k, folder, out, said in found
+    ]
+    return {"steps": len(names), "facts": facts}
+
+
+def disk(plan, table, root):
+    """Let no file grow beyond a size: from the start, from the settling, or from the saving on."""
+
+    def limit(size):
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    from lownoise.privacy import Ledger
+
+    found = []
+    names, _ = every_step(plan, table, root)
+    settling = next(k for k, n in enumerate(names, 1) if ":settle:" in n)
+    sizes = (0, 512, 1000, 4700, 8192, 16_384, 20_480, 10**6)
+    for size in sizes:
+        for since in ("start", "settle", "save"):
+            folder = fresh(root / f"{since}{size}", 0.2)
+
+            def job(size=size, since=since, folder=folder):
+                if since == "start":
+                    limit(size)
+                answer = plan.release(table, Ledger(folder / "ledger", "d"))
+                if since == "save":
+                    limit(size)
+                answer.save(folder / "release.json")
+
+            if since == "settle":
+                job = traced(Steps(settling, lambda size=size: limit(size)), job)
+            found.append((since, size, folder, outcome(child(job))))
+    facts = []
+    for since, size, folder, said in found:
+        fact = {"since": since, "size": size, **said, **left(folder)}
+        fact["again"] = attempt(whole(plan, table, folder, "again.json"))
+        fact["after"] = left(folder)
+        facts.append(fact)
+    return {"facts": facts}
+
+
+def race(plan, table, root):
+    """Eight whole releases at once on one ledger that pays for five, several times."""
+    rounds = []
+    for number in range(4):
+        folder = fresh(root / f"r{number}", 0.5)
+        waiting, go = os.pipe()
+
+        def job(i, waiting=waiting, go=go, folder=folder):
+            os.close(go)
+            os.read(waiting, 1)  # until the starter closes its end
+            whole(plan, table, folder, f"{i}.json")()
+
+        racers = [child(lambda i=i: job(i)) for i in range(8)]
+        os.close(waiting)
+        time.sleep(0.1)
+        os.close(go)
+        rounds.append((folder, [outcome(r) for r in racers]))
+    return {"facts": [{"racers": racers, **left(folder)} for folder, racers in rounds]}
+
+
+def permissions(plan, table, _root):
+    """Releases by a user who may not write, or not even look."""
+    root = Path(tempfile.mkdtemp(prefix="lownoise-"))  # a folder that nobody can reach is no test
+    root.chmod(0o755)
+    facts = []
+    try:
+        cases = {
+            "read-only file": (0o777, 0o444),
+            "read-only folder": (0o555, 0o666),
+            "unreadable file": (0o777, 0o000),
+            "closed folder": (0o000, 0o666),
+        }
+        for name, (folder_mode, file_mode) in cases.items():
+            folder = fresh(root / name.replace(" ", "-"), 0.2)
+            before = (folder / "ledger").read_bytes()
+            (folder / "ledger").chmod(file_mode)
+            folder.chmod(folder_mode)
+
+            def job(folder=folder):
+                if os.getuid() == 0:  # root may do anything, so do not be root
+                    os.setgroups([])
+                    os.setgid(65534)
+                    os.setuid(65534)
+                whole(plan, table, folder, out=root)()
+
+            said = outcome(child(job))
+            folder.chmod(0o755)
+            (folder / "ledger").chmod(0o644)
+            same = (folder / "ledger").read_bytes() == before
+            facts.append({"name": name, **said, "same": same, **left(folder, root)})
+    finally:
+        shutil.rmtree(root)
+    return {"facts": facts}
+
+
+def main():
+    warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
+    mode, root = sys.argv[1], Path(sys.argv[2])
+    modes = {f.__name__: f for f in (kill, vanish, disk, race, permissions)}
+    print(json.dumps(modes[mode](*prepare(), root)))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
