@@ -2,6 +2,7 @@
 """The report: nothing is fetched, user text is literal, every kind of answer has its page."""
 
 import math
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -140,6 +141,24 @@ def test_the_figure_has_words_for_those_who_do_not_see_it():
     assert 'role="img"' in page
     assert '<title id="figure-title">' in page
     assert "a: i.i.d. Gaussian" in page
+
+
+def test_pairs_are_drawn_as_ellipses_beside_the_circle_of_equal_privacy():
+    """Widths 1 and 9: half axes as √(1·10) : √(9·10), the circle as √82."""
+    page = report.html(made(["a", "b"], upper=[1.0, 9.0]))
+    (across, up, circle) = re.search(
+        r'<circle class="round" r="([\d.]+)".*?rx="([\d.]+)" ry="([\d.]+)"', page, re.DOTALL
+    ).group(2, 3, 1)
+    assert float(up) / float(across) == pytest.approx(3, rel=1e-3)
+    assert float(circle) / float(up) == pytest.approx(math.sqrt(82 / 90), rel=1e-3)
+    assert "This plan: an ellipse reaching" in page
+
+
+def test_of_many_answers_four_are_paired_and_of_one_none():
+    many = report.html(made([f"c{i}" for i in range(9)], upper=np.geomspace(1, 100, 9)))
+    assert many.count("<ellipse") == 6
+    assert {"→ c0", "↑ c8"} <= set(re.findall(r"[→↑] c\d", many))
+    assert "<ellipse" not in report.html(made(["a"]))
 
 
 def test_what_is_no_release_has_no_page():

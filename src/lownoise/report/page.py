@@ -10,7 +10,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.release import Release
-from lownoise.report import figures, numbers, sentences
+from lownoise.report import ellipses, figures, numbers, sentences
 from lownoise.report.names import shown
 from lownoise.report.ratios import norm_ratio, variance_ratio
 from lownoise.terms import Terms
@@ -74,6 +74,7 @@ def _page(terms: Terms, release: Release | None) -> str:
         ratio=sentences.ratio(),
         means=_means(release)[:_MOST_ROWS] if release and terms.size is None else None,
         figure=_figure(terms),
+        panels=ellipses.panels(terms),
         comparison=_comparison(terms),
         laplace=sentences.laplace(terms),
         bound=_bound(terms),

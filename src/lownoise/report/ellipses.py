@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The noise of pairs of answers as ellipses, beside the circle of i.i.d. noise at equal privacy."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.regions import chi_quantile
+from lownoise.report import numbers
+from lownoise.report.names import shortened, shown
+from lownoise.report.ratios import answer_ratios
+
+if TYPE_CHECKING:
+    from lownoise.terms import Terms
+
+LEVEL = 0.95
+_MOST_ANSWERS = 4  # whose pairs are drawn: six panels
+_LONGEST = 18  # letters of a name beside an axis
+
+
+def panels(terms: Terms) -> list[dict[str, Any]]:
+    """Return what the page draws: for each pair the half axes, in units of the larger reach.
+
+    Of more than four noisy answers, the two that i.i.d. noise serves worst and the two that it
+    serves best are paired.
+    """
+    ratios = answer_ratios(terms, terms.isotropic)
+    noisy = np.flatnonzero(~np.isnan(ratios))
+    if noisy.size > _MOST_ANSWERS:
+        order = noisy[np.argsort(ratios[noisy], kind="stable")]
+        noisy = np.sort(np.concatenate([order[:2], order[-2:]]))
+    return [_panel(terms, i, j) for i, j in combinations(noisy.tolist(), 2)]
+
+
+def _panel(terms: Terms, i: int, j: int) -> dict[str, Any]:
+    radius = chi_quantile(LEVEL, 2)
+    across, up = (float(radius * terms.standard_deviation[k]) for k in (i, j))
+    circle = float(radius * terms.isotropic[i])  # the same in every coordinate
+    largest = max(across, up, circle)
+    words = [shown(terms.names[k]) for k in (i, j)]
+    return {
+        "across": f"{across / largest:.4f}",
+        "up": f"{up / largest:.4f}",
+        "circle": f"{circle / largest:.4f}",
+        "x": shortened(terms.names[i], _LONGEST),
+        "y": shortened(terms.names[j], _LONGEST),
+        "id": f"pair-{i}-{j}",
+        "title": f"Noise of {words[0]} (across) and {words[1]} (up)",
+        "description": (
+            f"This plan: an ellipse reaching {numbers.significant(across)} across and "
+            f"{numbers.significant(up)} up; i.i.d. Gaussian noise: a circle of radius "
+            f"{numbers.significant(circle)}."
+        ),
+        "reach": f"±{numbers.significant(across)} and ±{numbers.significant(up)}",
+        "round": f"±{numbers.significant(circle)}",
+    }
