@@ -452,3 +452,15 @@ def test_the_covariance_of_another_factor_is_rejected(B):
     assert covariance_rejects(B * 1.02, B)
     assert covariance_rejects(np.diag(np.diag(B)), B)
     assert covariance_rejects(np.abs(B), B)
+
+
+@pytest.mark.parametrize("scale", [1.1 * 2.0**48, 1.7 * 2.0**49, 1.3 * 2.0**50])
+def test_the_table_and_the_balls_decide_alike_where_products_round(scale, monkeypatch):
+    """Here the rounding of L·z itself is a quarter of a step: leaving it out of the doubt shows."""
+    module = sys.modules["lownoise.samplers.rounded_gaussian"]
+    shape = DiagonalShape(np.full(30_000, scale))
+    drawn = []
+    for few in (0, 2**60):
+        monkeypatch.setattr(module, "_FEW", few)
+        drawn.append(rounded_gaussian(shape, entropy=SimulationEntropy(12)))
+    assert np.array_equal(*drawn)
