@@ -2,6 +2,7 @@
 """Every way in gives the reference engine's integers, on the same rows, whatever they hold."""
 
 import gzip
+import math
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -158,6 +159,36 @@ def test_no_value_is_coded_outside_the_reach(value, lower, width):
     one = coding([lower], [lower + width], step=2.0 ** (np.floor(np.log2(width)) - 40))
     code = one.encode(np.array([value]))[0]
     assert one.least()[0] <= code <= one.greatest()[0]
+
+
+def by_hand(one, value):
+    """The meaning of a code, written a second time: clamp first, in Python's own floats."""
+    lower, upper, center, missing, step = (
+        float(a[0]) for a in (one.lower, one.upper, one.center, one.missing, one.step)
+    )
+    present = missing if math.isnan(value) else value
+    return math.floor((min(max(present, lower), upper) - center) / step + 0.5)
+
+
+@given(
+    st.lists(st.floats(allow_nan=True) | st.sampled_from(NASTY), max_size=8),
+    st.floats(-1e9, 1e9),
+    st.floats(1e-3, 1e9),
+    st.floats(0, 1),
+    st.integers(-40, 0),
+)
+def test_codes_mean_what_they_say(values, lower, width, place, exponent):
+    stand_in = min(lower + place * width, lower + width)
+    one = coding(
+        [lower],
+        [lower + width],
+        missing=[stand_in],
+        step=2.0 ** (exponent + np.floor(np.log2(width))),
+    )
+    expected = [by_hand(one, v) for v in [*values, math.nan]]
+    records = np.array([*values, np.nan]).reshape(-1, 1)
+    assert one.encode(records).ravel().tolist() == expected
+    assert one.column_total(0, records[:, 0]) == sum(expected)
 
 
 @given(st.floats(-3.3, 7.7))
