@@ -154,6 +154,26 @@ def test_of_many_releases_to_one_folder_one_is_made_and_one_is_paid(folder):
     assert saved.spend.number == entry.id
 
 
+def test_an_interrupted_release_says_that_its_spend_counts(folder, monkeypatch, capsys):
+    import typer
+
+    from lownoise import cli
+    from lownoise.engines import duckdb
+
+    ledger = opened(folder)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(duckdb, "totals", interrupted)
+    with pytest.raises(typer.Exit) as left:
+        cli.release(folder / "spec.toml", data=None, out=folder / "made", as_json=False)
+    assert left.value.exit_code == 130
+    assert "stays reserved" in capsys.readouterr().err
+    assert [e.state for e in ledger.entries()] == ["reserved"]
+    assert not (folder / "made").exists()
+
+
 def test_ledger_show_and_charge(folder):
     opened(folder, "1")
     charge = ("ledger", "charge", "privacy.ledger", "--dataset", "people", "--rho", "0.25")

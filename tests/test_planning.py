@@ -85,6 +85,30 @@ def test_error_is_above_the_measured_error_and_exact_at_two(order):
     assert measured * 0.995 <= stated <= 1.6 * measured
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("relation", ["substitute", "add_remove"])
+def test_weights_rescale_the_columns_and_nothing_else(order, relation):
+    """A plan with weights ω is the plan of the columns in units of 1/ω."""
+    weights = np.array([100.0, 0.5])
+    weighted = make(relation=relation, order=order, weights=weights)
+    rescaled = make(
+        ln.Mean(["a", "b"], ln.Box([0, 0], [1, 4] * weights)), relation=relation, order=order
+    )
+    factor = weights if relation == "substitute" else np.append(weights, 1)
+    assert np.allclose(weighted.standard_deviation * factor, rescaled.standard_deviation)
+    assert weighted.certificate.gap < 1e-8
+    assert weighted.cost.mu == pytest.approx(rescaled.cost.mu)
+    assert weighted.lower_bound < weighted.error
+    assert weighted.verify()
+
+
+def test_weights_by_range_share_the_privacy_evenly():
+    plan = make(weights="range")
+    assert plan.standard_deviation[1] == pytest.approx(4 * plan.standard_deviation[0])
+    flat = make(ln.Mean(["a", "b"], ln.Box([0, 3], [1, 3])), weights="range")
+    assert flat.standard_deviation[1] == 0
+
+
 def test_one_answer_has_the_same_error_in_every_order():
     plans = [make(ln.Mean(["a"], ln.Box([0], [1])), order=p) for p in ORDERS]
     assert len({round(p.error, 12) for p in plans}) == 1
@@ -138,6 +162,10 @@ def test_cost_is_what_the_budget_allows_and_no_more():
         ({"order": 1e7}, "order=1e"),
         ({"size": 10**13}, "10\\^12"),
         ({"order": "two"}, "order is not a number"),
+        ({"weights": "size"}, "weights='size' is unknown"),
+        ({"weights": [1]}, "weights has 1 numbers for 2 columns"),
+        ({"weights": [1, 0]}, r"weights\[1\]=0 is out of range"),
+        ({"weights": [1, math.nan]}, r"weights\[1\]=nan is not finite"),
         ({"count_share": 0}, "count_share=0 is out of range"),
         ({"count_share": 1}, "count_share=1 is out of range"),
     ],

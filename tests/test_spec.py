@@ -58,6 +58,17 @@ def test_order_may_be_infinite_and_a_ledger_absent(tmp_path):
     assert spec.account() is None
 
 
+def test_weights_by_range_and_by_column(tmp_path):
+    by_range = GOOD.replace("size = 100", 'size = 100\nweights = "range"')
+    terms = read_spec(written(tmp_path, by_range)).plan().terms
+    assert terms.weights.tolist() == [1 / 1500, 1 / 5000]
+    by_column = GOOD.replace("missing = 0 }", "weight = 3 }")
+    assert read_spec(written(tmp_path, by_column)).plan().terms.weights.tolist() == [3, 1]
+    both = by_range.replace("missing = 0 }", "weight = 3 }")
+    with pytest.raises(SpecError, match="give one of the two"):
+        read_spec(written(tmp_path, both))
+
+
 def test_add_remove_with_dropping(tmp_path):
     text = GOOD.replace('"substitute"\nsize = 100', '"add_remove"\nmissing = "drop"')
     assert read_spec(written(tmp_path, text)).plan().terms.question.drops_missing
@@ -83,7 +94,7 @@ def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
         read_spec(written(tmp_path, text))
     said = str(refusal.value)
     for mistake in (
-        "colour: extra inputs",
+        "colour: is not a field",
         "question.order: ",
         "question.size: is missing",
         'question.missing: "drop" would change',
@@ -96,7 +107,7 @@ def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
         "budget.epsilon: ",
     ):
         assert f"\n  {mistake}" in said
-    assert "has 11 mistake(s)" in said
+    assert "has 11 mistakes" in said
 
 
 @pytest.mark.parametrize(
@@ -110,6 +121,10 @@ def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
         ("delta = 1e-6", "delta = 1", "budget.delta"),
         ('"substitute"', '"replace"', "question.relation"),
         ('dataset = "flights"', 'dataset = ""', "ledger.dataset"),
+        ("size = 100", 'size = 100\norder = "inf"', "infinity as inf"),
+        ("missing = 0 }", "mising = 0 }", "is not a field"),
+        ("missing = 0 }", "weight = -1 }", "weight"),
+        ("size = 100", 'size = 100\nweights = "size"', "question.weights"),
         ("[budget]", "[budget", "not TOML"),
         ("lower = -60", "lower = -1e300", "larger unit"),
     ],

@@ -89,8 +89,16 @@ def release(
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
     made = read.plan()
     with _claimed(out, ("release.json", "report.html")):
-        with _working("summing the table"):
-            answer = made.release(table, read.account())
+        try:
+            with _working("summing the table"):
+                answer = made.release(table, read.account())
+        except KeyboardInterrupt:
+            print(  # noqa: T201
+                "interrupted: a spend that had begun stays reserved, and counts; "
+                "see `lownoise ledger show`",
+                file=sys.stderr,
+            )
+            raise typer.Exit(130) from None
         _deliver(answer, out, as_json=as_json)
 
 
@@ -108,11 +116,16 @@ def verify(
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise FileError(f"file={file} cannot be read; give a plan.json or release.json") from None
-    found = check(text)
+    try:
+        found = check(text)
+    except FileError as error:
+        raise FileError(f"file={file}: {error}") from None
     if as_json:
         print(json.dumps([asdict(c) for c in found.checks], indent=2))  # noqa: T201
     else:
         _show(report.checks_table(found))
+        if found:
+            _show("Everything holds.")
     if not found:
         wrong = ", ".join(c.name for c in found.checks if not c.holds)
         raise FileError(f"file={file} does not hold: {wrong}; do not rely on it")
@@ -132,10 +145,7 @@ def demo(
         _deliver(shown.release, folder, as_json=False)
     terms = shown.release.terms
     saved = float((terms.isotropic**2).sum() / (terms.standard_deviation**2).sum())
-    _show(
-        f"Total variance: {saved:.3f} times smaller than with i.i.d. Gaussian noise on the same "
-        "box at the same budget.",
-    )
+    _show(f"Total variance: {saved:.3f} times smaller than with i.i.d. Gaussian noise.")
     _show(f"Ledger: {shown.ledger.path}, spent {shown.ledger.spent()} of {shown.ledger.budget()}.")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise import codec
-from lownoise.arrays import frozen
+from lownoise.arrays import frozen, vector
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
@@ -27,6 +27,8 @@ from lownoise.workloads import Mean
 if TYPE_CHECKING:
     from os import PathLike
 
+    from numpy.typing import ArrayLike
+
     from lownoise.arrays import Vector
     from lownoise.certificate import Certificate
     from lownoise.privacy import Budget, Ledger
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from lownoise.terms import Cost
 
 COUNT_SHARE = 0.05
+_LEAST_WEIGHT = 1e-100
 _MOST_RECORDS = 10**12
 _MOST_ORDER = 1e6  # beyond it the maximum is meant
 
@@ -137,6 +140,7 @@ def plan(
     relation: Relation,
     size: int | None = None,
     order: float = 2.0,
+    weights: ArrayLike | str | None = None,
     count_share: float = COUNT_SHARE,
 ) -> Plan:
     """Fit the least noise to a question, without reading any data.
@@ -149,6 +153,9 @@ def plan(
             sums about the question's center and the count; means follow from them.
         size: the number of records, under "substitute" only.
         order: p in [2, ∞], the norm of the error that is made small; `math.inf` for the largest.
+        weights: how much one unit of each column's error matters, shape (d,), above 0; by default
+            ones, so that the column with the widest range dictates the noise of all. "range" takes
+            1/(upper − lower): errors matter as shares of their ranges.
         count_share: under "add_remove", the part of μ² that is spent on the count, in (0, 1); the
             standard deviation of each sum is 1/√(1 − count_share) times what it would be alone.
 
@@ -179,23 +186,42 @@ def plan(
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
     parameter = gaussian_parameter(budget)
     body = sensitivity_body(question.domain, relation, question.center)
-    weights = np.ones(body.half_width.size)
-    plain = solve(body, order=order, weights=weights)
+    plain = solve(body, order=order, weights=np.ones(body.half_width.size))
+    matters = _weights(weights, question)
     if relation == "add_remove":
-        sums = SymmetricBox(body.half_width[:-1])
-        weights[-1] = weight_for_share(sums, order, count_share)
-    fitted = solve(body, order=order, weights=weights)
+        sums = SymmetricBox(frozen(matters * body.half_width[:-1]))
+        matters = np.append(matters, weight_for_share(sums, order, count_share))
+    fitted = solve(body, order=order, weights=matters)
     return Plan(
         Terms(
             question=question,
             budget=budget,
             order=order,
-            weights=frozen(weights),
+            weights=frozen(matters),
             dual=fitted.dual,
             plain_dual=plain.dual,
             mechanism=gaussian_mechanism(question, relation, size, fitted.shape, parameter),
         ),
     )
+
+
+def _weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
+    d = question.domain.dimension
+    if weights is None:
+        return np.ones(d)
+    if isinstance(weights, str):
+        if weights != "range":
+            raise PlanError(f'weights={weights!r} is unknown; give "range" or a number a column')
+        width = question.domain.upper - question.domain.lower
+        return 1 / np.where(width > 0, width, 1.0)
+    given = vector(weights, field="weights", error=PlanError)
+    if given.size != d:
+        raise PlanError(f"weights has {given.size} numbers for {d} columns; give one a column")
+    wrong = np.flatnonzero((given < _LEAST_WEIGHT) | (given > 1 / _LEAST_WEIGHT))
+    if wrong.size:
+        i = int(wrong[0])
+        raise PlanError(f"weights[{i}]={given[i]:g} is out of range; give one in [1e-100, 1e100]")
+    return given
 
 
 def _checked_size(size: int | None, relation: Relation) -> int | None:

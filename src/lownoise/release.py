@@ -248,8 +248,13 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
     )
 
 
+_FEW_NAMES = 3  # in a ledger's note
+
+
 def _note(terms: Terms) -> str:
-    return f"mean of {', '.join(terms.question.columns)}"[:200]
+    columns = terms.question.columns
+    few = len(columns) <= _FEW_NAMES
+    return f"mean of {', '.join(columns) if few else f'{len(columns)} columns'}"[:200]
 
 
 def _versions() -> dict[str, str]:

@@ -66,12 +66,13 @@ class BudgetSpec(_Strict):
 
 
 class ColumnSpec(_Strict):
-    """The public range of a column, in its unit, and the points that stand in for it."""
+    """The public range of a column, in its unit, the points that stand in, and its weight."""
 
     lower: _Number
     upper: _Number
     center: _Number | None = None
     missing: _Number | None = None
+    weight: Annotated[float, Field(ge=1e-100, le=1e100, strict=True)] | None = None
 
     @field_validator("upper")
     @classmethod
@@ -106,6 +107,7 @@ class QuestionSpec(_Strict):
     order: Annotated[float, Field(ge=2, strict=True)] = 2.0
     missing: Literal["stand-in", "drop"] = "stand-in"
     count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] = COUNT_SHARE
+    weights: Literal["range"] | None = None
     columns: Annotated[dict[str, ColumnSpec], Field(min_length=1)]
 
     @field_validator("size")
@@ -124,6 +126,23 @@ class QuestionSpec(_Strict):
         if missing == "drop" and info.data.get("relation") == "substitute":
             raise ValueError('"drop" would change the public size; use "stand-in"')
         return missing
+
+    @field_validator("columns")
+    @classmethod
+    def _weighed_once(
+        cls,
+        columns: dict[str, ColumnSpec],
+        info: ValidationInfo,
+    ) -> dict[str, ColumnSpec]:
+        if info.data.get("weights") and any(c.weight is not None for c in columns.values()):
+            raise ValueError('has weights by column beside weights = "range"; give one of the two')
+        return columns
+
+    def column_weights(self) -> list[float] | str | None:
+        """Return what one unit of each column's error matters: as given, 1 where nothing is."""
+        if self.weights is not None:
+            return self.weights
+        return [1.0 if c.weight is None else c.weight for c in self.columns.values()]
 
 
 class DataSpec(_Strict):
@@ -173,6 +192,7 @@ class Spec(_Strict):
             relation=asked.relation,
             size=asked.size,
             order=asked.order,
+            weights=asked.column_weights(),
             count_share=asked.count_share,
         )
 
@@ -199,7 +219,7 @@ def read_spec(path: Path) -> Spec:
         spec = Spec.model_validate(fields)
     except ValidationError as error:
         mistakes = "\n".join(f"  {_mistake(d)}" for d in error.errors())
-        raise SpecError(f"spec={path} has {error.error_count()} mistake(s):\n{mistakes}") from None
+        raise SpecError(f"spec={path} has {_count(error.error_count())}:\n{mistakes}") from None
     folder = path.parent
     moved = {
         name: part.model_copy(update={"path": folder / part.path})
@@ -209,9 +229,17 @@ def read_spec(path: Path) -> Spec:
     return spec.model_copy(update=moved)
 
 
+def _count(mistakes: int) -> str:
+    return "a mistake" if mistakes == 1 else f"{mistakes} mistakes"
+
+
 def _mistake(detail: ErrorDetails) -> str:
     place = ".".join(str(p) for p in detail["loc"]) or "top level"
     text = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "extra_forbidden":
+        text = "is not a field of a specification; see docs/specification.md"
+    if detail["type"] == "float_type":
+        text = "is not a number; write it without quotes, infinity as inf"
     given = detail["input"]
     shown = f" (found {given!r})" if isinstance(given, (str, int, float)) else ""
     return f"{place}: {text[0].lower()}{text[1:]}{shown}"

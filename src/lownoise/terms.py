@@ -68,8 +68,8 @@ class Terms:
         question: what is asked.
         budget: the most that may be spent.
         order: p ∈ [2, ∞], the norm of the error.
-        weights: ω on the answers that the noise was fitted to, shape (m,): ones, but for the
-            count's under `add_remove`.
+        weights: ω on the answers that the noise was fitted to, shape (m,): the user's, ones by
+            default; under `add_remove` the count's follows from its share.
         dual: the evidence for the certificate.
         plain_dual: the evidence for the same body with all weights one.
         mechanism: the final integers and the final noise.

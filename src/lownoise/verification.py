@@ -20,8 +20,6 @@ from lownoise.release import Release
 if TYPE_CHECKING:
     from lownoise.terms import Terms
 
-_WIDE = 60  # letters of a value in a check
-
 
 @final
 @dataclass(frozen=True)
@@ -76,11 +74,14 @@ def verify(text: str) -> Verification:
 
 
 def _document(text: str) -> dict[str, Any]:
-    document = json.loads(text)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise FileError("it is not JSON; give a plan.json or release.json") from None
     kinds = [f"lownoise.{kind}/{codec.VERSION}" for kind in ("plan", "release")]
     found = document.get("format") if isinstance(document, dict) else None
     if found not in kinds:
-        raise FileError(f"format={found!r} is none of {', '.join(kinds)}; give a plan or a release")
+        raise FileError(f"format={found!r} is not {' or '.join(kinds)}; give such a file")
     return dict(document)
 
 
@@ -111,11 +112,10 @@ def _derived(stated: object, computed: dict[str, Any]) -> list[Check]:
     """Return a check for each number that the file states beside its terms."""
     claims = stated if isinstance(stated, dict) else {}
     return [
-        Check(f"{name} as stated", claims.get(name) == value, _short(value))
+        Check(f"{name} as stated", claims.get(name) == value, _text(value))
         for name, value in computed.items()
     ]
 
 
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _WIDE else f"{text[:_WIDE]}…"
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -21,9 +21,14 @@ def read(text):
 @given(POSITIVE, st.integers(1, 8))
 def test_at_most_and_at_least_lie_on_their_sides(value, digits):
     above, below = read(numbers.at_most(value, digits)), read(numbers.at_least(value, digits))
-    assert below <= value * (1 + 1e-15)
-    assert above >= value * (1 - 1e-15)
+    assert below <= value * (1 + 2e-12)
+    assert above >= value * (1 - 2e-12)
     assert above - below <= 1.01 * value * 10.0 ** (1 - digits)
+
+
+def test_a_last_bit_too_many_does_not_show_as_a_digit():
+    assert numbers.at_most(0.1) == numbers.at_most(0.1 + 2.0**-56) == "0.1000"
+    assert numbers.at_most(0.10001) == "0.1001"
 
 
 @given(POSITIVE)

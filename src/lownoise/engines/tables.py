@@ -153,7 +153,7 @@ def _require(names: Sequence[str], columns: Sequence[str]) -> None:
 
 def _open_path(connection: Any, path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401
     if not path.is_file():
-        raise TableError(f"table={path} is no file; give the path of a CSV or Parquet file")
+        raise TableError(f"table={path} is no file; give the path of a CSV, Parquet or DuckDB file")
     name = path.name.lower()
     if name.endswith(_PARQUET):
         return _open_parquet(connection, [path], columns)

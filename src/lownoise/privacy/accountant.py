@@ -133,7 +133,8 @@ def rho_of(events: Sequence[Event]) -> Fraction:
     """
     if any(isinstance(e, ApproxDPEvent) for e in events):
         raise BudgetError(
-            "an (epsilon, delta) spend has no rho; charge it to a dataset with an approx_dp budget",
+            "an (epsilon, delta) spend has no rho; charge it to a dataset with an approx_dp budget "
+            "(pure epsilon is epsilon²/2-zCDP)",
         )
     return gaussian_square(events) / 2 + sum(
         (exact(e.rho) for e in events if isinstance(e, ZcdpEvent)),

@@ -100,7 +100,7 @@ class Ledger:
             if connection.execute("SELECT 1 FROM dataset WHERE name = ?", [dataset]).fetchone():
                 raise LedgerError(
                     f"dataset={dataset!r} already has an account in {ledger.path}; "
-                    "use it, or choose another name",
+                    "open it with Ledger(path, dataset), or choose another name",
                 )
             connection.execute(
                 "INSERT INTO dataset VALUES (?, ?, ?)",

@@ -14,17 +14,24 @@ if TYPE_CHECKING:
 
 def account_table(account: Ledger) -> Table:
     """Return what the dataset may spend, has spent, and each spend."""
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
     title = Text(f"{account.dataset}: spent {account.spent()} of {account.budget()}")
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for heading in ("spend", "state", "what", "note", "when"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("state", "when"))
     for entry in account.entries():
         numbers = ", ".join(f"{k}={v:.6g}" for k, v in asdict(entry.event).items())
         what = f"{entry.event.kind} {numbers}"
-        row = (str(entry.id), entry.state, what, entry.note, entry.created)
+        row = (str(entry.id), entry.state, what, entry.note, entry.created[:16].replace("T", " "))
         table.add_row(*(Text(cell) for cell in row))
     return table
 

@@ -11,6 +11,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 _WIDE = Context(prec=1000)
+_HAIR = 1e-12  # a last bit too many must not show as a whole digit
 _LARGE, _SMALL = 12, -5  # powers of ten beyond which a number is written with an exponent
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -60,21 +61,21 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def at_most(value: float, digits: int = 4) -> str:
-    """Return `value` to so many significant digits, never less than it is.
+    """Return `value` to so many significant digits, never less than it is (but for 1e-12 of it).
 
     >>> at_most(0.23670438)
     '0.2368'
     """
-    return _significant(value, digits, ROUND_CEILING)
+    return _significant(value * (1 - _HAIR), digits, ROUND_CEILING)
 
 
 def at_least(value: float, digits: int = 4) -> str:
-    """Return `value` to so many significant digits, never more than it is.
+    """Return `value` to so many significant digits, never more than it is (but for 1e-12 of it).
 
     >>> at_least(0.06378374)
     '0.06378'
     """
-    return _significant(value, digits, ROUND_FLOOR)
+    return _significant(value * (1 + _HAIR), digits, ROUND_FLOOR)
 
 
 def shortest(value: float) -> str:

@@ -111,7 +111,7 @@ def cost(terms: Terms) -> str:
     spent = terms.cost
     return (
         f"{numbers.at_most(spent.mu)}-GDP; {numbers.at_most(spent.rho)}-zCDP; "
-        f"({numbers.shortest(spent.epsilon)}, {numbers.at_most(spent.delta, 3)})-DP."
+        f"({epsilon(terms)}, {numbers.at_most(spent.delta, 3)})-DP."
     )
 
 
@@ -162,3 +162,9 @@ def saving(terms: Terms) -> str:
 def capital(sentence: str) -> str:
     """Return `sentence` with its first letter a capital and the others as they are."""
     return sentence[:1].upper() + sentence[1:]
+
+
+def epsilon(terms: Terms) -> str:
+    """Return ε of the cost: as the budget has it, or four digits, rounded up."""
+    asked = isinstance(terms.budget, ApproxDP)
+    return numbers.shortest(terms.cost.epsilon) if asked else numbers.at_most(terms.cost.epsilon)

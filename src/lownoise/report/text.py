@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lownoise.report import numbers, sentences
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from lownoise.release import Release
     from lownoise.terms import Terms
     from lownoise.verification import Verification
+
+_LONG = re.compile(r"-?\d+\.\d{6,}(e-?\d+)?|-?\d\.\d+e-?\d+")
+_WIDE = 90  # letters
 
 
 def plan_table(terms: Terms) -> RenderableType:
@@ -31,7 +35,7 @@ def plan_table(terms: Terms) -> RenderableType:
     ]
     return _grouped(
         sentences.headline(terms, None),
-        ("answer", "standard deviation", "with i.i.d. Gaussian noise"),
+        ("answer", "standard deviation", "one noise for all (i.i.d.)"),
         rows,
         _promises(terms),
     )
@@ -40,33 +44,40 @@ def plan_table(terms: Terms) -> RenderableType:
 def release_table(release: Release, level: float = 0.95) -> RenderableType:
     """Return each answer with its interval, then what was promised and who paid."""
     terms = release.terms
-    title = f"{100 * level:g}% interval"
-    rows = _estimates(release.names, release.estimate.tolist(), release.interval(level).tolist())
-    if terms.size is None:
-        names = [f"mean({c})" for c in terms.question.columns]
-        rows += _estimates(names, release.mean.tolist(), release.mean_interval(level).tolist())
+    # each interval is its own estimate ± half: said once, so that no rounding disagrees
+    halves = ((release.interval(level)[:, 1] - release.interval(level)[:, 0]) / 2).tolist()
+    rows = [
+        (shown(name), numbers.beside(value, half), numbers.significant(deviation))
+        for name, value, half, deviation in zip(
+            release.names,
+            release.estimate.tolist(),
+            halves,
+            release.standard_deviation.tolist(),
+            strict=True,
+        )
+    ]
     notes = _promises(terms)
     if terms.size is None:
-        notes.append(("means", sentences.ratio()))
+        notes.append(("means", _means(release, level)))
+        notes.append(("", sentences.ratio()))
     return _grouped(
         sentences.headline(terms, release),
-        ("answer", "estimate", title),
+        ("answer", f"estimate ± {100 * level:g}%", "standard deviation"),
         rows,
         [*notes, ("ledger", sentences.ledger(release))],
     )
 
 
-def _estimates(
-    names: Sequence[str],
-    values: Sequence[float],
-    intervals: Sequence[Sequence[float]],
-) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for name, value, (low, high) in zip(names, values, intervals, strict=True):
+def _means(release: Release, level: float) -> str:
+    """Return the means that follow, each with its interval, one a line."""
+    lines = []
+    columns = release.terms.question.columns
+    intervals = release.mean_interval(level).tolist()
+    for name, value, (low, high) in zip(columns, release.mean.tolist(), intervals, strict=True):
         half = (high - low) / 2
-        ends = f"{numbers.with_uncertainty(low, half)} to {numbers.with_uncertainty(high, half)}"
-        rows.append((shown(name), numbers.beside(value, half), ends))
-    return rows
+        ends = " to ".join(numbers.with_uncertainty(end, half) for end in (low, high))
+        lines.append(f"{shown(name)}: {numbers.with_uncertainty(value, half)} ({ends})")
+    return "\n".join(lines)
 
 
 def _promises(terms: Terms) -> list[tuple[str, str]]:
@@ -112,5 +123,11 @@ def checks_table(verification: Verification) -> RenderableType:
         table.add_column(heading, overflow="fold")
     for check in verification.checks:
         verdict = Text("holds") if check.holds else Text("DOES NOT HOLD", style="bold red")
-        table.add_row(Text(shown(check.name)), verdict, Text(shown(check.found)))
+        table.add_row(Text(shown(check.name)), verdict, Text(_brief(shown(check.found))))
     return table
+
+
+def _brief(found: str) -> str:
+    """Return the numbers of a check to six digits, and not too many of them."""
+    text = _LONG.sub(lambda number: f"{float(number[0]):.6g}", found)
+    return text if len(text) <= _WIDE else f"{text[:_WIDE]}…"

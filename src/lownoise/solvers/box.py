@@ -55,7 +55,7 @@ def weight_for_share(body: SymmetricBox, order: float, share: float) -> float:
     to gᵢ^r, so ω = (share/(1−share))^{1/r}·‖h‖_r.
 
     Args:
-        body: half widths h of the other answers, whose weights are 1, shape (d,).
+        body: half widths h of the other answers, times their weights, shape (d,).
         order: p in [2, ∞].
         share: in (0, 1).
 
