@@ -13,6 +13,7 @@ import csv
 import gzip
 import sys
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import TableError
@@ -64,7 +65,7 @@ def _lines(path: Path) -> Iterator[str]:
                         f"table={path} ends lines with carriage returns alone; convert it",
                     )
                 first = False
-            yield line.replace("\r\n", "\n").replace("\r", " ")
+            yield line.replace("\r\n", "\n").replace("\r", " ") if "\r" in line else line
 
 
 def _open(path: Path, *, packed: bool) -> Any:  # noqa: ANN401
@@ -88,10 +89,12 @@ def _batches(records: Iterator[list[str]], places: list[int], schema: Any) -> It
 
 def _columns(rows: list[list[str]], places: list[int]) -> list[list[str | None]]:
     """Return the fields at `places`, None where a row is short or a field long."""
-    return [
-        [
-            field if field is not None and len(field) <= _LONGEST else None
-            for field in (row[place] if place < len(row) else None for row in rows)
-        ]
-        for place in places
-    ]
+    width = max(places) + 1
+    full: list[list[Any]] = [r if len(r) >= width else r + [None] * (width - len(r)) for r in rows]
+    columns = []
+    for place in places:
+        column: list[str | None] = list(map(itemgetter(place), full))
+        if max(map(len, filter(None, column)), default=0) > _LONGEST:
+            column = [f if f is not None and len(f) <= _LONGEST else None for f in column]
+        columns.append(column)
+    return columns
