@@ -2,6 +2,7 @@
 """The command line, run as people run it: whole processes, real files, one-line refusals."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -172,6 +173,22 @@ def test_an_interrupted_release_says_that_its_spend_counts(folder, monkeypatch, 
     assert "stays reserved" in capsys.readouterr().err
     assert [e.state for e in ledger.entries()] == ["reserved"]
     assert not (folder / "made").exists()
+
+
+def test_an_output_that_cannot_spell_loses_nothing(folder):
+    opened(folder, "10")
+    odd = SPEC.replace("x = {", '"größe☃" = {')
+    (folder / "odd.toml").write_text(odd, encoding="utf-8")
+    text = (folder / "t.csv").read_text().replace("x,y", "größe☃,y", 1)
+    (folder / "t.csv").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "lownoise.cli", "release", "odd.toml"]
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for more in ([], ["--json"]):
+        done = subprocess.run(
+            [*command, *more], cwd=folder, capture_output=True, text=True, check=False, env=plain
+        )
+        assert done.returncode == 0, done.stderr
+    assert ln.Release.from_json(done.stdout).names[0] == "größe☃"
 
 
 def test_ledger_show_and_charge(folder):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from contextlib import contextmanager
@@ -43,6 +44,9 @@ _Delta = Annotated[float | None, typer.Option(help="δ; give --epsilon too.")]
 
 def main() -> None:
     """Run the command line; a refusal is one line on standard error and status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what it cannot spell must not lose a release
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except LownoiseError as error:
@@ -229,15 +233,14 @@ def _deliver(answer: Release, out: Path | None, *, as_json: bool) -> None:
         if out is not None:
             answer.save(out / "release.json")
             _write(out / "report.html", report.html(answer))
-        shown = None if as_json else report.release_table(answer)
-    except Exception:
+        if not as_json:
+            _show(report.release_table(answer))
+    except BaseException:
         print(answer.to_json(), end="")  # noqa: T201
         raise
-    if shown is None:
+    if as_json:
         print(answer.to_json(), end="")  # noqa: T201
-        return
-    _show(shown)
-    if out is not None:
+    elif out is not None:
         _show(f"Report: {out / 'report.html'}")
 
 
@@ -260,17 +263,18 @@ def _claimed(folder: Path | None, names: tuple[str, ...]) -> Iterator[None]:
     made = not folder.exists()
     claims: list[Path] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            (folder / name).open("x").close()
-            claims.append(folder / name)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in names:
+                (folder / name).open("x").close()
+                claims.append(folder / name)
+        except FileExistsError as error:
+            raise FileError(f"file={error.filename} exists; give --out a new folder") from None
+        except OSError as error:
+            raise FileError(
+                f"folder={folder} cannot be written ({error.strerror}); give --out another",
+            ) from None
         yield
-    except FileExistsError as error:
-        raise FileError(f"file={error.filename} exists; give --out a new folder") from None
-    except OSError as error:
-        raise FileError(
-            f"folder={folder} cannot be written ({error.strerror}); give --out another",
-        ) from None
     finally:
         for claim in claims:  # what was written in full is no longer empty
             if claim.exists() and claim.stat().st_size == 0:

@@ -54,7 +54,7 @@ def dump(kind: str, content: dict[str, Any]) -> str:
     """Return `content` as a document of `kind` ("plan" or "release")."""
     document = {"format": f"lownoise.{kind}/{VERSION}", **content}
     document["digest"] = digest(document)
-    return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def digest(document: dict[str, Any]) -> str:
@@ -162,7 +162,9 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
     _expect("noise.kind", noise["kind"], ("diagonal",))
     _expect("evidence.kind", evidence["kind"], ("corners",))
     _expect("relation", fields["relation"], RELATIONS)
-    drops, relation, size = bool(asked["drops_missing"]), fields["relation"], fields["size"]
+    drops, relation, size = asked["drops_missing"], fields["relation"], fields["size"]
+    if not isinstance(drops, bool):
+        raise FileError(f"question.drops_missing={drops!r} is not true or false")
     question = Mean(
         asked["columns"],
         Box(asked["lower"], asked["upper"]),

@@ -338,6 +338,43 @@ def test_a_field_of_any_bytes_changes_no_other_row(fields, end):
         assert duckdb.totals(query, path) == memory.totals(query, records)
 
 
+def test_a_missing_value_in_a_file_of_one_column_is_a_row(tmp_path):
+    one = coding([-1], [5], names=("x",))
+    query = TotalsQuery(one, drops_missing=False)
+    records = np.array([[1.0], [np.nan], [3.0]])
+    for text in (b"x\n1\n\n3\n", b'x\r\n1\r\n""\r\n3\r\n'):
+        (tmp_path / "t.csv").write_bytes(text)
+        assert duckdb.totals(query, tmp_path / "t.csv") == memory.totals(query, records)
+
+
+def test_tab_separated_text_has_no_quotes(tmp_path):
+    (tmp_path / "t.tsv").write_bytes(b'x\ty z\tn\n1\t2\t"a\n3\t4\tb"\n')
+    query = TotalsQuery(CODING, drops_missing=False)
+    expected = memory.totals(query, np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert duckdb.totals(query, tmp_path / "t.tsv") == expected
+
+
+def test_names_that_differ_only_in_case_are_refused():
+    query = TotalsQuery(coding([0, 0], [4, 4], names=("x", "X")), drops_missing=False)
+    with pytest.raises(TableError, match="only in case"):
+        duckdb.totals(query, pa.table({"x": [0.0], "X": [4.0]}))
+
+
+def test_columns_named_by_numbers_are_found_by_their_text():
+    query = TotalsQuery(coding([0], [4], names=("0",)), drops_missing=False)
+    expected = memory.totals(query, np.array([[1.0], [2.0]]))
+    assert duckdb.totals(query, pd.DataFrame({0: [1.0, 2.0]})) == expected
+
+
+@pytest.mark.parametrize("bits", [0x7FF0000000000001, 0x7FF8000000000000, 0xFFF7FFFFFFFFFFFF, 1])
+def test_no_float_warns_or_raises_whatever_the_host_has_set(bits):
+    values = np.array([bits, 0], dtype=np.uint64).view(np.float64)
+    one = coding([0], [4], step=4.0)
+    with np.errstate(all="raise"):
+        found = duckdb.totals(TotalsQuery(one, drops_missing=False), pa.table({"x": values}))
+    assert found.count == 2
+
+
 def test_a_first_line_that_is_no_header_is_not_shown(tmp_path):
     path = tmp_path / "t.csv"
     for content in (b"SECRET-17,2\n1,2\n", b"SECRET-17\r1,2\r3,4\r"):

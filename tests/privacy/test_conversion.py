@@ -3,6 +3,7 @@
 
 import math
 import re
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -60,6 +61,17 @@ def test_gaussian_dp_gives_its_exact_curve_and_its_rho():
     assert ln.convert(ln.gaussian_dp(2.0), "zcdp") == ln.zcdp(2.0)
     at = ln.convert(ln.gaussian_dp(0.7), "approx_dp", delta=1e-5)
     assert delta_up(0.7, at.epsilon) <= 1e-5 < delta_up(0.7, at.epsilon * (1 - 1e-9))
+
+
+def test_rho_of_a_decimal_mu_is_not_a_bit_too_small():
+    for k in range(1, 3000):
+        mu = k / 1000
+        rho = ln.convert(ln.gaussian_dp(mu), "zcdp").rho
+        assert Fraction(repr(rho)) >= Fraction(repr(mu)) ** 2 / 2
+
+
+def test_delta_is_never_zero_by_underflow():
+    assert spent(ln.approx_dp(1000, 1e-6), [ZcdpEvent(1e-6)]).delta > 0
 
 
 def test_every_budget_is_itself():

@@ -95,17 +95,18 @@ def _codes(
     step: float | Vector,
 ) -> Integers:
     def scaled(numbers: float | Vector) -> Vector:
-        with np.errstate(over="ignore"):  # to infinity, which the bounds clamp
-            result: Vector = np.subtract(numbers, center)
-            result *= np.divide(1, step)
+        result: Vector = np.subtract(numbers, center)
+        result *= np.divide(1, step)
         result += 0.5
         return result
 
-    codes = scaled(values)
-    # clamping the code is clamping the value, because every step is monotone
-    np.clip(codes, np.floor(scaled(lower)), np.floor(scaled(upper)), out=codes)
-    np.copyto(codes, scaled(missing), where=np.isnan(values))
-    whole: Integers = np.floor(codes, out=codes).astype(np.int64)
+    # what overflows is clamped, and what is no number is replaced: nothing may warn of a value
+    with np.errstate(all="ignore"):
+        codes = scaled(values)
+        # clamping the code is clamping the value, because every step is monotone
+        np.clip(codes, np.floor(scaled(lower)), np.floor(scaled(upper)), out=codes)
+        np.copyto(codes, scaled(missing), where=np.isnan(values))
+        whole: Integers = np.floor(codes, out=codes).astype(np.int64)
     return whole
 
 

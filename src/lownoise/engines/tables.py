@@ -41,7 +41,18 @@ def open_table(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: 
         TableError: where it cannot be read, or a column is absent or of a type that holds no
             numbers.
     """
-    connection, opened = _opened(table, columns)
+    folded = {c.casefold() for c in columns}
+    if len(folded) < len(columns):  # DuckDB would take one for the other
+        raise TableError("columns whose names differ only in case; rename one of them")
+    try:
+        connection, opened = _opened(table, columns)
+    except TableError:
+        raise
+    except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
+        raise TableError(
+            f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
+            "table",
+        ) from None
     schema = opened.schema()
     _require(list(schema.names), columns)
     for column in columns:
@@ -189,8 +200,11 @@ def _arrow(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
     import pyarrow as pa
 
     if hasattr(table, "iloc") and hasattr(table, "dtypes"):
-        _require([str(c) for c in table.columns], columns)
-        return pa.table({c: _pandas_column(table[c], c) for c in columns})
+        names = [str(c) for c in table.columns]
+        _require(names, columns)
+        places = [names.index(c) for c in columns]
+        series = [table.iloc[:, place] for place in places]
+        return pa.table({c: _pandas_column(s, c) for c, s in zip(columns, series, strict=True)})
     if hasattr(table, "__arrow_c_stream__"):
         try:
             arrow = pa.table(table)

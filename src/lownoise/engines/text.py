@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading delimited text so that no field can speak for another row.
+"""Reading delimited text so that no field of a well-formed file can speak for another row.
 
-Bytes are decoded as Latin-1, in which every byte is a letter. A record ends at a line feed outside
-quotes; a carriage return before it goes, one anywhere else is a space. Short rows lack their last
-fields, surplus fields are ignored, and a field too long to spell a number is missing. There is
-nothing here that a value could stop.
+Bytes are decoded as Latin-1, in which every byte is a letter. A record ends at a line feed, in CSV
+outside quotes (RFC 4180); tab-separated text has no quotes. A carriage return before the line feed
+goes, one anywhere else is a space. Short rows lack their last fields, surplus fields are ignored,
+an empty line is a record only where there is one column, and a field too long to spell a number is
+missing. There is nothing here that a value could stop.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def open_text(path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401 (pyarr
             )
     places = [header.index(c) for c in columns]
     schema = pa.schema([(c, pa.string()) for c in columns])
-    batches = _batches(_records(lines, path), places, schema)
+    # a file of one column writes its missing value as an empty line
+    batches = _batches(_records(lines, path), places, schema, empty=len(header) == 1)
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
@@ -75,14 +77,22 @@ def _open(path: Path, *, packed: bool) -> Any:  # noqa: ANN401
 def _records(lines: Iterator[str], path: Path) -> Iterator[list[str]]:
     csv.field_size_limit(sys.maxsize)  # the default refuses long fields by an error
     tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
-    return csv.reader(lines, delimiter="\t" if tabs else ",")
+    if tabs:  # the format has no quotes
+        return csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return csv.reader(lines)
 
 
-def _batches(records: Iterator[list[str]], places: list[int], schema: Any) -> Iterator[Any]:  # noqa: ANN401
+def _batches(
+    records: Iterator[list[str]],
+    places: list[int],
+    schema: Any,  # noqa: ANN401
+    *,
+    empty: bool,
+) -> Iterator[Any]:
     import pyarrow as pa
 
     while rows := list(islice(records, _ROWS)):
-        columns = _columns([row for row in rows if row], places)  # an empty line is no record
+        columns = _columns(rows if empty else [row for row in rows if row], places)
         arrays = [pa.array(c, type=pa.string()) for c in columns]
         yield pa.record_batch(arrays, schema=schema)
 

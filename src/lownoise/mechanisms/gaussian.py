@@ -46,6 +46,9 @@ class GaussianMechanism:
         count_step: the unit of the count's integers under `add_remove` (a power of two, at most
             1), else None.
         noise: the noise of the integers, in their units: d coordinates, and the count last.
+
+    Raises:
+        PlanError: where rows would be dropped from a table of public size.
     """
 
     query: TotalsQuery
@@ -53,6 +56,10 @@ class GaussianMechanism:
     size: int | None
     count_step: float | None
     noise: DiagonalShape
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.query.drops_missing:
+            raise PlanError("dropping rows would change the public size; use a stand-in")
 
     @cached_property
     def event(self) -> GaussianEvent:

@@ -22,6 +22,7 @@ from lownoise.rounding import sqrt_up, up
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_LEAST = 5e-324
 _FLOATS = 1e-9  # upward: dp-accounting computes in floats that are rounded to nearest
 
 
@@ -189,7 +190,8 @@ def _renyi_delta(mu: float, rest: Sequence[Event], epsilon: float) -> float:
     for event in rest:
         if isinstance(event, ZcdpEvent):
             accountant.compose(dp_event.ZCDpEvent(event.rho))
-    return min(float(accountant.get_delta(epsilon)) * (1 + _FLOATS), 1.0)
+    found = float(accountant.get_delta(epsilon)) * (1 + _FLOATS)
+    return min(max(found, _LEAST), 1.0)  # never 0 by underflow
 
 
 def _exact_root_up(square: Fraction) -> float:

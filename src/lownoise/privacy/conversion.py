@@ -13,14 +13,16 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import singledispatch
 from typing import Literal
 
 from lownoise.balls import precision
 from lownoise.errors import BudgetError
-from lownoise.privacy.budget import ApproxDP, Budget, GaussianDP, Zcdp, approx_dp
+from lownoise.privacy.accountant import float_up
+from lownoise.privacy.budget import ApproxDP, Budget, GaussianDP, Zcdp, approx_dp, exact
 from lownoise.privacy.gaussian_curve import epsilon_up
-from lownoise.rounding import square_up, up
+from lownoise.rounding import up
 
 Kind = Literal["zcdp", "gaussian_dp", "approx_dp"]
 KINDS: tuple[Kind, ...] = ("zcdp", "gaussian_dp", "approx_dp")
@@ -64,7 +66,7 @@ def _implied(budget: object, _kind: Kind, _delta: float | None) -> Budget:
 @_implied.register(GaussianDP)
 def _(budget: GaussianDP, kind: Kind, delta: float | None) -> Budget:
     if kind == "zcdp":
-        return Zcdp(square_up(budget.mu) / 2)
+        return Zcdp(float_up(max(exact(budget.mu), Fraction(budget.mu)) ** 2 / 2))
     if delta is not None:
         return ApproxDP(epsilon_up(budget.mu, delta), delta)
     return budget
