@@ -40,6 +40,7 @@ def split_laplace(budget: object, body: SymmetricBox) -> Vector:
 
     Under (ε, δ) each of the d answers gets ε/d, of scale b = h·d/ε. Under ρ-zCDP each gets ρ/d,
     which ε' = √(2ρ/d) meets, because ε'-DP is (ε'²/2)-zCDP (Bun & Steinke 2016, Proposition 1.4).
+    Under μ-GDP the comparison is at the ρ of the Gaussian that it buys, μ²/2.
     A Laplace number of scale b has standard deviation √2·b.
 
     Raises:
@@ -56,7 +57,6 @@ def _(budget: ApproxDP, body: SymmetricBox) -> Vector:
 
 @split_laplace.register(GaussianDP)
 def _(budget: GaussianDP, body: SymmetricBox) -> Vector:
-    # pure privacy says little of μ; the comparison is at the ρ of the Gaussian, μ²/2
     each = budget.mu / math.sqrt(body.half_width.size)
     return frozen(math.sqrt(2) * body.half_width / each)
 

@@ -147,7 +147,7 @@ class Ledger:
         """
         with self._transaction() as connection:
             budget = self._budget(connection)
-            events = [e.event for e in self._entries(connection) if e.state != "cancelled"]
+            events = self._counted(connection)
         return spent(budget, events)
 
     def reserve(self, event: Event, note: str = "") -> int:
@@ -188,7 +188,7 @@ class Ledger:
     def _take(self, connection: sqlite3.Connection, event: Event, state: str, note: str) -> int:
         event_from_text(event_to_text(event))  # refuses what could not be read back
         budget = self._budget(connection)
-        events = [e.event for e in self._entries(connection) if e.state != "cancelled"]
+        events = self._counted(connection)
         if not within(budget, [*events, event]):
             raise LedgerError(
                 f"dataset={self.dataset!r} has too little of its {budget} left for this release; "
@@ -223,6 +223,10 @@ class Ledger:
                 "open one with Ledger.create or `lownoise ledger create`",
             )
         return _budget_from_text(row[0])
+
+    def _counted(self, connection: sqlite3.Connection) -> list[Event]:
+        """Return what counts as spent: reserved or settled."""
+        return [e.event for e in self._entries(connection) if e.state != "cancelled"]
 
     def _entries(self, connection: sqlite3.Connection) -> list[Entry]:
         rows = connection.execute(
