@@ -16,9 +16,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lownoise.bodies import SymmetricBox
 from lownoise.domains import Box
 from lownoise.errors import DomainError, PlanError
-from lownoise.sensitivity import RELATIONS, SymmetricBox, radius_up, sensitivity_body
+from lownoise.sensitivity import RELATIONS, radius_up, sensitivity_body
 from lownoise.shapes import DiagonalShape
 
 CLOSE = Fraction(1, 10**13)  # relative
@@ -153,7 +154,7 @@ def test_unknown_domains_are_refused(domain):
         sensitivity_body(domain, "substitute", np.zeros(1))
 
 
-@pytest.mark.parametrize("shape", [None, np.eye(2)])
-def test_unknown_shapes_are_refused(shape):
+@pytest.mark.parametrize("body", [None, np.eye(2)])
+def test_unknown_bodies_are_refused(body):
     with pytest.raises(PlanError, match="no known radius"):
-        radius_up(shape, SymmetricBox(np.ones(2)))
+        radius_up(DiagonalShape([1.0]), body)

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lownoise import errors
-    from lownoise.domains import Box
+    from lownoise.domains import Box, Points, difference_body
+    from lownoise.enclosure import Enclosure, enclose
+    from lownoise.factorization import Factorization, factorize
     from lownoise.planning import Plan, plan
     from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, zcdp
     from lownoise.release import Release
@@ -27,14 +29,20 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Box",
+    "Enclosure",
+    "Factorization",
     "Ledger",
     "Mean",
     "Plan",
+    "Points",
     "Release",
     "__version__",
     "approx_dp",
     "convert",
+    "difference_body",
+    "enclose",
     "errors",
+    "factorize",
     "gaussian_dp",
     "plan",
     "verify",
@@ -43,12 +51,18 @@ __all__ = [
 
 _HOMES = {
     "Box": "lownoise.domains",
+    "Enclosure": "lownoise.enclosure",
+    "Factorization": "lownoise.factorization",
     "Ledger": "lownoise.privacy",
     "Mean": "lownoise.workloads",
     "Plan": "lownoise.planning",
+    "Points": "lownoise.domains",
     "Release": "lownoise.release",
     "approx_dp": "lownoise.privacy",
     "convert": "lownoise.privacy",
+    "difference_body": "lownoise.domains",
+    "enclose": "lownoise.enclosure",
+    "factorize": "lownoise.factorization",
     "gaussian_dp": "lownoise.privacy",
     "plan": "lownoise.planning",
     "verify": "lownoise.verification",

@@ -12,12 +12,13 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen, vector
+from lownoise.bodies import SymmetricBox
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
 from lownoise.privacy import gaussian_parameter
 from lownoise.release import Release, execute
-from lownoise.sensitivity import RELATIONS, SymmetricBox, sensitivity_body
+from lownoise.sensitivity import RELATIONS, sensitivity_body
 from lownoise.solvers import solve
 from lownoise.solvers.box import weight_for_share
 from lownoise.terms import Terms
@@ -198,9 +199,9 @@ def plan(
             budget=budget,
             order=order,
             weights=frozen(matters),
-            dual=fitted.dual,
-            plain_dual=plain.dual,
-            mechanism=gaussian_mechanism(question, relation, size, fitted.shape, parameter),
+            dual=fitted.claim.dual,
+            plain_dual=plain.claim.dual,
+            mechanism=gaussian_mechanism(question, relation, size, fitted.claim.shape, parameter),
         ),
     )
 

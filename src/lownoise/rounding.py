@@ -71,3 +71,14 @@ def norm_up(numerators: Vector, denominators: Vector) -> float:
     except OverflowError:
         return math.inf
     return math.inf if math.isnan(total) else sqrt_up(up(total))
+
+
+def growth(operations: int) -> float:
+    """Return at least γ_n = nu/(1 − nu): how far n rounded operations can be off, relatively.
+
+    Examples:
+        >>> growth(10) < 1.2e-15
+        True
+    """
+    part = operations * 2.0**-53
+    return up(up(part) / down(1 - part)) if part < 1 else math.inf

@@ -10,35 +10,30 @@ Privacy rests on `radius_up` alone: it reads the final integers and the final no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from functools import singledispatch
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.domains import Box
+from lownoise.bodies import AbstractPointBody, PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.domains import Box, Points
 from lownoise.errors import DomainError, PlanError
-from lownoise.rounding import norm_up
-from lownoise.shapes import DiagonalShape
+from lownoise.rounding import down, up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
+    from lownoise.shapes import AbstractShape
+
+    Body = SymmetricBox | AbstractPointBody
 
 Relation = Literal["substitute", "add_remove"]
 RELATIONS: tuple[Relation, ...] = ("substitute", "add_remove")
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class SymmetricBox:
-    """The body {s : |sᵢ| ≤ half_widthᵢ}; `half_width` has shape (d,) and is not negative."""
-
-    half_width: Vector
-
-
 @singledispatch
-def sensitivity_body(domain: object, relation: Relation, center: Vector) -> SymmetricBox:
+def sensitivity_body(domain: object, relation: Relation, center: Vector) -> Body:
     """Return the body S of all changes that one neighbour makes to the sum.
 
     Args:
@@ -55,7 +50,9 @@ def sensitivity_body(domain: object, relation: Relation, center: Vector) -> Symm
         >>> sensitivity_body(Box([0, 0], [1, 4]), "add_remove", np.array([0.5, 1.0])).half_width
         array([0.5, 3. , 1. ])
     """
-    raise DomainError(f"domain={type(domain).__name__} has no known sensitivity body; use ln.Box")
+    raise DomainError(
+        f"domain={type(domain).__name__} has no known sensitivity body; use ln.Box or ln.Points"
+    )
 
 
 @sensitivity_body.register(Box)
@@ -67,20 +64,42 @@ def _(domain: Box, relation: Relation, center: Vector) -> SymmetricBox:
     return SymmetricBox(frozen(np.append(reach, 1.0)))
 
 
-@singledispatch
-def radius_up(shape: object, body: SymmetricBox) -> float:
+@sensitivity_body.register(Points)
+def _(domain: Points, relation: Relation, center: Vector) -> AbstractPointBody:
+    if relation == "substitute":
+        return PointDifferences(domain.points)
+    about = domain.points - center
+    return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
+
+
+def radius_up(shape: AbstractShape, body: Body) -> float:
     """Return at least max √(sᵀ M⁻¹ s) over s in `body`: the μ of noise of this `shape`.
 
     Raises:
-        PlanError: where the shape is of a kind whose radius is not known.
+        PlanError: where the body is of a kind whose radius is not known.
 
     Examples:
+        >>> from lownoise.shapes import DiagonalShape
         >>> 5.0 <= radius_up(DiagonalShape([1, 1]), SymmetricBox(np.array([3.0, 4.0]))) < 5.000001
         True
     """
-    raise PlanError(f"shape={type(shape).__name__} has no known radius; use DiagonalShape")
+    return _radius_up(body, shape)
 
 
-@radius_up.register(DiagonalShape)
-def _(shape: DiagonalShape, body: SymmetricBox) -> float:
-    return norm_up(body.half_width, shape.scale)
+@singledispatch
+def _radius_up(body: object, shape: AbstractShape) -> float:
+    raise PlanError(f"body={type(body).__name__} has no known radius; use a domain of ln.Points")
+
+
+@_radius_up.register(SymmetricBox)
+def _(body: SymmetricBox, shape: AbstractShape) -> float:
+    return shape.box_radius_up(body.half_width)
+
+
+@_radius_up.register(AbstractPointBody)
+def _(body: AbstractPointBody, shape: AbstractShape) -> float:
+    white = shape.whitening
+    if not white.defect < 1:
+        return math.inf
+    reach = body.reach_up(white.matrix, np.zeros(body.dimension))
+    return up(reach / down(1 - white.defect))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
+from lownoise.bodies import SymmetricBox
 from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.errors import PlanError
@@ -18,7 +19,7 @@ from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 from lownoise.rounding import square_up
-from lownoise.sensitivity import SymmetricBox, sensitivity_body
+from lownoise.sensitivity import sensitivity_body
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector

@@ -65,6 +65,17 @@ class Rows(AbstractShape):
         return len(self.B) * self.copies
 
     @property
+    def sources(self):
+        return self.dimension
+
+    @property
+    def whitening(self):
+        raise NotImplementedError
+
+    def box_radius_up(self, half_width):
+        raise NotImplementedError
+
+    @property
     def longest_row(self):
         return int(np.count_nonzero(self.B, axis=1).max())
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cases import CASES, ORDERS
+from lownoise.bodies import SymmetricBox
 from lownoise.certificate import CornerDual, lower_bound, order_norm, upper_bound
-from lownoise.sensitivity import SymmetricBox, radius_up, sensitivity_body
+from lownoise.sensitivity import radius_up, sensitivity_body
 from lownoise.solvers import solve
 
 HALF_WIDTHS = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=6)
@@ -28,8 +29,8 @@ def ones(body):
 def test_certificate_brackets_the_published_value(case, order):
     body = sensitivity_body(case.domain, "substitute", case.domain.center)
     found = solve(body, order=order, weights=ones(body))
-    lower = lower_bound(found.dual, body, order, ones(body))
-    upper = upper_bound(found.shape, order, ones(body)) * radius_up(found.shape, body)
+    lower = lower_bound(found.claim.dual, body, order, ones(body))
+    upper = upper_bound(found.claim.shape, order, ones(body)) * radius_up(found.claim.shape, body)
     least = 2 * case.gamma(order)  # Γ_p(K − K) of a symmetric K is twice Γ_p(K)
     assert lower <= least <= upper
     assert upper <= lower * (1 + 1e-9)
@@ -38,7 +39,7 @@ def test_certificate_brackets_the_published_value(case, order):
 @given(HALF_WIDTHS, ORDER)
 def test_shape_covers_the_body(half_width, order):
     body = SymmetricBox(np.array(half_width))
-    assert radius_up(solve(body, order=order, weights=ones(body)).shape, body) <= 1 + 1e-12
+    assert radius_up(solve(body, order=order, weights=ones(body)).claim.shape, body) <= 1 + 1e-12
 
 
 @given(HALF_WIDTHS, ORDER, st.data())
@@ -50,9 +51,9 @@ def test_no_diagonal_cover_has_a_smaller_objective(half_width, order, data):
     m *= np.sum(h**2 / m)  # now Σ h²/m = 1: it covers
     body = SymmetricBox(h)
     found = solve(body, order=order, weights=ones(body))
-    assert lower_bound(found.dual, body, order, ones(body)) <= order_norm(np.sqrt(m), order) * (
-        1 + 1e-12
-    )
+    assert lower_bound(found.claim.dual, body, order, ones(body)) <= order_norm(
+        np.sqrt(m), order
+    ) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("order", [2.0, 4.0])
@@ -79,14 +80,14 @@ def test_agrees_with_a_general_optimiser_over_all_covariances(order):
     )
     body = SymmetricBox(h)
     found = solve(body, order=order, weights=np.ones(2))
-    assert upper_bound(found.shape, order, np.ones(2)) == pytest.approx(best, rel=1e-6)
+    assert upper_bound(found.claim.shape, order, np.ones(2)) == pytest.approx(best, rel=1e-6)
 
 
 @given(HALF_WIDTHS, ORDER)
 def test_least_noise_falls_with_the_order(half_width, order):
     body = SymmetricBox(np.array(half_width))
     at = [
-        upper_bound(solve(body, order=p, weights=ones(body)).shape, p, ones(body))
+        upper_bound(solve(body, order=p, weights=ones(body)).claim.shape, p, ones(body))
         for p in (
             order,
             order + 1,
@@ -100,7 +101,7 @@ def test_evidence_that_is_wrong_cannot_raise_the_bound():
     body = SymmetricBox(np.array([1.0, 3.0]))
     for weights in ([1.0, 0.0], [5.0, 0.1], [1e9, 1.0]):
         assert lower_bound(CornerDual(np.array(weights)), body, 4.0, np.ones(2)) <= upper_bound(
-            solve(body, order=4.0, weights=np.ones(2)).shape,
+            solve(body, order=4.0, weights=np.ones(2)).claim.shape,
             4.0,
             np.ones(2),
         )
@@ -109,5 +110,5 @@ def test_evidence_that_is_wrong_cannot_raise_the_bound():
 def test_a_million_coordinates_never_form_a_matrix():
     body = SymmetricBox(np.linspace(1, 2, 1_000_000))
     found = solve(body, order=3.0, weights=ones(body))
-    assert found.shape.diagonal().shape == (1_000_000,)
-    assert radius_up(found.shape, body) == pytest.approx(1, rel=1e-9)
+    assert found.claim.shape.diagonal().shape == (1_000_000,)
+    assert radius_up(found.claim.shape, body) == pytest.approx(1, rel=1e-9)

@@ -3,5 +3,7 @@
 
 from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.box import Box
+from lownoise.domains.difference import PointsDifference, difference_body
+from lownoise.domains.points import Points
 
-__all__ = ["AbstractDomain", "Box"]
+__all__ = ["AbstractDomain", "Box", "Points", "PointsDifference", "difference_body"]

@@ -18,7 +18,7 @@ from lownoise.privacy import ApproxDP, GaussianDP, Zcdp
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.sensitivity import SymmetricBox
+    from lownoise.bodies import SymmetricBox
 
 
 def isotropic_gaussian(body: SymmetricBox, parameter: float) -> Vector:
@@ -27,7 +27,7 @@ def isotropic_gaussian(body: SymmetricBox, parameter: float) -> Vector:
     Each is the body's Euclidean radius ‖h‖₂ over μ.
 
     Examples:
-        >>> from lownoise.sensitivity import SymmetricBox
+        >>> from lownoise.bodies import SymmetricBox
         >>> isotropic_gaussian(SymmetricBox(np.array([3.0, 4.0])), 1.0)
         array([5., 5.])
     """

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
+from lownoise.bodies import SymmetricBox
 from lownoise.engines import Coding, Totals, TotalsQuery
 from lownoise.errors import PlanError, TableError
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity import SymmetricBox, radius_up, sensitivity_body
+from lownoise.sensitivity import radius_up, sensitivity_body
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector

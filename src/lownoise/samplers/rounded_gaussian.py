@@ -47,13 +47,13 @@ def rounded_gaussian(shape: AbstractShape, *, entropy: Entropy) -> Integers:
         >>> rounded_gaussian(DiagonalShape([1000.0, 0.0]), entropy=SimulationEntropy(1))[1]
         np.int64(0)
     """
-    words = entropy.words(shape.dimension)
+    words = entropy.words(shape.sources)
     if shape.dimension < _FEW:
         rows = np.arange(shape.dimension)
         return np.array(_decide(shape, rows, words, entropy), dtype=np.int64)
-    z = np.empty(shape.dimension)
-    error = np.empty(shape.dimension)
-    for start in range(0, shape.dimension, _BLOCK):  # blocks that stay in the cache
+    z = np.empty(shape.sources)
+    error = np.empty(shape.sources)
+    for start in range(0, shape.sources, _BLOCK):  # blocks that stay in the cache
         block = slice(start, start + _BLOCK)
         z[block], error[block] = normals(words[block])
     value = shape.apply(z)

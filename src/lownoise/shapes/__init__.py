@@ -2,6 +2,7 @@
 """Noise shapes: covariances kept as factors, never as more numbers than they have."""
 
 from lownoise.shapes.abstract import AbstractShape
+from lownoise.shapes.dense import DenseShape
 from lownoise.shapes.diagonal import DiagonalShape
 
-__all__ = ["AbstractShape", "DiagonalShape"]
+__all__ = ["AbstractShape", "DenseShape", "DiagonalShape"]

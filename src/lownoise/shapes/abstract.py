@@ -4,10 +4,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, final
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """A map X that nearly undoes L.
+
+    For every s, ‖L⁻¹s‖ ≤ ‖X·s‖/(1 − defect), because L⁻¹ = (XL)⁻¹X.
+
+    Args:
+        matrix: X, shape (d, d).
+        defect: at least ‖I − XL‖₂; where it is not below 1, nothing is known of L⁻¹.
+    """
+
+    matrix: Vector
+    defect: float
 
 
 class AbstractShape(ABC):
@@ -20,16 +37,26 @@ class AbstractShape(ABC):
 
     @property
     @abstractmethod
+    def sources(self) -> int:
+        """The number of columns of L: how many independent normal numbers it takes."""
+
+    @property
+    @abstractmethod
+    def whitening(self) -> Whitening:
+        """An approximate inverse of L, and how far it is from one."""
+
+    @property
+    @abstractmethod
     def longest_row(self) -> int:
         """The most entries in a row of L: how many roundings `apply` makes in one answer."""
 
     @abstractmethod
     def apply(self, vector: Vector) -> Vector:
-        """Return L·vector; shapes (d,) and (d,)."""
+        """Return L·vector; shapes (k,) and (d,)."""
 
     @abstractmethod
     def solve(self, vector: Vector) -> Vector:
-        """Return the least z with L·z = vector, or infinities where none exists; shapes (d,)."""
+        """Return the least z with L·z = vector, infinite where none exists; shapes (d,), (k,)."""
 
     @abstractmethod
     def diagonal(self) -> Vector:
@@ -54,3 +81,7 @@ class AbstractShape(ABC):
     @abstractmethod
     def apply_abs(self, vector: Vector) -> Vector:
         """Return |L|·vector, rounded to nearest, for error bounds; shapes (d,) and (d,)."""
+
+    @abstractmethod
+    def box_radius_up(self, half_width: Vector) -> float:
+        """Return at least max √(sᵀM⁻¹s) over |sᵢ| ≤ half_widthᵢ; `half_width` has shape (d,)."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from lownoise.arrays import frozen, vector
 from lownoise.errors import PlanError
-from lownoise.shapes.abstract import AbstractShape
+from lownoise.rounding import norm_up
+from lownoise.shapes.abstract import AbstractShape, Whitening
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,6 +49,18 @@ class DiagonalShape(AbstractShape):
     def dimension(self) -> int:
         """The number of coordinates d."""
         return self.scale.size
+
+    @property
+    def sources(self) -> int:
+        """One a coordinate."""
+        return self.scale.size
+
+    @property
+    def whitening(self) -> Whitening:
+        """diag(1/scale), each entry off by one rounding; nothing is known where a scale is 0."""
+        if not np.all(self.scale > 0):
+            return Whitening(np.zeros((self.scale.size,) * 2), np.inf)
+        return Whitening(np.diag(1 / self.scale), 2.0**-52)
 
     @property
     def longest_row(self) -> int:
@@ -91,3 +104,7 @@ class DiagonalShape(AbstractShape):
     def apply_abs(self, vector: Vector) -> Vector:
         """Return scale·vector, shape (d,)."""
         return self.scale * vector
+
+    def box_radius_up(self, half_width: Vector) -> float:
+        """Return at least √Σ(half_widthᵢ/scaleᵢ)²."""
+        return norm_up(half_width, self.scale)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Solvers: the least noise shape around a sensitivity body, with evidence of how good it is."""
+"""Solvers: the least ellipsoid around a body, with evidence; nothing of privacy rests on them."""
 
-from lownoise.solvers.solve import Solution, solve
+from lownoise.solvers.generation import Progress
+from lownoise.solvers.solve import RTOL, Solution, solve
 
-__all__ = ["Solution", "solve"]
+__all__ = ["RTOL", "Progress", "Solution", "solve"]

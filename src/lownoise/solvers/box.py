@@ -20,7 +20,7 @@ from lownoise.shapes import DiagonalShape
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.sensitivity import SymmetricBox
+    from lownoise.bodies import SymmetricBox
 
 
 def least_shape(
@@ -60,7 +60,7 @@ def weight_for_share(body: SymmetricBox, order: float, share: float) -> float:
         share: in (0, 1).
 
     Examples:
-        >>> from lownoise.sensitivity import SymmetricBox
+        >>> from lownoise.bodies import SymmetricBox
         >>> weight_for_share(SymmetricBox(np.array([2.0, 1.0])), 2.0, 0.25)
         1.0
     """

@@ -3,53 +3,183 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, final
 
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bodies import AbstractPointBody, PointDifferences, SymmetricBox
+from lownoise.certificate import Claim, PointDual
 from lownoise.errors import PlanError
-from lownoise.sensitivity import SymmetricBox
+from lownoise.frames import find_frame
+from lownoise.shapes import DenseShape
 from lownoise.solvers.box import least_shape
+from lownoise.solvers.generation import generate
+from lownoise.solvers.newton import Problem
+from lownoise.solvers.pricing import PairVertices, PointVertices
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.arrays import Vector
-    from lownoise.certificate import CornerDual
-    from lownoise.shapes import DiagonalShape
+    from lownoise.frames import Frame
+    from lownoise.solvers.generation import Progress
+
+RTOL = 1e-6
+_FLOOR_SHARE = 0.1  # of rtol: what the floor under query weights may cost
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A shape that covers the body with radius 1, its evidence, and how it was found."""
+    """An ellipsoid that covers a body, with the evidence that it is nearly least.
 
-    shape: DiagonalShape
-    dual: CornerDual
+    Args:
+        claim: the ellipsoid in the coordinates of its frame, and its evidence.
+        status: how the search ended, and what helps where it ended early.
+        iterations: the number of Newton steps.
+    """
+
+    claim: Claim
     status: str
     iterations: int
 
 
 @singledispatch
-def solve(body: object, *, order: float, weights: Vector) -> Solution:
-    """Return the shape M ⊇ body with the least √tr_{p/2}(ωMω).
+def solve(
+    body: object,
+    *,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+    in_order: bool = False,
+) -> Solution:
+    """Return the ellipsoid M ⊇ body with the least √tr_{p/2}(ωLMLᵀω).
 
     Args:
-        body: the sensitivity body S, d coordinates.
+        body: the body S, d coordinates.
         order: p in [2, ∞].
-        weights: ω > 0 on the answers, shape (d,).
+        weights: ω > 0 on the answers, shape (m,).
+        queries: L, shape (m, d); None for the identity.
+        rtol: the relative gap to reach.
+        progress: called after every step.
+        in_order: where the body is flat, keep its first independent coordinates.
 
     Raises:
         PlanError: where no solver knows this kind of body.
 
     Examples:
-        >>> import numpy as np
         >>> square = SymmetricBox(np.array([1.0, 4.0]))
-        >>> solve(square, order=2.0, weights=np.ones(2)).shape.diagonal()
+        >>> solve(square, order=2.0, weights=np.ones(2)).claim.shape.diagonal()
         array([ 5., 20.])
     """
-    raise PlanError(f"body={type(body).__name__} has no solver; use a domain of ln.Box")
+    raise PlanError(f"body={type(body).__name__} has no solver; use ln.Box or ln.Points")
 
 
 @solve.register(SymmetricBox)
-def _(body: SymmetricBox, *, order: float, weights: Vector) -> Solution:
+def _(
+    body: SymmetricBox,
+    *,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+    in_order: bool = False,
+) -> Solution:
+    if queries is not None:
+        raise PlanError("queries of a box have no closed form; give its corners as ln.Points")
     shape, dual = least_shape(body, order, weights)
-    return Solution(shape, dual, "exact: closed form", 0)
+    claim = Claim(
+        body=body,
+        order=order,
+        queries=None,
+        weights=weights,
+        frame=None,
+        shape=shape,
+        center=frozen(np.zeros(body.dimension)),
+        dual=dual,
+    )
+    return Solution(claim, "solved: closed form", 0)
+
+
+@solve.register(AbstractPointBody)
+def _(
+    body: AbstractPointBody,
+    *,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+    in_order: bool = False,
+) -> Solution:
+    frame = find_frame(body, queries, in_order=in_order)
+    if not frame.rank:
+        return Solution(_nothing(body, order, weights, queries, frame), "solved: no width", 0)
+    coordinates = frame.down(body.points)
+    seen = frame.seen(queries)
+    asked = weights if seen is None else weights[:, None] * seen
+    unit = _unit(coordinates, frame.down(body.directions[None])[0], asked)
+    if isinstance(body, PointDifferences):
+        vertices: PairVertices | PointVertices = PairVertices(coordinates)
+    else:
+        vertices = PointVertices(coordinates, moves=body.moves)
+    problem = Problem(
+        queries=asked / unit,
+        order=order,
+        moves=body.moves,
+        floor=rtol * _FLOOR_SHARE,
+    )
+    outcome = generate(problem, vertices, rtol=rtol, progress=progress)
+    center = np.zeros(body.dimension)
+    if body.moves:
+        center = outcome.cover_weights @ body.vertices(outcome.cover_indices)
+    claim = Claim(
+        body=body,
+        order=order,
+        queries=queries,
+        weights=weights,
+        frame=frame,
+        shape=DenseShape(outcome.factor),
+        center=frozen(center),
+        dual=PointDual(
+            outcome.indices,
+            frozen(outcome.weights),
+            frozen(outcome.query_weights),
+        ),
+    )
+    return Solution(claim, outcome.status, outcome.iterations)
+
+
+def _nothing(
+    body: AbstractPointBody,
+    order: float,
+    weights: Vector,
+    queries: Vector | None,
+    frame: Frame,
+) -> Claim:
+    """Return the claim that a single point, or what no query sees of a body, needs no noise."""
+    none = np.zeros((1, 2) if isinstance(body, PointDifferences) else 1, dtype=np.int64)
+    return Claim(
+        body=body,
+        order=order,
+        queries=queries,
+        weights=weights,
+        frame=frame,
+        shape=DenseShape(np.zeros((0, 0))),
+        center=frozen(body.directions.copy()),
+        dual=PointDual(none, frozen(np.ones(1)), frozen(np.ones(weights.size))),
+    )
+
+
+def _unit(points: Vector, start: Vector, asked: Vector) -> float:
+    """Return a power of two near the size of the greatest answer, so that nothing overflows."""
+    extent = np.maximum(np.max(points, axis=0) - start, start - np.min(points, axis=0))
+    size = np.abs(asked) if asked.ndim == 1 else np.max(np.abs(asked), axis=0)
+    return math.ldexp(1.0, math.frexp(float(np.max(extent * size)))[1])

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How close to least a noise is, from both sides, recomputed from its evidence alone."""
+
+from lownoise.certificate.claim import Certificate, Claim
+from lownoise.certificate.duals import CornerDual, PointDual
+from lownoise.certificate.lower import lower_bound
+from lownoise.certificate.norms import order_norm
+from lownoise.certificate.upper import upper_bound
+
+__all__ = [
+    "Certificate",
+    "Claim",
+    "CornerDual",
+    "PointDual",
+    "lower_bound",
+    "order_norm",
+    "upper_bound",
+]

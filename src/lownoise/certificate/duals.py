@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence that no ellipsoid around a body is much smaller: weights on queries and on vertices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers, Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CornerDual:
+    """The uniform measure on a box's corners, C = diag(half_width²), and query weights c, (d,)."""
+
+    query_weights: Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PointDual:
+    """A measure on a few vertices of a body, and query weights.
+
+    Args:
+        indices: which vertices, shape (k,), or pairs of points, shape (k, 2).
+        vertex_weights: w ≥ 0, shape (k,).
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    indices: Integers
+    vertex_weights: Vector
+    query_weights: Vector

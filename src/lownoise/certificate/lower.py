@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What no ellipsoid around a body is below, recomputed from evidence alone.
+
+Evidence for a body S under order p is a pair: query weights c ≥ 0 with ‖c‖_q ≤ 1, q = p/(p−2), and
+a measure on S with second moment C. Weak duality: whenever M covers S (sᵀM⁻¹s ≤ 1 on S), and L is
+what is asked of the sum,
+
+    √tr_{p/2}(LMLᵀ) ≥ tr (G^{1/2} C G^{1/2})^{1/2},   G = Lᵀ diag(c) L,
+
+because tr(GM) ≤ tr_{p/2}(LMLᵀ) (Hölder), tr(CM⁻¹) ≤ 1, and ½(a·tr GM + tr CM⁻¹/a) is at least the
+right side for every a > 0. Weights ω on the answers enter as ωL. Where the ellipsoid may stand
+anywhere, C is taken about the mean: no other center has a smaller second moment.
+
+The right side is the nuclear norm of diag(√c)·L·[√wᵢ sᵢ], which is at least its product with any
+matrix of spectral norm at most 1: so it is bounded from below without trusting a decomposition.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.bodies import AbstractPointBody, SymmetricBox
+from lownoise.certificate.duals import CornerDual, PointDual
+from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
+from lownoise.errors import PlanError
+from lownoise.rounding import growth
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.shapes import AbstractShape
+
+_THIN = 1e-12  # of the largest eigenvalue
+_ORTHOGONAL = 1e-10
+_STEPS = 4
+
+
+@singledispatch
+def lower_bound(
+    dual: object,
+    body: SymmetricBox | AbstractPointBody,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    """Return a number that √tr_{p/2}(ωLMLᵀω) exceeds for every M that covers `body`.
+
+    Args:
+        dual: the evidence.
+        body: S, d coordinates.
+        order: p in [2, ∞].
+        weights: ω > 0, shape (m,).
+        queries: L, shape (m, d); None for the identity.
+        hint: the nearly least M, if it is known: it makes the bound quicker, not other.
+
+    Raises:
+        PlanError: where the evidence is of an unknown kind, or does not fit.
+    """
+    raise PlanError(f"dual={type(dual).__name__} is evidence of no known kind; solve again")
+
+
+@lower_bound.register(CornerDual)
+def _(
+    dual: CornerDual,
+    body: SymmetricBox,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    if queries is not None or not isinstance(body, SymmetricBox):
+        raise PlanError("CornerDual is evidence for a box and its coordinates alone; solve again")
+    # G and C are diagonal, so the fidelity is Σ √cᵢ·ωᵢhᵢ
+    c = dual.query_weights
+    if not np.all(c >= 0) or not np.any(c > 0):
+        raise PlanError("CornerDual.query_weights is not a non-negative vector; solve again")
+    fidelity = math.fsum(np.sqrt(c) * weights * body.half_width)
+    return fidelity / math.sqrt(order_norm(c, conjugate(order))) * (1 - SLACK)
+
+
+@lower_bound.register(PointDual)
+def _(
+    dual: PointDual,
+    body: AbstractPointBody,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    c, w = dual.query_weights, dual.vertex_weights
+    fits = (
+        isinstance(body, AbstractPointBody)
+        and body.knows(dual.indices)
+        and w.shape == (len(dual.indices),)
+        and c.shape == weights.shape
+        and weights.shape == ((body.dimension,) if queries is None else (len(queries),))
+    )
+    if not fits or not (np.all(w >= 0) and np.all(c >= 0)):
+        raise PlanError("PointDual does not fit its body; solve again")
+    if not np.any(w > 0) or not np.any(c > 0):
+        return 0.0
+    w = w / float(np.sum(w))
+    vertices = body.vertices(dual.indices)
+    about, off = _about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
+    seen = np.sqrt(w)[:, None] * about
+    asked = np.sqrt(c) * weights
+    if queries is None:
+        right = seen * asked
+        # at the optimum the square root of rightᵀ·right is asked·M·asked
+        trial, norm = _polar(right, None if hint is None else _root(hint, asked))
+        products = right * trial
+        found, doubt = math.fsum(products.ravel()), growth(9) * float(np.sum(np.abs(products)))
+        doubt += float(np.linalg.norm(asked * off)) * (1 + SLACK)
+    else:
+        # rows of asked·L are orthonormal rows times a triangle, and only the triangle is long
+        scaled = asked[:, None] * queries
+        turn = np.linalg.qr(scaled)[0]
+        triangle = turn.T @ scaled
+        trial, norm = _polar(seen @ triangle.T)
+        norm *= _spectral_up(turn)
+        found = float(np.sum((seen @ triangle.T) * trial))
+        m, d = queries.shape
+        size = np.abs(seen) @ (np.abs(turn).T @ np.abs(scaled)).T
+        doubt = growth(m + 2 * d + 99) * float(np.sum(size * np.abs(trial)))
+        doubt += float(np.linalg.norm(np.abs(scaled) @ off)) * (1 + SLACK)
+    mass = math.fsum(w) * order_norm(c, conjugate(order))
+    return max(found - doubt, 0.0) / (norm * math.sqrt(mass)) * (1 - TINY)
+
+
+def _about_mean(vertices: Vector, w: Vector) -> tuple[Vector, Vector]:
+    """Return the vertices about their mean, and how far that mean can be off, shape (d,)."""
+    about = vertices - vertices[0]
+    off = growth(len(w) + 3) * (w @ np.abs(about)) * 2
+    return about - w @ about, off
+
+
+def _root(hint: AbstractShape, asked: Vector) -> Vector | None:
+    """Return the inverse of asked·M·asked, shape (d, d)."""
+    white = hint.whitening
+    if not white.defect < 1 or not np.all(asked > 0):
+        return None
+    scaled = white.matrix / asked
+    return scaled.T @ scaled
+
+
+def _polar(rows: Vector, inverse_root: Vector | None = None) -> tuple[Vector, float]:
+    """Return a matrix of spectral norm about 1 that pairs best with `rows`, and its norm."""
+    tall = len(rows) >= rows.shape[1]
+    high = rows if tall else rows.T
+    if tall and inverse_root is not None:
+        near = high @ inverse_root
+        near *= math.sqrt(near.shape[1]) / float(np.linalg.norm(near))
+        if _straighten(near):
+            return near, _spectral_up(near)
+    values, axes = np.linalg.eigh(high.T @ high)
+    near = np.empty(0)
+    if values[0] > _THIN * values[-1]:
+        near = (high @ (axes / np.sqrt(values))) @ axes.T
+    if not near.size or not _straighten(near):
+        left, _, right = np.linalg.svd(high, full_matrices=False)
+        near = left @ right
+    return (near if tall else near.T), _spectral_up(near)
+
+
+def _straighten(near: Vector) -> bool:
+    """Make nearly orthonormal columns more so, in place (Newton and Schulz); return whether."""
+    for _ in range(_STEPS):
+        gram = near.T @ near
+        gram[np.diag_indices(len(gram))] -= 1
+        off = float(np.linalg.norm(gram))
+        if off < _ORTHOGONAL:
+            return True
+        if not off < 1:
+            return False
+        near -= 0.5 * (near @ gram)
+    return False
+
+
+def _spectral_up(columns: Vector) -> float:
+    """Return at least the spectral norm of nearly orthonormal columns, shape (n, k), n ≥ k."""
+    n, k = columns.shape
+    gram = columns.T @ columns
+    gram[np.diag_indices(k)] -= 1
+    rounding = growth(n + 2) * float(np.sum(columns * columns))
+    return math.sqrt(1 + (float(np.linalg.norm(gram)) + rounding) * (1 + SLACK)) * (1 + TINY)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an ellipsoid around a body costs, rounded up."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.bodies import AbstractPointBody, SymmetricBox
+from lownoise.certificate.norms import SLACK, TINY, order_norm
+from lownoise.errors import PlanError
+from lownoise.rounding import growth
+from lownoise.sensitivity import radius_up
+from lownoise.shapes import DenseShape
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.certificate.claim import Claim
+    from lownoise.shapes import AbstractShape
+
+
+@singledispatch
+def covering_upper(body: object, claim: Claim) -> float:
+    """Return at least √tr_{p/2} of the least multiple of the claim's ellipsoid that covers `body`.
+
+    Raises:
+        PlanError: where the kind of body is not known.
+    """
+    raise PlanError(f"body={type(body).__name__} is not covered by a known rule; use ln.Points")
+
+
+@covering_upper.register(SymmetricBox)
+def _(body: SymmetricBox, claim: Claim) -> float:
+    return radius_up(claim.shape, body) * upper_bound(claim.shape, claim.order, claim.weights)
+
+
+@covering_upper.register(AbstractPointBody)
+def _(body: AbstractPointBody, claim: Claim) -> float:
+    frame, shape = claim.frame, claim.shape
+    if frame is None or not isinstance(shape, DenseShape):
+        raise PlanError("claim has no frame for its points; solve again")
+    off = frame.slack_up(body, claim.queries, claim.center)
+    # L·(K − center) ⊂ radius·L·up·√M·B₂ + [−off, off], and Γ_p is at most additive
+    extra = order_norm(
+        claim.weights * off,
+        2 * claim.order / (claim.order + 2) if not math.isinf(claim.order) else 2.0,
+    )
+    if not frame.rank:
+        return extra * (1 + SLACK) if extra else 0.0
+    white = shape.whitening
+    if not white.defect < 1:
+        return math.inf
+    down = white.matrix if frame.exact else white.matrix @ frame.map_down()
+    radius = body.reach_up(down, claim.center) / (1 - white.defect)
+    seen = frame.seen(claim.queries)
+    factor = shape.factor if seen is None else seen @ shape.factor
+    rows = np.sqrt(np.einsum("ij,ij->i", factor, factor))
+    if seen is not None:
+        rows += growth(2 * seen.shape[1] + 9) * np.linalg.norm(
+            np.abs(seen) @ np.abs(shape.factor), axis=1
+        )
+    size = order_norm(claim.weights * rows, claim.order)
+    return (radius * size + extra) * (1 + TINY)
+
+
+def upper_bound(noise: AbstractShape, order: float, weights: Vector) -> float:
+    """Return at least √tr_{p/2}(ωMω) = ‖ω·standard deviations‖_p of `noise`."""
+    return order_norm(weights * np.sqrt(noise.diagonal()), order) * (1 + SLACK)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All differences of two points of a domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.box import Box
+from lownoise.domains.points import Points
+from lownoise.errors import DomainError
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PointsDifference(AbstractDomain):
+    """{x − y : x, y in a list of points}; the N² differences are never formed.
+
+    Made by `difference_body`.
+
+    Args:
+        base: the points.
+    """
+
+    base: Points
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.base.dimension
+
+    @property
+    def center(self) -> Vector:
+        """Zero, shape (d,)."""
+        return frozen(np.zeros(self.dimension))
+
+    def support(self, direction: Vector) -> float:
+        """Return the width of the points along `direction`, shape (d,)."""
+        return self.base.width(direction)
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), is the difference of two of the points in floats."""
+        points = self.base.points
+        return any(bool(np.any(np.all(x - points == point, axis=1))) for x in points)
+
+    def clamp(self, points: Vector) -> Vector:
+        """Return the nearest difference.
+
+        Raises:
+            DomainError: always: no record lies in a difference body.
+        """
+        raise DomainError("PointsDifference holds changes, not records; clamp into the points")
+
+
+@singledispatch
+def difference_body(domain: object) -> AbstractDomain:
+    """Return K − K, the body of all changes from one record to another.
+
+    Its least ellipsoid is the least noise under `substitute`, never more and up to √(2d/(d + 1))
+    less than twice the least ellipsoid of K itself.
+
+    Args:
+        domain: K, an `ln.Points` or an `ln.Box`.
+
+    Raises:
+        DomainError: where the domain is of another kind.
+
+    Examples:
+        >>> difference_body(Box([0, 1], [1, 5])).upper
+        array([1., 4.])
+        >>> difference_body(Points([[0.0], [2.0]])).support(np.array([1.0]))
+        2.0
+    """
+    raise DomainError(
+        f"domain={type(domain).__name__} has no known difference body; use ln.Points or ln.Box",
+    )
+
+
+@difference_body.register(Box)
+def _(domain: Box) -> Box:
+    width = domain.upper - domain.lower
+    return Box(-width, width)
+
+
+@difference_body.register(Points)
+def _(domain: Points) -> PointsDifference:
+    return PointsDifference(domain)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A finite list of points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.arrays import frozen, matrix
+from lownoise.domains.abstract import AbstractDomain
+from lownoise.errors import DomainError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.arrays import Integers, Vector
+
+_LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
+_NARROWEST = 2.0**-250
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class Points(AbstractDomain):
+    """A finite set: every record is one of these points.
+
+    The noise depends on their convex hull alone, so repeated and interior points cost nothing. A
+    record that is not in the list is moved to the nearest point of it, each coordinate measured in
+    parts of its own range.
+
+    Args:
+        points: shape (N, d), one row a point, each column in its unit. An array that is read-only
+            and owns its numbers is not copied.
+
+    Raises:
+        DomainError: where it is not a table of finite numbers, is empty, or has a number beyond
+            2^250 or a column whose range is positive and below 2^-250.
+
+    Examples:
+        >>> triangle = Points([[0, 0], [1, 0], [0, 1]])
+        >>> triangle.support(np.array([1.0, 2.0]))
+        2.0
+        >>> triangle.clamp(np.array([0.9, -3.0]))
+        array([1., 0.])
+    """
+
+    points: Vector
+
+    def __init__(self, points: ArrayLike) -> None:
+        checked = matrix(points, field="Points.points", error=DomainError)
+        if checked.size == 0:
+            raise DomainError(
+                f"Points.points has shape {checked.shape}; give at least one point of one number",
+            )
+        low, high = np.min(checked, axis=0), np.max(checked, axis=0)
+        large = np.flatnonzero((high > _LARGEST) | (low < -_LARGEST))
+        if large.size:
+            j = int(large[0])
+            most = high[j] if high[j] > _LARGEST else low[j]
+            raise DomainError(
+                f"Points.points has {most} in column {j}, beyond 2^250; use a larger unit",
+            )
+        width = high - low
+        narrow = np.flatnonzero((width > 0) & (width < _NARROWEST))
+        if narrow.size:
+            j = int(narrow[0])
+            raise DomainError(
+                f"Points.points spans {width[j]} in column {j}, below 2^-250; use a smaller unit",
+            )
+        object.__setattr__(self, "points", checked)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.points.shape[1])
+
+    @cached_property
+    def lower(self) -> Vector:
+        """The least value of each coordinate, shape (d,)."""
+        return frozen(np.min(self.points, axis=0))
+
+    @cached_property
+    def upper(self) -> Vector:
+        """The greatest value of each coordinate, shape (d,)."""
+        return frozen(np.max(self.points, axis=0))
+
+    @property
+    def center(self) -> Vector:
+        """The point of the list nearest to the middle of all ranges, shape (d,)."""
+        return self.clamp(self.lower / 2 + self.upper / 2)
+
+    def support(self, direction: Vector) -> float:
+        """Return max ⟨θ, x⟩ over the points, for direction θ, shape (d,)."""
+        return float(np.max(self.points @ direction))
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), is one of the points, to the last bit."""
+        return bool(np.any(np.all(self.points == point, axis=1)))
+
+    def clamp(self, points: Vector) -> Vector:
+        """Return `points`, shape (..., d), each moved to the nearest point of the list."""
+        rows = np.reshape(points, (-1, self.dimension))
+        return frozen(self.points[self.nearest(rows)].reshape(np.shape(points)))
+
+    def nearest(self, rows: Vector) -> Integers:
+        """Return the index of the nearest point of each row, shapes (n, d) and (n,).
+
+        Distances are in parts of each coordinate's range; a coordinate of one value counts for
+        nothing. Infinite values count as the nearest end of twice the range. Each row's answer
+        depends on that row alone.
+        """
+        scaled = np.clip((rows - self.lower) * self._scale, -1.0, 2.0)
+        _, indices = self._tree.query(scaled)
+        return np.asarray(indices)
+
+    @cached_property
+    def _scale(self) -> Vector:
+        width = self.upper - self.lower
+        return np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
+
+    @cached_property
+    def _tree(self) -> Any:
+        from scipy.spatial import KDTree
+
+        return KDTree((self.points - self.lower) * self._scale)

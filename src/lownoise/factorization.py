@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The best factors of a matrix: γ_(p)(W), with its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen, matrix
+from lownoise.bodies import SymmetricPoints
+from lownoise.enclosure import (
+    checked_order,
+    checked_queries,
+    checked_rtol,
+    checked_weights,
+)
+from lownoise.errors import PlanError
+from lownoise.shapes import DenseShape
+from lownoise.solvers import RTOL, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.arrays import Integers, Vector
+    from lownoise.certificate import Certificate
+    from lownoise.solvers import Progress
+
+_LARGEST = 2.0**250
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Factorization:
+    """W = left·right with columns of `right` of length at most 1.
+
+    Made by `factorize`.
+
+    Args:
+        left: shape (m, r), r the rank of W, or m where W is square and lower-triangular.
+        right: shape (r, n).
+        certificate: lower ≤ γ_(p)(W) ≤ upper = √tr_{p/2}(left·leftᵀ), and `verify`.
+        status: how the search ended, and what helps where it ended early.
+        iterations: the number of Newton steps.
+    """
+
+    left: Vector
+    right: Vector
+    certificate: Certificate
+    status: str
+    iterations: int
+
+
+def factorize(
+    matrix: ArrayLike,
+    *,
+    order: float = 2.0,
+    workload: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+) -> Factorization:
+    """Return the factors of W with the least √tr_{p/2}(left·leftᵀ): γ_(p)(W).
+
+    That is γ_F at p = 2 and γ_2 at p = ∞, and Γ_p of the hull of ±columns of W (002, Theorem 23).
+    Noise left·z, z standard normal, hides a change of 1 in any one coordinate of x in W·x: adding
+    it is what a factorization mechanism does.
+
+    Args:
+        matrix: W, shape (m, n). Where it is square and lower-triangular both factors are too, so
+            that noise for a round needs nothing of later rounds.
+        order: p in [2, ∞].
+        workload: L, shape (k, m): errors are those of L·W·x; γ_(p)(LW) then, without forming LW.
+        weights: ω > 0, what one unit of each answer's error matters; ones by default.
+        rtol: the relative gap between the bounds to reach, from 1e-12.
+        progress: called with a `Progress` after every step; see `enclose`.
+
+    Raises:
+        PlanError: where an argument is out of range or no table of finite numbers.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> found = ln.factorize(np.tril(np.ones((4, 4))))
+        >>> bool(np.allclose(found.left @ found.right, np.tril(np.ones((4, 4)))))
+        True
+        >>> round(found.certificate.upper ** 2 / 4, 6)
+        1.800103
+    """
+    order = checked_order(order)
+    rtol = checked_rtol(rtol)
+    W = _checked(matrix)
+    queries = None if workload is None else checked_queries(workload, len(W))
+    omega = checked_weights(weights, len(W) if queries is None else len(queries))
+    triangular = W.shape[0] == W.shape[1] and not np.any(np.triu(W, 1))
+    body = SymmetricPoints(frozen(np.ascontiguousarray(W.T)))
+    solution = solve(
+        body,
+        order=order,
+        weights=omega,
+        queries=queries,
+        rtol=rtol,
+        progress=progress,
+        in_order=triangular,
+    )
+    claim = solution.claim
+    certificate = claim.certificate()
+    left, right = np.zeros((len(W), 0)), np.zeros((0, W.shape[1]))
+    frame, shape = claim.frame, claim.shape
+    if frame is not None and frame.rank and isinstance(shape, DenseShape):
+        left, right = _factors(frame.up() @ shape.factor, shape.factor, frame.down(body.points).T)
+    if triangular:
+        pivots = np.arange(0) if frame is None else frame.pivots
+        left, right = _spread(left, pivots, 1), _spread(right, pivots, 0)
+    return Factorization(
+        left=frozen(left),
+        right=frozen(right),
+        certificate=certificate,
+        status=solution.status,
+        iterations=solution.iterations,
+    )
+
+
+def _checked(values: ArrayLike) -> Vector:
+    W = matrix(values, field="matrix", error=PlanError)
+    if not W.size:
+        raise PlanError(f"matrix has shape {W.shape}; give at least one row and one column")
+    if np.max(np.abs(W)) > _LARGEST:
+        raise PlanError("matrix has a number beyond 2^250; use a larger unit")
+    return W
+
+
+def _factors(left: Vector, factor: Vector, columns: Vector) -> tuple[Vector, Vector]:
+    from scipy.linalg import solve_triangular
+
+    right = solve_triangular(factor, columns, lower=True, check_finite=False)
+    longest = float(np.sqrt(np.max(np.einsum("ij,ij->j", right, right))))
+    longest *= 1 + 2.0**-50  # so that no column is longer than 1 by a rounding
+    return left * longest, right / longest
+
+
+def _spread(factor: Vector, pivots: Integers, axis: int) -> Vector:
+    """Return the square triangle that has the columns, or rows, of `factor` at `pivots`."""
+    size = factor.shape[1 - axis]
+    square = np.zeros((size, size))
+    square[(slice(None), pivots) if axis else pivots] = factor
+    return np.tril(square)

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fidelity program over all vertices of a body, a few of them at a time.
+
+Newton's method works on a short list; pricing looks for vertices that stick out of its ellipsoid
+and adds the worst. Weights on a part of the vertices are weights on all, so every lower bound is
+one for the body; an upper bound needs a pass over all vertices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.solvers.newton import newton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Chosen, Integers, Vector
+    from lownoise.solvers.newton import Iterate, Problem
+    from lownoise.solvers.pricing import AbstractVertices
+
+_MOST_ITERATIONS = 500
+_STALLED = 30  # steps without a better bound
+_INSIDE = 0.9  # a vertex whose stretch is below this is dropped
+_FIRST, _INNER, _LAST = 0.02, 0.3, 0.25  # how far a short list is solved before pricing
+_NEW_SHARE = 0.3  # of all weight, for vertices that were just found
+_CENTRING = 0.1  # of the gap: weight times slack, summed, at a warm start
+_LEAST = 1e-14
+_APART = 1e-12
+_CARRIED = 0.1
+_SHORT = "stopped at the greatest number of steps; raise rtol"
+_STUCK = "stopped where floats resolve no more; the bounds are proved as they are, or raise rtol"
+_INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
+
+
+@final
+@dataclass(frozen=True)
+class Progress:
+    """How far a solver is: what a callback is given.
+
+    Args:
+        iteration: Newton steps so far.
+        lower: the best lower bound.
+        upper: the best upper bound, infinite before the first pass over all vertices.
+    """
+
+    iteration: int
+    lower: float
+    upper: float
+
+    @property
+    def gap(self) -> float:
+        """upper/lower − 1."""
+        return self.upper / self.lower - 1 if self.lower > 0 else math.inf
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outcome:
+    """The best of both sides.
+
+    Args:
+        factor: lower triangle; factor·factorᵀ = M covers the body about the mean of the vertices
+            `cover_indices` under `cover_weights`, or about 0; shape (r, r).
+        cover_indices: shape (j,) or (j, 2).
+        cover_weights: shape (j,), of sum 1.
+        indices: the vertices that carry weight, shape (k,) or (k, 2).
+        weights: w > 0, shape (k,).
+        query_weights: c, shape (n,).
+        lower: float value of the lower bound.
+        upper: float value of the upper bound.
+        iterations: Newton steps.
+        status: how it ended.
+    """
+
+    factor: Vector
+    cover_indices: Integers
+    cover_weights: Vector
+    indices: Integers
+    weights: Vector
+    query_weights: Vector
+    lower: float
+    upper: float
+    iterations: int
+    status: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Where Newton's method starts: w, v and, near an optimum, weight times slack."""
+
+    weights: Vector
+    roots: Vector
+    product: float | None
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Short:
+    """A short list of vertices, and how far its own program is to be solved."""
+
+    problem: Problem
+    indices: Integers
+    listed: Vector
+    whole: bool
+    inner: float
+    most: int
+
+
+class _Best:
+    """The best bounds so far, and what proves them."""
+
+    def __init__(self, problem: Problem, progress: Callable[[Progress], None] | None) -> None:
+        self._problem = problem
+        self._progress = progress
+        self.iterations = 0
+        self.lower, self.upper = 0.0, math.inf
+        self._low: tuple[Integers, Iterate] | None = None
+        self._high: tuple[Integers, Iterate, float] | None = None
+        self._indices: Integers = np.zeros(0, dtype=np.int64)
+
+    @property
+    def gap(self) -> float:
+        """upper/lower − 1."""
+        return self.upper / self.lower - 1 if self.lower > 0 else math.inf
+
+    @property
+    def lowest(self) -> Iterate:
+        """The iterate of the lower bound."""
+        assert self._low is not None  # noqa: S101 (a solver takes at least one step)
+        return self._low[1]
+
+    def step(self, indices: Integers, iterate: Iterate, *, whole: bool) -> None:
+        """Take one iterate in."""
+        self.iterations += 1
+        self._indices = indices
+        if iterate.lower > self.lower:
+            self.lower, self._low = iterate.lower, (indices, iterate)
+        if whole:
+            self.cover(iterate, iterate.radius)
+        if self._progress is not None:
+            self._progress(Progress(self.iterations, self.lower, self.upper))
+
+    def cover(self, iterate: Iterate, radius: float) -> None:
+        """Take an ellipsoid in whose radius over all vertices is known."""
+        if iterate.objective * radius < self.upper:
+            self.upper = iterate.objective * radius
+            self._high = (self._indices, iterate, radius)
+
+    def outcome(self, status: str) -> Outcome:
+        assert self._low is not None  # noqa: S101 (a solver takes at least one step)
+        assert self._high is not None  # noqa: S101 (and prices at least once)
+        indices, low = self._low
+        around, iterate, radius = self._high
+        e = self._problem.exponent
+        return Outcome(
+            factor=iterate.state.factor() * radius,
+            cover_indices=around,
+            cover_weights=iterate.weights / float(np.sum(iterate.weights)),
+            indices=indices,
+            weights=low.weights / float(np.sum(low.weights)),
+            query_weights=low.roots**e / float(np.sum(low.roots)) ** e,
+            lower=self.lower,
+            upper=self.upper,
+            iterations=self.iterations,
+            status=status,
+        )
+
+
+def generate(
+    problem: Problem,
+    vertices: AbstractVertices,
+    *,
+    rtol: float,
+    progress: Callable[[Progress], None] | None = None,
+    most: int = _MOST_ITERATIONS,
+) -> Outcome:
+    """Return the least ellipsoid around the vertices, to a relative gap of `rtol`.
+
+    Args:
+        problem: queries and order.
+        vertices: what is to be covered.
+        rtol: above 0.
+        progress: called after every step; an interrupt during it, or at any other time after the
+            first step, ends the search with the best that was found.
+        most: the greatest number of Newton steps.
+    """
+    wanted = 2 * vertices.dimension + 4
+    best = _Best(problem, progress)
+    indices = vertices.first(2 * wanted)
+    listed = vertices.gather(indices)
+    state = _cold(problem, listed)
+    status = _SHORT
+    try:
+        while best.iterations < most:
+            whole = len(indices) == vertices.count
+            inner = rtol if whole else max(rtol * _LAST, min(_FIRST, best.gap * _INNER))
+            short = _Short(
+                problem=problem,
+                indices=indices,
+                listed=listed,
+                whole=whole,
+                inner=inner,
+                most=most,
+            )
+            iterate = _polish(short, state, best)
+            found = None if whole else _price(vertices, iterate, best, wanted)
+            if best.gap <= rtol:
+                status = "solved"
+                break
+            if whole or found is None or (not len(found) and inner <= rtol * _LAST):
+                status = _STUCK if best.iterations < most else _SHORT
+                break
+            keep = _outer(iterate)
+            indices = np.concatenate([indices[keep], found])
+            listed = vertices.gather(indices)
+            state = _warm(iterate, keep, len(found), best.gap)
+    except KeyboardInterrupt:
+        if best.iterations == 0:
+            raise
+        _price(vertices, best.lowest, best, wanted)
+        status = _INTERRUPTED
+    return best.outcome(status)
+
+
+def _polish(short: _Short, state: _State, best: _Best) -> Iterate:
+    """Return an iterate whose bounds on the listed vertices are within `inner` of each other."""
+    lower, upper, stalled = 0.0, math.inf, 0
+    for iterate in newton(short.problem, short.listed, state.weights, state.roots, state.product):
+        better = iterate.lower > lower or iterate.objective * iterate.radius < upper
+        lower = max(lower, iterate.lower)
+        upper = min(upper, iterate.objective * iterate.radius)
+        stalled = 0 if better else stalled + 1
+        best.step(short.indices, iterate, whole=short.whole)
+        near = upper / lower - 1 <= short.inner
+        if near or stalled >= _STALLED or best.iterations >= short.most:
+            break
+    return iterate
+
+
+def _outer(iterate: Iterate) -> Chosen:
+    """Return which listed vertices to keep: those not clearly inside, if they carry C."""
+    state = iterate.state
+    keep = state.stretches() > _INSIDE * state.value
+    rows = state.vertices[keep] * np.sqrt(iterate.weights[keep])[:, None] / state.lengths
+    carried = np.linalg.eigvalsh(rows.T @ rows)[0]  # of 1, which all of them carry
+    return keep if carried > _CARRIED else np.ones(keep.shape, dtype=np.bool_)
+
+
+def _price(vertices: AbstractVertices, iterate: Iterate, best: _Best, wanted: int) -> Integers:
+    """Return vertices that stick out farther than any listed one, and record the upper bound."""
+    root = math.sqrt(iterate.state.value)
+    beyond = max(1.0, iterate.radius / root * (1 + _APART))
+    inverse = iterate.state.inverse_factor() / root
+    priced = vertices.price(inverse, iterate.state.mean, beyond, wanted)
+    best.cover(iterate, priced.radius * root)
+    return priced.indices
+
+
+def _cold(problem: Problem, listed: Vector) -> _State:
+    """Start with weights in proportion to size: right where vertices are orthogonal and p = 2."""
+    about = listed - listed.mean(axis=0) if problem.moves else listed
+    seen = about * problem.queries if problem.queries.ndim == 1 else about @ problem.queries.T
+    size = np.linalg.norm(seen, axis=1)
+    weights = size / np.sum(size) + _LEAST
+    return _State(weights, np.full(problem.count, 1.0 / problem.count), None)
+
+
+def _warm(iterate: Iterate, keep: Chosen, new: int, gap: float) -> _State:
+    """Start from an optimum of fewer vertices: the new ones get a small share."""
+    share = min(_NEW_SHARE, _NEW_SHARE * 10 * gap) if new else 0.0
+    old = iterate.weights[keep]
+    weights = np.concatenate([old * ((1 - share) / np.sum(old)), np.full(new, share / max(new, 1))])
+    return _State(weights, iterate.roots, _CENTRING * min(gap, 1.0) / len(weights))

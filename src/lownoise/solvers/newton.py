@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A primal-dual Newton method for the fidelity program on a given list of vertices.
+
+With e = (p−2)/p = 1/q and c = v^e the program has linear prices and no other constraint than signs,
+
+    maximise 2·log F(v^e, w) − Σw − e·Σv   over w ≥ 0, v ≥ 0,
+
+concave because c is concave in v and F is concave and rising in c. One code path serves every p:
+e = 0 at p = 2, where v is of no use, and 1 at p = ∞. At the optimum Σw = Σv = 1 of itself. A floor
+η/n under each v costs at most a factor 1 − η of the lower bound, keeps the bound valid, and keeps M
+unique where p = ∞ would not (a coordinate of little width would get needless noise).
+
+Each step solves (−H + diag(z/y))·δy = gradient + target/y, with slacks z ≥ 0 and y·z driven to 0
+(Mehrotra's predictor and corrector).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.solvers.fidelity import Fidelity, fidelity
+from lownoise.solvers.system import newton_system
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lownoise.arrays import Vector
+
+_TO_BOUNDARY = 0.98
+_SHORT = 0.5
+_FAR = 0.005  # a gap above which steps are limited by more than the quadrature
+_LEAST_CENTRING = 0.01
+_RECENTRING = 0.5
+_SMALLEST_SLACK = 1e-300
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem:
+    """The fidelity program without its vertices.
+
+    Args:
+        queries: L, shape (n, r); or shape (r,), its diagonal.
+        order: p in [2, ∞].
+        moves: whether the body may be translated.
+        floor: η, at least 0.
+    """
+
+    queries: Vector
+    order: float
+    moves: bool
+    floor: float
+
+    @property
+    def exponent(self) -> float:
+        """E = 1/q = (p − 2)/p."""
+        return 1.0 if math.isinf(self.order) else (self.order - 2) / self.order
+
+    @property
+    def count(self) -> int:
+        """The number of queries n."""
+        return len(self.queries)
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Iterate:
+    """Weights, the ellipsoid that follows from them, and both bounds on these vertices alone.
+
+    Args:
+        weights: w, shape (k,).
+        roots: v, shape (n,); the query weights are v^e.
+        slacks: of w, shape (k,): 1 where a vertex is far inside, 0 where it is active.
+        state: F and M.
+        objective: √tr_{p/2}(LML\u200bᵀ) of M as it is.
+        lower: F/√(‖c‖_q Σw).
+        radius: max √((s − x̄)ᵀM⁻¹(s − x̄)) over these vertices.
+    """
+
+    weights: Vector
+    roots: Vector
+    slacks: Vector
+    state: Fidelity
+    objective: float
+    lower: float
+    radius: float
+
+    @property
+    def gap(self) -> float:
+        """How far the bounds on these vertices are apart, relatively."""
+        return self.objective * self.radius / self.lower - 1
+
+
+def objective(variances: Vector, order: float) -> float:
+    """Return √‖variances‖_{p/2}; shape (n,).
+
+    Examples:
+        >>> objective(np.array([9.0, 16.0]), 2.0), objective(np.array([9.0, 16.0]), math.inf)
+        (5.0, 4.0)
+    """
+    largest = float(np.max(variances))
+    if math.isinf(order) or largest == 0:
+        return math.sqrt(largest)
+    return math.sqrt(largest * float(np.sum((variances / largest) ** (order / 2))) ** (2 / order))
+
+
+def newton(
+    problem: Problem,
+    vertices: Vector,
+    weights: Vector,
+    roots: Vector,
+    product: float | None = None,
+) -> Iterator[Iterate]:
+    """Yield better and better weights, without end: the caller stops.
+
+    Args:
+        problem: the program.
+        vertices: shape (k, r).
+        weights: where w starts, above 0, shape (k,).
+        roots: where v starts, above its floor, shape (n,).
+        product: weight times slack where they start near an optimum; found where None.
+    """
+    e, n = problem.exponent, problem.count if problem.order > 2 else 0  # noqa: PLR2004
+    k, floor = len(vertices), problem.floor / problem.count
+    y = np.concatenate([roots[:n] - floor, weights])
+    price = np.concatenate([np.full(n, e), np.ones(k)])
+    z: Vector | None = None
+    while True:
+        v, w = (y[:n] + floor if n else roots), y[n:]
+        c = v**e if n else np.ones(problem.count)
+        state = fidelity(vertices, w, problem.queries, c, moves=problem.moves)
+        F, stretches, variances = state.value, state.stretches(), state.variances()
+        share = (c / v) * variances / F if n else variances[:0]
+        gradient = np.concatenate([e * share, stretches / F])
+        if z is None:
+            least = 0.1 * price if product is None else product / y
+            z = np.maximum(price - gradient, least)
+        iterate = Iterate(
+            weights=w,
+            roots=v,
+            slacks=z[n:],
+            state=state,
+            objective=objective(variances, problem.order),
+            lower=F / math.sqrt(state.mass * (float(np.sum(v)) ** e if n else 1.0)),
+            radius=math.sqrt(float(np.max(stretches))),
+        )
+        yield iterate
+        extra = z / y
+        extra[:n] += e * (1 - e) * share / v[:n]
+        pull = np.sqrt(e * c / v) if n else None
+        solve = newton_system(state, pull, gradient, extra, coarse=iterate.gap > _FAR)
+        y, z = _step(solve, gradient - price, y, z)
+
+
+def _step(
+    solve: Callable[[Vector], Vector],
+    slope: Vector,
+    y: Vector,
+    z: Vector,
+) -> tuple[Vector, Vector]:
+    """Return the next y and z."""
+
+    def direction(target: Vector) -> tuple[Vector, Vector]:
+        dy = solve(slope + z + (target - y * z) / y)
+        return dy, (target - y * z - z * dy) / y
+
+    mean = float(y @ z) / len(y)
+    dy, dz = direction(np.zeros(len(y)))
+    ahead = float((y + min(1.0, _reach(y, dy)) * dy) @ (z + min(1.0, _reach(z, dz)) * dz))
+    centring = max((ahead / len(y) / mean) ** 3, _LEAST_CENTRING)
+    dy, dz = direction(centring * mean - dy * dz)
+    steps = _steps(y, dy, z, dz)
+    if min(steps) < _SHORT:
+        # near a corner the corrector misleads: go back towards the path instead
+        dy, dz = direction(np.full(len(y), max(centring, _RECENTRING) * mean))
+        steps = _steps(y, dy, z, dz)
+    return y + steps[0] * dy, np.maximum(z + steps[1] * dz, _SMALLEST_SLACK)
+
+
+def _steps(y: Vector, dy: Vector, z: Vector, dz: Vector) -> tuple[float, float]:
+    return min(1.0, _TO_BOUNDARY * _reach(y, dy)), min(1.0, _TO_BOUNDARY * _reach(z, dz))
+
+
+def _reach(x: Vector, dx: Vector) -> float:
+    """Return the longest step along dx that keeps x ≥ 0."""
+    down = dx < 0
+    return float(np.min(-x[down] / dx[down], initial=math.inf))
