@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """References: the least noise by slow methods that share no code with the solvers they judge.
 
-All answer one question, for points x₁ … x_N, queries L and an order p in [2, ∞]:
+Both answer one question, for points x₁ … x_N, queries L and an order p in [2, ∞]:
 
     Γ = min √tr_{p/2}(L M Lᵀ)   over M and v with (xᵢ − v)ᵀ M⁻¹ (xᵢ − v) ≤ 1 for every i.
 
@@ -11,6 +11,7 @@ Section 2.2.
 """
 
 from lownoise.solvers.references.bracket import Bracket
+from lownoise.solvers.references.ellipsoid_method import ellipsoid_method
 from lownoise.solvers.references.fixed_point import fixed_point
 
-__all__ = ["Bracket", "fixed_point"]
+__all__ = ["Bracket", "ellipsoid_method", "fixed_point"]
