@@ -17,25 +17,31 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from lownoise.arrays import vector
-from lownoise.certificate import CornerDual
-from lownoise.domains import Box
-from lownoise.engines import Coding, TotalsQuery
+from lownoise.encoding import (
+    coordinates_from_dict,
+    coordinates_to_dict,
+    domain_from_dict,
+    domain_to_dict,
+    evidence_from_dict,
+    evidence_to_dict,
+    expect,
+    numbers,
+    shape_from_dict,
+    shape_to_dict,
+)
+from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, LownoiseError
 from lownoise.mechanisms import GaussianMechanism
+from lownoise.mechanisms.gaussian import coding_for
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.sensitivity import RELATIONS
-from lownoise.shapes import DiagonalShape
 from lownoise.terms import Terms
 from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-
 VERSION = 1
-_WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
 _FINEST = 2.0**-52
 T = TypeVar("T")
 _DAMAGE = (
@@ -130,8 +136,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
         "question": {
             "kind": "mean",
             "columns": list(question.columns),
-            "lower": question.domain.lower.tolist(),
-            "upper": question.domain.upper.tolist(),
+            **domain_to_dict(question.domain),
             "center": question.center.tolist(),
             "missing": question.missing.tolist(),
             "drops_missing": question.drops_missing,
@@ -142,32 +147,26 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
         "order": "inf" if math.isinf(terms.order) else terms.order,
         "weights": terms.weights.tolist(),
         "noise": {
-            "kind": "diagonal",
+            **shape_to_dict(mechanism.noise),
             "step": mechanism.query.coding.step.tolist(),
             "count_step": mechanism.count_step,
-            "scale": mechanism.noise.scale.tolist(),
+            **coordinates_to_dict(mechanism.coordinates),
         },
-        "evidence": {
-            "kind": "corners",
-            "query_weights": terms.dual.query_weights.tolist(),
-            "plain_query_weights": terms.plain_dual.query_weights.tolist(),
-        },
+        "evidence": evidence_to_dict(terms.dual, terms.plain_dual),
     }
 
 
 def terms_from_dict(fields: dict[str, Any]) -> Terms:
     """Return the terms that `terms_to_dict` described; every field is checked as if it were new."""
     asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
-    _expect("question.kind", asked["kind"], ("mean",))
-    _expect("noise.kind", noise["kind"], ("diagonal",))
-    _expect("evidence.kind", evidence["kind"], ("corners",))
-    _expect("relation", fields["relation"], RELATIONS)
+    expect("question.kind", asked["kind"], ("mean",))
+    expect("relation", fields["relation"], RELATIONS)
     drops, relation, size = asked["drops_missing"], fields["relation"], fields["size"]
     if not isinstance(drops, bool):
         raise FileError(f"question.drops_missing={drops!r} is not true or false")
     question = Mean(
         asked["columns"],
-        Box(asked["lower"], asked["upper"]),
+        domain_from_dict(asked),
         center=asked["center"],
         missing="drop" if drops else asked["missing"],
     )
@@ -177,47 +176,35 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
     counted = isinstance(count_step, float) and _FINEST <= count_step <= 1
     if by_size != sized or by_size != (count_step is None) or by_size == counted:
         raise FileError(f"size={size!r} and count_step={count_step!r} do not fit {relation}")
-    d = len(question.columns)
-    answers = d if by_size else d + 1
-    step = _vector(noise["step"], "noise.step", d)
+    chosen = coordinates_from_dict(noise, question.domain)
+    d, r = len(question.columns), chosen.pivots.size
+    answers, integers = (d, r) if by_size else (d + 1, r + 1)
+    step = numbers(noise["step"], "noise.step", r)
     for name, values in (("noise.step", step), ("noise.count_step", [count_step or 1.0])):
         if any(math.frexp(float(s))[0] != 0.5 for s in values):  # noqa: PLR2004
             raise FileError(f"{name} is not made of powers of two")
-    scale = _vector(noise["scale"], "noise.scale", answers)
-    if np.any(scale > _WIDEST):
-        raise FileError("noise.scale is beyond 2^52 grid steps")
-    weights = _vector(fields["weights"], "weights", answers)
+    weights = numbers(fields["weights"], "weights", answers)
     if np.any(weights == 0):
         raise FileError("weights are not all above 0")
+    dual, plain_dual = evidence_from_dict(evidence, answers)
     terms = Terms(
         question=question,
         budget=budget_from_dict(fields["budget"]),
         order=_order(fields["order"]),
         weights=weights,
-        dual=CornerDual(_vector(evidence["query_weights"], "evidence.query_weights", answers)),
-        plain_dual=CornerDual(
-            _vector(evidence["plain_query_weights"], "evidence.plain_query_weights", answers),
-        ),
+        dual=dual,
+        plain_dual=plain_dual,
         mechanism=GaussianMechanism(
-            query=TotalsQuery(
-                Coding(
-                    columns=question.columns,
-                    lower=question.domain.lower,
-                    upper=question.domain.upper,
-                    center=question.center,
-                    missing=question.missing,
-                    step=step,
-                ),
-                drops,
-            ),
+            query=TotalsQuery(coding_for(question, chosen, step), drops),
             relation=relation,
             size=size,
             count_step=count_step,
-            noise=DiagonalShape(scale),
+            noise=shape_from_dict(noise, integers),
+            coordinates=chosen,
         ),
     )
     if not terms.mechanism.event.mu <= terms.parameter:
-        raise FileError("noise.scale is too small for the budget")
+        raise FileError("noise is too small for the budget")
     return terms
 
 
@@ -245,15 +232,3 @@ def _order(value: float | str) -> float:
     if not order >= 2:  # noqa: PLR2004
         raise FileError(f"order={order} is below 2")
     return order
-
-
-def _vector(values: Any, field: str, size: int) -> Vector:  # noqa: ANN401
-    found = vector(values, field=field, error=FileError)
-    if found.size != size or np.any(found < 0):
-        raise FileError(f"{field} is not {size} numbers of at least 0")
-    return found
-
-
-def _expect(field: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise FileError(f"{field}={value!r} is unknown; this version knows {', '.join(known)}")

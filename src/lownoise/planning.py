@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -12,34 +11,39 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen, vector
-from lownoise.bodies import SymmetricBox
+from lownoise.bodies import SymmetricBox, TranslatedPoints
+from lownoise.coordinates import coordinates, summed_body
+from lownoise.domains import Points
+from lownoise.enclosure import checked_number, checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
 from lownoise.privacy import gaussian_parameter
 from lownoise.release import Release, execute
-from lownoise.sensitivity import RELATIONS, sensitivity_body
-from lownoise.solvers import solve
+from lownoise.sensitivity import RELATIONS
+from lownoise.solvers import RTOL, solve
 from lownoise.solvers.box import weight_for_share
 from lownoise.terms import Terms
 from lownoise.verification import Verification, verify
 from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     from numpy.typing import ArrayLike
 
     from lownoise.arrays import Vector
     from lownoise.certificate import Certificate
+    from lownoise.coordinates import Coordinates
     from lownoise.privacy import Budget, Ledger
     from lownoise.sensitivity import Relation
+    from lownoise.solvers import Progress, Solution
     from lownoise.terms import Cost
 
 COUNT_SHARE = 0.05
 _LEAST_WEIGHT = 1e-100
 _MOST_RECORDS = 10**12
-_MOST_ORDER = 1e6  # beyond it the maximum is meant
 
 
 @final
@@ -47,10 +51,12 @@ _MOST_ORDER = 1e6  # beyond it the maximum is meant
 class Plan:
     """What a release will be: its noise, its error, its proof and its cost.
 
-    Made by `plan`; `terms` holds everything, the properties below are what people ask for.
+    Made by `plan`; `terms` holds everything, the properties below are what people ask for, and
+    `status` says how the search for the least noise ended.
     """
 
     terms: Terms
+    status: str = "read from a file"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,6 +149,8 @@ def plan(
     order: float = 2.0,
     weights: ArrayLike | str | None = None,
     count_share: float = COUNT_SHARE,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Plan:
     """Fit the least noise to a question, without reading any data.
 
@@ -158,7 +166,12 @@ def plan(
             ones, so that the column with the widest range dictates the noise of all. "range" takes
             1/(upper − lower): errors matter as shares of their ranges.
         count_share: under "add_remove", the part of μ² that is spent on the count, in (0, 1); the
-            standard deviation of each sum is 1/√(1 − count_share) times what it would be alone.
+            standard deviation of each sum is 1/√(1 − count_share) times what it would be alone
+            (about that where the center is not the middle of a list of points).
+        rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
+            as private, its certificate wider, and its `status` says so.
+        progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
+            interrupt ends the search with the best noise found.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range.
@@ -179,31 +192,70 @@ def plan(
     if question.drops_missing and relation == "substitute":
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     size = _checked_size(size, relation)
-    order = _number("order", order)
-    if not (2 <= order <= _MOST_ORDER or math.isinf(order)):  # noqa: PLR2004
-        raise PlanError(f"order={order:g} is out of range; give p from 2 to 1e6, or infinity")
-    count_share = _number("count_share", count_share)
+    order = checked_order(order)
+    rtol = checked_rtol(rtol)
+    count_share = checked_number("count_share", count_share)
     if not 0 < count_share < 1:
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
     parameter = gaussian_parameter(budget)
-    body = sensitivity_body(question.domain, relation, question.center)
-    plain = solve(body, order=order, weights=np.ones(body.half_width.size))
+    chosen = coordinates(question.domain)
+    body = summed_body(question.domain, relation, question.center, chosen)
+    counted = relation == "add_remove"
+    answers = chosen.answers(question.center if counted else None)
+
+    def fitted(omega: Vector) -> Solution:
+        return solve(
+            body,
+            order=order,
+            weights=omega,
+            queries=answers,
+            rtol=rtol,
+            progress=progress,
+        )
+
     matters = _weights(weights, question)
-    if relation == "add_remove":
-        sums = SymmetricBox(frozen(matters * body.half_width[:-1]))
+    count_weight = [1.0] if counted else []
+    plain = fitted(np.append(np.ones(matters.size), count_weight))
+    if counted:
+        sums = _sums(question, chosen, order, matters, rtol)
         matters = np.append(matters, weight_for_share(sums, order, count_share))
-    fitted = solve(body, order=order, weights=matters)
+    solution = plain if np.array_equal(matters, plain.claim.weights) else fitted(frozen(matters))
     return Plan(
         Terms(
             question=question,
             budget=budget,
             order=order,
             weights=frozen(matters),
-            dual=fitted.claim.dual,
+            dual=solution.claim.dual,
             plain_dual=plain.claim.dual,
-            mechanism=gaussian_mechanism(question, relation, size, fitted.claim.shape, parameter),
+            mechanism=gaussian_mechanism(
+                question,
+                relation,
+                size,
+                solution.claim.shape,
+                parameter,
+                chosen,
+            ),
         ),
+        status=solution.status,
     )
+
+
+def _sums(
+    question: Mean,
+    chosen: Coordinates,
+    order: float,
+    weights: Vector,
+    rtol: float,
+) -> SymmetricBox:
+    """Return a box whose least noise is as large as that of the weighted sums without the count."""
+    body = summed_body(question.domain, "add_remove", question.center, chosen)
+    if isinstance(body, SymmetricBox):
+        return SymmetricBox(frozen(weights * body.half_width[:-1]))
+    assert isinstance(question.domain, Points)  # noqa: S101 (all other bodies are boxes)
+    kept = TranslatedPoints(np.ascontiguousarray(question.domain.points[:, chosen.pivots]))
+    found = solve(kept, order=order, weights=weights, queries=chosen.embed, rtol=rtol)
+    return SymmetricBox(np.array([found.claim.certificate().upper]))
 
 
 def _weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
@@ -239,13 +291,3 @@ def _checked_size(size: int | None, relation: Relation) -> int | None:
             "from 1 to 10^12",
         )
     return int(size or 0)
-
-
-def _number(field: str, value: float) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise PlanError(f"{field} is not a number; give one") from None
-    if math.isnan(number):
-        raise PlanError(f"{field}=nan is not a number; give one")
-    return number

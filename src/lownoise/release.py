@@ -110,8 +110,8 @@ class Release:
             PlanError: where `level` is not between 0 and 1.
         """
         noise = self.terms.mechanism.answer_noise
-        # an answer without noise is exact, and adds no freedom
-        free = int(np.count_nonzero(noise.diagonal()))
+        # a direction without noise is exact, and adds no freedom
+        free = noise.rank
         radius = chi_quantile(level, free) if free else 0.0
         return Region(center=self.estimate, noise=noise, radius=radius)
 
@@ -186,7 +186,7 @@ class Release:
             fields = codec.load("release", text)
             terms = codec.terms_from_dict(fields["terms"])
             integers = tuple(int(k) for k in fields["integers"])
-            if len(integers) != len(terms.names):
+            if len(integers) != terms.mechanism.noise.dimension:
                 raise ValueError
             paid = fields["spend"]
             return cls(

@@ -102,4 +102,4 @@ def _(body: AbstractPointBody, shape: AbstractShape) -> float:
     if not white.defect < 1:
         return math.inf
     reach = body.reach_up(white.matrix, np.zeros(body.dimension))
-    return up(reach / down(1 - white.defect))
+    return up(reach / down(1 - white.defect)) if reach else 0.0

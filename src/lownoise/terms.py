@@ -5,30 +5,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import SymmetricBox
+from lownoise.bodies import answer_radius, answer_widths
 from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
+from lownoise.coordinates import summed_body
+from lownoise.domains import Box, Points
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 from lownoise.rounding import square_up
-from lownoise.sensitivity import sensitivity_body
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.certificate import CornerDual
+    from lownoise.bodies import AbstractPointBody, SymmetricBox
+    from lownoise.certificate import CornerDual, PointDual
     from lownoise.privacy import GaussianEvent
     from lownoise.sensitivity import Relation
     from lownoise.workloads import Mean
 
 _LARGEST_DENSE = 10_000
+_TINY = 2.0**-50
 
 
 @final
@@ -80,8 +83,8 @@ class Terms:
     budget: Budget
     order: float
     weights: Vector
-    dual: CornerDual
-    plain_dual: CornerDual
+    dual: CornerDual | PointDual
+    plain_dual: CornerDual | PointDual
     mechanism: GaussianMechanism
 
     @property
@@ -103,10 +106,15 @@ class Terms:
         return (*(f"sum({c} - center)" for c in columns), "count")
 
     @cached_property
-    def body(self) -> SymmetricBox:
-        """All changes that one neighbour makes to the answers, in their units."""
-        body = sensitivity_body(self.question.domain, self.relation, self.question.center)
-        return body if self.size is None else SymmetricBox(frozen(body.half_width / self.size))
+    def body(self) -> SymmetricBox | AbstractPointBody:
+        """All changes that one neighbour makes to the summed coordinates, and the count."""
+        question, chosen = self.question, self.mechanism.coordinates
+        return summed_body(question.domain, self.relation, question.center, chosen)
+
+    def _least(self, dual: CornerDual | PointDual, weights: Vector) -> float:
+        """Return at most the least objective at μ = 1."""
+        found = lower_bound(dual, self.body, self.order, weights, self.mechanism.embed)
+        return found / (self.size or 1) * (1 - _TINY)
 
     @cached_property
     def parameter(self) -> float:
@@ -116,7 +124,7 @@ class Terms:
     @property
     def standard_deviation(self) -> Vector:
         """The standard deviation of each answer's noise, in its unit, shape (m,)."""
-        return self.mechanism.answer_noise.scale
+        return self.mechanism.answer_noise.deviations()
 
     @property
     def covariance(self) -> Vector:
@@ -129,7 +137,7 @@ class Terms:
         if noise.dimension > _LARGEST_DENSE:
             raise PlanError(
                 f"covariance of {noise.dimension} answers would fill the memory; "
-                "use standard_deviation: the answers are independent",
+                "use standard_deviation, or mechanism.answer_noise for a factor of it",
             )
         return frozen(noise.dense())
 
@@ -150,9 +158,9 @@ class Terms:
     @cached_property
     def certificate(self) -> Certificate:
         """Bounds on the least ‖ω·std‖_p of any Gaussian noise within the budget."""
-        lower = lower_bound(self.dual, self.body, self.order, self.weights) / self.parameter
+        lower = self._least(self.dual, self.weights) / self.parameter
         return Certificate(
-            lower * (1 - 2.0**-50),
+            lower * (1 - _TINY),
             upper_bound(self.mechanism.answer_noise, self.order, self.weights),
         )
 
@@ -162,10 +170,9 @@ class Terms:
 
         It binds every mechanism that is ρ-zCDP for the ρ = μ²/2 that the budget allows a Gaussian.
         """
-        ones = np.ones(self.body.half_width.size)
-        gamma = lower_bound(self.plain_dual, self.body, self.order, ones)
+        gamma = self._least(self.plain_dual, np.ones(self.weights.size))
         rho = square_up(self.parameter) / 2
-        if self.size is not None:  # the body is K − K over n already
+        if self.size is not None:  # the least noise is that of K − K over n already
             return unbiased_substitute(gamma, 1, rho)
         return unbiased_add_remove(gamma, rho)
 
@@ -181,22 +188,23 @@ class Terms:
     @cached_property
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
-        return baselines.isotropic_gaussian(self.body, self.parameter)
+        reach = answer_radius(self.body, self.mechanism.embed) / (self.size or 1)
+        return baselines.isotropic_gaussian(reach, self.weights.size, self.parameter)
 
     @cached_property
     def laplace(self) -> Vector:
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
-        return baselines.split_laplace(self.budget, self.body)
+        widths = answer_widths(self.body, self.mechanism.embed) / (self.size or 1)
+        return baselines.split_laplace(self.budget, widths)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the promises rest on, one sentence each."""
         domain = self.question.domain
-        unit = "takes any other value in the bounds" if self.size is not None else "comes or goes"
+        unit = "takes any other value of its domain" if self.size is not None else "comes or goes"
         said = [
             f"One person is one row; a neighbouring table is one in which one row {unit}.",
-            "The bounds, center and stand-in are public; none of them was taken from this table.",
-            "A value outside the bounds counts as the nearest bound; nothing says how many did.",
+            *clamping(domain),
         ]
         if self.question.drops_missing:
             said.append("A row that lacks a value in any of the columns is left out.")
@@ -214,8 +222,30 @@ class Terms:
                 "(epsilon, delta) alone allows others that fail on some neighbouring table.",
             )
         if not np.any(domain.upper > domain.lower) and self.size is not None:
-            said.append("The bounds leave no value to choose, so nothing is revealed or noised.")
+            said.append("The domain is one point, so nothing is revealed and nothing is noised.")
         return tuple(said)
+
+
+@singledispatch
+def clamping(domain: object) -> tuple[str, ...]:
+    """Return what is public about a domain and what becomes of a record outside it."""
+    raise PlanError(f"domain={type(domain).__name__} is of no known kind; plan again")
+
+
+@clamping.register(Box)
+def _(domain: Box) -> tuple[str, ...]:
+    return (
+        "The bounds, center and stand-in are public; none of them was taken from this table.",
+        "A value outside the bounds counts as the nearest bound; nothing says how many did.",
+    )
+
+
+@clamping.register(Points)
+def _(domain: Points) -> tuple[str, ...]:
+    return (
+        "The listed points, center and stand-in are public; none was taken from this table.",
+        "A row that is not in the list counts as the nearest row of it; nothing says how many did.",
+    )
 
 
 def error_bound(standard_deviation: Vector, order: float) -> float:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from cases import CASES, ORDERS
+from lownoise.coordinates import coordinates
 from lownoise.engines import Totals
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError, TableError
@@ -65,14 +66,18 @@ def test_a_wrong_optimiser_costs_accuracy_never_privacy(parameter, wrong, relati
     extra = [1e-6] if relation == "add_remove" else []
     size = 10 if relation == "substitute" else None
     shape = DiagonalShape([*wrong, *extra])
-    mechanism = gaussian_mechanism(question, relation, size, shape, parameter)
+    mechanism = gaussian_mechanism(
+        question, relation, size, shape, parameter, coordinates(question.domain)
+    )
     assert exact_square(mechanism) <= Fraction(parameter) ** 2
 
 
 def test_a_shape_without_noise_where_records_move_is_refused():
     question = ln.Mean(["a", "b"], ln.Box([0, 0], [1, 1]))
     with pytest.raises(PlanError, match="without noise"):
-        gaussian_mechanism(question, "substitute", 10, DiagonalShape([1.0, 0.0]), 1.0)
+        gaussian_mechanism(
+            question, "substitute", 10, DiagonalShape([1.0, 0.0]), 1.0, coordinates(question.domain)
+        )
 
 
 @pytest.mark.parametrize("order", ORDERS)

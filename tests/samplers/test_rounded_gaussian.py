@@ -75,6 +75,19 @@ class Rows(AbstractShape):
     def box_radius_up(self, half_width):
         raise NotImplementedError
 
+    def deviations(self):
+        return np.sqrt(self.diagonal())
+
+    def spread(self):
+        raise NotImplementedError
+
+    @property
+    def rank(self):
+        return self.dimension
+
+    def mapped(self, matrix):
+        raise NotImplementedError
+
     @property
     def longest_row(self):
         return int(np.count_nonzero(self.B, axis=1).max())

@@ -2,6 +2,7 @@
 """Bodies: the sets that noise must cover."""
 
 from lownoise.bodies.abstract import AbstractPointBody
+from lownoise.bodies.answers import answer_radius, answer_widths
 from lownoise.bodies.box import SymmetricBox
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
 
@@ -11,4 +12,6 @@ __all__ = [
     "SymmetricBox",
     "SymmetricPoints",
     "TranslatedPoints",
+    "answer_radius",
+    "answer_widths",
 ]

@@ -6,6 +6,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
 
@@ -44,6 +46,10 @@ class AbstractPointBody(ABC):
     @abstractmethod
     def replaced(self, points: Vector) -> Self:
         """Return the same kind of body of other points, shape (N, r)."""
+
+    def widths(self) -> Vector:
+        """Return the greatest change of each coordinate, shape (d,), rounded up."""
+        return self.extent_up(np.eye(self.dimension), self.directions)
 
     @property
     def dimension(self) -> int:

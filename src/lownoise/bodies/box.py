@@ -17,6 +17,10 @@ class SymmetricBox:
 
     half_width: Vector
 
+    def widths(self) -> Vector:
+        """Return the greatest change of each coordinate, shape (d,)."""
+        return self.half_width
+
     @property
     def dimension(self) -> int:
         """The number of coordinates d."""

@@ -101,7 +101,7 @@ def _(
     )
     if not fits or not (np.all(w >= 0) and np.all(c >= 0)):
         raise PlanError("PointDual does not fit its body; solve again")
-    if not np.any(w > 0) or not np.any(c > 0):
+    if not body.dimension or not np.any(w > 0) or not np.any(c > 0):
         return 0.0
     w = w / float(np.sum(w))
     vertices = body.vertices(dual.indices)

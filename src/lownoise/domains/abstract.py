@@ -21,7 +21,7 @@ class AbstractDomain(ABC):
     @property
     @abstractmethod
     def center(self) -> Vector:
-        """A public point of K, shape (d,): where a record without a value goes."""
+        """A public point in the middle of K, shape (d,)."""
 
     @abstractmethod
     def support(self, direction: Vector) -> float:

@@ -87,10 +87,11 @@ class Points(AbstractDomain):
         """The greatest value of each coordinate, shape (d,)."""
         return frozen(np.max(self.points, axis=0))
 
-    @property
+    @cached_property
     def center(self) -> Vector:
-        """The point of the list nearest to the middle of all ranges, shape (d,)."""
-        return self.clamp(self.lower / 2 + self.upper / 2)
+        """The mean of the list, shape (d,); it need not be in it."""
+        middle = self.points[0] + np.mean(self.points - self.points[0], axis=0)
+        return frozen(np.clip(middle, self.lower, self.upper))
 
     def support(self, direction: Vector) -> float:
         """Return max ⟨θ, x⟩ over the points, for direction θ, shape (d,)."""
@@ -108,21 +109,26 @@ class Points(AbstractDomain):
     def nearest(self, rows: Vector) -> Integers:
         """Return the index of the nearest point of each row, shapes (n, d) and (n,).
 
-        Distances are in parts of each coordinate's range; a coordinate of one value counts for
-        nothing. Infinite values count as the nearest end of twice the range. Each row's answer
-        depends on that row alone.
+        Each value is first clamped into its column's range; distances are then in parts of the
+        ranges, and of equally near points one is always chosen for the same row. A column of one
+        value counts for nothing. Each row's answer depends on that row alone.
         """
-        scaled = np.clip((rows - self.lower) * self._scale, -1.0, 2.0)
-        _, indices = self._tree.query(scaled)
-        return np.asarray(indices)
+        if not self._wide.size:
+            return np.zeros(len(rows), dtype=np.int64)
+        _, indices = self._tree.query(self._scaled(rows))
+        return np.asarray(indices, dtype=np.int64)
 
     @cached_property
-    def _scale(self) -> Vector:
-        width = self.upper - self.lower
-        return np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
+    def _wide(self) -> Integers:
+        return np.flatnonzero(self.upper > self.lower)
+
+    def _scaled(self, rows: Vector) -> Vector:
+        """Return the rows in parts of each range, shape (n, k), columns of one value left out."""
+        low, high = self.lower[self._wide], self.upper[self._wide]
+        return (np.clip(rows[:, self._wide], low, high) - low) / (high - low)
 
     @cached_property
-    def _tree(self) -> Any:
+    def _tree(self) -> Any:  # noqa: ANN401
         from scipy.spatial import KDTree
 
-        return KDTree((self.points - self.lower) * self._scale)
+        return KDTree(self._scaled(self.points))

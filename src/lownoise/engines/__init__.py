@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines: a table becomes exact integer totals; one meaning, whoever computes."""
 
-from lownoise.engines.query import Coding, Totals, TotalsQuery
+from lownoise.engines.listing import ListCoding
+from lownoise.engines.query import AbstractCoding, Coding, Totals, TotalsQuery
 
-__all__ = ["Coding", "Totals", "TotalsQuery"]
+__all__ = ["AbstractCoding", "Coding", "ListCoding", "Totals", "TotalsQuery"]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lownoise.engines.query import Totals
+from lownoise.engines.query import Coding, Totals
 from lownoise.engines.tables import named, open_table
 from lownoise.errors import EngineError
 
 if TYPE_CHECKING:
-    from lownoise.engines.query import Coding, TotalsQuery
+    from lownoise.engines.query import AbstractCoding, TotalsQuery
 
 _BATCH = 1 << 17  # rows
 _EXACT = 2.0**52  # floats up to here hold integers exactly, and halves
@@ -39,9 +39,10 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
         rows = rows.select(**{f"x{i}": _number(rows[c]) for i, c in enumerate(coding.columns)})
         if query.drops_missing:
             rows = rows.filter([_present(rows[x]) for x in rows.columns])
-        scales = [_integer_scale(rows[x], coding, i) for i, x in enumerate(rows.columns)]
-        if all(scales):
-            return _aggregate(connection, rows, coding, scales)
+        if isinstance(coding, Coding):
+            scales = [_integer_scale(rows[x], coding, i) for i, x in enumerate(rows.columns)]
+            if all(scales):
+                return _aggregate(connection, rows, coding, scales)
         return _stream(connection, rows, coding)
     except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
         raise EngineError(
@@ -63,17 +64,17 @@ def _present(value: Any) -> Any:  # noqa: ANN401
     return known & ~value.isnan() if value.type().is_floating() else known
 
 
-def _stream(connection: Any, rows: Any, coding: Coding) -> Totals:  # noqa: ANN401
+def _stream(connection: Any, rows: Any, coding: AbstractCoding) -> Totals:  # noqa: ANN401
     """Sum the codes batch by batch."""
-    count, sums = 0, [0] * len(coding.columns)
+    count, sums = 0, [0] * coding.step.size
     floats = rows.select(**{x: rows[x].cast("float64") for x in rows.columns})
     # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
     connection._run_pre_execute_hooks(floats)  # noqa: SLF001
     for batch in connection.con.sql(connection.compile(floats)).to_arrow_reader(_BATCH):
         count += batch.num_rows
-        for i, column in enumerate(batch.columns):
-            # null becomes NaN, which is what `Coding` calls missing
-            sums[i] += coding.column_total(i, column.to_numpy(zero_copy_only=False))
+        # null becomes NaN, which is what a coding calls missing
+        found = coding.sums([c.to_numpy(zero_copy_only=False) for c in batch.columns])
+        sums = [a + b for a, b in zip(sums, found, strict=True)]
     return Totals(count, tuple(sums))
 
 

@@ -8,6 +8,7 @@ bounds: the reach of a record is known exactly, with no bound on rounding errors
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -16,16 +17,35 @@ import numpy as np
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.arrays import Integers, Vector
 
 LARGEST_CODE = 2.0**52  # codes are exact as floats, and so are their halves
 _BLOCK = 1 << 14  # values
 
 
+class AbstractCoding(ABC):
+    """How records become integers."""
+
+    columns: tuple[str, ...]
+    center: Vector
+    missing: Vector
+    step: Vector
+
+    @abstractmethod
+    def encode(self, values: Vector) -> Integers:
+        """Return the codes of float `values`, shape (..., d): the meaning that engines match."""
+
+    @abstractmethod
+    def sums(self, columns: Sequence[Vector]) -> list[int]:
+        """Return the exact sums of the codes over a batch of rows, given by columns, (n,) each."""
+
+
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Coding:
-    """How records become integers; every field but `columns` has shape (d,).
+class Coding(AbstractCoding):
+    """How the records of a box become integers; every field but `columns` has shape (d,).
 
     Args:
         columns: the d names in the table.
@@ -53,6 +73,10 @@ class Coding:
         ordered = np.all((self.lower <= self.center) & (self.center <= self.upper))
         if not (fits and ordered):
             raise PlanError("Coding.step is too fine for its bounds; use a coarser grid")
+
+    def sums(self, columns: Sequence[Vector]) -> list[int]:
+        """Return the exact sums of the codes over a batch of rows, given by columns."""
+        return [self.column_total(i, column) for i, column in enumerate(columns)]
 
     def encode(self, values: Vector) -> Integers:
         """Return the codes of float `values`, shape (..., d): the meaning that engines match.
@@ -115,7 +139,7 @@ def _codes(
 class TotalsQuery:
     """The totals of `coding` over the rows; `drops_missing` leaves out those that lack a value."""
 
-    coding: Coding
+    coding: AbstractCoding
     drops_missing: bool
 
 

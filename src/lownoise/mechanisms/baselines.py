@@ -18,25 +18,25 @@ from lownoise.privacy import ApproxDP, GaussianDP, Zcdp
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.bodies import SymmetricBox
 
 
-def isotropic_gaussian(body: SymmetricBox, parameter: float) -> Vector:
-    """Return the standard deviations of i.i.d. Gaussian noise that covers `body`, shape (d,).
+def isotropic_gaussian(radius: float, answers: int, parameter: float) -> Vector:
+    """Return the standard deviations of i.i.d. Gaussian noise on the answers, shape (m,).
 
-    Each is the body's Euclidean radius ‖h‖₂ over μ.
+    Each is the greatest Euclidean change of the answers over μ.
 
     Examples:
-        >>> from lownoise.bodies import SymmetricBox
-        >>> isotropic_gaussian(SymmetricBox(np.array([3.0, 4.0])), 1.0)
+        >>> isotropic_gaussian(5.0, 2, 1.0)
         array([5., 5.])
     """
-    return frozen(np.full(body.half_width.size, np.linalg.norm(body.half_width) / parameter))
+    return frozen(np.full(answers, radius / parameter))
 
 
 @singledispatch
-def split_laplace(budget: object, body: SymmetricBox) -> Vector:
+def split_laplace(budget: object, widths: Vector) -> Vector:
     """Return the standard deviations of Laplace noise with the budget split evenly, shape (d,).
+
+    `widths` are the greatest changes h of the answers, shape (d,).
 
     Under (ε, δ) each of the d answers gets ε/d, of scale b = h·d/ε. Under ρ-zCDP each gets ρ/d,
     which ε' = √(2ρ/d) meets, because ε'-DP is (ε'²/2)-zCDP (Bun & Steinke 2016, Proposition 1.4).
@@ -50,18 +50,18 @@ def split_laplace(budget: object, body: SymmetricBox) -> Vector:
 
 
 @split_laplace.register(ApproxDP)
-def _(budget: ApproxDP, body: SymmetricBox) -> Vector:
-    each = budget.epsilon / body.half_width.size
-    return frozen(math.sqrt(2) * body.half_width / each)
+def _(budget: ApproxDP, widths: Vector) -> Vector:
+    each = budget.epsilon / widths.size
+    return frozen(math.sqrt(2) * widths / each)
 
 
 @split_laplace.register(GaussianDP)
-def _(budget: GaussianDP, body: SymmetricBox) -> Vector:
-    each = budget.mu / math.sqrt(body.half_width.size)
-    return frozen(math.sqrt(2) * body.half_width / each)
+def _(budget: GaussianDP, widths: Vector) -> Vector:
+    each = budget.mu / math.sqrt(widths.size)
+    return frozen(math.sqrt(2) * widths / each)
 
 
 @split_laplace.register(Zcdp)
-def _(budget: Zcdp, body: SymmetricBox) -> Vector:
-    each = math.sqrt(2 * budget.rho / body.half_width.size)
-    return frozen(math.sqrt(2) * body.half_width / each)
+def _(budget: Zcdp, widths: Vector) -> Vector:
+    each = math.sqrt(2 * budget.rho / widths.size)
+    return frozen(math.sqrt(2) * widths / each)

@@ -9,24 +9,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import SymmetricBox
-from lownoise.engines import Coding, Totals, TotalsQuery
-from lownoise.errors import PlanError, TableError
+from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.coordinates import summed_body
+from lownoise.domains import Box, Points
+from lownoise.engines import AbstractCoding, Coding, ListCoding, Totals, TotalsQuery
+from lownoise.errors import DomainError, PlanError, TableError
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity import radius_up, sensitivity_body
+from lownoise.sensitivity import radius_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
+    from lownoise.bodies import AbstractPointBody
+    from lownoise.coordinates import Coordinates
     from lownoise.entropy import Entropy
     from lownoise.sensitivity import Relation
-    from lownoise.shapes import DiagonalShape
+    from lownoise.shapes import AbstractShape
     from lownoise.workloads import Mean
 
 _FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
@@ -41,12 +45,13 @@ class GaussianMechanism:
     """The release of sums, and under `add_remove` of the count, on a grid.
 
     Args:
-        query: what is summed; its coding has d columns.
+        query: what is summed; its coding reads d columns and sums r coordinates.
         relation: what a neighbour is.
         size: the public number of records under `substitute`, else None.
         count_step: the unit of the count's integers under `add_remove` (a power of two, at most
             1), else None.
-        noise: the noise of the integers, in their units: d coordinates, and the count last.
+        noise: the noise of the integers, in their units: r coordinates, and the count last.
+        coordinates: which r coordinates are summed, and how the others follow.
 
     Raises:
         PlanError: where rows would be dropped from a table of public size.
@@ -56,7 +61,8 @@ class GaussianMechanism:
     relation: Relation
     size: int | None
     count_step: float | None
-    noise: DiagonalShape
+    noise: AbstractShape
+    coordinates: Coordinates
 
     def __post_init__(self) -> None:
         if self.size is not None and self.query.drops_missing:
@@ -67,15 +73,10 @@ class GaussianMechanism:
         """What one run reveals, from the final integers and the final noise alone."""
         return GaussianEvent(radius_up(self.noise, self.reach))
 
-    @property
-    def reach(self) -> SymmetricBox:
+    @cached_property
+    def reach(self) -> SymmetricBox | AbstractPointBody:
         """The body of all changes that one neighbour makes to the integers."""
-        coding = self.query.coding
-        least, greatest = coding.least(), coding.greatest()
-        if self.count_step is None:
-            return SymmetricBox(frozen((greatest - least).astype(np.float64)))
-        most = np.maximum(np.abs(least), np.abs(greatest)).astype(np.float64)
-        return SymmetricBox(frozen(np.append(most, 1 / self.count_step)))
+        return _reach(self.query.coding, self.count_step)
 
     def check(self, totals: Totals) -> None:
         """Refuse totals that the promise does not cover.
@@ -104,33 +105,47 @@ class GaussianMechanism:
 
     @property
     def unit(self) -> Vector:
-        """What one grid step is worth in each answer, shape (d,) or, with the count, (d + 1,)."""
+        """What one grid step is worth in each summed answer, shape (r,), or (r + 1,)."""
         step = self.query.coding.step
         if self.count_step is not None:
             return frozen(np.append(step, self.count_step))
         assert self.size is not None  # noqa: S101 (one of the two is set, by construction)
         return frozen(step / self.size)
 
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from summed answers to all answers; None where all are summed."""
+        counted = self.count_step is not None
+        return self.coordinates.answers(self.query.coding.center if counted else None)
+
     def answers(self, integers: tuple[int, ...]) -> Vector:
         """Return the released answers: means, or sums about the center and the count.
 
         Float arithmetic on what is already public; relative error about 1e-16.
         """
-        values = np.array([float(k) for k in integers]) * self.unit
-        return frozen(values + self.query.coding.center if self.count_step is None else values)
+        summed = np.array([float(k) for k in integers]) * self.unit
+        center, chosen, embed = self.query.coding.center, self.coordinates, self.embed
+        if self.count_step is not None:
+            return frozen(summed if embed is None else embed @ summed)
+        if embed is None:
+            return frozen(summed + center)
+        about = summed + (center - chosen.start)[chosen.pivots]
+        return frozen(chosen.start + embed @ about)
 
     @cached_property
-    def answer_noise(self) -> DiagonalShape:
+    def answer_noise(self) -> AbstractShape:
         """The noise of the answers, in their units."""
-        return self.noise.scaled(self.unit)
+        own = self.noise.scaled(self.unit)
+        return own if self.embed is None else own.mapped(self.embed)
 
 
 def gaussian_mechanism(
     question: Mean,
     relation: Relation,
     size: int | None,
-    shape: DiagonalShape,
+    shape: AbstractShape,
     parameter: float,
+    chosen: Coordinates,
 ) -> GaussianMechanism:
     """Return the mechanism whose noise has `shape`, scaled to reveal at most `parameter` = μ.
 
@@ -141,27 +156,25 @@ def gaussian_mechanism(
         question: the columns and their domain.
         relation: what a neighbour is.
         size: the public number of records under `substitute`, else None.
-        shape: noise of the sum (and count) that roughly covers the sensitivity body with radius 1.
+        shape: noise of the summed coordinates (and the count) that roughly covers the sensitivity
+            body with radius 1.
         parameter: μ > 0.
+        chosen: the coordinates that are summed.
 
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
     """
-    reach = sensitivity_body(question.domain, relation, question.center).half_width
-    step = _steps(shape.scale / parameter, reach, size, parameter)
+    body = summed_body(question.domain, relation, question.center, chosen)
+    least, most = shape.spread()
+    step = _steps(least / parameter, most / parameter, body.widths(), size, parameter)
     count_step = None
     if relation == "add_remove":
         count_step = step[-1] = min(float(step[-1]), 1.0)
     noise = shape.scaled(1 / parameter / step)
-    coding = Coding(
-        columns=question.columns,
-        lower=question.domain.lower,
-        upper=question.domain.upper,
-        center=question.center,
-        missing=question.missing,
-        step=frozen(step[: len(question.columns)].copy()),
+    query = TotalsQuery(
+        coding_for(question, chosen, frozen(step[: chosen.pivots.size].copy())),
+        question.drops_missing,
     )
-    query = TotalsQuery(coding, question.drops_missing)
 
     def scaled(factor: float) -> GaussianMechanism:
         return GaussianMechanism(
@@ -170,6 +183,7 @@ def gaussian_mechanism(
             size=size,
             count_step=count_step,
             noise=noise.scaled(factor),
+            coordinates=chosen,
         )
 
     factor = 1.0
@@ -182,14 +196,94 @@ def gaussian_mechanism(
     return mechanism
 
 
-def _steps(deviation: Vector, reach: Vector, size: int | None, parameter: float) -> Vector:
-    """Return the grid of each answer, powers of two: fine beside its noise and beside a record."""
+def coding_for(question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+    """Return how records of the question's domain become integers.
+
+    Args:
+        question: the columns, their domain, center and stand-in.
+        chosen: the coordinates that are summed.
+        step: the unit of the integers, powers of two, shape (r,).
+    """
+    return _coding(question.domain, question, chosen, step)
+
+
+@singledispatch
+def _coding(domain: object, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+    raise DomainError(f"domain={type(domain).__name__} has no known codes; use ln.Box or ln.Points")
+
+
+@_coding.register(Box)
+def _(domain: Box, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+    return Coding(
+        columns=question.columns,
+        lower=domain.lower,
+        upper=domain.upper,
+        center=question.center,
+        missing=question.missing,
+        step=step,
+    )
+
+
+@_coding.register(Points)
+def _(domain: Points, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+    return ListCoding(
+        columns=question.columns,
+        domain=domain,
+        center=question.center,
+        missing=question.missing,
+        pivots=chosen.pivots,
+        step=step,
+    )
+
+
+@singledispatch
+def _reach(coding: object, count_step: float | None) -> SymmetricBox | AbstractPointBody:
+    raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
+
+
+@_reach.register(Coding)
+def _(coding: Coding, count_step: float | None) -> SymmetricBox | AbstractPointBody:
+    least, greatest = coding.least(), coding.greatest()
+    if count_step is None:
+        return SymmetricBox(frozen((greatest - least).astype(np.float64)))
+    most = np.maximum(np.abs(least), np.abs(greatest)).astype(np.float64)
+    return SymmetricBox(frozen(np.append(most, 1 / count_step)))
+
+
+@_reach.register(ListCoding)
+def _(coding: ListCoding, count_step: float | None) -> SymmetricBox | AbstractPointBody:
+    codes = coding.codes.astype(np.float64)  # at most 2^52: exact, and so are their differences
+    if count_step is None:
+        return PointDifferences(frozen(codes))
+    return SymmetricPoints(frozen(np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])))
+
+
+def _steps(
+    least: Vector,
+    most: Vector,
+    reach: Vector,
+    size: int | None,
+    parameter: float,
+) -> Vector:
+    """Return the grid of each answer, powers of two: fine beside its noise and beside a record.
+
+    Args:
+        least: the standard deviation of each answer when all others are known, shape (r,).
+        most: its standard deviation, shape (r,).
+        reach: how far one record can move it, shape (r,).
+        size: the public number of records, or None.
+        parameter: μ.
+    """
     fewest = _FEWEST_BITS if size is None else max(_FEWEST_BITS, size.bit_length() + _BIAS_BITS - 1)
-    most = _MOST_BITS - max(0, math.ceil(math.log2(parameter)))
-    used = (deviation > 0) & (reach > 0)
-    ratio = np.divide(deviation, reach, out=np.ones_like(deviation), where=used)
-    bits = np.clip(np.ceil(np.log2(ratio)) + _REACH_BITS, min(fewest, most), most)
-    exponent = np.floor(np.log2(np.where(used, deviation, 1.0))) - bits
-    # a shape that is far too narrow will be enlarged; its records must still have codes
-    exponent = np.maximum(exponent, np.ceil(np.log2(np.where(used, reach, 1.0))) - _MOST_BITS)
+    greatest = _MOST_BITS - max(0, math.ceil(math.log2(parameter)))
+    used = (least > 0) & (reach > 0)
+    # a record reaches about μ deviations in every direction of a noise that fits
+    near = reach * np.divide(least, most, out=np.ones_like(least), where=used)
+    ratio = np.divide(least, near, out=np.ones_like(least), where=used)
+    bits = np.clip(np.ceil(np.log2(ratio)) + _REACH_BITS, min(fewest, greatest), greatest)
+    exponent = np.floor(np.log2(np.where(used, least, 1.0))) - bits
+    # a shape that is far too narrow will be enlarged; its records must still have codes, and noise
+    # that is far wider than it is thin must still have numbers
+    largest = np.where(used, np.maximum(reach, np.where(most > least, most, 0.0)), 1.0)
+    exponent = np.maximum(exponent, np.ceil(np.log2(largest)) - _MOST_BITS)
     return np.exp2(np.where(used, exponent, 0.0))

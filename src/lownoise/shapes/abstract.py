@@ -63,6 +63,23 @@ class AbstractShape(ABC):
         """Return the diagonal of M, the variances, shape (d,)."""
 
     @abstractmethod
+    def deviations(self) -> Vector:
+        """Return the standard deviations, shape (d,)."""
+
+    @abstractmethod
+    def spread(self) -> tuple[Vector, Vector]:
+        """Return each standard deviation given all other coordinates, and without; (d,) each."""
+
+    @property
+    @abstractmethod
+    def rank(self) -> int:
+        """The rank of M: in how many directions there is noise."""
+
+    @abstractmethod
+    def mapped(self, matrix: Vector) -> AbstractShape:
+        """Return the shape of matrix·z for noise z of this shape; `matrix` has shape (m, d)."""
+
+    @abstractmethod
     def quadratic_form(self, vector: Vector) -> float:
         """Return vectorᵀ M⁻¹ vector, infinite outside the range of M; `vector` has shape (d,)."""
 

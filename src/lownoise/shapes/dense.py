@@ -63,7 +63,7 @@ class DenseShape(AbstractShape):
     @property
     def longest_row(self) -> int:
         """Every entry of a row may count."""
-        return max(self.factor.shape[1], 1)
+        return int(max(self.factor.shape[1], 1))
 
     def apply(self, vector: Vector) -> Vector:
         """Return L·vector; shapes (k,) and (d,)."""
@@ -86,6 +86,25 @@ class DenseShape(AbstractShape):
         """Return the variances, shape (d,)."""
         return frozen(np.einsum("ij,ij->i", self.factor, self.factor))
 
+    def deviations(self) -> Vector:
+        """Return the lengths of the rows of L, shape (d,)."""
+        largest = np.max(np.abs(self.factor), axis=1, initial=0.0)
+        scale = np.where(largest > 0, largest, 1.0)  # so that squares neither vanish nor overflow
+        return frozen(scale * np.linalg.norm(self.factor / scale[:, None], axis=1))
+
+    def spread(self) -> tuple[Vector, Vector]:
+        """Return 1/√(M⁻¹)ᵢᵢ and √Mᵢᵢ; zeros first where L is not square and regular."""
+        most = self.deviations()
+        white = self.whitening
+        if not white.defect < 1:
+            return np.zeros_like(most), most
+        return 1 / np.linalg.norm(white.matrix, axis=0), most
+
+    @property
+    def rank(self) -> int:
+        """The number of columns."""
+        return self.sources
+
     def quadratic_form(self, vector: Vector) -> float:
         """Return vectorᵀ M⁺ vector, infinite outside the range of M; `vector` has shape (d,)."""
         return float(np.sum(self.solve(vector) ** 2))
@@ -99,9 +118,9 @@ class DenseShape(AbstractShape):
         rows = np.broadcast_to(np.asarray(factor, dtype=np.float64), (self.dimension,))
         return type(self)(rows[:, None] * self.factor)
 
-    def mapped(self, rows: Vector) -> DenseShape:
-        """Return the shape of rows·z for noise z of this shape; `rows` has shape (m, d), m ≥ k."""
-        return DenseShape(rows @ self.factor)
+    def mapped(self, matrix: Vector) -> AbstractShape:
+        """Return the shape of matrix·L; `matrix` has shape (m, d) and m is at least k."""
+        return DenseShape(matrix @ self.factor)
 
     def row(self, index: int) -> tuple[Integers, Vector]:
         """Return where row `index` of L is not zero, and its entries there."""
@@ -116,6 +135,8 @@ class DenseShape(AbstractShape):
     def whitening(self) -> Whitening:
         """An approximate inverse of a square L, and how far it is from one."""
         d, k = self.factor.shape
+        if not k and not d:
+            return Whitening(np.zeros((0, 0)), 0.0)
         if d != k:
             raise PlanError(f"shape has {k} sources for {d} coordinates; it covers no full body")
         size = np.linalg.norm(self.factor, axis=1)

@@ -12,6 +12,7 @@ from lownoise.arrays import frozen, vector
 from lownoise.errors import PlanError
 from lownoise.rounding import norm_up
 from lownoise.shapes.abstract import AbstractShape, Whitening
+from lownoise.shapes.dense import DenseShape
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,6 +85,23 @@ class DiagonalShape(AbstractShape):
     def diagonal(self) -> Vector:
         """Return the variances scale², shape (d,)."""
         return frozen(self.scale**2)
+
+    def deviations(self) -> Vector:
+        """Return the scale, shape (d,)."""
+        return self.scale
+
+    def spread(self) -> tuple[Vector, Vector]:
+        """Return the scale twice: the coordinates are independent."""
+        return self.scale, self.scale
+
+    @property
+    def rank(self) -> int:
+        """How many scales are not 0."""
+        return int(np.count_nonzero(self.scale))
+
+    def mapped(self, matrix: Vector) -> AbstractShape:
+        """Return the dense shape of matrix·scale, where the scales that are 0 have no column."""
+        return DenseShape((matrix * self.scale)[:, self.scale > 0])
 
     def quadratic_form(self, vector: Vector) -> float:
         """Return Σ (vectorᵢ/scaleᵢ)²; `vector` has shape (d,)."""

@@ -93,15 +93,16 @@ def _reduced(
     factor = cho_factor(small, lower=True, overwrite_a=True, check_finite=False)
 
     def times(x: Vector) -> Vector:  # B·x
-        return np.sum([x[part] @ columns for part, columns in blocks], axis=0)
+        total: Vector = np.sum([x[part] @ columns for part, columns in blocks], axis=0)
+        return total
 
     def back(y: Vector) -> Vector:  # Bᵀ·y
         return np.concatenate([columns @ y for _, columns in blocks])
 
     def once(right: Vector) -> Vector:
         plain = right / extra
-        lost: Vector = back(cho_solve(factor, times(plain), check_finite=False)) / extra
-        return plain - lost
+        inner: Vector = cho_solve(factor, times(plain), check_finite=False)
+        return plain - back(inner) / extra
 
     def solve(right: Vector) -> Vector:
         found = once(right)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import vector
-from lownoise.domains import Box
+from lownoise.domains import Box, Points
 from lownoise.errors import QuestionError
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ class Mean:
 
     Args:
         columns: their names, d different ones; their order is the answers' order.
-        domain: where records live; values outside are clamped into it.
-        center: the public point that sums are taken about under `add_remove`, shape (d,), in the
-            domain; by default the domain's centre. A point near the mean makes the mean that
-            follows from sum and count more accurate.
-        missing: the point that stands in for null, NaN and text that is no number: "center",
-            or a point of the domain, shape (d,); or "drop", to leave out a row that lacks a
-            value (`add_remove` only).
+        domain: where records live, `ln.Box` or `ln.Points`; values outside are clamped into it.
+        center: the public point that sums are taken about under `add_remove`, shape (d,), within
+            the domain's ranges; by default the domain's centre. A point near the mean makes the
+            mean that follows from sum and count more accurate.
+        missing: the point that stands in for null, NaN and text that is no number: "center", the
+            point of the domain nearest to the center, or a point of the domain, shape (d,); or
+            "drop", to leave out a row that lacks a value (`add_remove` only).
 
     Raises:
         QuestionError: where names repeat or do not match the domain, or a point lies outside it.
@@ -44,7 +44,7 @@ class Mean:
     """
 
     columns: tuple[str, ...]
-    domain: Box
+    domain: Box | Points
     center: Vector
     missing: Vector
     drops_missing: bool
@@ -52,7 +52,7 @@ class Mean:
     def __init__(
         self,
         columns: Sequence[str],
-        domain: Box,
+        domain: Box | Points,
         *,
         center: ArrayLike | None = None,
         missing: ArrayLike | str = "center",
@@ -60,9 +60,10 @@ class Mean:
         if isinstance(columns, str) or not all(_is_name(c) for c in columns):
             raise QuestionError(f'Mean.columns={columns!r} is not a list of names; give ["name"]')
         names = tuple(columns)
-        if not isinstance(domain, Box):
+        if not isinstance(domain, (Box, Points)):
             raise QuestionError(
-                f"Mean.domain={type(domain).__name__} is no domain; give ln.Box(lower, upper)",
+                f"Mean.domain={type(domain).__name__} is no domain of records; "
+                "give ln.Box(lower, upper) or ln.Points(points)",
             )
         if len(names) != domain.dimension:
             raise QuestionError(
@@ -79,9 +80,13 @@ class Mean:
                 raise QuestionError(
                     f'Mean.missing={missing!r} is no policy; give "center", "drop" or a point',
                 )
-            stand_in = middle
+            stand_in = domain.clamp(middle)
         else:
             stand_in = _point(missing, domain, "Mean.missing")
+            if not domain.contains(stand_in):
+                raise QuestionError(
+                    "Mean.missing is not one of the points of Mean.domain; give one of them",
+                )
         for name, value in (
             ("columns", names),
             ("domain", domain),
@@ -99,15 +104,16 @@ def _is_name(column: object) -> bool:
     return "\0" not in column and column.encode("utf-8", "replace").decode() == column
 
 
-def _point(values: ArrayLike, domain: Box, field: str) -> Vector:
+def _point(values: ArrayLike, domain: Box | Points, field: str) -> Vector:
     point = vector(values, field=field, error=QuestionError)
     if point.size != domain.dimension:
         raise QuestionError(
             f"{field} has {point.size} coordinates and Mean.domain {domain.dimension}; "
             "give one number a column",
         )
-    if not domain.contains(point):
-        i = int(np.flatnonzero((point < domain.lower) | (point > domain.upper))[0])
+    outside = np.flatnonzero((point < domain.lower) | (point > domain.upper))
+    if outside.size:
+        i = int(outside[0])
         raise QuestionError(
             f"{field}[{i}]={point[i]} is outside [{domain.lower[i]}, {domain.upper[i]}]; "
             "give a point of the domain",

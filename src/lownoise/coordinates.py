@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which integers a release needs, and how its answers follow from them.
+
+Where records keep to a flat (one-hot rows add up to 1) only some coordinates are summed and get
+noise; the others follow from them exactly, because they do in every record. So noise never leaves
+the flat, and nothing has to be regularised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.domains import Box, Points
+from lownoise.errors import DomainError
+from lownoise.frames import find_frame
+from lownoise.sensitivity import sensitivity_body
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers, Vector
+    from lownoise.bodies import AbstractPointBody, SymmetricBox
+    from lownoise.sensitivity import Relation
+
+_OFF = 1e-9  # of a column's range: how far a listed point may be from what its pivots say
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Coordinates:
+    """The coordinates of a domain that are summed.
+
+    Args:
+        pivots: which ones, rising, shape (r,).
+        embed: all coordinates from those, shape (d, r): x = start + embed·(x − start)[pivots];
+            None where nothing is left out.
+        start: a point of the flat, shape (d,).
+    """
+
+    pivots: Integers
+    embed: Vector | None
+    start: Vector
+
+    def answers(self, center: Vector | None) -> Vector | None:
+        """Return the matrix from summed to answered coordinates, None where it is the identity.
+
+        Args:
+            center: under `add_remove` the point that sums are taken about; a row and a column for
+                the count are then added. None under `substitute`: changes only, shape (d, r).
+        """
+        if self.embed is None:
+            return None
+        if center is None:
+            return self.embed
+        about = self.start - center
+        constant = about - self.embed @ about[self.pivots]
+        constant[self.pivots] = 0.0
+        d, r = self.embed.shape
+        matrix = np.zeros((d + 1, r + 1))
+        matrix[:d, :r], matrix[:d, r], matrix[d, r] = self.embed, constant, 1.0
+        return matrix
+
+
+@singledispatch
+def coordinates(domain: object) -> Coordinates:
+    """Return the coordinates of `domain` that need to be summed.
+
+    Raises:
+        DomainError: where the domain is of another kind.
+
+    Examples:
+        >>> coordinates(Points(np.eye(3))).pivots.size
+        2
+    """
+    raise DomainError(f"domain={type(domain).__name__} has no known coordinates; use ln.Points")
+
+
+@coordinates.register(Box)
+def _(domain: Box) -> Coordinates:
+    return Coordinates(pivots=np.arange(domain.dimension), embed=None, start=domain.center)
+
+
+@coordinates.register(Points)
+def _(domain: Points) -> Coordinates:
+    frame = find_frame(TranslatedPoints(domain.points), None)
+    embed = None if frame.embed is None else frozen(frame.embed.T.copy())
+    return Coordinates(pivots=frame.pivots, embed=embed, start=domain.points[0])
+
+
+def summed_body(
+    domain: Box | Points,
+    relation: Relation,
+    center: Vector,
+    chosen: Coordinates,
+) -> SymmetricBox | AbstractPointBody:
+    """Return the body of all changes to the summed coordinates, and under `add_remove` the count.
+
+    Args:
+        domain: K.
+        relation: what a neighbour is.
+        center: the public point v; only `add_remove` looks at it.
+        chosen: the coordinates that are summed.
+    """
+    whole = sensitivity_body(domain, relation, center)
+    if chosen.embed is None:
+        return whole
+    assert isinstance(domain, Points)  # noqa: S101 (only points leave coordinates out)
+    kept = np.ascontiguousarray(domain.points[:, chosen.pivots])
+    if relation == "substitute":
+        return PointDifferences(frozen(kept))
+    about = kept - center[chosen.pivots]
+    return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
+
+
+def fits(domain: Box | Points, chosen: Coordinates) -> bool:
+    """Return whether every point of the domain is what its summed coordinates say."""
+    d = domain.dimension
+    rising = bool(np.all(np.diff(chosen.pivots) > 0))
+    if chosen.pivots.size and not (chosen.pivots[0] >= 0 and chosen.pivots[-1] < d):
+        return False
+    if chosen.embed is None:
+        return chosen.pivots.size == d and rising
+    if not isinstance(domain, Points) or chosen.embed.shape != (d, chosen.pivots.size):
+        return False
+    about = domain.points - chosen.start
+    off = np.max(np.abs(about - about[:, chosen.pivots] @ chosen.embed.T), axis=0)
+    return rising and bool(np.all(off <= _OFF * (domain.upper - domain.lower)))

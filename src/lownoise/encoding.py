@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Domains, coordinates, noise shapes and evidence as JSON values, and back with every check.
+
+One row in a table adds a kind.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.arrays import frozen, matrix, vector
+from lownoise.certificate import CornerDual, PointDual
+from lownoise.coordinates import Coordinates, fits
+from lownoise.domains import Box, Points
+from lownoise.errors import FileError
+from lownoise.shapes import DenseShape, DiagonalShape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Integers, Vector
+    from lownoise.shapes import AbstractShape
+
+    Evidence = CornerDual | PointDual
+
+_WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
+
+
+@singledispatch
+def domain_to_dict(domain: object) -> dict[str, Any]:
+    """Return a domain's fields.
+
+    Raises:
+        FileError: where its kind has no form in a file.
+    """
+    raise FileError(f"domain={type(domain).__name__} cannot be written; use ln.Box or ln.Points")
+
+
+@domain_to_dict.register(Box)
+def _(domain: Box) -> dict[str, Any]:
+    return {"lower": domain.lower.tolist(), "upper": domain.upper.tolist()}
+
+
+@domain_to_dict.register(Points)
+def _(domain: Points) -> dict[str, Any]:
+    return {"points": domain.points.tolist()}
+
+
+def domain_from_dict(fields: dict[str, Any]) -> Box | Points:
+    """Return the domain of those fields."""
+    if "points" in fields:
+        return Points(fields["points"])
+    return Box(fields["lower"], fields["upper"])
+
+
+def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:
+    """Return which coordinates are summed; nothing where all are."""
+    if chosen.embed is None:
+        return {}
+    return {"pivots": chosen.pivots.tolist(), "embed": chosen.embed.tolist()}
+
+
+def coordinates_from_dict(fields: dict[str, Any], domain: Box | Points) -> Coordinates:
+    """Return the coordinates of those fields.
+
+    Raises:
+        FileError: where they do not describe the domain.
+    """
+    if "pivots" not in fields:
+        every = np.arange(domain.dimension)
+        return Coordinates(pivots=every, embed=None, start=domain.center)
+    pivots = _whole(fields["pivots"], "noise.pivots")
+    rows = [list(row) for row in fields["embed"]]
+    embed = np.zeros((len(rows), 0)) if not pivots.size else table(rows, "noise.embed")
+    start = domain.points[0] if isinstance(domain, Points) else domain.center
+    found = Coordinates(pivots=pivots, embed=frozen(embed), start=start)
+    if not fits(domain, found):
+        raise FileError("noise.pivots and noise.embed do not describe the domain")
+    return found
+
+
+@singledispatch
+def shape_to_dict(shape: object) -> dict[str, Any]:
+    """Return a noise shape's fields.
+
+    Raises:
+        FileError: where its kind has no form in a file.
+    """
+    raise FileError(f"noise={type(shape).__name__} cannot be written; plan again")
+
+
+@shape_to_dict.register(DiagonalShape)
+def _(shape: DiagonalShape) -> dict[str, Any]:
+    return {"kind": "diagonal", "scale": shape.scale.tolist()}
+
+
+@shape_to_dict.register(DenseShape)
+def _(shape: DenseShape) -> dict[str, Any]:
+    return {"kind": "dense", "factor": shape.factor.tolist()}
+
+
+def shape_from_dict(fields: dict[str, Any], dimension: int) -> AbstractShape:
+    """Return the noise shape of those fields, in `dimension` coordinates.
+
+    Raises:
+        FileError: where they are damaged.
+    """
+    expect("noise.kind", fields["kind"], tuple(_SHAPES))
+    return _SHAPES[fields["kind"]](fields, dimension)
+
+
+def _diagonal(fields: dict[str, Any], dimension: int) -> AbstractShape:
+    scale = numbers(fields["scale"], "noise.scale", dimension)
+    if np.any(scale > _WIDEST):
+        raise FileError("noise.scale is beyond 2^52 grid steps")
+    return DiagonalShape(scale)
+
+
+def _dense(fields: dict[str, Any], dimension: int) -> AbstractShape:
+    rows = fields["factor"]
+    factor = table(rows, "noise.factor") if dimension else np.zeros((0, 0))
+    if factor.shape != (dimension, dimension) or (not dimension and rows):
+        raise FileError(f"noise.factor is not a table of {dimension} by {dimension} numbers")
+    if np.any(np.abs(factor) > _WIDEST):
+        raise FileError("noise.factor is beyond 2^52 grid steps")
+    return DenseShape(factor)
+
+
+_SHAPES: dict[str, Callable[[dict[str, Any], int], AbstractShape]] = {
+    "diagonal": _diagonal,
+    "dense": _dense,
+}
+
+
+def evidence_to_dict(dual: Evidence, plain: Evidence) -> dict[str, Any]:
+    """Return the evidence for the weighted and for the plain bound."""
+    return _evidence(dual, plain)
+
+
+@singledispatch
+def _evidence(dual: object, plain: object) -> dict[str, Any]:
+    raise FileError(f"evidence={type(dual).__name__} cannot be written; plan again")
+
+
+@_evidence.register(CornerDual)
+def _(dual: CornerDual, plain: CornerDual) -> dict[str, Any]:
+    return {
+        "kind": "corners",
+        "query_weights": dual.query_weights.tolist(),
+        "plain_query_weights": plain.query_weights.tolist(),
+    }
+
+
+@_evidence.register(PointDual)
+def _(dual: PointDual, plain: PointDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "points"}
+    for prefix, each in (("", dual), ("plain_", plain)):
+        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
+        fields[f"{prefix}vertices"] = each.indices.tolist()
+        fields[f"{prefix}vertex_weights"] = each.vertex_weights.tolist()
+    return fields
+
+
+def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Evidence, Evidence]:
+    """Return the evidence of those fields, for `answers` answers.
+
+    Raises:
+        FileError: where they are damaged.
+    """
+    expect("evidence.kind", fields["kind"], tuple(_EVIDENCE))
+    read = _EVIDENCE[fields["kind"]]
+    return read(fields, "", answers), read(fields, "plain_", answers)
+
+
+def _corners(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
+    name = f"{prefix}query_weights"
+    return CornerDual(numbers(fields[name], f"evidence.{name}", answers))
+
+
+def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
+    indices = _whole(fields[f"{prefix}vertices"], f"evidence.{prefix}vertices")
+    return PointDual(
+        indices,
+        numbers(fields[f"{prefix}vertex_weights"], f"{prefix}vertex_weights", len(indices)),
+        numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers),
+    )
+
+
+_EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Evidence]] = {
+    "corners": _corners,
+    "points": _vertices,
+}
+
+
+def numbers(values: Any, field: str, size: int) -> Vector:  # noqa: ANN401
+    """Return `size` numbers of at least 0.
+
+    Raises:
+        FileError: where they are not.
+    """
+    if size == 0 and values == []:
+        return frozen(np.zeros(0))
+    found = vector(values, field=field, error=FileError)
+    if found.size != size or np.any(found < 0):
+        raise FileError(f"{field} is not {size} numbers of at least 0")
+    return found
+
+
+def table(values: Any, field: str) -> Vector:  # noqa: ANN401
+    """Return a table of finite numbers.
+
+    Raises:
+        FileError: where it is none.
+    """
+    return matrix(values, field=field, error=FileError)
+
+
+def _whole(values: Any, field: str) -> Integers:  # noqa: ANN401
+    found = np.array(values)
+    if found.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if not np.issubdtype(found.dtype, np.integer) or found.ndim > 2:  # noqa: PLR2004
+        raise FileError(f"{field} is not made of whole numbers")
+    return found.astype(np.int64)
+
+
+def expect(field: str, value: object, known: tuple[str, ...]) -> None:
+    """Refuse a value that is not known.
+
+    Raises:
+        FileError: where `value` is not one of `known`.
+    """
+    if value not in known:
+        raise FileError(f"{field}={value!r} is unknown; this version knows {', '.join(known)}")

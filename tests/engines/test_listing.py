@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Totals of listed points: every way in gives the reference engine's integers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lownoise.domains import Points
+from lownoise.engines import ListCoding, TotalsQuery, duckdb, memory
+from lownoise.errors import EngineError, PlanError, TableError
+
+POINTS = Points([[0.0, 0.0, 5.0], [1.0, 0.5, 5.0], [0.25, -3.0, 5.0], [0.25, 3.0, 5.0]])
+CODING = ListCoding(
+    columns=("x", "y z", "w"),
+    domain=POINTS,
+    center=POINTS.center,
+    missing=POINTS.points[1],
+    pivots=np.array([0, 1]),
+    step=np.array([2.0**-30, 2.0**-20]),
+)
+NASTY = [0.0, -0.0, 0.3, 1e308, -1.7e308, np.inf, -np.inf, np.nan, 2.0**-1074, 0.6249, 0.625]
+ROWS = np.array([[a, b, c] for a in NASTY for b in NASTY for c in (5.0, np.nan, 7.0)])
+
+
+def tables(folder):
+    frame = pd.DataFrame(ROWS, columns=["x", "y z", "w"])
+    frame["other"] = "text"
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_parquet(folder / "t.parquet", index=False)
+    return frame, folder / "t.csv", folder / "t.parquet"
+
+
+@pytest.mark.parametrize("drops", [False, True])
+def test_every_way_in_gives_the_reference_integers(tmp_path, drops):
+    query = TotalsQuery(CODING, drops)
+    expected = memory.totals(query, ROWS)
+    for table in tables(tmp_path):
+        assert duckdb.totals(query, table) == expected
+
+
+def test_the_totals_are_those_of_the_nearest_points_in_plain_python():
+    """A second writing: clamp to the ranges, scale, nearest by squares, code."""
+    ranges = [(0.0, 1.0), (-3.0, 3.0)]
+    sums = [0, 0]
+    for row in ROWS.tolist():
+        filled = [v if v == v else m for v, m in zip(row, CODING.missing.tolist(), strict=True)]  # noqa: PLR0124
+        parts = [
+            (min(max(v, lo), hi) - lo) / (hi - lo)
+            for v, (lo, hi) in zip(filled, ranges, strict=False)
+        ]
+        gaps = []
+        for point in POINTS.points.tolist():
+            own = [(v - lo) / (hi - lo) for v, (lo, hi) in zip(point, ranges, strict=False)]
+            gaps.append(sum((a - b) ** 2 for a, b in zip(parts, own, strict=True)))
+        assert sorted(gaps)[1] - min(gaps) > 1e-6  # no ties in this test
+        near = POINTS.points[int(np.argmin(gaps))]
+        for j in range(2):
+            sums[j] += int(np.floor((near[j] - CODING.center[j]) / CODING.step[j] + 0.5))
+    assert memory.totals(TotalsQuery(CODING, drops_missing=False), ROWS).sums == tuple(sums)
+
+
+def test_sums_of_large_codes_do_not_wrap():
+    huge = Points([[0.0], [1.0]])
+    coding = ListCoding(
+        columns=("x",), domain=huge, center=np.zeros(1), missing=np.zeros(1),
+        pivots=np.array([0]), step=np.array([2.0**-52]),
+    )  # fmt: skip
+    assert coding.sums([np.ones(5000)]) == [5000 * 2**52]
+
+
+def test_a_grid_that_is_too_fine_is_refused():
+    with pytest.raises(PlanError, match="too fine"):
+        ListCoding(
+            columns=("x",), domain=Points([[0.0], [1.0]]), center=np.zeros(1),
+            missing=np.zeros(1), pivots=np.array([0]), step=np.array([2.0**-53]),
+        )  # fmt: skip
+
+
+def test_tables_that_do_not_fit_are_refused_before_a_row_is_read():
+    with pytest.raises((TableError, EngineError)):
+        duckdb.totals(TotalsQuery(CODING, drops_missing=False), pd.DataFrame({"x": [1.0]}))
