@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -16,12 +17,13 @@ import typer
 from lownoise.errors import FileError, LownoiseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.console import RenderableType
 
     from lownoise.privacy import Budget
     from lownoise.release import Release
+    from lownoise.solvers import Progress
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -65,7 +67,8 @@ def plan(
     from lownoise import report
     from lownoise.spec import read_spec
 
-    made = read_spec(spec).plan()
+    with _solving("fitting the noise") as progress:
+        made = read_spec(spec).plan(progress)
     with _claimed(out, ("plan.json", "report.html")):
         if out is not None:
             made.save(out / "plan.json")
@@ -91,7 +94,8 @@ def release(
     table = data or (read.data.path if read.data else None)
     if table is None:
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
-    made = read.plan()
+    with _solving("fitting the noise") as progress:
+        made = read.plan(progress)
     with _claimed(out, ("release.json", "report.html")):
         try:
             with _working("summing the table"):
@@ -133,6 +137,38 @@ def verify(
     if not found:
         wrong = ", ".join(c.name for c in found.checks if not c.holds)
         raise FileError(f"file={file} does not hold: {wrong}; do not rely on it")
+
+
+@app.command()
+def enclose(
+    points: Annotated[Path, typer.Argument(help="A CSV file: a header, then one point a row.")],
+    *,
+    order: Annotated[float, typer.Option(help="p in [2, inf], the norm of the error.")] = 2.0,
+    rtol: Annotated[float, typer.Option(help="The relative gap to reach.")] = 1e-6,
+    difference: Annotated[
+        bool, typer.Option("--difference", help="Enclose all differences of two points.")
+    ] = False,
+    as_json: _Json = False,
+) -> None:
+    """Find the least ellipsoid around a public list of points, and prove how close to least."""
+    from lownoise import report
+    from lownoise.domains import difference_body
+    from lownoise.enclosure import enclose as least
+    from lownoise.listed import read_points
+
+    names, domain = read_points(points)
+    with _solving("enclosing the points") as progress:
+        found = least(
+            difference_body(domain) if difference else domain,
+            order=order,
+            rtol=rtol,
+            progress=progress,
+        )
+    found.certificate.verify()
+    if as_json:
+        print(json.dumps(report.enclosure_dict(names, found), indent=2))  # noqa: T201
+    else:
+        _show(report.enclosure_table(names, found))
 
 
 @app.command()
@@ -297,6 +333,25 @@ def _show(what: RenderableType) -> None:
     from rich.console import Console
 
     Console(highlight=False, soft_wrap=isinstance(what, str)).print(what, markup=False)
+
+
+@contextmanager
+def _solving(what: str) -> Iterator[Callable[[Progress], None]]:
+    """Show on a terminal how far a search is; Ctrl-C takes the best found so far."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), TimeElapsedColumn())
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(what, total=None)
+
+        def tell(progress: Progress) -> None:
+            gap = "open" if progress.gap == math.inf else f"{progress.gap:.1e}"
+            bars.update(task, description=f"{what}: step {progress.iteration}, gap {gap}")
+
+        yield tell
 
 
 @contextmanager

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.bodies import AbstractPointBody
     from lownoise.certificate import Certificate
+    from lownoise.domains import AbstractDomain
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress
 
@@ -57,7 +58,7 @@ class Enclosure:
 
 
 def enclose(
-    domain: Box | Points | PointsDifference,
+    domain: AbstractDomain,
     *,
     order: float = 2.0,
     workload: ArrayLike | None = None,

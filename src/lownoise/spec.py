@@ -22,14 +22,18 @@ from pydantic import (
 
 from lownoise.domains import Box
 from lownoise.errors import SpecError
+from lownoise.listed import read_points
 from lownoise.planning import COUNT_SHARE, plan
 from lownoise.privacy import Budget, Ledger, approx_dp, gaussian_dp, zcdp
 from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pydantic_core import ErrorDetails
 
     from lownoise.planning import Plan
+    from lownoise.solvers import Progress
 
 
 _Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
@@ -108,7 +112,8 @@ class QuestionSpec(_Strict):
     missing: Literal["stand-in", "drop"] = "stand-in"
     count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] = COUNT_SHARE
     weights: Literal["range"] | None = None
-    columns: Annotated[dict[str, ColumnSpec], Field(min_length=1)]
+    points: Path | None = None
+    columns: dict[str, ColumnSpec] = Field(default_factory=dict, validate_default=True)
 
     @field_validator("size")
     @classmethod
@@ -134,13 +139,18 @@ class QuestionSpec(_Strict):
         columns: dict[str, ColumnSpec],
         info: ValidationInfo,
     ) -> dict[str, ColumnSpec]:
+        listed = info.data.get("points") is not None
+        if listed and columns:
+            raise ValueError("stands beside points, whose file names the columns; drop one of them")
+        if not listed and not columns and "points" in info.data:
+            raise ValueError("is missing; give each column its bounds, or points a list's path")
         if info.data.get("weights") and any(c.weight is not None for c in columns.values()):
             raise ValueError('has weights by column beside weights = "range"; give one of the two')
         return columns
 
     def column_weights(self) -> list[float] | str | None:
         """Return what one unit of each column's error matters: as given, 1 where nothing is."""
-        if self.weights is not None:
+        if self.weights is not None or self.points is not None:
             return self.weights
         return [1.0 if c.weight is None else c.weight for c in self.columns.values()]
 
@@ -166,12 +176,32 @@ class Spec(_Strict):
     data: DataSpec | None = None
     ledger: LedgerSpec | None = None
 
-    def plan(self) -> Plan:
+    def plan(self, progress: Callable[[Progress], None] | None = None) -> Plan:
         """Return the plan; no data are read.
+
+        Args:
+            progress: called with a `Progress` after every step of a search.
 
         Raises:
             LownoiseError: where the parts do not fit together.
         """
+        asked = self.question
+        return plan(
+            self._listed(asked.points) if asked.points is not None else self._boxed(),
+            budget=self.budget.budget(),
+            relation=asked.relation,
+            size=asked.size,
+            order=asked.order,
+            weights=asked.column_weights(),
+            count_share=asked.count_share,
+            progress=progress,
+        )
+
+    def _listed(self, path: Path) -> Mean:
+        names, domain = read_points(path)
+        return Mean(names, domain, missing="drop" if self.question.missing == "drop" else "center")
+
+    def _boxed(self) -> Mean:
         asked = self.question
         columns = asked.columns
         middle = [c.middle() for c in columns.values()]
@@ -180,20 +210,11 @@ class Spec(_Strict):
             for m, c in zip(middle, columns.values(), strict=True)
         ]
         domain = Box([c.lower for c in columns.values()], [c.upper for c in columns.values()])
-        question = Mean(
+        return Mean(
             list(columns),
             domain,
             center=middle,
             missing="drop" if asked.missing == "drop" else stand_in,
-        )
-        return plan(
-            question,
-            budget=self.budget.budget(),
-            relation=asked.relation,
-            size=asked.size,
-            order=asked.order,
-            weights=asked.column_weights(),
-            count_share=asked.count_share,
         )
 
     def account(self) -> Ledger | None:
@@ -221,11 +242,14 @@ def read_spec(path: Path) -> Spec:
         mistakes = "\n".join(f"  {_mistake(d)}" for d in error.errors())
         raise SpecError(f"spec={path} has {_count(error.error_count())}:\n{mistakes}") from None
     folder = path.parent
-    moved = {
+    moved: dict[str, _Strict] = {
         name: part.model_copy(update={"path": folder / part.path})
         for name, part in (("data", spec.data), ("ledger", spec.ledger))
         if part is not None
     }
+    if spec.question.points is not None:
+        beside = {"points": folder / spec.question.points}
+        moved["question"] = spec.question.model_copy(update=beside)
     return spec.model_copy(update=moved)
 
 

@@ -10,6 +10,7 @@ COMMANDS = (
     ("plan",),
     ("release",),
     ("verify",),
+    ("enclose",),
     ("demo",),
     ("ledger",),
     ("ledger", "create"),

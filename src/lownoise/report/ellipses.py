@@ -14,6 +14,7 @@ from lownoise.report.names import shortened, shown
 from lownoise.report.ratios import answer_ratios
 
 if TYPE_CHECKING:
+    from lownoise.shapes import AbstractShape
     from lownoise.terms import Terms
 
 LEVEL = 0.95
@@ -39,11 +40,13 @@ def _panel(terms: Terms, i: int, j: int) -> dict[str, Any]:
     radius = chi_quantile(LEVEL, 2)
     across, up = (float(radius * terms.standard_deviation[k]) for k in (i, j))
     circle = float(radius * terms.isotropic[i])  # the same in every coordinate
+    axes, angle = _axes(terms.mechanism.answer_noise, i, j)
     largest = max(across, up, circle)
     words = [shown(terms.names[k]) for k in (i, j)]
     return {
-        "across": f"{across / largest:.4f}",
-        "up": f"{up / largest:.4f}",
+        "across": f"{radius * axes[0] / largest:.4f}",
+        "up": f"{radius * axes[1] / largest:.4f}",
+        "turn": f"{-angle:.2f}",  # degrees; a picture's y runs down
         "circle": f"{circle / largest:.4f}",
         "x": shortened(terms.names[i], _LONGEST),
         "y": shortened(terms.names[j], _LONGEST),
@@ -57,3 +60,19 @@ def _panel(terms: Terms, i: int, j: int) -> dict[str, Any]:
         "reach": f"±{numbers.significant(across)} and ±{numbers.significant(up)}",
         "round": f"±{numbers.significant(circle)}",
     }
+
+
+def _axes(noise: AbstractShape, i: int, j: int) -> tuple[tuple[float, float], float]:
+    """Return the deviations along the axes of the pair's ellipse, and the first one's angle."""
+    rows = np.zeros((2, noise.sources))
+    for place, k in enumerate((i, j)):
+        columns, entries = noise.row(k)
+        rows[place, columns] = entries
+    size = float(np.max(np.abs(rows)))
+    covariance = (rows / size) @ (rows / size).T
+    if covariance[0, 1] == 0:
+        return (size * float(covariance[0, 0]) ** 0.5, size * float(covariance[1, 1]) ** 0.5), 0.0
+    squares, turned = np.linalg.eigh(covariance)
+    least, most = (size * float(v) for v in np.sqrt(np.maximum(squares, 0.0)))
+    angle = float(np.degrees(np.arctan2(turned[1, 1], turned[0, 1])))
+    return (most, least), (angle + 90) % 180 - 90  # an axis has no front and no back

@@ -77,6 +77,7 @@ def _page(terms: Terms, release: Release | None) -> str:
         panels=ellipses.panels(terms),
         comparison=_comparison(terms),
         laplace=sentences.laplace(terms),
+        bounds_said=sentences.bounds(terms),
         bound=_bound(terms),
         bound_said=sentences.lower_bound(terms),
         certificate=_certificate(terms),
@@ -199,7 +200,7 @@ def _making(terms: Terms, release: Release | None) -> list[tuple[str, str]]:
         ("Relation", terms.relation),
         ("Rows", f"{terms.size:,} (public)" if terms.size is not None else "private; counted"),
         ("Order of the error", _order(terms)),
-        ("Noise", "Gaussian, independent between answers, rounded to a grid"),
+        ("Noise", sentences.noise(terms)),
     ]
     if release is not None:
         made.append(("Created", release.created))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from lownoise.domains import Points
 from lownoise.privacy import ApproxDP
 from lownoise.report import numbers
 from lownoise.report.names import shown
@@ -168,3 +169,19 @@ def epsilon(terms: Terms) -> str:
     """Return ε of the cost: as the budget has it, or four digits, rounded up."""
     asked = isinstance(terms.budget, ApproxDP)
     return numbers.shortest(terms.cost.epsilon) if asked else numbers.at_most(terms.cost.epsilon)
+
+
+def noise(terms: Terms) -> str:
+    """Return what kind of noise it is."""
+    longest = terms.mechanism.noise.longest_row
+    mixed = longest > 1 or terms.mechanism.embed is not None
+    between = "correlated" if mixed else "independent"
+    return f"Gaussian, {between} between answers, rounded to a grid"
+
+
+def bounds(terms: Terms) -> str:
+    """Return what the table of bounds is called."""
+    domain = terms.question.domain
+    if isinstance(domain, Points):
+        return f"Ranges of the columns in the list of {len(domain.points):,} points"
+    return "Bounds of the columns"
