@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
-from lownoise.certificate import CornerDual, PointDual
+from lownoise.certificate import CornerDual, PointDual, ProductDual
 from lownoise.coordinates import Coordinates, fits
 from lownoise.domains import Box, Points
 from lownoise.errors import FileError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
     from lownoise.shapes import AbstractShape
 
-    Evidence = CornerDual | PointDual
+    Evidence = CornerDual | PointDual | ProductDual
 
 _WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
 
@@ -155,12 +155,14 @@ def _(dual: CornerDual, plain: CornerDual) -> dict[str, Any]:
 
 
 @_evidence.register(PointDual)
-def _(dual: PointDual, plain: PointDual) -> dict[str, Any]:
+@_evidence.register(ProductDual)
+def _(dual: PointDual | ProductDual, plain: PointDual | ProductDual) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "points"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
         fields[f"{prefix}vertices"] = each.indices.tolist()
         fields[f"{prefix}vertex_weights"] = each.vertex_weights.tolist()
+        fields[f"{prefix}measure"] = "product" if isinstance(each, ProductDual) else "list"
     return fields
 
 
@@ -181,14 +183,16 @@ def _corners(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
 
 
 def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
+    expect(f"evidence.{prefix}measure", fields[f"{prefix}measure"], tuple(_MEASURES))
     indices = _whole(fields[f"{prefix}vertices"], f"evidence.{prefix}vertices")
-    return PointDual(
+    return _MEASURES[fields[f"{prefix}measure"]](
         indices,
         numbers(fields[f"{prefix}vertex_weights"], f"{prefix}vertex_weights", len(indices)),
         numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers),
     )
 
 
+_MEASURES: dict[str, Callable[..., Evidence]] = {"list": PointDual, "product": ProductDual}
 _EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Evidence]] = {
     "corners": _corners,
     "points": _vertices,

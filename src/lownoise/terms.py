@@ -25,7 +25,7 @@ from lownoise.rounding import square_up
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.bodies import AbstractPointBody, SymmetricBox
-    from lownoise.certificate import CornerDual, PointDual
+    from lownoise.certificate import CornerDual, PointDual, ProductDual
     from lownoise.privacy import GaussianEvent
     from lownoise.sensitivity import Relation
     from lownoise.workloads import Mean
@@ -83,8 +83,8 @@ class Terms:
     budget: Budget
     order: float
     weights: Vector
-    dual: CornerDual | PointDual
-    plain_dual: CornerDual | PointDual
+    dual: CornerDual | PointDual | ProductDual
+    plain_dual: CornerDual | PointDual | ProductDual
     mechanism: GaussianMechanism
 
     @property
@@ -111,7 +111,7 @@ class Terms:
         question, chosen = self.question, self.mechanism.coordinates
         return summed_body(question.domain, self.relation, question.center, chosen)
 
-    def _least(self, dual: CornerDual | PointDual, weights: Vector) -> float:
+    def _least(self, dual: CornerDual | PointDual | ProductDual, weights: Vector) -> float:
         """Return at most the least objective at μ = 1."""
         found = lower_bound(dual, self.body, self.order, weights, self.mechanism.embed)
         return found / (self.size or 1) * (1 - _TINY)

@@ -2,7 +2,7 @@
 """How close to least a noise is, from both sides, recomputed from its evidence alone."""
 
 from lownoise.certificate.claim import Certificate, Claim
-from lownoise.certificate.duals import CornerDual, PointDual
+from lownoise.certificate.duals import CornerDual, PointDual, ProductDual
 from lownoise.certificate.lower import lower_bound
 from lownoise.certificate.norms import order_norm
 from lownoise.certificate.upper import upper_bound
@@ -12,6 +12,7 @@ __all__ = [
     "Claim",
     "CornerDual",
     "PointDual",
+    "ProductDual",
     "lower_bound",
     "order_norm",
     "upper_bound",

@@ -15,7 +15,7 @@ from lownoise.errors import PlanError
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.bodies import AbstractPointBody, SymmetricBox
-    from lownoise.certificate.duals import CornerDual, PointDual
+    from lownoise.certificate.duals import CornerDual, PointDual, ProductDual
     from lownoise.frames import Frame
     from lownoise.shapes import AbstractShape
 
@@ -93,7 +93,7 @@ class Claim:
     frame: Frame | None
     shape: AbstractShape
     center: Vector
-    dual: CornerDual | PointDual
+    dual: CornerDual | PointDual | ProductDual
 
     def certificate(self) -> Certificate:
         """Return both bounds, rounded outward.

@@ -20,6 +20,22 @@ class CornerDual:
 
 @final
 @dataclass(frozen=True, eq=False)
+class ProductDual:
+    """The measure of two independent points' difference, the two being different.
+
+    Args:
+        indices: which points, different ones, shape (k,).
+        vertex_weights: w ≥ 0, the measure that both are drawn from, shape (k,).
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    indices: Integers
+    vertex_weights: Vector
+    query_weights: Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class PointDual:
     """A measure on a few vertices of a body, and query weights.
 

@@ -23,8 +23,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies import AbstractPointBody, SymmetricBox
-from lownoise.certificate.duals import CornerDual, PointDual
+from lownoise.bodies import (
+    AbstractPointBody,
+    PointDifferences,
+    SymmetricBox,
+    TranslatedPoints,
+)
+from lownoise.certificate.duals import CornerDual, PointDual, ProductDual
 from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
@@ -91,26 +96,82 @@ def _(
     queries: Vector | None = None,
     hint: AbstractShape | None = None,
 ) -> float:
-    c, w = dual.query_weights, dual.vertex_weights
-    fits = (
-        isinstance(body, AbstractPointBody)
-        and body.knows(dual.indices)
-        and w.shape == (len(dual.indices),)
-        and c.shape == weights.shape
-        and weights.shape == ((body.dimension,) if queries is None else (len(queries),))
-    )
-    if not fits or not (np.all(w >= 0) and np.all(c >= 0)):
-        raise PlanError("PointDual does not fit its body; solve again")
-    if not body.dimension or not np.any(w > 0) or not np.any(c > 0):
+    _check(dual, body, body.knows(dual.indices), weights, queries)
+    if not _says_something(dual, body):
         return 0.0
-    w = w / float(np.sum(w))
+    w = dual.vertex_weights / float(np.sum(dual.vertex_weights))
     vertices = body.vertices(dual.indices)
     about, off = _about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
-    seen = np.sqrt(w)[:, None] * about
-    asked = np.sqrt(c) * weights
+    asked = np.sqrt(dual.query_weights) * weights
+    paired = _paired(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
+    mass = math.fsum(w) * order_norm(dual.query_weights, conjugate(order))
+    return paired / math.sqrt(mass) * (1 - TINY)
+
+
+@lower_bound.register(ProductDual)
+def _(
+    dual: ProductDual,
+    body: AbstractPointBody,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    # E(x − y)(x − y)ᵀ is twice the covariance; pairs x = y have length 0 and share Σwᵢ²
+    points = TranslatedPoints(body.points) if isinstance(body, PointDifferences) else None
+    known = points is not None and points.knows(dual.indices)
+    _check(
+        dual, body, known and len(np.unique(dual.indices)) == len(dual.indices), weights, queries
+    )
+    if not _says_something(dual, body):
+        return 0.0
+    w = dual.vertex_weights / float(np.sum(dual.vertex_weights))
+    about, off = _about_mean(body.points[dual.indices], w)
+    asked = np.sqrt(dual.query_weights) * weights
+    paired = _paired(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
+    mass = (math.fsum(w) ** 2 - math.fsum(w * w)) * (1 + SLACK)
+    mass *= order_norm(dual.query_weights, conjugate(order))
+    return paired * math.sqrt(2 / mass) * (1 - TINY) if mass > 0 else 0.0
+
+
+def _check(
+    dual: PointDual | ProductDual,
+    body: AbstractPointBody,
+    known: bool,  # noqa: FBT001
+    weights: Vector,
+    queries: Vector | None,
+) -> None:
+    c, w = dual.query_weights, dual.vertex_weights
+    answers = (body.dimension,) if queries is None else (len(queries),)
+    shaped = w.shape == (len(dual.indices),) and c.shape == weights.shape == answers
+    if not (known and shaped and np.all(w >= 0) and np.all(c >= 0)):
+        raise PlanError(f"{type(dual).__name__} does not fit its body; solve again")
+
+
+def _says_something(dual: PointDual | ProductDual, body: AbstractPointBody) -> bool:
+    weighty = np.any(dual.vertex_weights > 0) and np.any(dual.query_weights > 0)
+    return bool(body.dimension and weighty)
+
+
+def _paired(
+    seen: Vector,
+    off: Vector,
+    asked: Vector,
+    queries: Vector | None,
+    hint: AbstractShape | None,
+) -> float:
+    """Return at most the nuclear norm of diag(asked)·L·seenᵀ.
+
+    Args:
+        seen: √wᵢ·sᵢ, shape (k, d).
+        off: how far the mean that sᵢ is taken about can be off, shape (d,).
+        asked: √c·ω, shape (m,).
+        queries: L, or None.
+        hint: the nearly least M, or None.
+    """
     if queries is None:
         right = seen * asked
-        # at the optimum the square root of rightᵀ·right is asked·M·asked
+        # at the optimum the square root of rightᵀ·right is asked·M·asked, up to a factor
         trial, norm = _polar(right, None if hint is None else _root(hint, asked))
         products = right * trial
         found, doubt = math.fsum(products.ravel()), growth(9) * float(np.sum(np.abs(products)))
@@ -127,8 +188,7 @@ def _(
         size = np.abs(seen) @ (np.abs(turn).T @ np.abs(scaled)).T
         doubt = growth(m + 2 * d + 99) * float(np.sum(size * np.abs(trial)))
         doubt += float(np.linalg.norm(np.abs(scaled) @ off)) * (1 + SLACK)
-    mass = math.fsum(w) * order_norm(c, conjugate(order))
-    return max(found - doubt, 0.0) / (norm * math.sqrt(mass)) * (1 - TINY)
+    return max(found - doubt, 0.0) / norm * (1 - TINY)
 
 
 def _about_mean(vertices: Vector, w: Vector) -> tuple[Vector, Vector]:

@@ -156,7 +156,7 @@ def saving(terms: Terms) -> str:
         return "No noise is needed."
     return (
         f"The total variance is {numbers.significant(found, 4)} times smaller than with i.i.d. "
-        "Gaussian noise on the same box at the same budget."
+        "Gaussian noise on the same domain at the same budget."
     )
 
 

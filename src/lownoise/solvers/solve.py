@@ -12,7 +12,7 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import AbstractPointBody, PointDifferences, SymmetricBox
-from lownoise.certificate import Claim, PointDual
+from lownoise.certificate import Claim, PointDual, ProductDual
 from lownoise.errors import PlanError
 from lownoise.frames import find_frame
 from lownoise.shapes import DenseShape
@@ -20,6 +20,7 @@ from lownoise.solvers.box import least_shape
 from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import PairVertices, PointVertices
+from lownoise.solvers.uniform import equal_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +137,11 @@ def _(
         moves=body.moves,
         floor=rtol * _FLOOR_SHARE,
     )
-    outcome = generate(problem, vertices, rtol=rtol, progress=progress)
+    pairs = isinstance(body, PointDifferences)
+    outcome = equal_weights(problem, vertices, coordinates, pairs=pairs, rtol=rtol)
+    kind = ProductDual if pairs and outcome is not None else PointDual
+    if outcome is None:
+        outcome = generate(problem, vertices, rtol=rtol, progress=progress)
     center = np.zeros(body.dimension)
     if body.moves:
         center = outcome.cover_weights @ body.vertices(outcome.cover_indices)
@@ -148,11 +153,7 @@ def _(
         frame=frame,
         shape=DenseShape(outcome.factor),
         center=frozen(center),
-        dual=PointDual(
-            outcome.indices,
-            frozen(outcome.weights),
-            frozen(outcome.query_weights),
-        ),
+        dual=kind(outcome.indices, frozen(outcome.weights), frozen(outcome.query_weights)),
     )
     return Solution(claim, outcome.status, outcome.iterations)
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Equal weights on everything: at once optimal for the most symmetrical bodies.
+
+Where all points are alike (one-hot rows, the corners of a box, the vertices of a cross-polytope)
+the optimum may need as many vertices as there are pairs of axes, or more, and generating them one
+short list after another would take for ever. Equal weights on all points, or on all pairs of them, are
+then optimal (by convexity, averaged over the symmetries), and one evaluation proves it. Elsewhere
+the same evaluation shows that they are not, and is thrown away.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.solvers.fidelity import fidelity
+from lownoise.solvers.generation import Outcome
+from lownoise.solvers.newton import objective
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.solvers.newton import Problem
+    from lownoise.solvers.pricing import AbstractVertices
+
+_MOST = 20_000_000  # numbers in the points
+_ALIKE = 1e-9
+_STEPS = 100
+
+
+def equal_weights(
+    problem: Problem,
+    vertices: AbstractVertices,
+    points: Vector,
+    *,
+    pairs: bool,
+    rtol: float,
+) -> Outcome | None:
+    """Return the optimum where equal weights on all points, or pairs, are it; else None.
+
+    Args:
+        problem: queries and order.
+        vertices: what is to be covered.
+        points: shape (N, r).
+        pairs: whether the body is that of the differences.
+        rtol: the relative gap to reach.
+    """
+    count = len(points)
+    if points.size > _MOST or (pairs and count < 3):  # noqa: PLR2004
+        return None
+    moves = problem.moves or pairs
+    equal = np.full(count, 1.0 / count)
+    e = problem.exponent
+    c = np.ones(problem.count) if e == 0 else np.full(problem.count, problem.count**-e)
+    # a pair at random has twice the second moment of a point, and 1/N of the pairs are of length 0
+    stretch = math.sqrt(2 * count / (count - 1)) if pairs else 1.0
+    steps = 0
+    while True:
+        steps += 1
+        state = fidelity(points, equal, problem.queries, c, moves=moves)
+        lengths = state.stretches()
+        if np.max(lengths) > np.min(lengths) * (1 + _ALIKE):
+            return None
+        variances = state.variances()
+        size = objective(variances, problem.order)
+        norm = 1.0 if e == 0 else float(np.sum(c ** (1 / e))) ** e
+        lower = state.value * stretch / math.sqrt(norm)
+        best = size * math.sqrt(float(np.max(lengths))) * stretch
+        if best <= lower * (1 + rtol) or e == 0 or steps >= _STEPS:
+            break
+        # the exact maximiser of a minorant of F in c (ours)
+        c = (c * variances**2) ** (e / (2 - e))
+        c /= np.max(c)
+    # M of the pairs is `stretch` times that of the points, and its inverse 1/stretch times
+    inverse = state.inverse_factor()
+    radius = vertices.price(
+        inverse, state.mean if problem.moves else 0 * state.mean, math.inf, 1
+    ).radius
+    upper = size * radius
+    if not upper <= lower * (1 + rtol):
+        return None
+    return Outcome(
+        factor=state.factor() * radius,
+        cover_indices=np.arange(count),
+        cover_weights=equal,
+        indices=np.arange(count),
+        weights=equal,
+        query_weights=c,
+        lower=lower,
+        upper=upper,
+        iterations=steps,
+        status="solved",
+    )
