@@ -31,9 +31,11 @@ _NEW_SHARE = 0.3  # of all weight, for vertices that were just found
 _CENTRING = 0.1  # of the gap: weight times slack, summed, at a warm start
 _LEAST = 1e-14
 _APART = 1e-12
+_MOST_LISTED = 6000  # vertices: their Hessian takes half a gigabyte
 _CARRIED = 0.1
 _SHORT = "stopped at the greatest number of steps; raise rtol"
 _STUCK = "stopped where floats resolve no more; the bounds are proved as they are, or raise rtol"
+_FULL = "stopped: the optimum rests on more vertices than fit; the bounds hold, or raise rtol"
 _INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
 
 
@@ -217,6 +219,11 @@ def generate(
                 status = _STUCK if best.iterations < most else _SHORT
                 break
             keep = _outer(iterate)
+            room = max(_MOST_LISTED - int(np.count_nonzero(keep)), 0)
+            if len(found) > 0 and not room:
+                status = _FULL
+                break
+            found = found[:room]
             indices = np.concatenate([indices[keep], found])
             listed = vertices.gather(indices)
             state = _warm(iterate, keep, len(found), best.gap)

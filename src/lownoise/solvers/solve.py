@@ -138,7 +138,7 @@ def _(
         floor=rtol * _FLOOR_SHARE,
     )
     pairs = isinstance(body, PointDifferences)
-    outcome = equal_weights(problem, vertices, coordinates, pairs=pairs, rtol=rtol)
+    outcome = equal_weights(problem, coordinates, pairs=pairs, rtol=rtol)
     kind = ProductDual if pairs and outcome is not None else PointDual
     if outcome is None:
         outcome = generate(problem, vertices, rtol=rtol, progress=progress)

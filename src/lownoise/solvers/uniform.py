@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equal weights on everything: at once optimal for the most symmetrical bodies.
 
-Where all points are alike (one-hot rows, the corners of a box, the vertices of a cross-polytope)
-the optimum may need as many vertices as there are pairs of axes, or more, and generating them one
-short list after another would take for ever. Equal weights on all points, or on all pairs of them, are
-then optimal (by convexity, averaged over the symmetries), and one evaluation proves it. Elsewhere
-the same evaluation shows that they are not, and is thrown away.
+Where all points are alike (one-hot rows, corners of a box, vertices of a cross-polytope) the
+optimum may need as many vertices as there are pairs of axes, or more, and generating them one
+short list after another would take for ever. Equal weights on all points, or on all pairs of them,
+are then optimal (by convexity, averaged over the symmetries), and one evaluation proves it.
+Elsewhere the same evaluation shows that they are not, and is thrown away.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.bodies.diameter import farthest_pairs
 from lownoise.solvers.fidelity import fidelity
 from lownoise.solvers.generation import Outcome
 from lownoise.solvers.newton import objective
@@ -22,7 +23,6 @@ from lownoise.solvers.newton import objective
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.solvers.newton import Problem
-    from lownoise.solvers.pricing import AbstractVertices
 
 _MOST = 20_000_000  # numbers in the points
 _ALIKE = 1e-9
@@ -31,7 +31,6 @@ _STEPS = 100
 
 def equal_weights(
     problem: Problem,
-    vertices: AbstractVertices,
     points: Vector,
     *,
     pairs: bool,
@@ -41,7 +40,6 @@ def equal_weights(
 
     Args:
         problem: queries and order.
-        vertices: what is to be covered.
         points: shape (N, r).
         pairs: whether the body is that of the differences.
         rtol: the relative gap to reach.
@@ -72,11 +70,8 @@ def equal_weights(
         # the exact maximiser of a minorant of F in c (ours)
         c = (c * variances**2) ** (e / (2 - e))
         c /= np.max(c)
-    # M of the pairs is `stretch` times that of the points, and its inverse 1/stretch times
-    inverse = state.inverse_factor()
-    radius = vertices.price(
-        inverse, state.mean if problem.moves else 0 * state.mean, math.inf, 1
-    ).radius
+    image = (points - state.mean) @ state.inverse_factor().T
+    radius = farthest_pairs(image).longest if pairs else math.sqrt(float(np.max(lengths)))
     upper = size * radius
     if not upper <= lower * (1 + rtol):
         return None
