@@ -2,9 +2,10 @@
 """Coordinates in which a body fills all its dimensions and every direction is asked about.
 
 A flat body (one-hot rows, a single point, fewer points than columns) is described by some of its
-own coordinates, its pivots; the others follow from them linearly. Directions that no query looks
-at are projected away. Nothing is regularised: what floats cannot tell from flat is taken as flat,
-and how far that can be off is computed and added to the bounds.
+own coordinates, its pivots; the others follow from them linearly. Where queries do not see every
+direction, some columns of L give the others, so that few sums of coordinates carry all answers.
+Nothing is regularised: what floats cannot tell from flat is taken as flat, and how far that can be
+off is computed and added to the bounds.
 """
 
 from __future__ import annotations
@@ -34,28 +35,30 @@ class Frame:
         dimension: d.
         pivots: the coordinates that are kept, rising, shape (r,).
         embed: shape (r, d): s = s[pivots]·embed on the span of the body; None where r = d.
-        basis: orthonormal columns, shape (r, r'): the directions that queries see; None for all.
+        seeing: the pivots whose columns of L give the others, shape (r',).
+        view: shape (r', r): y = view·s[pivots] with L·s = L[seeing]·y; None where queries see all.
     """
 
     dimension: int
     pivots: Integers
     embed: Vector | None
-    basis: Vector | None
+    seeing: Integers
+    view: Vector | None
 
     @property
     def rank(self) -> int:
         """The number of coordinates that are left."""
-        return self.pivots.size if self.basis is None else self.basis.shape[1]
+        return self.seeing.size
 
     @property
     def exact(self) -> bool:
         """Whether nothing was left out and no coordinate changed."""
-        return self.embed is None and self.basis is None
+        return self.embed is None and self.view is None
 
     def down(self, vectors: Vector) -> Vector:
         """Return the coordinates of `vectors`, shapes (k, d) and (k, r')."""
         kept = vectors if self.embed is None else vectors[:, self.pivots]
-        return kept if self.basis is None else kept @ self.basis
+        return kept if self.view is None else kept @ self.view.T
 
     def map_down(self) -> Vector:
         """Return the matrix of `down`, shape (r', d)."""
@@ -64,13 +67,13 @@ class Frame:
     def up(self) -> Vector:
         """Return the matrix back into d coordinates, shape (d, r')."""
         embed = np.eye(self.dimension) if self.embed is None else self.embed.T
-        return embed if self.basis is None else embed @ self.basis
+        return embed if self.view is None else embed[:, self.seeing]
 
     def seen(self, queries: Vector | None) -> Vector | None:
         """Return the queries in these coordinates, shape (m, r'); None stays the identity."""
         if queries is None:
-            return None if self.embed is None and self.basis is None else self.up()
-        return queries if self.embed is None and self.basis is None else queries @ self.up()
+            return None if self.exact else self.up()
+        return queries if self.exact else queries @ self.up()
 
     def slack_up(self, body: AbstractPointBody, queries: Vector | None, center: Vector) -> Vector:
         """Return at least max |L·(s − center) − L·up·down·(s − center)| over s, shape (m,).
@@ -86,12 +89,15 @@ class Frame:
             full[:, self.pivots] = self.embed.T
             rest = body.extent_up(np.eye(d) - full, center)
             off = rest if queries is None else np.abs(queries) @ rest
-        if self.basis is not None and queries is not None:
+        if self.view is not None and queries is not None:
             embed = np.eye(d) if self.embed is None else self.embed.T
             on = queries @ embed
             error = growth(2 * d + 9) * (np.abs(queries) @ np.abs(embed))
-            lost = np.abs(on - (on @ self.basis) @ self.basis.T) + error
-            lost += growth(2 * d + 9) * (np.abs(on) @ np.abs(self.basis) @ np.abs(self.basis.T))
+            given = on[:, self.seeing]
+            lost = (
+                np.abs(on - given @ self.view) + error + error[:, self.seeing] @ np.abs(self.view)
+            )
+            lost += growth(2 * d + 9) * (np.abs(given) @ np.abs(self.view))
             pick = np.eye(d) if self.embed is None else np.eye(d)[self.pivots]
             off = off + lost @ body.extent_up(pick, center)
         return off * (1 + growth(2 * d + 99))
@@ -116,29 +122,58 @@ def find_frame(
         2
     """
     pivots, embed = _pivots(body, in_order=in_order)
-    frame = Frame(dimension=body.dimension, pivots=pivots, embed=embed, basis=None)
+    all_ = np.arange(pivots.size)
+    plain = Frame(dimension=body.dimension, pivots=pivots, embed=embed, seeing=all_, view=None)
     if queries is None or not pivots.size:
-        return frame
-    basis = _sight(
-        frame.seen(queries),
-        frame.down(np.abs(body.extent_up(np.eye(body.dimension), body.directions))[None])[0],
-    )
-    return Frame(dimension=body.dimension, pivots=pivots, embed=embed, basis=basis)
+        return plain
+    on = plain.seen(queries)
+    extent = body.extent_up(np.eye(body.dimension), body.directions)[pivots]
+    seeing, view = _sight(queries if on is None else on, extent)
+    return Frame(dimension=body.dimension, pivots=pivots, embed=embed, seeing=seeing, view=view)
 
 
-def _sight(queries: Vector | None, extent: Vector) -> Vector | None:
-    """Return an orthonormal basis of what the queries see, None where that is everything."""
-    assert queries is not None  # noqa: S101 (a caller without queries needs no basis)
+def _sight(queries: Vector, extent: Vector) -> tuple[Integers, Vector | None]:
+    """Return columns that give the others, and all columns in terms of them; None where it is all.
+
+    A column is dependent where what the chosen ones leave of it is rounding of its own length: a
+    coordinate of little width is as much asked about as any other. Of the independent ones those
+    that say most are chosen first, so that no wide coordinate is told by a narrow one.
+    """
+    from scipy.linalg import solve_triangular
+
     r = queries.shape[1]
-    triangle = triangle_of(queries * extent)
-    _, lengths, turned = np.linalg.svd(triangle)
-    rank = int(np.count_nonzero(lengths > _FLAT * lengths[0])) if lengths[0] > 0 else 0
-    if rank == r:
-        return None
-    # the kernel in scaled coordinates, unscaled, then its complement
-    kernel = turned[rank:] * extent
-    full = np.linalg.qr(kernel.T, mode="complete")[0]
-    return full[:, r - rank :]
+    length = np.linalg.norm(queries, axis=0)
+    seen = np.flatnonzero(length > 0)
+    triangle = triangle_of(queries[:, seen] / length[seen])
+    if seen.size == r and len(triangle) == r:
+        values = np.linalg.svd(triangle, compute_uv=False)
+        if values[-1] > _FLAT * values[0]:
+            return np.arange(r), None
+    size = extent[seen] * length[seen]
+    rest, chosen = triangle.copy(), np.zeros(0, dtype=np.int64)
+    basis = np.zeros((len(triangle), len(triangle)))
+    while chosen.size < len(triangle):
+        left = np.linalg.norm(rest, axis=0)
+        left[chosen] = 0.0
+        left[left <= _FLAT] = 0.0
+        if not np.any(left):
+            break
+        j = int(np.argmax(left * size))
+        known = basis[: chosen.size]
+        column = rest[:, j] - (known @ rest[:, j]) @ known
+        column /= np.linalg.norm(column)
+        basis[chosen.size] = column
+        rest -= np.outer(column, column @ rest)
+        chosen = np.append(chosen, j)
+    if chosen.size == r:
+        return np.arange(r), None
+    inside = basis[: chosen.size] @ triangle
+    view = np.zeros((chosen.size, r))
+    lead = np.triu(inside[:, chosen])
+    view[:, seen] = solve_triangular(lead, inside, check_finite=False) * length[seen]
+    view /= length[seen[chosen], None]
+    view[:, seen[chosen]] = np.eye(chosen.size)
+    return seen[chosen], view
 
 
 def _pivots(body: AbstractPointBody, *, in_order: bool) -> tuple[Integers, Vector | None]:

@@ -54,7 +54,12 @@ def _(body: AbstractPointBody, claim: Claim) -> float:
     if not white.defect < 1:
         return math.inf
     down = white.matrix if frame.exact else white.matrix @ frame.map_down()
-    radius = body.reach_up(down, claim.center) / (1 - white.defect)
+    reach = body.reach_up(down, claim.center)
+    if frame.view is not None:  # otherwise the product above is a choice of columns
+        far = body.extent_up(np.eye(body.dimension), claim.center)
+        sums = np.abs(white.matrix) @ (np.abs(frame.map_down()) @ far)
+        reach += growth(frame.rank + 9) * float(np.linalg.norm(sums))
+    radius = reach / (1 - white.defect)
     seen = frame.seen(claim.queries)
     factor = shape.factor if seen is None else seen @ shape.factor
     rows = np.sqrt(np.einsum("ij,ij->i", factor, factor))
