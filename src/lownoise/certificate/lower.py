@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _THIN = 1e-12  # of the largest eigenvalue
 _ORTHOGONAL = 1e-10
 _STEPS = 4
+_LOST = 1e-12  # of the pairing, beyond which a hint is not near enough
 
 
 @singledispatch
@@ -214,7 +215,7 @@ def _polar(rows: Vector, inverse_root: Vector | None = None) -> tuple[Vector, fl
     if tall and inverse_root is not None:
         near = high @ inverse_root
         near *= math.sqrt(near.shape[1]) / float(np.linalg.norm(near))
-        if _straighten(near):
+        if _straighten(near) and _pairs_well(near, high):
             return near, _spectral_up(near)
     values, axes = np.linalg.eigh(high.T @ high)
     near = np.empty(0)
@@ -224,6 +225,17 @@ def _polar(rows: Vector, inverse_root: Vector | None = None) -> tuple[Vector, fl
         left, _, right = np.linalg.svd(high, full_matrices=False)
         near = left @ right
     return (near if tall else near.T), _spectral_up(near)
+
+
+def _pairs_well(near: Vector, high: Vector) -> bool:
+    """Return whether no rotation of `near` pairs much better: nearᵀ·high is then symmetric."""
+    pairing = near.T @ high
+    size = np.diag(pairing)
+    if not np.all(size > 0):
+        return False
+    turn = pairing - pairing.T
+    lost = np.sum(turn * turn / (size[:, None] + size)) / 4
+    return bool(lost <= _LOST * np.sum(size))
 
 
 def _straighten(near: Vector) -> bool:
