@@ -76,6 +76,25 @@ class AbstractVertices(ABC):
         """Return the vertices s with ‖inverse·(s − mean)‖ > beyond, `wanted` of them at most."""
 
 
+def distinct(points: Vector) -> Integers:
+    """Return the indices of points that equal none before them, rising, shape (k,).
+
+    Examples:
+        >>> distinct(np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
+        array([0, 1])
+    """
+    # equal rows have equal keys, unless sums round unlike: then a copy stays, which is harmless
+    keys = points @ np.cos(np.arange(1, points.shape[1] + 1))
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    if first.size == len(points):
+        return np.arange(len(points))
+    again = np.flatnonzero(first[group] != np.arange(len(points)))
+    same = np.ones(again.size, dtype=np.bool_)
+    for column in points.T:
+        same &= column[again] == column[first[group[again]]]
+    return np.delete(np.arange(len(points)), again[same])
+
+
 @final
 class PointVertices(AbstractVertices):
     """The points themselves.

@@ -19,7 +19,7 @@ from lownoise.shapes import DenseShape
 from lownoise.solvers.box import least_shape
 from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
-from lownoise.solvers.pricing import PairVertices, PointVertices
+from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
 from lownoise.solvers.uniform import equal_weights
 
 if TYPE_CHECKING:
@@ -127,6 +127,9 @@ def _(
     seen = frame.seen(queries)
     asked = weights if seen is None else weights[:, None] * seen
     unit = _unit(coordinates, frame.down(body.directions[None])[0], asked)
+    kept = distinct(coordinates)
+    if kept.size < len(coordinates):
+        coordinates = coordinates[kept]
     if isinstance(body, PointDifferences):
         vertices: PairVertices | PointVertices = PairVertices(coordinates)
     else:
@@ -144,7 +147,7 @@ def _(
         outcome = generate(problem, vertices, rtol=rtol, progress=progress)
     center = np.zeros(body.dimension)
     if body.moves:
-        center = outcome.cover_weights @ body.vertices(outcome.cover_indices)
+        center = outcome.cover_weights @ body.vertices(kept[outcome.cover_indices])
     claim = Claim(
         body=body,
         order=order,
@@ -153,7 +156,11 @@ def _(
         frame=frame,
         shape=DenseShape(outcome.factor),
         center=frozen(center),
-        dual=kind(outcome.indices, frozen(outcome.weights), frozen(outcome.query_weights)),
+        dual=kind(
+            kept[outcome.indices],
+            frozen(outcome.weights),
+            frozen(outcome.query_weights),
+        ),
     )
     return Solution(claim, outcome.status, outcome.iterations)
 
