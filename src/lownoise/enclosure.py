@@ -16,7 +16,7 @@ from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints, Tra
 from lownoise.domains import Box, Points, PointsDifference
 from lownoise.errors import DomainError, PlanError
 from lownoise.shapes import DenseShape
-from lownoise.solvers import RTOL, solve
+from lownoise.solvers import RTOL, SOLVED, solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress
 
+_LARGEST = 2.0**250
 _MOST_ORDER = 1e6  # beyond it the maximum is meant
 _LEAST_RTOL = 1e-12
 _MOST_CORNERS = 12  # ranges of a box whose corners are listed
@@ -115,12 +116,23 @@ def enclose(
     shape = claim.shape
     if claim.frame is not None and not claim.frame.exact and isinstance(shape, DenseShape):
         shape = DenseShape(claim.frame.up() @ shape.factor)
+    certificate = claim.certificate()
     return Enclosure(
         shape=shape,
         center=frozen(claim.center + offset),
-        certificate=claim.certificate(),
-        status=solution.status,
+        certificate=certificate,
+        status=proved_status(solution.status, certificate, rtol),
         iterations=solution.iterations,
+    )
+
+
+def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
+    """Return the status, where the bounds that were proved are as near as what was asked for."""
+    if status != SOLVED or certificate.gap <= rtol:
+        return status
+    return (
+        f"stopped with a proved gap of {certificate.gap:.1e}, where floats resolve no more; the "
+        "bounds are proved as they are, or bring columns to like scales, near zero"
     )
 
 
@@ -213,6 +225,8 @@ def checked_queries(workload: ArrayLike, dimension: int) -> Vector:
         PlanError: where it is not a table of finite numbers with one column a coordinate.
     """
     queries = matrix(workload, field="workload", error=PlanError)
+    if queries.size and np.max(np.abs(queries)) > _LARGEST:
+        raise PlanError("workload has a number beyond 2^250; use a larger unit")
     if queries.shape[1] != dimension or not len(queries):
         raise PlanError(
             f"workload has shape {queries.shape} for {dimension} coordinates; "

@@ -15,6 +15,7 @@ from lownoise.enclosure import (
     checked_queries,
     checked_rtol,
     checked_weights,
+    proved_status,
 )
 from lownoise.errors import PlanError
 from lownoise.shapes import DenseShape
@@ -40,7 +41,8 @@ class Factorization:
     Made by `factorize`.
 
     Args:
-        left: shape (m, r), r the rank of W, or m where W is square and lower-triangular.
+        left: shape (m, r), r the rank of W, or m where W is square and lower-triangular. Where a
+            workload does not see every direction of W, its factors of L·W are L·left and right.
         right: shape (r, n).
         certificate: lower ≤ γ_(p)(W) ≤ upper = √tr_{p/2}(left·leftᵀ), and `verify`.
         status: how the search ended, and what helps where it ended early.
@@ -87,7 +89,7 @@ def factorize(
         >>> bool(np.allclose(found.left @ found.right, np.tril(np.ones((4, 4)))))
         True
         >>> round(found.certificate.upper ** 2 / 4, 6)
-        1.800103
+        1.718536
     """
     order = checked_order(order)
     rtol = checked_rtol(rtol)
@@ -111,14 +113,14 @@ def factorize(
     frame, shape = claim.frame, claim.shape
     if frame is not None and frame.rank and isinstance(shape, DenseShape):
         left, right = _factors(frame.up() @ shape.factor, shape.factor, frame.down(body.points).T)
-    if triangular:
+    if triangular and (frame is None or frame.view is None):
         pivots = np.arange(0) if frame is None else frame.pivots
         left, right = _spread(left, pivots, 1), _spread(right, pivots, 0)
     return Factorization(
         left=frozen(left),
         right=frozen(right),
         certificate=certificate,
-        status=solution.status,
+        status=proved_status(solution.status, certificate, rtol),
         iterations=solution.iterations,
     )
 

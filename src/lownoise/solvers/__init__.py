@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solvers: the least ellipsoid around a body, with evidence; nothing of privacy rests on them."""
 
-from lownoise.solvers.generation import Progress
+from lownoise.solvers.generation import SOLVED, Progress
 from lownoise.solvers.solve import RTOL, Solution, solve
 
-__all__ = ["RTOL", "Progress", "Solution", "solve"]
+__all__ = ["RTOL", "SOLVED", "Progress", "Solution", "solve"]

@@ -33,6 +33,7 @@ _LEAST = 1e-14
 _APART = 1e-12
 _MOST_LISTED = 6000  # vertices: their Hessian takes half a gigabyte
 _CARRIED = 0.1
+SOLVED = "solved"
 _SHORT = "stopped at the greatest number of steps; raise rtol"
 _STUCK = "stopped where floats resolve no more; the bounds are proved as they are, or raise rtol"
 _FULL = "stopped: the optimum rests on more vertices than fit; the bounds hold, or raise rtol"
@@ -213,7 +214,7 @@ def generate(
             iterate = _polish(short, state, best)
             found = None if whole else _price(vertices, iterate, best, wanted)
             if best.gap <= rtol:
-                status = "solved"
+                status = SOLVED
                 break
             if whole or found is None or (not len(found) and inner <= rtol * _LAST):
                 status = _STUCK if best.iterations < most else _SHORT
