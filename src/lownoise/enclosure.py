@@ -103,6 +103,7 @@ def enclose(
         queries = checked_queries(workload, _dimension(domain))
     answers = _dimension(domain) if queries is None else len(queries)
     omega = checked_weights(weights, answers)
+    check_size(omega, queries)
     body, offset = _body(domain, queries is not None)
     solution = solve(
         body,
@@ -225,14 +226,28 @@ def checked_queries(workload: ArrayLike, dimension: int) -> Vector:
         PlanError: where it is not a table of finite numbers with one column a coordinate.
     """
     queries = matrix(workload, field="workload", error=PlanError)
-    if queries.size and np.max(np.abs(queries)) > _LARGEST:
-        raise PlanError("workload has a number beyond 2^250; use a larger unit")
     if queries.shape[1] != dimension or not len(queries):
         raise PlanError(
             f"workload has shape {queries.shape} for {dimension} coordinates; "
             "give one row a query, one column a coordinate",
         )
     return queries
+
+
+def check_size(weights: Vector, queries: Vector | None) -> None:
+    """Refuse weights and queries whose products with points could overflow.
+
+    Raises:
+        PlanError: where a weight times a number of its query is beyond 2^250.
+    """
+    size = np.ones(weights.size) if queries is None else np.max(np.abs(queries), axis=1)
+    large = np.flatnonzero(size > _LARGEST / weights)
+    if large.size:
+        i = int(large[0])
+        field = "weights" if queries is None else "weights × workload"
+        raise PlanError(
+            f"{field}[{i}]={weights[i] * size[i]:g} is beyond 2^250; use a larger unit",
+        )
 
 
 def checked_weights(weights: ArrayLike | None, answers: int) -> Vector:

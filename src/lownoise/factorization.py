@@ -11,6 +11,7 @@ import numpy as np
 from lownoise.arrays import frozen, matrix
 from lownoise.bodies import SymmetricPoints
 from lownoise.enclosure import (
+    check_size,
     checked_order,
     checked_queries,
     checked_rtol,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from lownoise.certificate import Certificate
     from lownoise.solvers import Progress
 
-_LARGEST = 2.0**250
+_LARGEST = 2.0**250  # products of numbers, and sums of them, stay finite
+_SMALLEST = 2.0**-250
 
 
 @final
@@ -96,6 +98,7 @@ def factorize(
     W = _checked(matrix)
     queries = None if workload is None else checked_queries(workload, len(W))
     omega = checked_weights(weights, len(W) if queries is None else len(queries))
+    check_size(omega, queries)
     triangular = W.shape[0] == W.shape[1] and not np.any(np.triu(W, 1))
     body = SymmetricPoints(frozen(np.ascontiguousarray(W.T)))
     solution = solve(
@@ -131,6 +134,11 @@ def _checked(values: ArrayLike) -> Vector:
         raise PlanError(f"matrix has shape {W.shape}; give at least one row and one column")
     if np.max(np.abs(W)) > _LARGEST:
         raise PlanError("matrix has a number beyond 2^250; use a larger unit")
+    size = np.max(np.abs(W), axis=1)
+    small = np.flatnonzero((size > 0) & (size < _SMALLEST))
+    if small.size:
+        i = int(small[0])
+        raise PlanError(f"matrix has at most {size[i]} in row {i}, below 2^-250; use a smaller unit")
     return W
 
 
