@@ -245,9 +245,8 @@ def check_size(weights: Vector, queries: Vector | None) -> None:
     if large.size:
         i = int(large[0])
         field = "weights" if queries is None else "weights × workload"
-        raise PlanError(
-            f"{field}[{i}]={weights[i] * size[i]:g} is beyond 2^250; use a larger unit",
-        )
+        value = float(weights[i]) * float(size[i])
+        raise PlanError(f"{field}[{i}]={value:g} is beyond 2^250; use a larger unit")
 
 
 def checked_weights(weights: ArrayLike | None, answers: int) -> Vector:

@@ -138,7 +138,9 @@ def _checked(values: ArrayLike) -> Vector:
     small = np.flatnonzero((size > 0) & (size < _SMALLEST))
     if small.size:
         i = int(small[0])
-        raise PlanError(f"matrix has at most {size[i]} in row {i}, below 2^-250; use a smaller unit")
+        raise PlanError(
+            f"matrix has at most {size[i]} in row {i}, below 2^-250; use a smaller unit",
+        )
     return W
 
 
