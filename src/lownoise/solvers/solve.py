@@ -17,7 +17,7 @@ from lownoise.errors import PlanError
 from lownoise.frames import find_frame
 from lownoise.shapes import DenseShape
 from lownoise.solvers.box import least_shape
-from lownoise.solvers.generation import generate
+from lownoise.solvers.generation import Progress, generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
 from lownoise.solvers.uniform import equal_weights
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from lownoise.arrays import Vector
     from lownoise.frames import Frame
-    from lownoise.solvers.generation import Progress
 
 RTOL = 1e-6
 _FLOOR_SHARE = 0.1  # of rtol: what the floor under query weights may cost
@@ -144,7 +143,7 @@ def _(
     outcome = equal_weights(problem, coordinates, pairs=pairs, rtol=rtol)
     kind = ProductDual if pairs and outcome is not None else PointDual
     if outcome is None:
-        outcome = generate(problem, vertices, rtol=rtol, progress=progress)
+        outcome = generate(problem, vertices, rtol=rtol, progress=_in_unit(progress, unit))
     center = np.zeros(body.dimension)
     if body.moves:
         center = outcome.cover_weights @ body.vertices(kept[outcome.cover_indices])
@@ -184,6 +183,16 @@ def _nothing(
         center=frozen(body.directions.copy()),
         dual=PointDual(none, frozen(np.ones(1)), frozen(np.ones(weights.size))),
     )
+
+
+def _in_unit(
+    progress: Callable[[Progress], None] | None,
+    unit: float,
+) -> Callable[[Progress], None] | None:
+    """Return the callback for bounds in parts of `unit`."""
+    if progress is None:
+        return None
+    return lambda at: progress(Progress(at.iteration, at.lower * unit, at.upper * unit))
 
 
 def _unit(points: Vector, start: Vector, asked: Vector) -> float:
