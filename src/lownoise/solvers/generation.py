@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _MOST_ITERATIONS = 500
 _STALLED = 30  # steps without a better bound
+_TIE = 1e-4  # of rtol
+_SETTLING = 16  # steps for the noise on queries that cost nearly nothing
 _INSIDE = 0.9  # a vertex whose stretch is below this is dropped
 _FIRST, _INNER, _LAST = 0.02, 0.3, 0.25  # how far a short list is solved before pricing
 _NEW_SHARE = 0.3  # of all weight, for vertices that were just found
@@ -118,14 +120,19 @@ class _Short:
 class _Best:
     """The best bounds so far, and what proves them."""
 
-    def __init__(self, problem: Problem, progress: Callable[[Progress], None] | None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        progress: Callable[[Progress], None] | None,
+        tie: float,
+    ) -> None:
         self._problem = problem
+        self._tie = tie
         self._progress = progress
         self.iterations = 0
         self.lower, self.upper = 0.0, math.inf
         self._low: tuple[Integers, Iterate] | None = None
         self._high: tuple[Integers, Iterate, float] | None = None
-        self._indices: Integers = np.zeros(0, dtype=np.int64)
 
     @property
     def gap(self) -> float:
@@ -133,27 +140,27 @@ class _Best:
         return self.upper / self.lower - 1 if self.lower > 0 else math.inf
 
     @property
-    def lowest(self) -> Iterate:
-        """The iterate of the lower bound."""
+    def lowest(self) -> tuple[Integers, Iterate]:
+        """The iterate of the lower bound, after the vertices that it weighs."""
         assert self._low is not None  # noqa: S101 (a solver takes at least one step)
-        return self._low[1]
+        return self._low
 
     def step(self, indices: Integers, iterate: Iterate, *, whole: bool) -> None:
         """Take one iterate in."""
         self.iterations += 1
-        self._indices = indices
         if iterate.lower > self.lower:
             self.lower, self._low = iterate.lower, (indices, iterate)
         if whole:
-            self.cover(iterate, iterate.radius)
+            self.cover(indices, iterate, iterate.radius)
         if self._progress is not None:
             self._progress(Progress(self.iterations, self.lower, self.upper))
 
-    def cover(self, iterate: Iterate, radius: float) -> None:
-        """Take an ellipsoid in whose radius over all vertices is known."""
-        if iterate.objective * radius < self.upper:
-            self.upper = iterate.objective * radius
-            self._high = (self._indices, iterate, radius)
+    def cover(self, indices: Integers, iterate: Iterate, radius: float) -> None:
+        """Take an ellipsoid in whose radius over all vertices is known; of equals the later."""
+        value = iterate.objective * radius
+        if value < self.upper * (1 + self._tie):
+            self.upper = min(self.upper, value)
+            self._high = (indices, iterate, radius)
 
     def outcome(self, status: str) -> Outcome:
         assert self._low is not None  # noqa: S101 (a solver takes at least one step)
@@ -194,7 +201,7 @@ def generate(
         most: the greatest number of Newton steps.
     """
     wanted = 2 * vertices.dimension + 4
-    best = _Best(problem, progress)
+    best = _Best(problem, progress, rtol * _TIE)
     indices = vertices.first(2 * wanted)
     listed = vertices.gather(indices)
     state = _cold(problem, listed)
@@ -212,7 +219,7 @@ def generate(
                 most=most,
             )
             iterate = _polish(short, state, best)
-            found = None if whole else _price(vertices, iterate, best, wanted)
+            found = None if whole else _price(vertices, indices, iterate, best, wanted)
             if best.gap <= rtol:
                 status = SOLVED
                 break
@@ -231,14 +238,14 @@ def generate(
     except KeyboardInterrupt:
         if best.iterations == 0:
             raise
-        _price(vertices, best.lowest, best, wanted)
+        _price(vertices, *best.lowest, best, wanted)
         status = _INTERRUPTED
     return best.outcome(status)
 
 
 def _polish(short: _Short, state: _State, best: _Best) -> Iterate:
     """Return an iterate whose bounds on the listed vertices are within `inner` of each other."""
-    lower, upper, stalled = 0.0, math.inf, 0
+    lower, upper, stalled, settling = 0.0, math.inf, 0, 0
     for iterate in newton(short.problem, short.listed, state.weights, state.roots, state.product):
         better = iterate.lower > lower or iterate.objective * iterate.radius < upper
         lower = max(lower, iterate.lower)
@@ -246,6 +253,10 @@ def _polish(short: _Short, state: _State, best: _Best) -> Iterate:
         stalled = 0 if better else stalled + 1
         best.step(short.indices, iterate, whole=short.whole)
         near = upper / lower - 1 <= short.inner
+        if near and short.whole and settling < _SETTLING and best.iterations < short.most:
+            settling += 1
+            if not (iterate.settled and iterate.gap <= short.inner):
+                continue
         if near or stalled >= _STALLED or best.iterations >= short.most:
             break
     return iterate
@@ -260,13 +271,19 @@ def _outer(iterate: Iterate) -> Chosen:
     return keep if carried > _CARRIED else np.ones(keep.shape, dtype=np.bool_)
 
 
-def _price(vertices: AbstractVertices, iterate: Iterate, best: _Best, wanted: int) -> Integers:
+def _price(
+    vertices: AbstractVertices,
+    indices: Integers,
+    iterate: Iterate,
+    best: _Best,
+    wanted: int,
+) -> Integers:
     """Return vertices that stick out farther than any listed one, and record the upper bound."""
     root = math.sqrt(iterate.state.value)
     beyond = max(1.0, iterate.radius / root * (1 + _APART))
     inverse = iterate.state.inverse_factor() / root
     priced = vertices.price(inverse, iterate.state.mean, beyond, wanted)
-    best.cover(iterate, priced.radius * root)
+    best.cover(indices, iterate, priced.radius * root)
     return priced.indices
 
 

@@ -35,6 +35,7 @@ _SHORT = 0.5
 _FAR = 0.005  # a gap above which steps are limited by more than the quadrature
 _LEAST_CENTRING = 0.01
 _RECENTRING = 0.5
+_SETTLED = 1e-2
 _SMALLEST_SLACK = 1e-300
 
 
@@ -79,6 +80,7 @@ class Iterate:
         objective: √tr_{p/2}(LML\u200bᵀ) of M as it is.
         lower: F/√(‖c‖_q Σw).
         radius: max √((s − x̄)ᵀM⁻¹(s − x̄)) over these vertices.
+        settled: whether weight times slack is small beside what each query has to say.
     """
 
     weights: Vector
@@ -88,6 +90,7 @@ class Iterate:
     objective: float
     lower: float
     radius: float
+    settled: bool
 
     @property
     def gap(self) -> float:
@@ -126,7 +129,9 @@ def newton(
     """
     e, n = problem.exponent, problem.count if problem.order > 2 else 0  # noqa: PLR2004
     k, floor = len(vertices), problem.floor / problem.count
-    y = np.concatenate([roots[:n] - floor, weights])
+    # a root at its floor has no room that floats can tell: its slack is then about its price
+    room = np.maximum(roots[:n] - floor, 0.0 if product is None else product)
+    y = np.concatenate([room, weights])
     price = np.concatenate([np.full(n, e), np.ones(k)])
     z: Vector | None = None
     while True:
@@ -147,6 +152,7 @@ def newton(
             objective=objective(variances, problem.order),
             lower=F / math.sqrt(state.mass * (float(np.sum(v)) ** e if n else 1.0)),
             radius=math.sqrt(float(np.max(stretches))),
+            settled=float(y @ z) <= len(y) * _SETTLED * float(np.min(v[:n] * share, initial=1.0)),
         )
         yield iterate
         extra = z / y
