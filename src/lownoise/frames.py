@@ -128,26 +128,32 @@ def find_frame(
         return plain
     on = plain.seen(queries)
     extent = body.extent_up(np.eye(body.dimension), body.directions)[pivots]
-    seeing, view = _sight(queries if on is None else on, extent)
+    summed = np.abs(queries) if embed is None else np.abs(queries) @ np.abs(embed.T)
+    seeing, view = _sight(queries if on is None else on, np.linalg.norm(summed, axis=0), extent)
     return Frame(dimension=body.dimension, pivots=pivots, embed=embed, seeing=seeing, view=view)
 
 
-def _sight(queries: Vector, extent: Vector) -> tuple[Integers, Vector | None]:
+def _sight(queries: Vector, length: Vector, extent: Vector) -> tuple[Integers, Vector | None]:
     """Return columns that give the others, and all columns in terms of them; None where it is all.
 
-    A column is dependent where what the chosen ones leave of it is rounding of its own length: a
-    coordinate of little width is as much asked about as any other. Of the independent ones those
-    that say most are chosen first, so that no wide coordinate is told by a narrow one.
+    A column is dependent where what the chosen ones leave of it is rounding of its own length, or
+    of what was summed to it: a coordinate of little width is as much asked about as any other. Of
+    the independent ones those that say most are chosen first, so that no wide coordinate is told by
+    a narrow one.
+
+    Args:
+        queries: shape (m, r).
+        length: of the columns, as summed without regard to sign, shape (r,).
+        extent: how wide the body is, shape (r,).
     """
     from scipy.linalg import solve_triangular
 
     r = queries.shape[1]
-    length = np.linalg.norm(queries, axis=0)
     seen = np.flatnonzero(length > 0)
     triangle = triangle_of(queries[:, seen] / length[seen])
     if seen.size == r and len(triangle) == r:
         values = np.linalg.svd(triangle, compute_uv=False)
-        if values[-1] > _FLAT * values[0]:
+        if values[-1] > _FLAT:
             return np.arange(r), None
     size = extent[seen] * length[seen]
     rest, chosen = triangle.copy(), np.zeros(0, dtype=np.int64)
