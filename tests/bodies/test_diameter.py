@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The farthest pairs, against all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lownoise.bodies.diameter import farthest_pairs
+
+SEED = st.integers(0, 2**32 - 1)
+CLOSE = 1e-9
+
+
+def cloud(seed):
+    rng = np.random.default_rng(seed)
+    n, r = int(rng.integers(1, 1500)), int(rng.integers(1, 6))
+    points = rng.normal(size=(n, r)) * 10.0 ** rng.uniform(-3, 3)
+    if rng.random() < 0.5:
+        points *= rng.exponential(size=(n, 1)) ** 3
+    if rng.random() < 0.3:
+        points = points[rng.integers(0, n, n)]
+    return points - points.mean(axis=0)
+
+
+def distances(points):
+    squares = np.sum(points**2, axis=1)
+    table = squares[:, None] + squares - 2 * points @ points.T
+    return np.sqrt(np.maximum(table, 0))
+
+
+@settings(max_examples=25)
+@given(SEED)
+def test_the_longest_is_the_longest_of_all_pairs(seed):
+    points = cloud(seed)
+    table = distances(points)
+    found = farthest_pairs(points)
+    assert found.longest == pytest.approx(
+        np.max(table), rel=CLOSE, abs=1e-6 * np.max(np.abs(points))
+    )
+    assert np.all(table.max(axis=1) <= found.bounds * (1 + CLOSE) + 1e-300)
+
+
+@settings(max_examples=25)
+@given(SEED, st.floats(0.3, 1.1), st.integers(1, 60))
+def test_enough_pairs_beyond_are_found_with_their_lengths(seed, part, enough):
+    points = cloud(seed)
+    table = distances(points)
+    most = table.max(axis=1)
+    beyond = part * float(np.max(most))
+    found = farthest_pairs(points, beyond=beyond, enough=enough)
+    assert np.all(np.diff(found.distances) <= 0)
+    assert found.distances == pytest.approx(table[found.first, found.second], rel=1e-7)
+    assert np.all(found.distances >= beyond)
+    assert len(found.first) >= min(enough, np.count_nonzero(most > beyond * (1 + CLOSE)))
+    assert found.longest >= np.max(most) * (1 - CLOSE)
+    assert np.all(most <= found.bounds * (1 + CLOSE) + 1e-300)
+    if not np.any(most > beyond * (1 - CLOSE)):
+        assert found.longest <= beyond * (1 + CLOSE)
+
+
+@settings(max_examples=25)
+@given(SEED, st.floats(1, 1.5))
+def test_known_bounds_change_no_answer(seed, loose):
+    points = cloud(seed)
+    most = distances(points).max(axis=1)
+    plain = farthest_pairs(points)
+    told = farthest_pairs(points, bounds=loose * most * (1 + CLOSE))
+    assert told.longest == pytest.approx(plain.longest, rel=CLOSE)
+    beyond = 0.9 * float(np.max(most, initial=0.0))
+    some = farthest_pairs(points, beyond=beyond, enough=5, bounds=loose * most * (1 + CLOSE))
+    assert some.longest >= np.max(most) * (1 - CLOSE)
+    assert np.all(most <= some.bounds * (1 + CLOSE) + 1e-300)
+
+
+def test_most_pairs_are_never_looked_at(monkeypatch):
+    seen = []
+    from lownoise.bodies import diameter
+
+    scan = diameter._scan
+
+    def counted(left, right, block, others, *rest):
+        seen.append(block.size * others.size)
+        scan(left, right, block, others, *rest)
+
+    monkeypatch.setattr(diameter, "_scan", counted)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(20_000, 3))
+    found = farthest_pairs(points)
+    assert sum(seen) < 0.1 * 20_000**2
+    assert found.longest >= max(np.ptp(points, axis=0))
+
+
+def test_a_single_point_is_no_pair():
+    found = farthest_pairs(np.zeros((1, 2)))
+    assert found.longest == 0.0
+    assert not found.first.size

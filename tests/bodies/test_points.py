@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What bodies say of their reach is above the truth, in exact fractions, and not far above."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lownoise.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
+
+KINDS = (TranslatedPoints, SymmetricPoints, PointDifferences)
+
+
+def exact(array):
+    return [[Fraction(float(x)) for x in row] for row in np.atleast_2d(array)]
+
+
+def members(body, center):
+    x = exact(body.points)
+    if isinstance(body, PointDifferences):
+        return [[p - q for p, q in zip(a, b, strict=True)] for a in x for b in x]
+    v = exact(center)[0] if isinstance(body, TranslatedPoints) else [Fraction(0)] * body.dimension
+    return [[p - q for p, q in zip(a, v, strict=True)] for a in x]
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(KINDS),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0, 3, 12]),
+    st.sampled_from([0.0, 1.0, 1e9]),
+)
+def test_reach_and_extent_are_just_above_the_truth(kind, seed, scale, far):
+    rng = np.random.default_rng(seed)
+    n, d, r = rng.integers(1, 7, 3)
+    units = 10.0 ** rng.uniform(-scale, scale, d)
+    body = kind((rng.normal(size=(n, d)) + far * rng.normal(size=d)) * units)
+    matrix = rng.normal(size=(r, d)) / units * 10.0 ** rng.uniform(-scale, scale, (r, 1))
+    center = body.points.mean(axis=0) * (kind is TranslatedPoints)
+    images = [
+        [sum(a * b for a, b in zip(row, s, strict=True)) for row in exact(matrix)]
+        for s in members(body, center)
+    ]
+    reach = max(sum(v * v for v in image) for image in images)
+    found = Fraction(body.reach_up(matrix, center))
+    assert found**2 >= reach
+    extents = body.extent_up(matrix, center)
+    for i in range(r):
+        assert Fraction(float(extents[i])) >= max(abs(image[i]) for image in images)
+    # no more than rounding of what was multiplied
+    size = np.abs(matrix) @ np.max(np.abs(body.points - center), axis=0)
+    doubt = 1e-12 * float(np.linalg.norm(size))
+    assert float(found) <= float(reach) ** 0.5 * (1 + 1e-11) + 2 * doubt
+    assert np.all(
+        extents <= [2 * float(max(abs(m[i]) for m in images)) + 2 * doubt for i in range(r)]
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_vertex_reaches_farther_block_by_block(kind, monkeypatch):
+    monkeypatch.setattr("lownoise.bodies.points._BLOCK", 12)
+    body = kind(np.random.default_rng(0).normal(size=(50, 3)))
+    center = np.zeros(3)
+    reach = max(float(sum(v * v for v in s)) for s in members(body, center)) ** 0.5
+    assert body.reach_up(np.eye(3), center) == pytest.approx(reach, rel=1e-11)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_vertices_are_known_by_their_indices(kind):
+    body = kind(np.arange(6.0).reshape(3, 2) ** 2)
+    pairs = kind is PointDifferences
+    known = np.array([[0, 2], [1, 1]]) if pairs else np.array([2, 0])
+    assert body.knows(known)
+    assert body.vertices(known).shape == (2, 2)
+    assert not body.knows(known + 1)
+    assert not body.knows(known - 1)
+    assert not body.knows(known.astype(float))
+    assert not body.knows(np.array([0, 1]) if pairs else np.array([[0, 1]]))
+    assert not body.knows(np.array(0))
+    assert body.replaced(np.eye(3)).dimension == 3
+    assert body.moves == (kind is TranslatedPoints)

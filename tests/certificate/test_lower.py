@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lower bound is below the exact value of its evidence, and evidence cannot lie upward."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lownoise as ln
+from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints, TranslatedPoints
+from lownoise.certificate import CornerDual, PointDual, lower_bound
+from lownoise.certificate.norms import conjugate
+from lownoise.errors import PlanError
+from lownoise.shapes import DenseShape
+
+SEED = st.integers(0, 2**32 - 1)
+ORDER = st.one_of(st.just(2.0), st.floats(2, 40), st.just(math.inf))
+KINDS = (TranslatedPoints, SymmetricPoints, PointDifferences)
+
+
+def exact_value(dual, body, order, weights, queries):
+    """‖diag(√c)·ωL·[√wᵢ(sᵢ − x̄)]‖_* / √(‖c‖_q Σw) to 60 digits."""
+    with mpmath.workdps(60):
+        x = mpmath.matrix(body.points.tolist())
+        rows = [x[int(i), :] for i in np.ravel(dual.indices)]
+        if isinstance(body, PointDifferences):
+            rows = [a - b for a, b in zip(rows[::2], rows[1::2], strict=True)]
+        w = [mpmath.mpf(float(v)) for v in dual.vertex_weights]
+        mass = mpmath.fsum(w)
+        mean = mpmath.zeros(1, body.dimension)
+        if body.moves:
+            for v, row in zip(w, rows, strict=True):
+                mean += v / mass * row
+        c = [mpmath.mpf(float(v)) for v in dual.query_weights]
+        L = mpmath.eye(body.dimension) if queries is None else mpmath.matrix(queries.tolist())
+        scale = mpmath.diag([mpmath.sqrt(a) * float(b) for a, b in zip(c, weights, strict=True)])
+        table = mpmath.matrix(len(rows), L.rows)
+        for i, (v, row) in enumerate(zip(w, rows, strict=True)):
+            table[i, :] = mpmath.sqrt(v) * (scale * L * (row - mean).T).T
+        q = conjugate(order)
+        norm = (
+            max(c)
+            if math.isinf(q)
+            else mpmath.fsum(v ** mpmath.mpf(q) for v in c) ** (1 / mpmath.mpf(q))
+        )
+        gram = table.T * table
+        values = mpmath.eigsy(gram, eigvals_only=True)
+        return mpmath.fsum(mpmath.sqrt(max(v, 0)) for v in values) / mpmath.sqrt(norm * mass)
+
+
+def evidence(seed, kind, *, far, asked):
+    rng = np.random.default_rng(seed)
+    d, n, k = 3, 9, int(rng.integers(1, 7))
+    units = 10.0 ** rng.uniform(-9, 9, d)
+    body = kind((rng.normal(size=(n, d)) + far * rng.normal(size=d)) * units)
+    shape = (k, 2) if kind is PointDifferences else k
+    indices = rng.integers(0, n, shape)
+    queries = rng.normal(size=(4, d)) if asked else None
+    m = d if queries is None else 4
+    spread = 10.0 ** rng.uniform(-12, 0, k)
+    dual = PointDual(indices, rng.dirichlet(np.ones(k)) * spread, rng.exponential(size=m))
+    return body, dual, 10.0 ** rng.uniform(-2, 2, m), queries
+
+
+@settings(max_examples=15)
+@given(SEED, ORDER, st.sampled_from(KINDS), st.sampled_from([0.0, 1.0, 1e6]), st.booleans())
+def test_it_is_just_below_the_exact_value(seed, order, kind, far, asked):
+    body, dual, weights, queries = evidence(seed, kind, far=far, asked=asked)
+    found = lower_bound(dual, body, order, weights, queries)
+    known = exact_value(dual, body, order, weights, queries)
+    assert mpmath.mpf(found) <= known
+    reach = float(known) * (1 if kind is TranslatedPoints else 1 + far)
+    assert found >= float(known) * (1 - 1e-9) - 1e-9 * reach * (1 + far)
+
+
+@settings(max_examples=15)
+@given(SEED, ORDER, st.floats(-6, 2))
+def test_a_hint_makes_it_quicker_and_not_other(seed, order, off):
+    """Any ellipsoid may be hinted at: a far one is not used."""
+    rng = np.random.default_rng(seed)
+    body, dual, weights, _ = evidence(seed, TranslatedPoints, far=0.0, asked=False)
+    found = ln.enclose(ln.Points(body.points), order=order, weights=weights).certificate.claim
+    hint = DenseShape(found.shape.factor * (1 + 10.0**off * rng.uniform(size=(3, 3))))
+    for evidence_ in (found.dual, dual):
+        plain = lower_bound(evidence_, body, order, weights)
+        hinted = lower_bound(evidence_, body, order, weights, None, hint)
+        assert hinted == pytest.approx(plain, rel=1e-9)
+        assert mpmath.mpf(hinted) <= exact_value(evidence_, body, order, weights, None)
+
+
+@settings(max_examples=15)
+@given(SEED, ORDER, st.floats(0, 3))
+def test_wrong_evidence_cannot_exceed_the_optimum(seed, order, size):
+    """Weights are checked, not believed: whatever they are, the bound is one."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(8, 3))
+    proof = ln.enclose(ln.Points(points), order=order).certificate
+    claim = proof.claim
+    dual = claim.dual
+    w = dual.vertex_weights * np.exp(size * rng.normal(size=dual.vertex_weights.size))
+    c = dual.query_weights * np.exp(size * rng.normal(size=3))
+    for wrong in (
+        PointDual(dual.indices, w, c),
+        PointDual(dual.indices, 1e9 * dual.vertex_weights, 1e-9 * dual.query_weights),
+        PointDual(rng.permutation(8)[: w.size], w, dual.query_weights),
+    ):
+        assert lower_bound(wrong, claim.body, order, claim.weights) <= proof.upper
+
+
+def test_no_weight_proves_nothing():
+    body = SymmetricPoints(np.eye(2))
+    index, one = np.array([0, 1]), np.ones(2)
+    assert lower_bound(PointDual(index, 0 * one, one), body, 2.0, one) == 0.0
+    assert lower_bound(PointDual(index, one, 0 * one), body, 2.0, one) == 0.0
+
+
+@pytest.mark.parametrize(
+    "dual",
+    [
+        PointDual(np.array([0, 2]), np.ones(2), np.ones(2)),
+        PointDual(np.array([0, -1]), np.ones(2), np.ones(2)),
+        PointDual(np.array([0.0, 1.0]), np.ones(2), np.ones(2)),
+        PointDual(np.array([[0, 1]]), np.ones(1), np.ones(2)),
+        PointDual(np.array([0, 1]), np.ones(3), np.ones(2)),
+        PointDual(np.array([0, 1]), np.ones(2), np.ones(3)),
+        PointDual(np.array([0, 1]), np.array([1.0, -1.0]), np.ones(2)),
+        PointDual(np.array([0, 1]), np.ones(2), np.array([1.0, -1e-300])),
+        PointDual(np.array([0, 1]), np.array([1.0, math.nan]), np.ones(2)),
+        CornerDual(np.ones(2)),
+        "evidence",
+    ],
+)
+def test_malformed_evidence_is_refused(dual):
+    with pytest.raises(PlanError, match=r"; solve again$") as refusal:
+        lower_bound(dual, SymmetricPoints(np.eye(2)), 2.0, np.ones(2))
+    assert "\n" not in str(refusal.value)
+
+
+def test_evidence_for_points_does_not_fit_a_box():
+    with pytest.raises(PlanError, match=r"; solve again$"):
+        lower_bound(
+            PointDual(np.array([0]), np.ones(1), np.ones(2)),
+            SymmetricBox(np.ones(2)),
+            2.0,
+            np.ones(2),
+        )

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The upper bound is above what the ellipsoid costs and covers, in exact fractions."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lownoise as ln
+from lownoise.certificate.upper import covering_upper
+from lownoise.errors import PlanError
+from lownoise.shapes import DenseShape
+
+SEED = st.integers(0, 2**32 - 1)
+
+
+def exact_square(points, center, factor, queries):
+    """(max ‖L⁻¹(x − v)‖)²·tr(QLLᵀQᵀ) by forward substitution in fractions; L lower triangular."""
+    L = [[Fraction(float(v)) for v in row] for row in factor]
+    Q = [[Fraction(float(v)) for v in row] for row in queries]
+    d, most = len(L), Fraction(0)
+    for x in points:
+        z = []
+        for i in range(d):
+            s = Fraction(float(x[i])) - Fraction(float(center[i]))
+            z.append((s - sum(L[i][j] * z[j] for j in range(i))) / L[i][i])
+        most = max(most, sum(v * v for v in z))
+    cost = sum(sum(q[i] * L[i][j] for i in range(d)) ** 2 for q in Q for j in range(d))
+    return most * cost
+
+
+@settings(max_examples=20)
+@given(SEED, st.booleans(), st.sampled_from([0.0, 1e3, 1e9]))
+def test_it_is_just_above_the_exact_value(seed, asked, far):
+    rng = np.random.default_rng(seed)
+    units = 10.0 ** rng.uniform(-9, 9, 3)
+    points = (rng.normal(size=(7, 3)) + far) * units
+    queries = rng.normal(size=(4, 3)) / units if asked else None
+    claim = ln.enclose(ln.Points(points), workload=queries).certificate.claim
+    upper = Fraction(covering_upper(claim.body, claim))
+    Q = np.eye(3) if queries is None else queries
+    exact = exact_square(points, claim.center, claim.shape.factor, Q)
+    assert upper**2 >= exact
+    assert float(upper**2 / exact) - 1 < 1e-9 * (1 + far)
+
+
+@settings(max_examples=20)
+@given(SEED, st.one_of(st.floats(2, 30), st.just(math.inf)), st.floats(-3, 0))
+def test_another_ellipsoid_cannot_go_below_the_optimum(seed, order, size):
+    """Whatever the shape and the center, it is scaled until it covers."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(8, 3))
+    proof = ln.enclose(ln.Points(points), order=order).certificate
+    claim = proof.claim
+    wrong = np.tril(claim.shape.factor + 10.0**size * rng.normal(size=(3, 3)))
+    for other in (
+        replace(claim, shape=DenseShape(wrong)),
+        replace(claim, shape=claim.shape.scaled(1e-3)),
+        replace(claim, center=claim.center + 10.0**size * rng.normal(size=3)),
+    ):
+        assert covering_upper(other.body, other) >= proof.lower
+
+
+def test_a_singular_ellipsoid_covers_nothing():
+    claim = ln.enclose(ln.Points(np.eye(2)), workload=np.eye(2)).certificate.claim
+    full = ln.enclose(ln.Points([[0, 0], [1, 0], [0, 1.0]])).certificate.claim
+    for singular in ([[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]]):
+        flat = replace(full, shape=DenseShape(singular))
+        assert covering_upper(flat.body, flat) == math.inf
+    with pytest.raises(PlanError, match=r"; use ln.Points$"):
+        covering_upper("body", claim)
+    with pytest.raises(PlanError, match=r"; solve again$"):
+        covering_upper(claim.body, replace(claim, frame=None))
