@@ -58,6 +58,26 @@ def test_reach_and_extent_are_just_above_the_truth(kind, seed, scale, far):
     )
 
 
+@settings(max_examples=20)
+@given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
+def test_what_cancels_is_rounded_outward(kind, seed):
+    """Points far along a direction that the matrix hardly sees: the image is mostly rounding."""
+    rng = np.random.default_rng(seed)
+    along = rng.normal(size=3)
+    across = np.linalg.qr(along[:, None], mode="complete")[0][:, 1:].T
+    body = kind(rng.normal(size=(5, 1)) * 1e9 * along + 1e-7 * rng.normal(size=(5, 3)))
+    center = np.zeros(3)
+    images = [
+        [sum(a * b for a, b in zip(row, s, strict=True)) for row in exact(across)]
+        for s in members(body, center)
+    ]
+    reach = max(sum(v * v for v in image) for image in images)
+    assert Fraction(body.reach_up(across, center)) ** 2 >= reach
+    extents = body.extent_up(across, center)
+    for i in range(2):
+        assert Fraction(float(extents[i])) >= max(abs(image[i]) for image in images)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_vertex_reaches_farther_block_by_block(kind, monkeypatch):
     monkeypatch.setattr("lownoise.bodies.points._BLOCK", 12)

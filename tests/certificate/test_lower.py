@@ -77,6 +77,41 @@ def test_it_is_just_below_the_exact_value(seed, order, kind, far, asked):
 
 
 @settings(max_examples=15)
+@given(SEED, ORDER, st.booleans())
+def test_what_cancels_is_rounded_down(seed, order, asked):
+    """What the evidence sees is mostly rounding of what it does not: the doubt is as large."""
+    rng = np.random.default_rng(seed)
+    along = rng.normal(size=3)
+    across = np.linalg.qr(along[:, None], mode="complete")[0][:, 1:].T
+    points = rng.normal(size=(6, 1)) * 1e6 * along + 1e-10 * rng.normal(size=(6, 3))
+    if not asked:
+        points[:, 0], points[0, 0] = 1 + 1e-16 * points[:, 0], -1e6
+    kind = SymmetricPoints if asked else TranslatedPoints
+    w = np.r_[1e-30 if not asked else 1.0, np.ones(5)]
+    dual = PointDual(np.arange(6), w, np.ones(2 if asked else 3))
+    queries = across if asked else None
+    weights = np.ones(2) if asked else np.array([1.0, 1e-12, 1e-12])
+    body = kind(points)
+    found = lower_bound(dual, body, order, weights, queries)
+    assert mpmath.mpf(found) <= exact_value(dual, body, order, weights, queries)
+
+
+@settings(max_examples=10)
+@given(SEED, ORDER)
+def test_a_pairing_that_is_not_quite_orthonormal_is_paid_for(seed, order):
+    """Its norm is counted: stopping the straightening early costs tightness, not truth."""
+    body, dual, weights, _ = evidence(seed, TranslatedPoints, far=0.0, asked=False)
+    claim = ln.enclose(ln.Points(body.points), order=order, weights=weights).certificate.claim
+    hint = DenseShape(claim.shape.factor * 1.001)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lownoise.certificate.lower._ORTHOGONAL", 0.9)
+        patch.setattr("lownoise.certificate.lower._LOST", math.inf)
+        for evidence_ in (claim.dual, dual):
+            found = lower_bound(evidence_, body, order, weights, None, hint)
+            assert mpmath.mpf(found) <= exact_value(evidence_, body, order, weights, None)
+
+
+@settings(max_examples=15)
 @given(SEED, ORDER, st.floats(-6, 2))
 def test_a_hint_makes_it_quicker_and_not_other(seed, order, off):
     """Any ellipsoid may be hinted at: a far one is not used."""

@@ -65,6 +65,32 @@ def test_another_ellipsoid_cannot_go_below_the_optimum(seed, order, size):
         assert covering_upper(other.body, other) >= proof.lower
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_an_ellipsoid_that_floats_hardly_invert_is_paid_for(seed):
+    """A defect of 1e-7 or so: what the approximate inverse hides is added."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(6, 3)) * [1.0, 1.0, 1e-9]
+    claim = ln.enclose(ln.Points(rng.normal(size=(6, 3)))).certificate.claim
+    factor = np.array([[1.0, 0, 0], [rng.normal(), 1e-5, 0], [rng.normal(), rng.normal(), 1e-9]])
+    thin = replace(claim, body=claim.body.replaced(points), shape=DenseShape(factor))
+    found = Fraction(covering_upper(thin.body, thin))
+    assert found**2 >= exact_square(points, thin.center, factor, np.eye(3))
+
+
+@pytest.mark.parametrize("order", [2.0, 5.0, math.inf])
+@pytest.mark.parametrize("height", [1e-15, 1e-14, 1e-13])
+def test_what_is_taken_as_flat_is_paid_for(order, height):
+    """A query that magnifies what floats take for flat: half of its range is no more than Γ."""
+    points = np.array([[0.0, 0.0], [1.0, 1.0 + height], [2.0, 2.0], [1.0, 1.0 - height]])
+    proof = ln.enclose(
+        ln.Points(points),
+        workload=[[1.0, 1.0], [1e16, -1e16]],
+        order=order,
+    ).certificate
+    gaps = [Fraction(float(x)) - Fraction(float(y)) for x, y in points]
+    assert Fraction(proof.upper) >= Fraction(10**16) * (max(gaps) - min(gaps)) / 2
+
+
 def test_a_singular_ellipsoid_covers_nothing():
     claim = ln.enclose(ln.Points(np.eye(2)), workload=np.eye(2)).certificate.claim
     full = ln.enclose(ln.Points([[0, 0], [1, 0], [0, 1.0]])).certificate.claim
