@@ -129,26 +129,25 @@ def find_frame(
     on = plain.seen(queries)
     extent = body.extent_up(np.eye(body.dimension), body.directions)[pivots]
     summed = np.abs(queries) if embed is None else np.abs(queries) @ np.abs(embed.T)
-    seeing, view = _sight(queries if on is None else on, np.linalg.norm(summed, axis=0), extent)
+    on = queries if on is None else on
+    seeing, view = _sight(np.where(np.abs(on) > _FLAT * summed, on, 0.0), extent)
     return Frame(dimension=body.dimension, pivots=pivots, embed=embed, seeing=seeing, view=view)
 
 
-def _sight(queries: Vector, length: Vector, extent: Vector) -> tuple[Integers, Vector | None]:
+def _sight(queries: Vector, extent: Vector) -> tuple[Integers, Vector | None]:
     """Return columns that give the others, and all columns in terms of them; None where it is all.
 
-    A column is dependent where what the chosen ones leave of it is rounding of its own length, or
-    of what was summed to it: a coordinate of little width is as much asked about as any other. Of
-    the independent ones those that say most are chosen first, so that no wide coordinate is told by
-    a narrow one.
-
-    Args:
-        queries: shape (m, r).
-        length: of the columns, as summed without regard to sign, shape (r,).
-        extent: how wide the body is, shape (r,).
+    A column is dependent where what the chosen ones leave of it is rounding of its own length: a
+    coordinate of little width is as much asked about as any other, and so is each query, whatever
+    its unit. Of the independent ones those that say most are chosen first, so that no wide
+    coordinate is told by a narrow one.
     """
     from scipy.linalg import solve_triangular
 
     r = queries.shape[1]
+    most = np.max(np.abs(queries) * extent, axis=1)
+    queries = queries[most > 0] / most[most > 0, None]
+    length = np.linalg.norm(queries, axis=0)
     seen = np.flatnonzero(length > 0)
     triangle = triangle_of(queries[:, seen] / length[seen])
     if seen.size == r and len(triangle) == r:

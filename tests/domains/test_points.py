@@ -63,7 +63,7 @@ def test_a_row_is_answered_for_itself_alone():
     rows = rng.normal(size=(200, 3)) * 2
     together = domain.nearest(rows)
     assert together.tolist() == [int(domain.nearest(row[None])[0]) for row in rows]
-    clipped = np.clip(scaled(domain, rows), -1, 2)
+    clipped = scaled(domain, np.clip(rows, domain.lower, domain.upper))
     wanted = (clipped[:, None] - scaled(domain, domain.points)) ** 2
     assert np.array_equal(together, wanted.sum(axis=2).argmin(axis=1))
 
