@@ -146,6 +146,13 @@ def test_wrong_evidence_cannot_exceed_the_optimum(seed, order, size):
         assert lower_bound(wrong, claim.body, order, claim.weights) <= proof.upper
 
 
+def test_one_point_many_times_proves_nothing():
+    body = TranslatedPoints(np.array([[1.0, 2.0], [3.0, 5.0]]))
+    dual = PointDual(np.array([1, 1, 1]), np.ones(3), np.ones(2))
+    for hint in (None, DenseShape(np.eye(2))):
+        assert lower_bound(dual, body, 2.0, np.ones(2), None, hint) == 0.0
+
+
 def test_no_weight_proves_nothing():
     body = SymmetricPoints(np.eye(2))
     index, one = np.array([0, 1]), np.ones(2)

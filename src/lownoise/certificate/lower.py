@@ -210,6 +210,8 @@ def _root(hint: AbstractShape, asked: Vector) -> Vector | None:
 
 def _polar(rows: Vector, inverse_root: Vector | None = None) -> tuple[Vector, float]:
     """Return a matrix of spectral norm about 1 that pairs best with `rows`, and its norm."""
+    if not np.any(rows):
+        return np.zeros_like(rows), 1.0
     tall = len(rows) >= rows.shape[1]
     high = rows if tall else rows.T
     if tall and inverse_root is not None:
