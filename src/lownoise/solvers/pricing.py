@@ -24,6 +24,9 @@ _GRAIN = 1e-10
 _SAMPLE = 20_000
 _THIN = 1e-13
 _SAME = 1e-9
+_QUICK = 5_000_000  # products of a Gram matrix that take no time
+_ROUNDS = 12
+_FEW = 5000  # points that are priced anew each time
 _MOST_PAIRS = 600
 
 
@@ -134,6 +137,10 @@ class PointVertices(AbstractVertices):
         if len(self._points) <= 2 * wanted:
             return np.arange(len(self._points))
         inverse, middle = _whitening(self._points, moves=self._moves)
+        if self._points.size * self.dimension <= _QUICK:
+            weights = _weigh(self._points, inverse, moves=self._moves)
+            heavy = np.argpartition(-weights, wanted)[:wanted]
+            return _spanning(self._points, np.sort(heavy), inverse, middle if self._moves else None)
         distance = _norms(self._points, inverse, middle)
         far = np.argpartition(-distance, wanted // 2)[: wanted // 2]
         chosen = np.union1d(far, _extremes(_sample(self._points), inverse) * _stride(self._points))
@@ -145,7 +152,8 @@ class PointVertices(AbstractVertices):
 
     def price(self, inverse: Vector, mean: Vector, beyond: float, wanted: int) -> Priced:
         """Return the points that stand out."""
-        bounds = _carried(self._bounds, self._last, inverse, mean)
+        few = len(self._points) <= _FEW
+        bounds = None if few else _carried(self._bounds, self._last, inverse, mean)
         if bounds is None:
             bounds = _norms(self._points, inverse, mean)
         else:
@@ -240,6 +248,23 @@ def _carried(
     factor = float(np.linalg.norm(np.linalg.solve(before.T, inverse.T).T, 2))
     shift = float(np.linalg.norm(inverse @ (old_mean - mean)))
     return (factor * bounds + shift) * (1 + _GRAIN)
+
+
+def _weigh(points: Vector, inverse: Vector, *, moves: bool) -> Vector:
+    """Return weights near those of the least ellipsoid in whitened coordinates, shape (n,).
+
+    A few rounds of w ← w·s·M⁻¹·s, which are quick where points are few: they tell which vertices
+    to begin with.
+    """
+    image = points @ inverse.T
+    weights = np.full(len(points), 1.0 / len(points))
+    for _ in range(_ROUNDS):
+        about = image - weights @ image if moves else image
+        squares, axes = np.linalg.eigh(about.T @ (about * weights[:, None]))
+        lengths = np.sqrt(np.maximum(squares, squares[-1] * _SAME**2))
+        weights = weights * (np.square(about @ axes) @ (1 / lengths))
+        weights /= np.sum(weights)
+    return weights
 
 
 def _stride(points: Vector) -> int:

@@ -43,8 +43,11 @@ def principal_axes(rows: Vector) -> tuple[Vector, Vector]:
     from scipy.linalg import eigh
 
     gram = rows.T @ rows
-    squares, axes = eigh(gram.T, driver="evd", overwrite_a=True, check_finite=False)
     many = rows.shape[1] > _MANY
+    if many:
+        squares, axes = eigh(gram.T, driver="evd", overwrite_a=True, check_finite=False)
+    else:
+        squares, axes = np.linalg.eigh(gram)
     if squares[0] > (_WIDE_SPREAD if many else _SPREAD) * squares[-1]:
         return np.sqrt(squares), axes
     if many:

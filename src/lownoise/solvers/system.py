@@ -57,7 +57,7 @@ def _formed(
     *,
     coarse: bool,
 ) -> Callable[[Vector], Vector]:
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg import lapack
 
     matrix = state.curvature(pull, coarse=coarse)
     diagonal = matrix.reshape(-1)[:: gradient.size + 1]
@@ -68,10 +68,12 @@ def _formed(
     matrix += np.outer(0.5 * scale * gradient, scale * gradient)
     diagonal[:] = 1 + _JITTER
     # its transpose is in the order that LAPACK works in, and symmetric
-    factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+    factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError
 
     def solve(right: Vector) -> Vector:
-        found: Vector = scale * cho_solve(factor, scale * right, check_finite=False)
+        found: Vector = scale * lapack.dpotrs(factor, scale * right, lower=1)[0]
         return found
 
     return solve
