@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints, TranslatedPoints
-from lownoise.certificate import CornerDual, PointDual, lower_bound
+from lownoise.certificate import CornerDual, PointDual, ProductDual, lower_bound
 from lownoise.certificate.norms import conjugate
 from lownoise.errors import PlanError
 from lownoise.shapes import DenseShape
@@ -140,6 +140,41 @@ def test_wrong_evidence_cannot_exceed_the_optimum(seed, order, size):
         PointDual(rng.permutation(8)[: w.size], w, dual.query_weights),
     ):
         assert lower_bound(wrong, claim.body, order, claim.weights) <= proof.upper
+
+
+@settings(max_examples=10)
+@given(SEED, ORDER, st.booleans())
+def test_independent_points_are_worth_all_their_pairs(seed, order, asked):
+    rng = np.random.default_rng(seed)
+    body, _, weights, queries = evidence(seed, PointDifferences, far=1.0, asked=asked)
+    k = int(rng.integers(1, 7))
+    indices, w, c = (
+        rng.permutation(9)[:k],
+        rng.dirichlet(np.ones(k)),
+        rng.exponential(size=weights.size),
+    )
+    i, j = np.triu_indices(k, 1)
+    found = lower_bound(ProductDual(indices, w, c), body, order, weights, queries)
+    if k == 1:
+        assert found == 0.0
+        return
+    pairs = PointDual(np.stack([indices[i], indices[j]], axis=1), w[i] * w[j], c)
+    assert found == pytest.approx(lower_bound(pairs, body, order, weights, queries), rel=1e-8)
+    known = exact_value(pairs, body, order, weights, queries)
+    # the weights themselves are floats, and their products are rounded
+    assert mpmath.mpf(found) <= known * (1 + mpmath.mpf(2) ** -50)
+
+
+def test_independent_points_are_different_ones_of_a_difference_body():
+    twice = ProductDual(np.array([0, 0]), np.ones(2), np.ones(2))
+    fine = ProductDual(np.array([0, 1]), np.ones(2), np.ones(2))
+    for dual, kind in (
+        (twice, PointDifferences),
+        (fine, SymmetricPoints),
+        (fine, TranslatedPoints),
+    ):
+        with pytest.raises(PlanError, match=r"; solve again$"):
+            lower_bound(dual, kind(np.eye(2)), 2.0, np.ones(2))
 
 
 def test_one_point_many_times_proves_nothing():

@@ -97,7 +97,8 @@ def _(
     queries: Vector | None = None,
     hint: AbstractShape | None = None,
 ) -> float:
-    _check(dual, body, body.knows(dual.indices), weights, queries)
+    known = isinstance(body, AbstractPointBody) and body.knows(dual.indices)
+    _check(dual, body, known, weights, queries)
     if not _says_something(dual, body):
         return 0.0
     w = dual.vertex_weights / float(np.sum(dual.vertex_weights))
