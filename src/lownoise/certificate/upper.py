@@ -63,6 +63,7 @@ def _(body: AbstractPointBody, claim: Claim) -> float:
     seen = frame.seen(claim.queries)
     factor = shape.factor if seen is None else seen @ shape.factor
     rows = np.sqrt(np.einsum("ij,ij->i", factor, factor))
+    rows *= 1 + growth(factor.shape[1] + 9)
     if seen is not None:
         rows += growth(2 * seen.shape[1] + 9) * np.linalg.norm(
             np.abs(seen) @ np.abs(shape.factor), axis=1
