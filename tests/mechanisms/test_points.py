@@ -244,3 +244,27 @@ def test_questions_that_do_not_fit_are_refused_in_one_line(build, words):
     with pytest.raises(QuestionError, match=words) as refused:
         build()
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", LISTS)
+def test_exact_totals_give_exact_answers_about_any_center(name, relation):
+    """Without noise the answers are the truth, also where the center is off the flat."""
+    domain = ln.Points(LISTS[name])
+    center = domain.lower + 0.3 * (domain.upper - domain.lower)
+    columns = [f"c{i}" for i in range(domain.dimension)]
+    size = 50 if relation == "substitute" else None
+    plan = ln.plan(
+        ln.Mean(columns, domain, center=center), budget=ln.zcdp(0.5), relation=relation, size=size
+    )
+    mechanism = plan.terms.mechanism
+    records = domain.points[np.random.default_rng(5).integers(0, len(domain.points), 50)]
+    codes = mechanism.query.coding.encode(records)
+    exact = tuple(sum(column) for column in codes.T.tolist())
+    truth = records.mean(axis=0)
+    if relation == "add_remove":
+        exact = (*exact, 50 * int(1 / mechanism.count_step))
+        truth = np.append((records - center).sum(axis=0), 50)
+    off = np.abs(mechanism.answers(exact) - truth)
+    width = np.append(domain.upper - domain.lower, 1.0)[: truth.size]
+    assert np.all(off <= 1e-9 * (plan.standard_deviation + 50 * width))
