@@ -87,3 +87,10 @@ def test_the_status_says_where_less_is_proved_than_was_asked_for():
     assert found.status.startswith("stopped")
     assert ";" in found.status
     assert proved_status("solved", found.certificate, 1.0) == "solved"
+
+
+def test_answers_that_are_one_up_to_rounding_are_said_to_be():
+    found = ln.enclose(ln.Points([[0, 1.0], [1, 0]]), order=3, workload=[[1, 1]])
+    assert found.certificate.lower == 0
+    assert found.certificate.upper < 1e-14
+    assert "below what floats resolve" in found.status

@@ -129,8 +129,13 @@ def enclose(
 
 def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
     """Return the status, where the bounds that were proved are as near as what was asked for."""
-    if status != SOLVED or certificate.gap <= rtol:
+    if not status.startswith(SOLVED) or certificate.gap <= rtol:
         return status
+    if not certificate.lower:
+        return (
+            f"solved: what moves an answer, {certificate.upper:.1e} at most, is below what floats "
+            "resolve; the bounds are proved as they are"
+        )
     return (
         f"stopped with a proved gap of {certificate.gap:.1e}, where floats resolve no more; the "
         "bounds are proved as they are, or bring columns to like scales, near zero"

@@ -72,7 +72,7 @@ def coordinates_from_dict(fields: dict[str, Any], domain: Box | Points) -> Coord
     if "pivots" not in fields:
         every = np.arange(domain.dimension)
         return Coordinates(pivots=every, embed=None, start=domain.center)
-    pivots = _whole(fields["pivots"], "noise.pivots")
+    pivots = _whole(fields["pivots"], "noise.pivots", (1,))
     rows = [list(row) for row in fields["embed"]]
     embed = np.zeros((len(rows), 0)) if not pivots.size else table(rows, "noise.embed")
     start = domain.points[0] if isinstance(domain, Points) else domain.center
@@ -184,7 +184,7 @@ def _corners(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
 
 def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
     expect(f"evidence.{prefix}measure", fields[f"{prefix}measure"], tuple(_MEASURES))
-    indices = _whole(fields[f"{prefix}vertices"], f"evidence.{prefix}vertices")
+    indices = _whole(fields[f"{prefix}vertices"], f"evidence.{prefix}vertices", (1, 2))
     return _MEASURES[fields[f"{prefix}measure"]](
         indices,
         numbers(fields[f"{prefix}vertex_weights"], f"{prefix}vertex_weights", len(indices)),
@@ -222,11 +222,12 @@ def table(values: Any, field: str) -> Vector:  # noqa: ANN401
     return matrix(values, field=field, error=FileError)
 
 
-def _whole(values: Any, field: str) -> Integers:  # noqa: ANN401
+def _whole(values: Any, field: str, dimensions: tuple[int, ...]) -> Integers:  # noqa: ANN401
     found = np.array(values)
     if found.size == 0:
         return np.zeros(0, dtype=np.int64)
-    if not np.issubdtype(found.dtype, np.integer) or found.ndim > 2:  # noqa: PLR2004
+    # a number beyond 64 bits is an object or unsigned here
+    if not np.issubdtype(found.dtype, np.signedinteger) or found.ndim not in dimensions:
         raise FileError(f"{field} is not made of whole numbers")
     return found.astype(np.int64)
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lownoise.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.bodies.diameter import farthest_pairs
 
 KINDS = (TranslatedPoints, SymmetricPoints, PointDifferences)
 
@@ -101,3 +102,29 @@ def test_vertices_are_known_by_their_indices(kind):
     assert not body.knows(np.array(0))
     assert body.replaced(np.eye(3)).dimension == 3
     assert body.moves == (kind is TranslatedPoints)
+
+
+def test_the_reach_of_differences_holds_far_from_zero():
+    # a float mean of these 16,384 rows is nowhere near them
+    points = np.full((2**14, 2), 2.0**52 - 3523)
+    points[-1] += [3, 1]
+    points[-2] -= [3, 1]
+    scale = np.array([2.0300000000000002, 2.6000000000000001])
+    matrix = np.diag(1 / scale)
+    exact_square = sum(
+        (Fraction(float(m)) * Fraction(2 * step)) ** 2
+        for m, step in zip(np.diag(matrix), (3, 1), strict=True)
+    )
+    found = PointDifferences(points).reach_up(matrix, np.zeros(2))
+    assert Fraction(found) ** 2 >= exact_square
+    assert found <= float(exact_square) ** 0.5 * (1 + 1e-12)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_the_longest_pair_is_never_below_the_truth_about_any_center(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.integers(-5, 6, size=(30, 3)).astype(float) + 10.0 ** rng.uniform(0, 12)
+    rows = [[Fraction(float(x)) for x in row] for row in points]
+    truth = max(sum((p - q) ** 2 for p, q in zip(a, b, strict=True)) for a in rows for b in rows)
+    assert Fraction(farthest_pairs(points).longest) ** 2 >= truth

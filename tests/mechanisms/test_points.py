@@ -208,12 +208,23 @@ def test_a_file_with_less_noise_or_another_flat_is_refused():
         lambda t: t["noise"]["factor"][0].__setitem__(0, t["noise"]["factor"][0][0] * 0.9),
         lambda t: t["noise"]["embed"][0].__setitem__(0, 0.9),
         lambda t: t["noise"].__setitem__("pivots", [0, 1, 9]),
+        lambda t: t["noise"].__setitem__("pivots", [[0, 1, 2]]),
+        lambda t: t["noise"].__setitem__("pivots", [0, 1, 2**64 - 1]),
         lambda t: t["question"]["points"][0].__setitem__(0, 2.0),
     ):
         document = json.loads(text)
         change(document["terms"])
         with pytest.raises(FileError):
             ln.Plan.from_json(json.dumps(document))
+
+
+def test_points_of_one_code_are_counted_once():
+    """What one record can change is the set of codes, however often the list repeats one."""
+    rows = np.random.default_rng(5).normal(size=(4, 2))
+    once = planned(rows, "substitute")
+    often = planned(np.tile(rows, (3000, 1)), "substitute")
+    assert len(often.terms.mechanism.reach.points) == len(rows)
+    assert often.certificate.upper == pytest.approx(once.certificate.upper, rel=1e-6)
 
 
 def test_an_interrupted_search_is_as_private_and_says_so():

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.rounding import growth
+
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
 
 _ROWS = 512
 _PARTNERS = 8192
-_GRAIN = 1e-12  # relative; rounding moves a distance by less, up to a thousand coordinates
 
 
 @final
@@ -27,7 +28,7 @@ class Pairs:
     """What a scan found.
 
     Args:
-        longest: at least the distance of any pair (up to rounding of floats, 1e-12 of it).
+        longest: at least the distance of any pair of these float points, whatever their center.
         first: the points whose farthest partner is beyond what was asked, shape (k,).
         second: those partners, shape (k,).
         distances: shape (k,), falling.
@@ -63,10 +64,17 @@ def farthest_pairs(
         >>> bool(abs(found.longest - 5.0) < 1e-9)
         True
     """
-    grain = _GRAIN * max(1.0, points.shape[1] / 1000)
     squares = np.einsum("ij,ij->i", points, points)
     norms = np.sqrt(squares)
-    simple = norms + float(np.max(norms))
+    most = float(np.max(norms))
+    # |x|² + |y|² − 2x·y is within γ·(|x| + |y|)² of |x − y|², however near x and y are
+    hidden = growth(points.shape[1] + 9) * 4 * most * most
+    grain = growth(points.shape[1] + 30)
+
+    def outward(lengths: Vector) -> Vector:
+        return np.asarray(np.sqrt(np.square(lengths) + hidden) * (1 + grain))
+
+    simple = (norms + most) * (1 + grain)
     known = simple if bounds is None else np.minimum(simple, bounds)
     order = np.argsort(-known, kind="stable")
     falling = known[order]
@@ -91,14 +99,14 @@ def farthest_pairs(
     reach = np.sqrt(reach)
     rest = float(falling[done]) if done < order.size else 0.0
     # what was pruned is no longer than `level`, what was not reached no longer than its bound
-    tight = np.minimum(known, np.maximum(reach, level) * (1 + grain))
+    tight = np.minimum(known, outward(np.maximum(reach, level)))
     tight[order[done:]] = known[order[done:]]
     if enough is None or done >= int(np.searchsorted(-falling, -level, side="left")):
         rest = min(rest, level)
     found = np.flatnonzero(reach > beyond)
     found = found[np.argsort(-reach[found], kind="stable")]
     return Pairs(
-        max(rest, float(np.max(reach, initial=0.0))) * (1 + grain),
+        float(outward(np.maximum(rest, np.max(reach, initial=0.0)))),
         found,
         partner[found],
         reach[found],

@@ -129,11 +129,13 @@ class PointDifferences(AbstractPointBody):
 
     def reach_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·(x − y)‖; `center` is 0."""
-        middle = np.mean(self.points, axis=0)  # in the hull: no image is longer than the answer
-        image = (self.points - middle) @ matrix.T
-        extent = np.max(np.abs(self.points - middle), axis=0)
+        # about one of them first: a mean of numbers far from zero drifts away from all of them
+        about = self.points - self.points[0]
+        extent = np.max(np.abs(about), axis=0)
+        about -= np.mean(about, axis=0)
+        np.maximum(extent, np.max(np.abs(about), axis=0), out=extent)
         # each of the two images is off by half of what `_outward` adds to a difference
-        return _outward(farthest_pairs(image).longest, matrix, 2 * extent)
+        return _outward(farthest_pairs(about @ matrix.T).longest, matrix, 2 * extent)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(x − y)|, row by row; `center` is 0."""

@@ -14,7 +14,7 @@ from lownoise.certificate.norms import SLACK, TINY, order_norm
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
 from lownoise.sensitivity import radius_up
-from lownoise.shapes import DenseShape
+from lownoise.shapes import DenseShape, row_lengths
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -62,8 +62,7 @@ def _(body: AbstractPointBody, claim: Claim) -> float:
     radius = reach / (1 - white.defect)
     seen = frame.seen(claim.queries)
     factor = shape.factor if seen is None else seen @ shape.factor
-    rows = np.sqrt(np.einsum("ij,ij->i", factor, factor))
-    rows *= 1 + growth(factor.shape[1] + 9)
+    rows = row_lengths(factor) * (1 + growth(factor.shape[1] + 12))
     if seen is not None:
         rows += growth(2 * seen.shape[1] + 9) * np.linalg.norm(
             np.abs(seen) @ np.abs(shape.factor), axis=1
@@ -74,4 +73,4 @@ def _(body: AbstractPointBody, claim: Claim) -> float:
 
 def upper_bound(noise: AbstractShape, order: float, weights: Vector) -> float:
     """Return at least √tr_{p/2}(ωMω) = ‖ω·standard deviations‖_p of `noise`."""
-    return order_norm(weights * np.sqrt(noise.diagonal()), order) * (1 + SLACK)
+    return order_norm(weights * noise.deviations(), order) * (1 + SLACK)

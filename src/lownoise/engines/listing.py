@@ -57,7 +57,7 @@ class ListCoding(AbstractCoding):
 
     @cached_property
     def codes(self) -> Integers:
-        """The code of each listed point, shape (N, r)."""
+        """The code of each listed point, shape (N, r); points of one code repeat it."""
         about = self.domain.points[:, self.pivots] - self.center[self.pivots]
         return np.floor(about * (1 / self.step) + 0.5).astype(np.int64)
 

@@ -252,7 +252,8 @@ def _(coding: Coding, count_step: float | None) -> SymmetricBox | AbstractPointB
 
 @_reach.register(ListCoding)
 def _(coding: ListCoding, count_step: float | None) -> SymmetricBox | AbstractPointBody:
-    codes = coding.codes.astype(np.float64)  # at most 2^52: exact, and so are their differences
+    # at most 2^52: exact, and so are their differences; points of one code are one row
+    codes = np.unique(coding.codes, axis=0).astype(np.float64)
     if count_step is None:
         return PointDifferences(frozen(codes))
     return SymmetricPoints(frozen(np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])))

@@ -2,7 +2,7 @@
 """Noise shapes: covariances kept as factors, never as more numbers than they have."""
 
 from lownoise.shapes.abstract import AbstractShape
-from lownoise.shapes.dense import DenseShape
+from lownoise.shapes.dense import DenseShape, row_lengths
 from lownoise.shapes.diagonal import DiagonalShape
 
-__all__ = ["AbstractShape", "DenseShape", "DiagonalShape"]
+__all__ = ["AbstractShape", "DenseShape", "DiagonalShape", "row_lengths"]

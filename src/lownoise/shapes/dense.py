@@ -88,9 +88,7 @@ class DenseShape(AbstractShape):
 
     def deviations(self) -> Vector:
         """Return the lengths of the rows of L, shape (d,)."""
-        largest = np.max(np.abs(self.factor), axis=1, initial=0.0)
-        scale = np.where(largest > 0, largest, 1.0)  # so that squares neither vanish nor overflow
-        return frozen(scale * np.linalg.norm(self.factor / scale[:, None], axis=1))
+        return frozen(row_lengths(self.factor))
 
     def spread(self) -> tuple[Vector, Vector]:
         """Return 1/√(M⁻¹)ᵢᵢ and √Mᵢᵢ; zeros first where L is not square and regular."""
@@ -170,3 +168,15 @@ def _inverse(matrix: Vector) -> Vector | None:
         return np.linalg.inv(matrix).astype(float)
     except np.linalg.LinAlgError:
         return None
+
+
+def row_lengths(rows: Vector) -> Vector:
+    """Return the Euclidean length of each row of shape (m, k), shape (m,).
+
+    Examples:
+        >>> row_lengths(np.array([[3e-200, 4e-200], [0.0, 0.0]]))
+        array([5.e-200, 0.e+000])
+    """
+    largest = np.max(np.abs(rows), axis=1, initial=0.0)
+    scale = np.where(largest > 0, largest, 1.0)  # so that squares neither vanish nor overflow
+    return np.asarray(scale * np.linalg.norm(rows / scale[:, None], axis=1))

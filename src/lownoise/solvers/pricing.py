@@ -180,7 +180,8 @@ class PairVertices(AbstractVertices):
 
     def __init__(self, points: Vector) -> None:
         self._points = points
-        self._middle = np.mean(_sample(points), axis=0)
+        some = _sample(points)
+        self._middle = points[0] + np.mean(some - points[0], axis=0)
         self._bounds: Vector | None = None
         self._last: tuple[Vector, Vector] | None = None
 
