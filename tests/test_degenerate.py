@@ -208,6 +208,6 @@ def test_what_is_no_domain_is_refused_in_one_line():
 def test_what_is_the_same_for_all_points_needs_no_noise(order, n):
     """The sum of a one-hot row is 1, and floats that say 1 ± 1e-16 do not make noise of it."""
     found = ln.enclose(ln.Points(np.eye(n)), workload=np.ones((2, n)), order=order)
-    assert found.status == "solved: no width"
+    assert found.status.startswith("solved: no width")
     assert found.certificate.upper < 1e-13
     assert not np.any(found.shape.dense())

@@ -93,4 +93,4 @@ def test_answers_that_are_one_up_to_rounding_are_said_to_be():
     found = ln.enclose(ln.Points([[0, 1.0], [1, 0]]), order=3, workload=[[1, 1]])
     assert found.certificate.lower == 0
     assert found.certificate.upper < 1e-14
-    assert "below what floats resolve" in found.status
+    assert "less than floats resolve" in found.status

@@ -133,8 +133,8 @@ def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
         return status
     if not certificate.lower:
         return (
-            f"solved: what moves an answer, {certificate.upper:.1e} at most, is below what floats "
-            "resolve; the bounds are proved as they are"
+            f"solved: no width beyond {certificate.upper:.1e}, less than floats resolve; "
+            "the bounds are proved as they are"
         )
     return (
         f"stopped with a proved gap of {certificate.gap:.1e}, where floats resolve no more; the "
