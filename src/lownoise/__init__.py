@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lownoise import errors
-    from lownoise.domains import Box, Points, difference_body
+    from lownoise.domains import Ball, Box, Ellipsoid, Points, Zonotope, difference_body
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
     from lownoise.planning import Plan, plan
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ball",
     "Box",
+    "Ellipsoid",
     "Enclosure",
     "Factorization",
     "Ledger",
@@ -36,6 +38,7 @@ __all__ = [
     "Plan",
     "Points",
     "Release",
+    "Zonotope",
     "__version__",
     "approx_dp",
     "convert",
@@ -50,6 +53,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Zonotope": "lownoise.domains",
+    "Ellipsoid": "lownoise.domains",
+    "Ball": "lownoise.domains",
     "Box": "lownoise.domains",
     "Enclosure": "lownoise.enclosure",
     "Factorization": "lownoise.factorization",

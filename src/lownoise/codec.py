@@ -41,6 +41,8 @@ from lownoise.workloads import Mean
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lownoise.arrays import Vector
+
 VERSION = 1
 _FINEST = 2.0**-52
 T = TypeVar("T")
@@ -150,6 +152,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
             **shape_to_dict(mechanism.noise),
             "step": mechanism.query.coding.step.tolist(),
             "count_step": mechanism.count_step,
+            **({} if mechanism.hint is None else {"reach": mechanism.hint.tolist()}),
             **coordinates_to_dict(mechanism.coordinates),
         },
         "evidence": evidence_to_dict(terms.dual, terms.plain_dual),
@@ -201,11 +204,21 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
             count_step=count_step,
             noise=shape_from_dict(noise, integers),
             coordinates=chosen,
+            hint=_hint(noise),
         ),
     )
     if not terms.mechanism.event.mu <= terms.parameter:
         raise FileError("noise is too small for the budget")
     return terms
+
+
+def _hint(noise: dict[str, Any]) -> Vector | None:
+    if "reach" not in noise:
+        return None
+    found = numbers(noise["reach"], "noise.reach", len(noise["reach"]))
+    if np.any(found == 0):
+        raise FileError("noise.reach is not made of numbers above 0")
+    return found
 
 
 def derived(terms: Terms) -> dict[str, Any]:

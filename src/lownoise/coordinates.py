@@ -15,16 +15,22 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
-from lownoise.domains import Box, Points
+from lownoise.bodies import (
+    ImageBody,
+    PointDifferences,
+    SymmetricBox,
+    SymmetricPoints,
+    TranslatedPoints,
+    image_body,
+)
+from lownoise.domains import Box, Image, Points
 from lownoise.errors import DomainError
 from lownoise.frames import find_frame
-from lownoise.sensitivity import sensitivity_body
+from lownoise.sensitivity import changes, sensitivity_body
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
-    from lownoise.bodies import AbstractPointBody, SymmetricBox
-    from lownoise.sensitivity import Relation
+    from lownoise.sensitivity import Body, Relation
 
 _OFF = 1e-9  # of a column's range: how far a listed point may be from what its pivots say
 
@@ -91,12 +97,21 @@ def _(domain: Points) -> Coordinates:
     return Coordinates(pivots=frame.pivots, embed=embed, start=domain.points[0])
 
 
+@coordinates.register(Image)
+def _(domain: Image) -> Coordinates:
+    if domain.diagonal:
+        return Coordinates(pivots=np.arange(domain.dimension), embed=None, start=domain.center)
+    frame = find_frame(ImageBody(domain.factor, domain.base), None)
+    embed = None if frame.embed is None else frozen(frame.embed.T.copy())
+    return Coordinates(pivots=frame.pivots, embed=embed, start=domain.center)
+
+
 def summed_body(
-    domain: Box | Points,
+    domain: Box | Image | Points,
     relation: Relation,
     center: Vector,
     chosen: Coordinates,
-) -> SymmetricBox | AbstractPointBody:
+) -> Body:
     """Return the body of all changes to the summed coordinates, and under `add_remove` the count.
 
     Args:
@@ -105,9 +120,11 @@ def summed_body(
         center: the public point v; only `add_remove` looks at it.
         chosen: the coordinates that are summed.
     """
-    whole = sensitivity_body(domain, relation, center)
     if chosen.embed is None:
-        return whole
+        return sensitivity_body(domain, relation, center)
+    if isinstance(domain, Image):
+        offset = (domain.center - center)[chosen.pivots]
+        return changes(domain.factor[chosen.pivots], domain, relation, offset)
     assert isinstance(domain, Points)  # noqa: S101 (only points leave coordinates out)
     kept = np.ascontiguousarray(domain.points[:, chosen.pivots])
     if relation == "substitute":
@@ -116,7 +133,18 @@ def summed_body(
     return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
 
 
-def fits(domain: Box | Points, chosen: Coordinates) -> bool:
+def still_body(domain: Box | Image | Points, center: Vector, chosen: Coordinates) -> Body:
+    """Return where the summed coordinates of a record can be, without its count."""
+    if isinstance(domain, Points):
+        return TranslatedPoints(np.ascontiguousarray(domain.points[:, chosen.pivots]))
+    if isinstance(domain, Image):
+        return image_body(frozen(domain.factor[chosen.pivots]), domain.base)
+    whole = sensitivity_body(domain, "add_remove", center)
+    assert isinstance(whole, SymmetricBox)  # noqa: S101 (what the body of a box is)
+    return SymmetricBox(frozen(whole.half_width[:-1]))
+
+
+def fits(domain: Box | Image | Points, chosen: Coordinates) -> bool:
     """Return whether every point of the domain is what its summed coordinates say."""
     d = domain.dimension
     rising = bool(np.all(np.diff(chosen.pivots) > 0))
@@ -124,8 +152,12 @@ def fits(domain: Box | Points, chosen: Coordinates) -> bool:
         return False
     if chosen.embed is None:
         return chosen.pivots.size == d and rising
-    if not isinstance(domain, Points) or chosen.embed.shape != (d, chosen.pivots.size):
+    if isinstance(domain, Box) or chosen.embed.shape != (d, chosen.pivots.size):
         return False
-    about = domain.points - chosen.start
+    if isinstance(domain, Image):
+        about = (np.diag(domain.factor) if domain.diagonal else domain.factor).T
+        most = np.abs(about).sum(axis=0)
+    else:
+        about, most = domain.points - chosen.start, domain.upper - domain.lower
     off = np.max(np.abs(about - about[:, chosen.pivots] @ chosen.embed.T), axis=0)
-    return rising and bool(np.all(off <= _OFF * (domain.upper - domain.lower)))
+    return rising and bool(np.all(off <= _OFF * most))

@@ -12,11 +12,17 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
-from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints, TranslatedPoints
-from lownoise.domains import Box, Points, PointsDifference
+from lownoise.bodies import (
+    PointDifferences,
+    SymmetricBox,
+    SymmetricPoints,
+    TranslatedPoints,
+    image_body,
+)
+from lownoise.domains import Box, Image, Points, PointsDifference
 from lownoise.errors import DomainError, PlanError
 from lownoise.shapes import DenseShape
-from lownoise.solvers import RTOL, SOLVED, solve
+from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.arrays import Vector
-    from lownoise.bodies import AbstractPointBody
+    from lownoise.bodies import AbstractBody
     from lownoise.certificate import Certificate
     from lownoise.domains import AbstractDomain
     from lownoise.shapes import AbstractShape
@@ -129,7 +135,7 @@ def enclose(
 
 def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
     """Return the status, where the bounds that were proved are as near as what was asked for."""
-    if not status.startswith(SOLVED) or certificate.gap <= rtol:
+    if status not in (SOLVED, NO_WIDTH) or certificate.gap <= rtol:
         return status
     if not certificate.lower:
         return (
@@ -143,7 +149,7 @@ def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
 
 
 def _dimension(domain: object) -> int:
-    if not isinstance(domain, (Box, Points, PointsDifference)):
+    if not isinstance(domain, (Box, Image, Points, PointsDifference)):
         raise DomainError(
             f"domain={type(domain).__name__} cannot be enclosed; give ln.Points(…) or ln.Box(…)",
         )
@@ -151,23 +157,30 @@ def _dimension(domain: object) -> int:
 
 
 @singledispatch
-def _body(domain: object, asked: bool) -> tuple[SymmetricBox | AbstractPointBody, Vector]:  # noqa: FBT001
+def _body(domain: object, asked: bool) -> tuple[SymmetricBox | AbstractBody, Vector]:  # noqa: FBT001
     """Return the body of a domain, and the point that it is described about."""
     raise DomainError(f"domain={type(domain).__name__} cannot be enclosed; give ln.Points(…)")
 
 
 @_body.register(Points)
-def _(domain: Points, asked: bool) -> tuple[AbstractPointBody, Vector]:  # noqa: FBT001
+def _(domain: Points, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
     return TranslatedPoints(domain.points), np.zeros(domain.dimension)
 
 
 @_body.register(PointsDifference)
-def _(domain: PointsDifference, asked: bool) -> tuple[AbstractPointBody, Vector]:  # noqa: FBT001
+def _(domain: PointsDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
     return PointDifferences(domain.base.points), np.zeros(domain.dimension)
 
 
+@_body.register(Image)
+def _(domain: Image, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    if domain.diagonal and asked:
+        return image_body(np.diag(domain.factor), domain.base), domain.center
+    return image_body(domain.factor, domain.base), domain.center
+
+
 @_body.register(Box)
-def _(domain: Box, asked: bool) -> tuple[SymmetricBox | AbstractPointBody, Vector]:  # noqa: FBT001
+def _(domain: Box, asked: bool) -> tuple[SymmetricBox | AbstractBody, Vector]:  # noqa: FBT001
     half = np.nextafter((domain.upper - domain.lower) / 2, np.inf)
     half[domain.upper == domain.lower] = 0.0
     if not asked:

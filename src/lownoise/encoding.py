@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
-from lownoise.certificate import CornerDual, PointDual, ProductDual
+from lownoise.bases import base_from_dict, base_to_dict
+from lownoise.certificate import CornerDual, ImageDual, PointDual, ProductDual, SquaresDual
 from lownoise.coordinates import Coordinates, fits
-from lownoise.domains import Box, Points
+from lownoise.domains import Box, Image, Points, checked_image
 from lownoise.errors import FileError
 from lownoise.shapes import DenseShape, DiagonalShape
 
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Integers, Vector
+    from lownoise.certificate import Dual
     from lownoise.shapes import AbstractShape
 
-    Evidence = CornerDual | PointDual | ProductDual
 
 _WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
 
@@ -49,8 +50,22 @@ def _(domain: Points) -> dict[str, Any]:
     return {"points": domain.points.tolist()}
 
 
-def domain_from_dict(fields: dict[str, Any]) -> Box | Points:
+@domain_to_dict.register(Image)
+def _(domain: Image) -> dict[str, Any]:
+    return {
+        "image": {
+            "factor": domain.factor.tolist(),
+            "base": base_to_dict(domain.base),
+            "shift": domain.shift.tolist(),
+        },
+    }
+
+
+def domain_from_dict(fields: dict[str, Any]) -> Box | Image | Points:
     """Return the domain of those fields."""
+    if "image" in fields:
+        own = fields["image"]
+        return checked_image(own["factor"], base_from_dict(own["base"]), own["shift"])
     if "points" in fields:
         return Points(fields["points"])
     return Box(fields["lower"], fields["upper"])
@@ -63,7 +78,7 @@ def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:
     return {"pivots": chosen.pivots.tolist(), "embed": chosen.embed.tolist()}
 
 
-def coordinates_from_dict(fields: dict[str, Any], domain: Box | Points) -> Coordinates:
+def coordinates_from_dict(fields: dict[str, Any], domain: Box | Image | Points) -> Coordinates:
     """Return the coordinates of those fields.
 
     Raises:
@@ -135,7 +150,7 @@ _SHAPES: dict[str, Callable[[dict[str, Any], int], AbstractShape]] = {
 }
 
 
-def evidence_to_dict(dual: Evidence, plain: Evidence) -> dict[str, Any]:
+def evidence_to_dict(dual: Dual, plain: Dual) -> dict[str, Any]:
     """Return the evidence for the weighted and for the plain bound."""
     return _evidence(dual, plain)
 
@@ -166,7 +181,21 @@ def _(dual: PointDual | ProductDual, plain: PointDual | ProductDual) -> dict[str
     return fields
 
 
-def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Evidence, Evidence]:
+@_evidence.register(SquaresDual)
+@_evidence.register(ImageDual)
+def _(dual: SquaresDual | ImageDual, plain: SquaresDual | ImageDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "images"}
+    for prefix, each in (("", dual), ("plain_", plain)):
+        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
+        if isinstance(each, SquaresDual):
+            fields[f"{prefix}squares"] = each.squares.tolist()
+        else:
+            fields[f"{prefix}points"] = each.points.tolist()
+            fields[f"{prefix}vertex_weights"] = each.vertex_weights.tolist()
+    return fields
+
+
+def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Dual, Dual]:
     """Return the evidence of those fields, for `answers` answers.
 
     Raises:
@@ -177,12 +206,12 @@ def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Evidence, 
     return read(fields, "", answers), read(fields, "plain_", answers)
 
 
-def _corners(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
+def _corners(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     name = f"{prefix}query_weights"
     return CornerDual(numbers(fields[name], f"evidence.{name}", answers))
 
 
-def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
+def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     expect(f"evidence.{prefix}measure", fields[f"{prefix}measure"], tuple(_MEASURES))
     indices = _whole(fields[f"{prefix}vertices"], f"evidence.{prefix}vertices", (1, 2))
     return _MEASURES[fields[f"{prefix}measure"]](
@@ -192,9 +221,20 @@ def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Evidence:
     )
 
 
-_MEASURES: dict[str, Callable[..., Evidence]] = {"list": PointDual, "product": ProductDual}
-_EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Evidence]] = {
+def _images(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+    queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
+    if f"{prefix}squares" in fields:
+        squares = fields[f"{prefix}squares"]
+        return SquaresDual(numbers(squares, f"evidence.{prefix}squares", len(squares)), queries)
+    points = table(fields[f"{prefix}points"], f"evidence.{prefix}points")
+    weights = fields[f"{prefix}vertex_weights"]
+    return ImageDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
+
+
+_MEASURES: dict[str, Callable[..., Dual]] = {"list": PointDual, "product": ProductDual}
+_EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Dual]] = {
     "corners": _corners,
+    "images": _images,
     "points": _vertices,
 }
 

@@ -20,7 +20,7 @@ from lownoise.rounding import growth
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
-    from lownoise.bodies import AbstractPointBody
+    from lownoise.bodies import AbstractBody
 
 _FLAT = 1e-12  # of a coordinate's own width: less is rounding of the input
 _BLOCK = 1 << 21
@@ -75,7 +75,7 @@ class Frame:
             return None if self.exact else self.up()
         return queries if self.exact else queries @ self.up()
 
-    def slack_up(self, body: AbstractPointBody, queries: Vector | None, center: Vector) -> Vector:
+    def slack_up(self, body: AbstractBody, queries: Vector | None, center: Vector) -> Vector:
         """Return at least max |L·(s − center) − L·up·down·(s − center)| over s, shape (m,).
 
         Zero where nothing was left out.
@@ -104,7 +104,7 @@ class Frame:
 
 
 def find_frame(
-    body: AbstractPointBody,
+    body: AbstractBody,
     queries: Vector | None,
     *,
     in_order: bool = False,
@@ -181,12 +181,14 @@ def _sight(queries: Vector, extent: Vector) -> tuple[Integers, Vector | None]:
     return seen[chosen], view
 
 
-def _pivots(body: AbstractPointBody, *, in_order: bool) -> tuple[Integers, Vector | None]:
+def _pivots(body: AbstractBody, *, in_order: bool) -> tuple[Integers, Vector | None]:
     d = body.dimension
     start = body.directions
-    extent = np.maximum(np.max(body.points, axis=0) - start, start - np.min(body.points, axis=0))
+    extent = np.maximum(
+        np.max(body.spanning, axis=0) - start, start - np.min(body.spanning, axis=0)
+    )
     wide = np.flatnonzero(extent > 0)
-    triangle = _triangle(body.points, start, extent, wide)
+    triangle = _triangle(body.spanning, start, extent, wide)
     if wide.size == d and triangle is None:
         return np.arange(d), None
     if triangle is None:

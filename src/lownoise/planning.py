@@ -11,9 +11,8 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen, vector
-from lownoise.bodies import SymmetricBox, TranslatedPoints
-from lownoise.coordinates import coordinates, summed_body
-from lownoise.domains import Points
+from lownoise.bodies import SymmetricBox
+from lownoise.coordinates import coordinates, still_body, summed_body
 from lownoise.enclosure import checked_number, checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
@@ -235,6 +234,7 @@ def plan(
                 solution.claim.shape,
                 parameter,
                 chosen,
+                getattr(solution.claim.body, "hint", None),
             ),
         ),
         status=solution.status,
@@ -249,11 +249,9 @@ def _sums(
     rtol: float,
 ) -> SymmetricBox:
     """Return a box whose least noise is as large as that of the weighted sums without the count."""
-    body = summed_body(question.domain, "add_remove", question.center, chosen)
-    if isinstance(body, SymmetricBox):
-        return SymmetricBox(frozen(weights * body.half_width[:-1]))
-    assert isinstance(question.domain, Points)  # noqa: S101 (all other bodies are boxes)
-    kept = TranslatedPoints(np.ascontiguousarray(question.domain.points[:, chosen.pivots]))
+    kept = still_body(question.domain, question.center, chosen)
+    if isinstance(kept, SymmetricBox):
+        return SymmetricBox(frozen(weights * kept.half_width))
     found = solve(kept, order=order, weights=weights, queries=chosen.embed, rtol=rtol)
     return SymmetricBox(np.array([found.claim.certificate().upper]))
 

@@ -17,16 +17,27 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import AbstractPointBody, PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.domains import Box, Points
+from lownoise.bases import NormBase, product_base
+from lownoise.bodies import (
+    AbstractBody,
+    ImageBody,
+    PointDifferences,
+    RoundedBody,
+    SymmetricBox,
+    SymmetricPoints,
+    image_body,
+)
+from lownoise.domains import Box, Image, Points
 from lownoise.errors import DomainError, PlanError
 from lownoise.rounding import down, up
+from lownoise.shapes import DiagonalShape
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.shapes import AbstractShape
 
-    Body = SymmetricBox | AbstractPointBody
+    Body = SymmetricBox | AbstractBody
+    Reach = Body | RoundedBody
 
 Relation = Literal["substitute", "add_remove"]
 RELATIONS: tuple[Relation, ...] = ("substitute", "add_remove")
@@ -65,14 +76,48 @@ def _(domain: Box, relation: Relation, center: Vector) -> SymmetricBox:
 
 
 @sensitivity_body.register(Points)
-def _(domain: Points, relation: Relation, center: Vector) -> AbstractPointBody:
+def _(domain: Points, relation: Relation, center: Vector) -> AbstractBody:
     if relation == "substitute":
         return PointDifferences(domain.points)
     about = domain.points - center
     return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
 
 
-def radius_up(shape: AbstractShape, body: Body) -> float:
+@sensitivity_body.register(Image)
+def _(domain: Image, relation: Relation, center: Vector) -> AbstractBody:
+    return changes(domain.factor, domain, relation, domain.center - center)
+
+
+def changes(
+    factor: Vector,
+    domain: Image,
+    relation: Relation,
+    offset: Vector,
+) -> AbstractBody:
+    """Return the body of all changes to some linear image of a symmetric domain, c + F·B.
+
+    Under `substitute` 2F·B. Under `add_remove` the hull of ±(offset + F·B) × {1}, which is the
+    image of B × [−1, 1] under [[F, offset], [0, 1]].
+
+    Args:
+        factor: F, shape (r, k); or shape (d,), its diagonal.
+        domain: B.
+        relation: what a neighbour is.
+        offset: from the public point to the center, shape (r,).
+    """
+    if relation == "substitute":
+        return image_body(frozen(2 * factor), domain.base)
+    lifted = product_base([domain.base, NormBase(1, math.inf)])
+    if factor.ndim == 1 and not np.any(offset):
+        return image_body(frozen(np.append(factor, 1.0)), lifted)
+    dense = np.diag(factor) if factor.ndim == 1 else factor
+    r, k = dense.shape
+    matrix = np.zeros((r + 1, k + 1))
+    matrix[:r, :k], matrix[:r, k], matrix[r, k] = dense, offset, 1.0
+    return image_body(frozen(matrix), lifted)
+
+
+def radius_up(shape: AbstractShape, body: Reach) -> float:
     """Return at least max √(sᵀ M⁻¹ s) over s in `body`: the μ of noise of this `shape`.
 
     Raises:
@@ -96,10 +141,24 @@ def _(body: SymmetricBox, shape: AbstractShape) -> float:
     return shape.box_radius_up(body.half_width)
 
 
-@_radius_up.register(AbstractPointBody)
-def _(body: AbstractPointBody, shape: AbstractShape) -> float:
+@_radius_up.register(AbstractBody)
+def _whitened(body: AbstractBody, shape: AbstractShape) -> float:
     white = shape.whitening
     if not white.defect < 1:
         return math.inf
     reach = body.reach_up(white.matrix, np.zeros(body.dimension))
     return up(reach / down(1 - white.defect)) if reach else 0.0
+
+
+@_radius_up.register(ImageBody)
+def _(body: ImageBody, shape: AbstractShape) -> float:
+    if body.diagonal and isinstance(shape, DiagonalShape):
+        if np.any((body.factor != 0) & (shape.scale == 0)):
+            return math.inf
+        return body.diagonal_reach_up(shape.scale)
+    return _whitened(body, shape)
+
+
+@_radius_up.register(RoundedBody)
+def _(body: RoundedBody, shape: AbstractShape) -> float:
+    return up(_radius_up(body.body, shape) + shape.box_radius_up(body.slack))

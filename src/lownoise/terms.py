@@ -15,7 +15,7 @@ from lownoise.bodies import answer_radius, answer_widths
 from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
-from lownoise.domains import Box, Points
+from lownoise.domains import Box, Image, Points
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
@@ -24,10 +24,9 @@ from lownoise.rounding import square_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.bodies import AbstractPointBody, SymmetricBox
-    from lownoise.certificate import CornerDual, PointDual, ProductDual
+    from lownoise.certificate import Dual
     from lownoise.privacy import GaussianEvent
-    from lownoise.sensitivity import Relation
+    from lownoise.sensitivity import Body, Relation
     from lownoise.workloads import Mean
 
 _LARGEST_DENSE = 10_000
@@ -83,8 +82,8 @@ class Terms:
     budget: Budget
     order: float
     weights: Vector
-    dual: CornerDual | PointDual | ProductDual
-    plain_dual: CornerDual | PointDual | ProductDual
+    dual: Dual
+    plain_dual: Dual
     mechanism: GaussianMechanism
 
     @property
@@ -106,12 +105,12 @@ class Terms:
         return (*(f"sum({c} - center)" for c in columns), "count")
 
     @cached_property
-    def body(self) -> SymmetricBox | AbstractPointBody:
+    def body(self) -> Body:
         """All changes that one neighbour makes to the summed coordinates, and the count."""
         question, chosen = self.question, self.mechanism.coordinates
         return summed_body(question.domain, self.relation, question.center, chosen)
 
-    def _least(self, dual: CornerDual | PointDual | ProductDual, weights: Vector) -> float:
+    def _least(self, dual: Dual, weights: Vector) -> float:
         """Return at most the least objective at μ = 1."""
         found = lower_bound(dual, self.body, self.order, weights, self.mechanism.embed)
         return found / (self.size or 1) * (1 - _TINY)
@@ -237,6 +236,14 @@ def _(domain: Box) -> tuple[str, ...]:
     return (
         "The bounds, center and stand-in are public; none of them was taken from this table.",
         "A value outside the bounds counts as the nearest bound; nothing says how many did.",
+    )
+
+
+@clamping.register(Image)
+def _(domain: Image) -> tuple[str, ...]:
+    return (
+        "The domain, center and stand-in are public; none of them was taken from this table.",
+        "A row outside the domain is moved into it; nothing says how many were.",
     )
 
 

@@ -246,7 +246,7 @@ def test_an_interrupted_search_is_as_private_and_says_so():
     ("build", "words"),
     [
         (lambda: ln.Mean(["a"], ln.Points([[0.0, 1.0]])), "2 coordinates"),
-        (lambda: ln.Mean(["a"], ln.Points([[0.0], [1.0]]), missing=[0.5]), "not one of the points"),
+        (lambda: ln.Mean(["a"], ln.Points([[0.0], [1.0]]), missing=[0.5]), "not a point of"),
         (lambda: ln.Mean(["a"], ln.Points([[0.0], [1.0]]), center=[2.0]), "outside"),
         (lambda: ln.Mean(["a"], ln.difference_body(ln.Points([[0.0]]))), "no domain of records"),
     ],

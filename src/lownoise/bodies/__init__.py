@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies: the sets that noise must cover."""
 
-from lownoise.bodies.abstract import AbstractPointBody
+from lownoise.bodies.abstract import AbstractBody, AbstractPointBody
 from lownoise.bodies.answers import answer_radius, answer_widths
 from lownoise.bodies.box import SymmetricBox
+from lownoise.bodies.image import ImageBody, RoundedBody, image_body
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
 
 __all__ = [
+    "AbstractBody",
     "AbstractPointBody",
+    "ImageBody",
     "PointDifferences",
+    "RoundedBody",
     "SymmetricBox",
     "SymmetricPoints",
     "TranslatedPoints",
     "answer_radius",
     "answer_widths",
+    "image_body",
 ]

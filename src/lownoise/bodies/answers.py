@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies.abstract import AbstractPointBody
+from lownoise.bodies.abstract import AbstractBody
 from lownoise.bodies.box import SymmetricBox
+from lownoise.bodies.image import ImageBody
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
@@ -39,8 +40,15 @@ def _(body: SymmetricBox, answers: Vector | None) -> float:
     return float(np.linalg.norm(body.half_width))
 
 
-@answer_radius.register(AbstractPointBody)
-def _(body: AbstractPointBody, answers: Vector | None) -> float:
+@answer_radius.register(ImageBody)
+def _(body: ImageBody, answers: Vector | None) -> float:
+    if answers is None and body.diagonal:
+        return body.diagonal_reach_up(np.ones(body.dimension))
+    return _radius(body, answers)
+
+
+@answer_radius.register(AbstractBody)
+def _radius(body: AbstractBody, answers: Vector | None) -> float:
     matrix = np.eye(body.dimension) if answers is None else answers
     return body.reach_up(matrix, np.zeros(body.dimension))
 
@@ -60,7 +68,12 @@ def _(body: SymmetricBox, answers: Vector | None) -> Vector:
     return body.half_width
 
 
-@answer_widths.register(AbstractPointBody)
-def _(body: AbstractPointBody, answers: Vector | None) -> Vector:
+@answer_widths.register(ImageBody)
+def _(body: ImageBody, answers: Vector | None) -> Vector:
+    return body.widths() if answers is None else _widths(body, answers)
+
+
+@answer_widths.register(AbstractBody)
+def _widths(body: AbstractBody, answers: Vector | None) -> Vector:
     matrix = np.eye(body.dimension) if answers is None else answers
     return body.extent_up(matrix, np.zeros(body.dimension))

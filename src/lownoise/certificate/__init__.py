@@ -2,7 +2,14 @@
 """How close to least a noise is, from both sides, recomputed from its evidence alone."""
 
 from lownoise.certificate.claim import Certificate, Claim
-from lownoise.certificate.duals import CornerDual, PointDual, ProductDual
+from lownoise.certificate.duals import (
+    CornerDual,
+    Dual,
+    ImageDual,
+    PointDual,
+    ProductDual,
+    SquaresDual,
+)
 from lownoise.certificate.lower import lower_bound
 from lownoise.certificate.norms import order_norm
 from lownoise.certificate.upper import upper_bound
@@ -11,8 +18,11 @@ __all__ = [
     "Certificate",
     "Claim",
     "CornerDual",
+    "Dual",
+    "ImageDual",
     "PointDual",
     "ProductDual",
+    "SquaresDual",
     "lower_bound",
     "order_norm",
     "upper_bound",

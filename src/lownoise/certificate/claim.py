@@ -14,8 +14,8 @@ from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.bodies import AbstractPointBody, SymmetricBox
-    from lownoise.certificate.duals import CornerDual, PointDual, ProductDual
+    from lownoise.bodies import AbstractBody, SymmetricBox
+    from lownoise.certificate.duals import Dual
     from lownoise.frames import Frame
     from lownoise.shapes import AbstractShape
 
@@ -86,14 +86,14 @@ class Claim:
         dual: the evidence that it is nearly least.
     """
 
-    body: SymmetricBox | AbstractPointBody
+    body: SymmetricBox | AbstractBody
     order: float
     queries: Vector | None
     weights: Vector
     frame: Frame | None
     shape: AbstractShape
     center: Vector
-    dual: CornerDual | PointDual | ProductDual
+    dual: Dual
 
     def certificate(self) -> Certificate:
         """Return both bounds, rounded outward.

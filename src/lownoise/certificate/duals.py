@@ -48,3 +48,36 @@ class PointDual:
     indices: Integers
     vertex_weights: Vector
     query_weights: Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SquaresDual:
+    """A random point of an image F·B whose signs are drawn at random: C = F diag(z) Fᵀ.
+
+    Args:
+        squares: z ≥ 0, some multiple of a point in the hull of {x² : x ∈ B}, shape (k,).
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    squares: Vector
+    query_weights: Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ImageDual:
+    """A measure on a few points Fx of an image F·B.
+
+    Args:
+        points: x, in the coordinates of the base, shape (n, k).
+        vertex_weights: w ≥ 0, shape (n,).
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    points: Vector
+    vertex_weights: Vector
+    query_weights: Vector
+
+
+Dual = CornerDual | PointDual | ProductDual | SquaresDual | ImageDual

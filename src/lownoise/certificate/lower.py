@@ -24,12 +24,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.bodies import (
+    AbstractBody,
     AbstractPointBody,
+    ImageBody,
     PointDifferences,
     SymmetricBox,
     TranslatedPoints,
 )
-from lownoise.certificate.duals import CornerDual, PointDual, ProductDual
+from lownoise.certificate.duals import CornerDual, ImageDual, PointDual, ProductDual, SquaresDual
 from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
@@ -47,7 +49,7 @@ _LOST = 1e-12  # of the pairing, beyond which a hint is not near enough
 @singledispatch
 def lower_bound(
     dual: object,
-    body: SymmetricBox | AbstractPointBody,
+    body: SymmetricBox | AbstractBody,
     order: float,
     weights: Vector,
     queries: Vector | None = None,
@@ -134,6 +136,95 @@ def _(
     mass = (math.fsum(w) ** 2 - math.fsum(w * w)) * (1 + SLACK)
     mass *= order_norm(dual.query_weights, conjugate(order))
     return paired * math.sqrt(2 / mass) * (1 - TINY) if mass > 0 else 0.0
+
+
+@lower_bound.register(SquaresDual)
+def _(
+    dual: SquaresDual,
+    body: ImageBody,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    z, c = dual.squares, dual.query_weights
+    known = isinstance(body, ImageBody) and z.shape == (body.base.dimension,)
+    _fits(known and bool(np.all(z >= 0)), dual, body, weights, queries)
+    if not np.any(z > 0) or not np.any(c > 0):
+        return 0.0
+    mass = body.base.moment_up(z) * order_norm(c, conjugate(order))
+    if queries is None and body.diagonal:
+        # G and C are diagonal, so the fidelity is Σ √(cᵢzᵢ)·ωᵢ|fᵢ|
+        fidelity = math.fsum(np.sqrt(c) * weights * np.sqrt(z) * np.abs(body.factor))
+        return fidelity / math.sqrt(mass) * (1 - SLACK)
+    asked = np.sqrt(c) * weights
+    rows = np.sqrt(z)[:, None] * body.dense.T
+    paired = _paired(rows, np.zeros(body.dimension), asked, queries, hint)
+    rounded = _rounded_signs(body, z, asked, queries)
+    scale = math.sqrt(order_norm(c, conjugate(order)))
+    return max(paired / math.sqrt(mass), rounded / scale) * (1 - SLACK)
+
+
+@lower_bound.register(ImageDual)
+def _(
+    dual: ImageDual,
+    body: ImageBody,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    x, w, c = dual.points, dual.vertex_weights, dual.query_weights
+    shaped = isinstance(body, ImageBody) and x.shape == (w.size, body.base.dimension)
+    _fits(shaped and bool(np.all(w >= 0)), dual, body, weights, queries)
+    if not np.any(w > 0) or not np.any(c > 0):
+        return 0.0
+    mass = math.fsum(w * np.square(body.base.norm_up(x))) * order_norm(c, conjugate(order))
+    if not mass > 0:
+        return 0.0
+    rows = np.sqrt(w)[:, None] * (x @ body.dense.T)
+    # what rounding of the points can change, summed over all of them
+    size = np.sqrt(w) @ (np.abs(x) @ np.abs(body.dense.T))
+    off = growth(x.shape[1] + 9) * size * math.sqrt(max(body.dimension, weights.size))
+    paired = _paired(rows, off, np.sqrt(c) * weights, queries, hint)
+    return paired / math.sqrt(mass) * (1 - SLACK)
+
+
+def _rounded_signs(
+    body: ImageBody,
+    squares: Vector,
+    asked: Vector,
+    queries: Vector | None,
+) -> float:
+    """Return √(2/π)·Σ √zᵢ·‖asked·L·fᵢ‖ over the norm of √z: at most the best fidelity.
+
+    Let W have the columns asked·L·fᵢ divided by their lengths, g be normal and x = √z∘sign(Wᵀg),
+    which the base holds once divided by the norm of √z. Then E xxᵀ = (2/π)·√z√zᵀ∘arcsin[WᵀW] ⪰
+    (2/π)·diag(√z) WᵀW diag(√z), since arcsin[Z] − Z is a sum of Schur products (Nesterov's
+    rounding; its use here is ours), and the nuclear norm of asked·L·F·diag(√z)·Wᵀ is at least its
+    trace.
+    """
+    image = body.dense if queries is None else queries @ body.dense
+    size = np.abs(body.dense) if queries is None else np.abs(queries) @ np.abs(body.dense)
+    lengths = np.linalg.norm(asked[:, None] * image, axis=0)
+    lengths -= growth(image.shape[0] + 9) * lengths
+    lengths -= growth(body.dimension + 9) * np.linalg.norm(asked[:, None] * size, axis=0)
+    norm = float(body.base.norm_up(np.sqrt(squares)[None])[0])
+    total = math.fsum(np.sqrt(squares) * np.maximum(lengths, 0.0))
+    return math.sqrt(2 / math.pi) * total / norm if norm > 0 else 0.0
+
+
+def _fits(
+    known: bool,  # noqa: FBT001
+    dual: SquaresDual | ImageDual,
+    body: ImageBody,
+    weights: Vector,
+    queries: Vector | None,
+) -> None:
+    c = dual.query_weights
+    answers = (body.dimension,) if queries is None else (len(queries),)
+    if not (known and c.shape == weights.shape == answers and np.all(c >= 0)):
+        raise PlanError(f"{type(dual).__name__} does not fit its body; solve again")
 
 
 def _check(

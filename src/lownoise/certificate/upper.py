@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies import AbstractPointBody, SymmetricBox
+from lownoise.bodies import AbstractBody, ImageBody, SymmetricBox
 from lownoise.certificate.norms import SLACK, TINY, order_norm
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
@@ -37,8 +37,15 @@ def _(body: SymmetricBox, claim: Claim) -> float:
     return radius_up(claim.shape, body) * upper_bound(claim.shape, claim.order, claim.weights)
 
 
-@covering_upper.register(AbstractPointBody)
-def _(body: AbstractPointBody, claim: Claim) -> float:
+@covering_upper.register(ImageBody)
+def _(body: ImageBody, claim: Claim) -> float:
+    if claim.frame is not None:
+        return _covering_in_frame(body, claim)
+    return radius_up(claim.shape, body) * upper_bound(claim.shape, claim.order, claim.weights)
+
+
+@covering_upper.register(AbstractBody)
+def _covering_in_frame(body: AbstractBody, claim: Claim) -> float:
     frame, shape = claim.frame, claim.shape
     if frame is None or not isinstance(shape, DenseShape):
         raise PlanError("claim has no frame for its points; solve again")

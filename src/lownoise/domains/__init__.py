@@ -2,8 +2,23 @@
 """Domains: the bounded, public sets K that hold every record."""
 
 from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.ball import Ball
 from lownoise.domains.box import Box
 from lownoise.domains.difference import PointsDifference, difference_body
+from lownoise.domains.ellipsoid import Ellipsoid
+from lownoise.domains.image import Image, checked_image
 from lownoise.domains.points import Points
+from lownoise.domains.zonotope import Zonotope
 
-__all__ = ["AbstractDomain", "Box", "Points", "PointsDifference", "difference_body"]
+__all__ = [
+    "AbstractDomain",
+    "Ball",
+    "Box",
+    "Ellipsoid",
+    "Image",
+    "Points",
+    "PointsDifference",
+    "Zonotope",
+    "checked_image",
+    "difference_body",
+]

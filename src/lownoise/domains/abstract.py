@@ -33,7 +33,7 @@ class AbstractDomain(ABC):
 
     @abstractmethod
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to its nearest point of K."""
+        """Return `points`, shape (..., d), each moved to a point of K, up to rounding."""
 
     def width(self, direction: Vector) -> float:
         """Return w_K(θ) = h_K(θ) + h_K(−θ) for direction θ, shape (d,) (002, section 3)."""

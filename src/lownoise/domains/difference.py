@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.box import Box
+from lownoise.domains.image import Image
 from lownoise.domains.points import Points
 from lownoise.errors import DomainError
 
@@ -68,7 +69,7 @@ def difference_body(domain: object) -> AbstractDomain:
     less than twice the least ellipsoid of K itself.
 
     Args:
-        domain: K, an `ln.Points` or an `ln.Box`.
+        domain: K.
 
     Raises:
         DomainError: where the domain is of another kind.
@@ -88,6 +89,12 @@ def difference_body(domain: object) -> AbstractDomain:
 def _(domain: Box) -> Box:
     width = domain.upper - domain.lower
     return Box(-width, width)
+
+
+@difference_body.register(Image)
+def _(domain: Image) -> Image:
+    # K − center is symmetric, so K − K is twice that
+    return Image(frozen(2 * domain.factor), domain.base, frozen(np.zeros(domain.dimension)))
 
 
 @difference_body.register(Points)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines: a table becomes exact integer totals; one meaning, whoever computes."""
 
+from lownoise.engines.clamping import ClampingCoding
 from lownoise.engines.listing import ListCoding
 from lownoise.engines.query import AbstractCoding, Coding, Totals, TotalsQuery
 
-__all__ = ["AbstractCoding", "Coding", "ListCoding", "Totals", "TotalsQuery"]
+__all__ = ["AbstractCoding", "ClampingCoding", "Coding", "ListCoding", "Totals", "TotalsQuery"]

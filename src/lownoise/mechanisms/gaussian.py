@@ -15,21 +15,33 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.bodies import (
+    ImageBody,
+    PointDifferences,
+    RoundedBody,
+    SymmetricBox,
+    SymmetricPoints,
+)
 from lownoise.coordinates import summed_body
-from lownoise.domains import Box, Points
-from lownoise.engines import AbstractCoding, Coding, ListCoding, Totals, TotalsQuery
+from lownoise.domains import Box, Image, Points
+from lownoise.engines import (
+    AbstractCoding,
+    ClampingCoding,
+    Coding,
+    ListCoding,
+    Totals,
+    TotalsQuery,
+)
 from lownoise.errors import DomainError, PlanError, TableError
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity import radius_up
+from lownoise.sensitivity import changes, radius_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.bodies import AbstractPointBody
     from lownoise.coordinates import Coordinates
     from lownoise.entropy import Entropy
-    from lownoise.sensitivity import Relation
+    from lownoise.sensitivity import Reach, Relation
     from lownoise.shapes import AbstractShape
     from lownoise.workloads import Mean
 
@@ -52,6 +64,8 @@ class GaussianMechanism:
             1), else None.
         noise: the noise of the integers, in their units: r coordinates, and the count last.
         coordinates: which r coordinates are summed, and how the others follow.
+        hint: coefficients that prove how far records reach, where an image of a unit body needs
+            them; any are a proof, and the right ones prove the least. Shape (k,), or None.
 
     Raises:
         PlanError: where rows would be dropped from a table of public size.
@@ -63,6 +77,7 @@ class GaussianMechanism:
     count_step: float | None
     noise: AbstractShape
     coordinates: Coordinates
+    hint: Vector | None = None
 
     def __post_init__(self) -> None:
         if self.size is not None and self.query.drops_missing:
@@ -74,9 +89,14 @@ class GaussianMechanism:
         return GaussianEvent(radius_up(self.noise, self.reach))
 
     @cached_property
-    def reach(self) -> SymmetricBox | AbstractPointBody:
+    def reach(self) -> Reach:
         """The body of all changes that one neighbour makes to the integers."""
-        return _reach(self.query.coding, self.count_step)
+        found = _reach(self.query.coding, self.count_step)
+        if self.hint is None or not isinstance(found, RoundedBody):
+            return found
+        if not isinstance(found.body, ImageBody):
+            return found
+        return RoundedBody(found.body.hinted(self.hint), found.slack)
 
     def check(self, totals: Totals) -> None:
         """Refuse totals that the promise does not cover.
@@ -146,6 +166,7 @@ def gaussian_mechanism(
     shape: AbstractShape,
     parameter: float,
     chosen: Coordinates,
+    hint: Vector | None = None,
 ) -> GaussianMechanism:
     """Return the mechanism whose noise has `shape`, scaled to reveal at most `parameter` = μ.
 
@@ -160,6 +181,7 @@ def gaussian_mechanism(
             body with radius 1.
         parameter: μ > 0.
         chosen: the coordinates that are summed.
+        hint: coefficients for the bound on a record's reach, or None.
 
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
@@ -184,6 +206,7 @@ def gaussian_mechanism(
             count_step=count_step,
             noise=noise.scaled(factor),
             coordinates=chosen,
+            hint=hint,
         )
 
     factor = 1.0
@@ -236,13 +259,25 @@ def _(domain: Points, question: Mean, chosen: Coordinates, step: Vector) -> Abst
     )
 
 
+@_coding.register(Image)
+def _(domain: Image, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+    return ClampingCoding(
+        columns=question.columns,
+        domain=domain,
+        center=question.center,
+        missing=question.missing,
+        pivots=chosen.pivots,
+        step=step,
+    )
+
+
 @singledispatch
-def _reach(coding: object, count_step: float | None) -> SymmetricBox | AbstractPointBody:
+def _reach(coding: object, count_step: float | None) -> Reach:
     raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
 
 
 @_reach.register(Coding)
-def _(coding: Coding, count_step: float | None) -> SymmetricBox | AbstractPointBody:
+def _(coding: Coding, count_step: float | None) -> SymmetricBox:
     least, greatest = coding.least(), coding.greatest()
     if count_step is None:
         return SymmetricBox(frozen((greatest - least).astype(np.float64)))
@@ -251,12 +286,27 @@ def _(coding: Coding, count_step: float | None) -> SymmetricBox | AbstractPointB
 
 
 @_reach.register(ListCoding)
-def _(coding: ListCoding, count_step: float | None) -> SymmetricBox | AbstractPointBody:
+def _(coding: ListCoding, count_step: float | None) -> Reach:
     # at most 2^52: exact, and so are their differences; points of one code are one row
     codes = np.unique(coding.codes, axis=0).astype(np.float64)
     if count_step is None:
         return PointDifferences(frozen(codes))
     return SymmetricPoints(frozen(np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])))
+
+
+@_reach.register(ClampingCoding)
+def _(coding: ClampingCoding, count_step: float | None) -> Reach:
+    domain, pivots, step = coding.domain, coding.pivots, coding.step
+    factor = domain.factor[pivots]
+    offset = (domain.center - coding.center)[pivots] / step
+    if count_step is None:
+        scaled = factor / (step if domain.diagonal else step[:, None])
+        return RoundedBody(changes(scaled, domain, "substitute", offset), frozen(2 * coding.slack))
+    # the count's integers are 1/count_step: the body whose last coordinate is 1, times that
+    scaled = factor / (step if domain.diagonal else step[:, None])
+    lifted = changes(scaled * count_step, domain, "add_remove", offset * count_step)
+    whole = lifted.scaled(1 / count_step)
+    return RoundedBody(whole, frozen(np.append(coding.slack, 0.0)))
 
 
 def _steps(

@@ -2,6 +2,6 @@
 """Solvers: the least ellipsoid around a body, with evidence; nothing of privacy rests on them."""
 
 from lownoise.solvers.generation import SOLVED, Progress
-from lownoise.solvers.solve import RTOL, Solution, solve
+from lownoise.solvers.solve import NO_WIDTH, RTOL, Solution, solve
 
-__all__ = ["RTOL", "SOLVED", "Progress", "Solution", "solve"]
+__all__ = ["NO_WIDTH", "RTOL", "SOLVED", "Progress", "Solution", "solve"]

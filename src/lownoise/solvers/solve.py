@@ -4,20 +4,35 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import AbstractPointBody, PointDifferences, SymmetricBox
-from lownoise.certificate import Claim, PointDual, ProductDual
+from lownoise.bases import NormBase
+from lownoise.bodies import (
+    AbstractBody,
+    AbstractPointBody,
+    ImageBody,
+    PointDifferences,
+    SymmetricBox,
+)
+from lownoise.certificate import Claim, PointDual, ProductDual, SquaresDual
 from lownoise.errors import PlanError
 from lownoise.frames import find_frame
-from lownoise.shapes import DenseShape
+from lownoise.shapes import DenseShape, DiagonalShape
+from lownoise.solvers.ascent import far_points
 from lownoise.solvers.box import least_shape
-from lownoise.solvers.generation import Progress, generate
+from lownoise.solvers.generation import SOLVED, Progress, generate
+from lownoise.solvers.image import (
+    Majorant,
+    closed_majorant,
+    covering_factor,
+    diagonal_squares,
+    least_majorant,
+)
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
 from lownoise.solvers.uniform import equal_weights
@@ -27,8 +42,11 @@ if TYPE_CHECKING:
 
     from lownoise.arrays import Vector
     from lownoise.frames import Frame
+    from lownoise.shapes import AbstractShape
 
 RTOL = 1e-6
+NO_WIDTH = "solved: no width"
+_NEAR = "solved: the least of the ellipsoids that can be proved to cover it; the gap says the rest"
 _FLOOR_SHARE = 0.1  # of rtol: what the floor under query weights may cost
 
 
@@ -121,7 +139,7 @@ def _(
 ) -> Solution:
     frame = find_frame(body, queries, in_order=in_order)
     if not frame.rank:
-        return Solution(_nothing(body, order, weights, queries, frame), "solved: no width", 0)
+        return Solution(_nothing(body, order, weights, queries, frame), NO_WIDTH, 0)
     coordinates = frame.down(body.points)
     seen = frame.seen(queries)
     asked = weights if seen is None else weights[:, None] * seen
@@ -164,8 +182,104 @@ def _(
     return Solution(claim, outcome.status, outcome.iterations)
 
 
+@solve.register(ImageBody)
+def _(
+    body: ImageBody,
+    *,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+    in_order: bool = False,
+) -> Solution:
+    if body.diagonal and queries is None:
+        return _diagonal_image(body, order, weights, rtol, progress)
+    frame = find_frame(body, queries, in_order=in_order)
+    if not frame.rank:
+        return Solution(_nothing(body, order, weights, queries, frame), NO_WIDTH, 0)
+    columns = frame.down(body.spanning)
+    seen = frame.seen(queries)
+    asked = np.diag(weights) if seen is None else weights[:, None] * seen
+    images = asked @ columns.T
+    unit = float(np.max(np.abs(images)))
+    heard = _in_unit(progress, unit)
+    squared = np.square(images / unit)
+    found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
+    shape = DenseShape(covering_factor(columns, found))
+    claim = _image_claim(body, order, queries, weights, frame, shape, found)
+    if claim.certificate().gap > rtol:
+        claim = _better_proved(claim, columns / unit, asked, rtol)
+    return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
+
+
+def _diagonal_image(
+    body: ImageBody,
+    order: float,
+    weights: Vector,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Solution:
+    """Return the best ellipsoid along the coordinates; nothing of d × d is formed."""
+    size = weights * np.abs(body.factor)
+    unit = float(np.max(size))
+    if not unit:
+        ones = np.ones(body.dimension)
+        found = Majorant(ones, ones, ones, NO_WIDTH, 0)
+    elif isinstance(body.base, NormBase):
+        found = closed_majorant(size, body.base.order, order)
+    else:
+        heard = _in_unit(progress, unit)
+        squared = np.square(size / unit)
+        found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
+    shape = DiagonalShape(diagonal_squares(body.factor, found))
+    claim = _image_claim(body, order, None, weights, None, shape, found)
+    return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
+
+
+def _image_claim(
+    body: ImageBody,
+    order: float,
+    queries: Vector | None,
+    weights: Vector,
+    frame: Frame | None,
+    shape: AbstractShape,
+    found: Majorant,
+) -> Claim:
+    return Claim(
+        body=body.hinted(found.coefficients),
+        order=order,
+        queries=queries,
+        weights=weights,
+        frame=frame,
+        shape=shape,
+        center=frozen(np.zeros(body.dimension)),
+        dual=SquaresDual(found.squares, found.query_weights),
+    )
+
+
+def _honest(status: str, claim: Claim, rtol: float) -> str:
+    """Return the status, saying where ellipsoids of another form may do better."""
+    return _NEAR if status == SOLVED and claim.certificate().gap > rtol else status
+
+
+def _better_proved(claim: Claim, columns: Vector, asked: Vector, rtol: float) -> Claim:
+    """Return the claim with points of the body as its evidence, where they prove more."""
+    body, dual = claim.body, claim.dual
+    assert isinstance(body, ImageBody)  # noqa: S101 (the caller made it)
+    assert isinstance(dual, SquaresDual)  # noqa: S101 (the caller made it)
+    try:
+        points = far_points(columns, body.base, asked, claim.order, rtol, dual.query_weights)
+    except KeyboardInterrupt:
+        return claim
+    if points is None:
+        return claim
+    other = replace(claim, dual=points)
+    return other if other.certificate().lower > claim.certificate().lower else claim
+
+
 def _nothing(
-    body: AbstractPointBody,
+    body: AbstractBody,
     order: float,
     weights: Vector,
     queries: Vector | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import vector
-from lownoise.domains import Box, Points
+from lownoise.domains import Box, Image, Points
 from lownoise.errors import QuestionError
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ class Mean:
 
     Args:
         columns: their names, d different ones; their order is the answers' order.
-        domain: where records live, `ln.Box` or `ln.Points`; values outside are clamped into it.
+        domain: where records live, `ln.Box`, `ln.Ball`, `ln.Points`, …; values outside are moved
+            into it.
         center: the public point that sums are taken about under `add_remove`, shape (d,), within
             the domain's ranges; by default the domain's centre. A point near the mean makes the
             mean that follows from sum and count more accurate.
@@ -44,7 +45,7 @@ class Mean:
     """
 
     columns: tuple[str, ...]
-    domain: Box | Points
+    domain: Box | Image | Points
     center: Vector
     missing: Vector
     drops_missing: bool
@@ -52,7 +53,7 @@ class Mean:
     def __init__(
         self,
         columns: Sequence[str],
-        domain: Box | Points,
+        domain: Box | Image | Points,
         *,
         center: ArrayLike | None = None,
         missing: ArrayLike | str = "center",
@@ -60,7 +61,7 @@ class Mean:
         if isinstance(columns, str) or not all(_is_name(c) for c in columns):
             raise QuestionError(f'Mean.columns={columns!r} is not a list of names; give ["name"]')
         names = tuple(columns)
-        if not isinstance(domain, (Box, Points)):
+        if not isinstance(domain, (Box, Image, Points)):
             raise QuestionError(
                 f"Mean.domain={type(domain).__name__} is no domain of records; "
                 "give ln.Box(lower, upper) or ln.Points(points)",
@@ -85,7 +86,7 @@ class Mean:
             stand_in = _point(missing, domain, "Mean.missing")
             if not domain.contains(stand_in):
                 raise QuestionError(
-                    "Mean.missing is not one of the points of Mean.domain; give one of them",
+                    "Mean.missing is not a point of Mean.domain; give one of them",
                 )
         for name, value in (
             ("columns", names),
@@ -104,7 +105,7 @@ def _is_name(column: object) -> bool:
     return "\0" not in column and column.encode("utf-8", "replace").decode() == column
 
 
-def _point(values: ArrayLike, domain: Box | Points, field: str) -> Vector:
+def _point(values: ArrayLike, domain: Box | Image | Points, field: str) -> Vector:
     point = vector(values, field=field, error=QuestionError)
     if point.size != domain.dimension:
         raise QuestionError(

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every unit body can say of itself.
+
+A unit body B ⊂ R^k is compact, convex, full and unchanged by any change of signs. Two facts make
+it useful: if y ≥ 0 then Σ yᵢxᵢ² ≤ energy(y) on B, so {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z
+is in the hull of {x² : x ∈ B}, then some random point of B, with signs drawn at random, has the
+second moment diag(z).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+
+
+class AbstractBase(ABC):
+    """A unit body B; `points` and `directions` have shape (n, k)."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The number of coordinates k."""
+
+    @abstractmethod
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm whose unit ball B is, row by row, and hardly more; shape (n,).
+
+        Every row has the same arithmetic wherever it stands: sums go column by column.
+        """
+
+    @abstractmethod
+    def support_up(self, directions: Vector) -> Vector:
+        """Return at least max ⟨θ, x⟩ over B, row by row, and hardly more; shape (n,)."""
+
+    @abstractmethod
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a point of B, up to rounding, that is extreme along each row; shape (n, k)."""
+
+    @abstractmethod
+    def energy_up(self, coefficients: Vector) -> float:
+        """Return at least max Σ yᵢxᵢ² over B for y ≥ 0, shape (k,); hardly more."""
+
+    @abstractmethod
+    def moment_up(self, squares: Vector) -> float:
+        """Return at least the least t with z ∈ t·hull{x² : x ∈ B}; z ≥ 0, shape (k,)."""
+
+    @abstractmethod
+    def spread(self, gains: Vector) -> Vector:
+        """Return z in hull{x² : x ∈ B} that makes Σ√(gᵢzᵢ) greatest, or nearly; g ≥ 0, shape (k,).
+
+        A base may look at a part of the hull only; bounds are computed from what it returns.
+        """
+
+    @abstractmethod
+    def widths(self) -> Vector:
+        """Return max |xᵢ| over B, shape (k,), rounded up."""

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear images of unit bodies: what balls, ellipsoids, zonotopes and their sums have in common.
+
+For S = F·B and y > 0 every Fx with x ∈ B has Σ yᵢxᵢ² ≤ energy(y), so S is covered by the ellipsoid
+energy(y)·F diag(1/y) Fᵀ, and max ‖Xs‖ ≤ √energy(y)·‖X F diag(1/√y)‖₂ for every matrix X. Some y
+makes that nearly an equality; which one, an optimiser may say: any y is a proof.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Self, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bases import NormBase
+from lownoise.bodies.abstract import AbstractBody
+from lownoise.bodies.points import SymmetricPoints
+from lownoise.rounding import growth, spectral_up
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
+
+_MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ImageBody(AbstractBody):
+    """The body S = F·B.
+
+    Args:
+        factor: F, shape (d, k); or shape (d,), its diagonal.
+        base: B, k coordinates.
+        hint: y > 0, shape (k,), that is thought to make the bound on its reach small.
+    """
+
+    factor: Vector
+    base: AbstractBase
+    hint: Vector | None = None
+
+    @property
+    def moves(self) -> bool:
+        """It is symmetric: its best center is 0."""
+        return False
+
+    @property
+    def directions(self) -> Vector:
+        """Zero."""
+        return np.zeros(self.dimension)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.factor.shape[0])
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether F is a diagonal."""
+        return self.factor.ndim == 1
+
+    @cached_property
+    def dense(self) -> Vector:
+        """F as a matrix, shape (d, k)."""
+        return frozen(np.diag(self.factor)) if self.diagonal else self.factor
+
+    @property
+    def spanning(self) -> Vector:
+        """The columns of F as rows, shape (k, d)."""
+        return self.dense.T
+
+    def reach_up(self, matrix: Vector, center: Vector) -> float:
+        """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
+        image = matrix * self.factor if self.diagonal else matrix @ self.factor
+        size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
+        hidden = growth(self.dimension + 3) * float(np.linalg.norm(size)) * (1 + 2.0**-30)
+        longest = min(self._bounded(image, y) for y in self._candidates(image))
+        return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
+
+    def _candidates(self, image: Vector) -> list[Vector]:
+        """Return coefficients that may prove little: the hint's, and two read off the image."""
+        squares = np.einsum("ij,ij->j", image, image)
+        least = 2.0**-80 * float(np.max(squares, initial=0.0))
+        found = [np.maximum(squares, least or 1.0)]
+        if self.hint is not None:
+            found.insert(0, self.hint)
+        return found
+
+    def _bounded(self, image: Vector, y: Vector) -> float:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            spread = image / np.sqrt(y)
+        return spectral_up(spread) * math.sqrt(self.base.energy_up(y)) * (1 + 2.0**-45)
+
+    def diagonal_reach_up(self, scale: Vector) -> float:
+        """Return at least max √Σ(sᵢ/scaleᵢ)² where F is a diagonal; `scale` has shape (d,)."""
+        used = self.factor != 0
+        with np.errstate(divide="ignore", over="ignore"):
+            ratios = np.where(used, self.factor / np.where(used, scale, 1.0), 0.0)
+            squares = np.square(ratios)
+        if not np.all(np.isfinite(squares)):
+            return np.inf
+        lost = self.dimension * 2.0**-1000 if np.any(squares[used] < 2.0**-900) else 0.0
+        return float(np.sqrt(self.base.energy_up(squares) * (1 + 2.0**-45) + lost))
+
+    def extent_up(self, matrix: Vector, center: Vector) -> Vector:
+        """Return at least max |matrix·s|, row by row, shape (r,); `center` is 0."""
+        image = matrix * self.factor if self.diagonal else matrix @ self.factor
+        size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
+        hidden = growth(self.dimension + 3) * size * (1 + 2.0**-30)
+        return np.asarray((self.base.support_up(image) + hidden) * (1 + 2.0**-48))
+
+    def widths(self) -> Vector:
+        """Return the greatest change of each coordinate, shape (d,), rounded up."""
+        if self.diagonal:
+            return np.abs(self.factor) * self.base.widths() * (1 + 2.0**-48)
+        return self.base.support_up(self.factor) * (1 + 2.0**-48)
+
+    def scaled(self, factor: float) -> Self:
+        """Return factor·S; `factor` is a power of two."""
+        return replace(self, factor=frozen(factor * self.factor))
+
+    def hinted(self, hint: Vector) -> Self:
+        """Return the body with coefficients for the bound on its reach."""
+        return replace(self, hint=frozen(hint))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RoundedBody:
+    """A body and, around each of its points, a box: what rounding of records adds.
+
+    Args:
+        body: where exact records can move.
+        slack: how far off each coordinate can be, shape (d,), at least 0.
+    """
+
+    body: AbstractBody
+    slack: Vector
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.body.dimension
+
+    def widths(self) -> Vector:
+        """Return the greatest change of each coordinate, shape (d,), rounded up."""
+        return (self.body.widths() + self.slack) * (1 + 2.0**-50)
+
+
+def image_body(factor: Vector, base: AbstractBase) -> ImageBody | SymmetricPoints:
+    """Return F·B as the body of which most is known: a list of its corners where they are few.
+
+    Args:
+        factor: F, shape (d, k); or shape (d,), its diagonal.
+        base: B, k coordinates.
+
+    Examples:
+        >>> image_body(np.array([[1.0, 1.0], [0.0, 1.0]]), NormBase(2, np.inf)).points
+        array([[ 2.,  1.],
+               [ 0., -1.]])
+    """
+    if factor.ndim == 1 or not isinstance(base, NormBase):
+        return ImageBody(factor, base)
+    if base.order == 1 or base.size == 1:
+        return SymmetricPoints(frozen(factor.T.copy()))
+    if not np.isinf(base.order) or base.size > _MOST_GENERATORS:
+        return ImageBody(factor, base)
+    corners = factor[:, :1].T
+    for generator in factor.T[1:]:
+        corners = np.concatenate([corners + generator, corners - generator])
+    return SymmetricPoints(frozen(corners))

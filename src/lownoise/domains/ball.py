@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Balls of ℓ_r norms."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen, vector
+from lownoise.bases import NormBase
+from lownoise.domains.image import Image, check_size, checked_center
+from lownoise.errors import DomainError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def Ball(  # noqa: N802 (a domain is named like one)
+    dimension: int,
+    radius: float = 1.0,
+    order: float = 2.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the ball {x : ‖x − center‖_order ≤ radius}.
+
+    Its least noise is known: Γ_p = radius·d^{1/p + 1/2 − 1/order} for order ≥ 2, radius·d^{1/p}
+    below (002, section 3; below 2 by symmetry, see docs/theory.md).
+
+    Args:
+        dimension: d ≥ 1.
+        radius: in the unit of the coordinates, at least 0.
+        order: in [1, ∞].
+        center: shape (d,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range.
+
+    Examples:
+        >>> gradients = Ball(3, radius=2.0)
+        >>> gradients.clamp(np.array([3.0, 0.0, 4.0])).round(9)
+        array([1.2, 0. , 1.6])
+        >>> round(Ball(2, order=1).support(np.array([3.0, -4.0])), 9)
+        4.0
+    """
+    d = checked_dimension(dimension, "Ball.dimension")
+    size = checked_positive(radius, "Ball.radius", least=0.0)
+    r = checked_norm_order(order, "Ball.order")
+    middle = (
+        np.zeros(d) if center is None else vector(center, field="Ball.center", error=DomainError)
+    )
+    return Image(
+        frozen(np.full(d, size)),
+        NormBase(d, r),
+        frozen(checked_center(middle, d, "Ball.center")),
+    )
+
+
+def checked_dimension(value: int, field: str) -> int:
+    """Return a number of coordinates.
+
+    Raises:
+        DomainError: where it is no whole number of at least 1.
+    """
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < 1:
+        raise DomainError(f"{field}={value!r} is no number of coordinates; give at least 1")
+    return int(value)
+
+
+def checked_positive(value: float, field: str, *, least: float) -> float:
+    """Return a finite number.
+
+    Raises:
+        DomainError: where it is none, is below `least`, or too large or small to compute with.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise DomainError(f"{field} is not a number; give one") from None
+    if not math.isfinite(number) or number < least:
+        raise DomainError(
+            f"{field}={number:g} is out of range; give a finite number from {least:g}"
+        )
+    check_size(np.array([number]), field)
+    return number
+
+
+def checked_norm_order(value: float, field: str) -> float:
+    """Return r.
+
+    Raises:
+        DomainError: where it is not in [1, ∞].
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise DomainError(f"{field} is not a number; give one") from None
+    if math.isnan(number) or number < 1:
+        raise DomainError(f"{field}={number:g} is no norm; give an order from 1 to infinity")
+    return number

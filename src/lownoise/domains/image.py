@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear images of unit bodies: the form that every domain with a center of symmetry takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen, matrix, vector
+from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.nearest import nearest_weights
+from lownoise.errors import DomainError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
+
+LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
+_NARROWEST = 2.0**-250
+_INSIDE = 1e-12
+_BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is the same everywhere
+_REGULAR = 1e-10
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Image(AbstractDomain):
+    """{shift + F·x : x ∈ B} for a unit body B; made by `ln.Ball`, `ln.image` and so on.
+
+    A record outside is moved: where F is injective towards the center until it is inside, otherwise
+    to the nearest point.
+
+    Args:
+        factor: F, shape (d, k); or shape (d,), its diagonal.
+        base: B, k coordinates.
+        shift: the center of symmetry, shape (d,).
+    """
+
+    factor: Vector
+    base: AbstractBase
+    shift: Vector
+
+    @property
+    def center(self) -> Vector:
+        """The center of symmetry, shape (d,)."""
+        return self.shift
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.factor.shape[0])
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether F is a diagonal."""
+        return self.factor.ndim == 1
+
+    @cached_property
+    def reach(self) -> Vector:
+        """The greatest change of each coordinate from the center, shape (d,), rounded up."""
+        if self.diagonal:
+            return frozen(np.abs(self.factor) * self.base.widths())
+        return frozen(self.base.support_up(self.factor))
+
+    @cached_property
+    def lower(self) -> Vector:
+        """At most the least value of each coordinate, shape (d,)."""
+        return frozen(self.center - self.reach)
+
+    @cached_property
+    def upper(self) -> Vector:
+        """At least the greatest value of each coordinate, shape (d,)."""
+        return frozen(self.center + self.reach)
+
+    def support(self, direction: Vector) -> float:
+        """Return max ⟨θ, x⟩ over K, within rounding; `direction` θ has shape (d,)."""
+        pulled = direction * self.factor if self.diagonal else direction @ self.factor
+        return float(direction @ self.center + self.base.support_up(pulled[None])[0])
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), lies in K, within 1e-9 of its reach."""
+        near = self.clamp(point)
+        room = 1e-9 * self.reach + 1e-15 * (np.abs(point) + np.abs(self.center))
+        return bool(np.all(np.abs(near - point) <= room))
+
+    def clamp(self, points: Vector) -> Vector:
+        """Return `points`, shape (..., d), each moved to a point of K, within `rounding`."""
+        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
+        found = np.empty_like(rows)
+        for start in range(0, len(rows), _BLOCK):
+            part = rows[start : start + _BLOCK]
+            block = np.broadcast_to(self.center, (_BLOCK, self.dimension)).copy()
+            block[: len(part)] = part
+            found[start : start + _BLOCK] = self._clamped(block)[: len(part)]
+        return found.reshape(np.shape(points))
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a point of K that is extreme along each row, shapes (n, d)."""
+        pulled = directions * self.factor if self.diagonal else directions @ self.factor
+        x = self.base.extreme(pulled)
+        return np.asarray(self.center + (x * self.factor if self.diagonal else x @ self.factor.T))
+
+    @cached_property
+    def rounding(self) -> Vector:
+        """How far a clamped record can be off a point of K, shape (d,).
+
+        Base coordinates whose norm is at most 1 + 2^-44 are multiplied by F in floats, and the
+        center is added: k + 2 roundings of what is at most the sum of absolute values.
+        """
+        k = self.base.dimension
+        if self.diagonal:
+            size = np.abs(self.factor) * self.base.widths()
+            return frozen(
+                np.where(self.factor != 0, 2.0**-42 * size + _ulp(self.center, size), 0.0)
+            )
+        size = np.abs(self.factor) @ self.base.widths()
+        used = np.any(self.factor != 0, axis=1)
+        return frozen(np.where(used, (2.0**-42 + k * 2.0**-51) * size + _ulp(self.center, size), 0))
+
+    @cached_property
+    def _inverse(self) -> Vector | None:
+        """A left inverse of F, or None where F is not injective."""
+        if self.diagonal:
+            return None
+        size = np.linalg.norm(self.factor, axis=0)
+        d, k = self.factor.shape
+        if k > d or not np.all(size > 0):
+            return None
+        scaled = self.factor / size
+        if np.linalg.svd(scaled, compute_uv=False)[-1] < _REGULAR:
+            return None
+        return np.asarray(np.linalg.pinv(scaled) / size[:, None])
+
+    def _clamped(self, rows: Vector) -> Vector:
+        """Return a full block of rows, each moved; sums go column by column, the same for each."""
+        about = np.clip(rows, -LARGEST, LARGEST) - self.center
+        if self.diagonal:
+            used = self.factor != 0
+            x = np.where(used, about / np.where(used, self.factor, 1.0), 0.0)
+        elif self._inverse is not None:
+            x = _multiplied(about, self._inverse)
+        else:
+            x = self._searched(rows, about)
+        x = x / np.maximum(self.base.norm_up(x), 1.0)[:, None]
+        if self.diagonal:
+            return np.asarray(self.center + x * self.factor)
+        return np.asarray(self.center + _multiplied(x, self.factor))
+
+    def _searched(self, rows: Vector, about: Vector) -> Vector:
+        found = np.zeros((len(rows), self.base.dimension))
+        for i in np.flatnonzero(np.any(about != 0, axis=1)):
+            found[i] = nearest_weights(self.factor, self.base, about[i], self.reach)
+        return found
+
+
+def checked_image(factor: ArrayLike, base: AbstractBase, shift: ArrayLike) -> Image:
+    """Return the image, every argument checked.
+
+    Raises:
+        DomainError: where the sizes do not match, or a number cannot be computed with.
+    """
+    f = checked_factor(factor, "Image.factor")
+    columns = f.shape[-1]
+    if columns != base.dimension:
+        raise DomainError(
+            f"Image.factor has {columns} columns for a body of {base.dimension} coordinates; "
+            "give one column each",
+        )
+    center = vector(shift, field="Image.shift", error=DomainError)
+    return Image(f, base, checked_center(center, f.shape[0], "Image.shift"))
+
+
+def checked_factor(factor: ArrayLike, field: str) -> Vector:
+    """Return a matrix, or the diagonal of one.
+
+    Raises:
+        DomainError: where it is neither, is empty, or is not finite.
+    """
+    try:
+        flat = np.ndim(factor) == 1 and np.size(factor) > 0
+    except ValueError:
+        flat = False
+    if flat:
+        found = vector(factor, field=field, error=DomainError)
+    else:
+        found = matrix(factor, field=field, error=DomainError)
+        if not found.size:
+            raise DomainError(f"{field} has shape {found.shape}; give at least one number")
+    check_size(found, field)
+    return found
+
+
+def checked_center(center: Vector, dimension: int, field: str) -> Vector:
+    """Return the center.
+
+    Raises:
+        DomainError: where it has another number of coordinates, or one beyond 2^250.
+    """
+    if center.size != dimension:
+        raise DomainError(f"{field} has {center.size} coordinates for {dimension}; give one each")
+    check_size(center, field)
+    return center
+
+
+def check_size(values: Vector, field: str) -> None:
+    """Refuse numbers whose products could overflow or vanish.
+
+    Raises:
+        DomainError: where one is beyond 2^250, or is not 0 and within 2^-250 of it.
+    """
+    size = np.abs(values)
+    wrong = np.argwhere((size > LARGEST) | ((size > 0) & (size < _NARROWEST)))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        where = ", ".join(str(i) for i in at)
+        side = "beyond 2^250" if size[at] > 1 else "within 2^-250 of zero"
+        raise DomainError(f"{field}[{where}]={values[at]:g} is {side}; use another unit")
+
+
+def _ulp(center: Vector, size: Vector) -> Vector:
+    return np.asarray((np.abs(center) + size) * 2.0**-51)
+
+
+def _multiplied(rows: Vector, matrix: Vector) -> Vector:
+    """Return rows·matrixᵀ, one column at a time: the same sums for every row."""
+    columns = np.ascontiguousarray(rows.T)
+    found = np.zeros((len(matrix), len(rows)))
+    for i, j in np.argwhere(matrix):
+        found[i] += matrix[i, j] * columns[j]
+    return np.ascontiguousarray(found.T)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The nearest point of an image F·B, one record at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
+
+_MOST_STEPS = 400
+_NEAR = 1e-10
+
+
+def nearest_weights(factor: Vector, base: AbstractBase, point: Vector, reach: Vector) -> Vector:
+    """Return x in B whose image F·x is nearest to `point`, in parts of each coordinate's reach.
+
+    Fully corrective conditional gradients: the best mixture of the extreme points so far, then the
+    point of B that is extreme along what is left, until that gains less than 1e-10 of the distance
+    already covered. Points of a polytope are found after finitely many steps.
+
+    Args:
+        factor: F, shape (d, k).
+        base: B, k coordinates.
+        point: shape (d,), about the center.
+        reach: the unit of each coordinate, shape (d,); where it is 0 the point counts for nothing.
+
+    Examples:
+        >>> from lownoise.bases import NormBase
+        >>> hexagon = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+        >>> x = nearest_weights(hexagon, NormBase(3, np.inf), np.array([9.0, 1.0]), np.ones(2) * 2)
+        >>> (hexagon @ x).round(6)
+        array([2., 1.])
+    """
+    from scipy.optimize import nnls
+
+    unit = np.where(reach > 0, reach, 1.0)
+    scaled = factor / unit[:, None]
+    goal = np.where(reach > 0, np.clip(point / unit, -2.0, 2.0), 0.0)
+    atoms = np.zeros((1, base.dimension))
+    weights = np.ones(1)
+    for _ in range(_MOST_STEPS):
+        left = goal - scaled @ (weights @ atoms)
+        if not np.max(np.abs(left)) > _NEAR:
+            break
+        found = base.extreme((left @ scaled)[None])
+        gain = float(left @ (scaled @ found[0] - goal + left))
+        if gain <= _NEAR * float(left @ left):
+            break
+        atoms = np.vstack([atoms, found])
+        # the best mixture in all proportions, a row of ones asking for a sum of 1, is a multiple of
+        # the best one whose sum is 1: minimise s²‖e‖² + (s − 1)² over s
+        system = np.vstack([(atoms @ scaled.T - goal).T, np.ones(len(atoms))])
+        try:
+            weights, _ = nnls(system, np.append(np.zeros(len(goal)), 1.0), maxiter=50 * len(atoms))
+        except RuntimeError:
+            weights = np.append(weights, 0.0)
+            break
+        weights /= np.sum(weights)
+        kept = weights > 0
+        atoms, weights = atoms[kept], weights[kept]
+    return np.asarray(weights @ atoms / max(float(base.norm_up((weights @ atoms)[None])[0]), 1.0))

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The least noise of the form F diag(u) Fᵀ around an image F·B of a unit body.
+
+With Aⱼᵢ = (ωLF)ⱼᵢ², u = 1/y covers B where energy(y) ≤ 1, and the variances are Au. So the least
+‖Au‖_{p/2} is, for weights c on the queries, ‖c‖_q ≤ 1, and z in the hull of {x² : x ∈ B},
+
+    min over u = max over (c, z) of (Σᵢ √((Aᵀc)ᵢ zᵢ))²,
+
+concave in (c, z) together. For given c the base has the best z (`spread`), and y is √(a/z)/Σ√(az)
+with a = Aᵀc. For given z the step c ← (c·g²)^{1/(2q−1)}, g = A√(z/a), never loses: by Jensen's
+inequality √aᵢ is at least Σⱼ (Aⱼᵢc⁰ⱼ/a⁰ᵢ)·√(a⁰ᵢcⱼ/c⁰ⱼ), which touches it at c⁰ and whose best c is
+that one (ours). Where LF is a scaled permutation with signs, M is the least of all ellipsoids, and
+z and c prove it; for other F it is within √(π/2) of the least where squares of B fill a convex set
+(002, Lemma 31 and Theorem 32).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen, triangle_of
+from lownoise.certificate.norms import conjugate, order_norm
+from lownoise.solvers.generation import SOLVED, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
+
+_MOST_ROUNDS = 5000
+_EVERY = 10  # rounds between looks at the gap, and extrapolations
+_LEAST = 1e-300
+_SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
+_INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Majorant:
+    """What was found.
+
+    Args:
+        coefficients: y > 0 with energy about 1, shape (k,).
+        squares: z, shape (k,).
+        query_weights: c, shape (m,).
+        status: how it ended.
+        rounds: how many rounds it took.
+    """
+
+    coefficients: Vector
+    squares: Vector
+    query_weights: Vector
+    status: str
+    rounds: int
+
+
+def closed_majorant(size: Vector, order_of_base: float, order: float) -> Majorant:
+    """Return the optimum where ωLF is the diagonal `size` and B a unit ball of ℓ_r.
+
+    Σ sᵢ√(cᵢzᵢ) under ‖c‖_q ≤ 1 and ‖z‖_{r/2} ≤ 1 is at most ‖s‖_t with 1/t = ½ + 1/p − 1/r
+    (Hölder), reached at c = b^{1/q}, z = b^{2/r} with b in proportion to sᵗ and of sum 1;
+    then y is in proportion to b^{1−2/r}. A base with r < 2 has the ball's squares.
+
+    Args:
+        size: s ≥ 0, shape (d,), not all 0.
+        order_of_base: r in [1, ∞].
+        order: p in [2, ∞].
+
+    Examples:
+        >>> closed_majorant(np.array([1.0, 4.0]), np.inf, 2.0).coefficients
+        array([0.2, 0.8])
+    """
+    r = max(order_of_base, 2.0)
+    q = conjugate(order)
+    inverse = 0.5 + 1 / order - 1 / r
+    relative = size / np.max(size)
+    b = relative ** (1 / inverse) if inverse > 0 else (relative == 1).astype(np.float64)
+    b /= np.sum(b)
+    y = np.ones(size.size)
+    if r > 2:  # noqa: PLR2004
+        y = np.maximum(relative ** ((1 - 2 / r) / inverse), _LEAST)
+        power = r / (r - 2) if not math.isinf(r) else 1.0
+        y /= order_norm(y, power)
+    c, z = b ** (1 / q), b ** (2 / r)
+    return Majorant(frozen(y), frozen(z), frozen(c), SOLVED, 0)
+
+
+def least_majorant(
+    squared: Vector,
+    base: AbstractBase,
+    order: float,
+    *,
+    rtol: float,
+    progress: Callable[[Progress], None] | None = None,
+) -> Majorant:
+    """Return the best coefficients y, and the weights that prove that no others do better.
+
+    Args:
+        squared: A, shape (m, k), every column with an entry above 0; or its diagonal, shape (k,).
+        base: B, k coordinates.
+        order: p in [2, ∞].
+        rtol: the relative gap to reach.
+        progress: called now and then.
+    """
+    search = _Search(squared, base, order)
+    status, rounds = _SHORT, 0
+    try:
+        for rounds in range(_MOST_ROUNDS + 1):
+            if search.step(look=rounds % _EVERY == 0):
+                if progress is not None:
+                    progress(Progress(rounds, search.lower, search.upper))
+                if search.settled or search.upper / search.lower - 1 <= rtol:
+                    status = SOLVED
+                    break
+    except KeyboardInterrupt:
+        if not search.cover.size:
+            raise
+        status = _INTERRUPTED
+    return Majorant(
+        frozen(search.cover),
+        frozen(search.squares),
+        frozen(search.query_weights),
+        status,
+        rounds,
+    )
+
+
+class _Search:
+    """The weights on queries, and the best of both sides that they have led to.
+
+    Args:
+        squared: A.
+        base: B.
+        order: p.
+    """
+
+    def __init__(self, squared: Vector, base: AbstractBase, order: float) -> None:
+        self._squared = squared
+        self._base = base
+        self._order = order
+        self._q = conjugate(order)
+        self.settled = math.isinf(self._q)  # p = 2: there is nothing to weigh
+        equal = np.ones(len(squared))
+        self._c = equal / order_norm(equal, self._q)
+        self.lower, self.upper = 0.0, math.inf
+        self.cover, self.squares = np.zeros(0), np.zeros(0)
+        self.query_weights = self._c
+
+    def step(self, *, look: bool) -> bool:
+        """Move the weights once; return whether both sides were looked at."""
+        c, flat = self._c, self._squared.ndim == 1
+        a = np.maximum(self._squared * c if flat else c @ self._squared, _LEAST)
+        z = np.maximum(self._base.spread(a), _LEAST)
+        if look:
+            self._look(a, z)
+        if not self.settled:
+            g = self._variances(np.sqrt(z / a))
+            moved = (c * np.square(g / np.max(g))) ** (1 / (2 * self._q - 1))
+            self._c = np.maximum(moved / order_norm(moved, self._q), _LEAST)
+        return look
+
+    def _variances(self, u: Vector) -> Vector:
+        return np.asarray(self._squared * u if self._squared.ndim == 1 else self._squared @ u)
+
+    def _look(self, a: Vector, z: Vector) -> None:
+        value = float(np.sum(np.sqrt(a * z)))
+        y = np.sqrt(a / z) / value
+        variance = order_norm(self._variances(1 / y), self._order / 2)
+        size = math.sqrt(variance * self._base.energy_up(y))
+        if value > self.lower:
+            self.lower, self.squares, self.query_weights = value, z, self._c
+        if size < self.upper:
+            self.upper, self.cover = size, y
+
+
+def diagonal_squares(factor: Vector, found: Majorant) -> Vector:
+    """Return the standard deviations of the noise where F is a diagonal, shape (d,)."""
+    return np.asarray(np.abs(factor) / np.sqrt(found.coefficients))
+
+
+def covering_factor(columns: Vector, found: Majorant) -> Vector:
+    """Return a lower triangle whose product with its transpose is F diag(1/y) Fᵀ, shape (r, r).
+
+    Args:
+        columns: the columns of F as rows, shape (k, r).
+        found: y.
+    """
+    triangle = triangle_of(columns / np.sqrt(found.coefficients)[:, None]).T
+    return np.asarray(np.where(np.diag(triangle) < 0, -1.0, 1.0) * triangle)
