@@ -16,14 +16,12 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import (
-    ImageBody,
     PointDifferences,
     SymmetricBox,
     SymmetricPoints,
     TranslatedPoints,
-    image_body,
 )
-from lownoise.domains import Box, Image, Points
+from lownoise.domains import AbstractClampedDomain, Box, Points
 from lownoise.errors import DomainError
 from lownoise.frames import find_frame
 from lownoise.sensitivity import changes, sensitivity_body
@@ -97,17 +95,18 @@ def _(domain: Points) -> Coordinates:
     return Coordinates(pivots=frame.pivots, embed=embed, start=domain.points[0])
 
 
-@coordinates.register(Image)
-def _(domain: Image) -> Coordinates:
-    if domain.diagonal:
-        return Coordinates(pivots=np.arange(domain.dimension), embed=None, start=domain.center)
-    frame = find_frame(ImageBody(domain.factor, domain.base), None)
+@coordinates.register(AbstractClampedDomain)
+def _(domain: AbstractClampedDomain) -> Coordinates:
+    every = np.arange(domain.dimension)
+    if domain.full:
+        return Coordinates(pivots=every, embed=None, start=domain.center)
+    frame = find_frame(SymmetricPoints(domain.spanning), None)
     embed = None if frame.embed is None else frozen(frame.embed.T.copy())
     return Coordinates(pivots=frame.pivots, embed=embed, start=domain.center)
 
 
 def summed_body(
-    domain: Box | Image | Points,
+    domain: Box | AbstractClampedDomain | Points,
     relation: Relation,
     center: Vector,
     chosen: Coordinates,
@@ -122,9 +121,8 @@ def summed_body(
     """
     if chosen.embed is None:
         return sensitivity_body(domain, relation, center)
-    if isinstance(domain, Image):
-        offset = (domain.center - center)[chosen.pivots]
-        return changes(domain.factor[chosen.pivots], domain, relation, offset)
+    if isinstance(domain, AbstractClampedDomain):
+        return changes(domain, relation, center, chosen.pivots, np.ones(chosen.pivots.size))
     assert isinstance(domain, Points)  # noqa: S101 (only points leave coordinates out)
     kept = np.ascontiguousarray(domain.points[:, chosen.pivots])
     if relation == "substitute":
@@ -133,18 +131,22 @@ def summed_body(
     return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
 
 
-def still_body(domain: Box | Image | Points, center: Vector, chosen: Coordinates) -> Body:
+def still_body(
+    domain: Box | AbstractClampedDomain | Points, center: Vector, chosen: Coordinates
+) -> Body:
     """Return where the summed coordinates of a record can be, without its count."""
     if isinstance(domain, Points):
         return TranslatedPoints(np.ascontiguousarray(domain.points[:, chosen.pivots]))
-    if isinstance(domain, Image):
-        return image_body(frozen(domain.factor[chosen.pivots]), domain.base)
+    if isinstance(domain, AbstractClampedDomain):
+        # what lies about its center reaches half as far as differences, at least
+        step = np.full(chosen.pivots.size, 2.0)
+        return changes(domain, "substitute", center, chosen.pivots, step)
     whole = sensitivity_body(domain, "add_remove", center)
     assert isinstance(whole, SymmetricBox)  # noqa: S101 (what the body of a box is)
     return SymmetricBox(frozen(whole.half_width[:-1]))
 
 
-def fits(domain: Box | Image | Points, chosen: Coordinates) -> bool:
+def fits(domain: Box | AbstractClampedDomain | Points, chosen: Coordinates) -> bool:
     """Return whether every point of the domain is what its summed coordinates say."""
     d = domain.dimension
     rising = bool(np.all(np.diff(chosen.pivots) > 0))
@@ -154,8 +156,8 @@ def fits(domain: Box | Image | Points, chosen: Coordinates) -> bool:
         return chosen.pivots.size == d and rising
     if isinstance(domain, Box) or chosen.embed.shape != (d, chosen.pivots.size):
         return False
-    if isinstance(domain, Image):
-        about = (np.diag(domain.factor) if domain.diagonal else domain.factor).T
+    if isinstance(domain, AbstractClampedDomain):
+        about = domain.spanning
         most = np.abs(about).sum(axis=0)
     else:
         about, most = domain.points - chosen.start, domain.upper - domain.lower

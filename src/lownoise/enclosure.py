@@ -19,7 +19,7 @@ from lownoise.bodies import (
     TranslatedPoints,
     image_body,
 )
-from lownoise.domains import Box, Image, Points, PointsDifference
+from lownoise.domains import AbstractDomain, Box, Image, Points, PointsDifference
 from lownoise.errors import DomainError, PlanError
 from lownoise.shapes import DenseShape
 from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.bodies import AbstractBody
     from lownoise.certificate import Certificate
-    from lownoise.domains import AbstractDomain
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress
 
@@ -149,7 +148,7 @@ def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
 
 
 def _dimension(domain: object) -> int:
-    if not isinstance(domain, (Box, Image, Points, PointsDifference)):
+    if not isinstance(domain, AbstractDomain):
         raise DomainError(
             f"domain={type(domain).__name__} cannot be enclosed; give ln.Points(…) or ln.Box(…)",
         )

@@ -15,7 +15,7 @@ from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases import base_from_dict, base_to_dict
 from lownoise.certificate import CornerDual, ImageDual, PointDual, ProductDual, SquaresDual
 from lownoise.coordinates import Coordinates, fits
-from lownoise.domains import Box, Image, Points, checked_image
+from lownoise.domains import AbstractClampedDomain, Box, Image, Points, checked_image
 from lownoise.errors import FileError
 from lownoise.shapes import DenseShape, DiagonalShape
 
@@ -61,7 +61,7 @@ def _(domain: Image) -> dict[str, Any]:
     }
 
 
-def domain_from_dict(fields: dict[str, Any]) -> Box | Image | Points:
+def domain_from_dict(fields: dict[str, Any]) -> Box | AbstractClampedDomain | Points:
     """Return the domain of those fields."""
     if "image" in fields:
         own = fields["image"]
@@ -78,7 +78,9 @@ def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:
     return {"pivots": chosen.pivots.tolist(), "embed": chosen.embed.tolist()}
 
 
-def coordinates_from_dict(fields: dict[str, Any], domain: Box | Image | Points) -> Coordinates:
+def coordinates_from_dict(
+    fields: dict[str, Any], domain: Box | AbstractClampedDomain | Points
+) -> Coordinates:
     """Return the coordinates of those fields.
 
     Raises:

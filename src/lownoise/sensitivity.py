@@ -27,13 +27,13 @@ from lownoise.bodies import (
     SymmetricPoints,
     image_body,
 )
-from lownoise.domains import Box, Image, Points
+from lownoise.domains import AbstractClampedDomain, Box, Image, Points
 from lownoise.errors import DomainError, PlanError
 from lownoise.rounding import down, up
 from lownoise.shapes import DiagonalShape
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Integers, Vector
     from lownoise.shapes import AbstractShape
 
     Body = SymmetricBox | AbstractBody
@@ -83,30 +83,50 @@ def _(domain: Points, relation: Relation, center: Vector) -> AbstractBody:
     return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
 
 
-@sensitivity_body.register(Image)
-def _(domain: Image, relation: Relation, center: Vector) -> AbstractBody:
-    return changes(domain.factor, domain, relation, domain.center - center)
+@sensitivity_body.register(AbstractClampedDomain)
+def _(domain: AbstractClampedDomain, relation: Relation, center: Vector) -> AbstractBody:
+    d = domain.dimension
+    return changes(domain, relation, center, np.arange(d), np.ones(d))
 
 
+@singledispatch
 def changes(
-    factor: Vector,
-    domain: Image,
+    domain: object,
     relation: Relation,
-    offset: Vector,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
 ) -> AbstractBody:
-    """Return the body of all changes to some linear image of a symmetric domain, c + F·B.
+    """Return the body of all changes to some coordinates of a record, in steps.
 
-    Under `substitute` 2F·B. Under `add_remove` the hull of ±(offset + F·B) × {1}, which is the
-    image of B × [−1, 1] under [[F, offset], [0, 1]].
+    Under `add_remove` these are ±((x − center)/step, 1), one coordinate more for the count.
 
     Args:
-        factor: F, shape (r, k); or shape (d,), its diagonal.
-        domain: B.
+        domain: K.
         relation: what a neighbour is.
-        offset: from the public point to the center, shape (r,).
+        center: the public point, shape (d,); only `add_remove` looks at it.
+        pivots: the coordinates, shape (r,).
+        step: the unit of each, above 0, shape (r,).
+
+    Raises:
+        DomainError: where the domain is of a kind whose body is not known.
     """
+    raise DomainError(f"domain={type(domain).__name__} has no known changes; use ln.Points")
+
+
+@changes.register(Image)
+def _(
+    domain: Image,
+    relation: Relation,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
+) -> AbstractBody:
+    factor = domain.factor[pivots] / (step if domain.diagonal else step[:, None])
     if relation == "substitute":
         return image_body(frozen(2 * factor), domain.base)
+    # the hull of ±(offset + F·B) × {1} is the image of B × [−1, 1] under [[F, offset], [0, 1]]
+    offset = (domain.center - center)[pivots] / step
     lifted = product_base([domain.base, NormBase(1, math.inf)])
     if factor.ndim == 1 and not np.any(offset):
         return image_body(frozen(np.append(factor, 1.0)), lifted)

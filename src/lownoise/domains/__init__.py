@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Domains: the bounded, public sets K that hold every record."""
 
-from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.abstract import AbstractClampedDomain, AbstractDomain
 from lownoise.domains.ball import Ball
 from lownoise.domains.box import Box
 from lownoise.domains.difference import PointsDifference, difference_body
@@ -11,6 +11,7 @@ from lownoise.domains.points import Points
 from lownoise.domains.zonotope import Zonotope
 
 __all__ = [
+    "AbstractClampedDomain",
     "AbstractDomain",
     "Ball",
     "Box",

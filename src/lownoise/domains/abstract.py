@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from lownoise.arrays import frozen
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -29,7 +32,7 @@ class AbstractDomain(ABC):
 
     @abstractmethod
     def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (d,), lies in K, decided without rounding."""
+        """Return whether `point`, shape (d,), lies in K, as nearly as K can tell."""
 
     @abstractmethod
     def clamp(self, points: Vector) -> Vector:
@@ -38,3 +41,37 @@ class AbstractDomain(ABC):
     def width(self, direction: Vector) -> float:
         """Return w_K(θ) = h_K(θ) + h_K(−θ) for direction θ, shape (d,) (002, section 3)."""
         return self.support(direction) + self.support(-direction)
+
+
+class AbstractClampedDomain(AbstractDomain):
+    """A domain whose records are moved into it in floats, and are off it by a known rounding."""
+
+    @property
+    @abstractmethod
+    def reach(self) -> Vector:
+        """At least the greatest change of each coordinate from the center, shape (d,)."""
+
+    @property
+    @abstractmethod
+    def rounding(self) -> Vector:
+        """How far a clamped record can be off a point of K, shape (d,); 0 where nothing moves."""
+
+    @property
+    @abstractmethod
+    def spanning(self) -> Vector:
+        """Rows that span what K spans about its center, shape (n, d)."""
+
+    @property
+    @abstractmethod
+    def full(self) -> bool:
+        """Whether no coordinate of its points follows from others, as far as is known."""
+
+    @cached_property
+    def lower(self) -> Vector:
+        """At most the least value of each coordinate, shape (d,)."""
+        return frozen(self.center - self.reach)
+
+    @cached_property
+    def upper(self) -> Vector:
+        """At least the greatest value of each coordinate, shape (d,)."""
+        return frozen(self.center + self.reach)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
-from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.abstract import AbstractClampedDomain
 from lownoise.domains.nearest import nearest_weights
 from lownoise.errors import DomainError
 
@@ -29,7 +29,7 @@ _REGULAR = 1e-10
 
 @final
 @dataclass(frozen=True, eq=False)
-class Image(AbstractDomain):
+class Image(AbstractClampedDomain):
     """{shift + F·x : x ∈ B} for a unit body B; made by `ln.Ball`, `ln.image` and so on.
 
     A record outside is moved: where F is injective towards the center until it is inside, otherwise
@@ -67,15 +67,15 @@ class Image(AbstractDomain):
             return frozen(np.abs(self.factor) * self.base.widths())
         return frozen(self.base.support_up(self.factor))
 
-    @cached_property
-    def lower(self) -> Vector:
-        """At most the least value of each coordinate, shape (d,)."""
-        return frozen(self.center - self.reach)
+    @property
+    def spanning(self) -> Vector:
+        """The columns of F as rows, shape (k, d)."""
+        return np.diag(self.factor) if self.diagonal else self.factor.T
 
-    @cached_property
-    def upper(self) -> Vector:
-        """At least the greatest value of each coordinate, shape (d,)."""
-        return frozen(self.center + self.reach)
+    @property
+    def full(self) -> bool:
+        """Whether F is a diagonal; of other images it is not known."""
+        return self.diagonal
 
     def support(self, direction: Vector) -> float:
         """Return max ⟨θ, x⟩ over K, within rounding; `direction` θ has shape (d,)."""

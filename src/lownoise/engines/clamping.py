@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The codes of records that are clamped into a domain with a center of symmetry.
+"""The codes of records that are clamped into a domain in floats.
 
 A record is moved to a point that is in the domain up to rounding, and that point is rounded to the
 grid; how far both together can take it is known beforehand, and the noise covers it.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.arrays import Integers, Vector
-    from lownoise.domains import Image
+    from lownoise.domains import AbstractClampedDomain
 
 
 @final
@@ -42,7 +42,7 @@ class ClampingCoding(AbstractCoding):
     """
 
     columns: tuple[str, ...]
-    domain: Image
+    domain: AbstractClampedDomain
     center: Vector
     missing: Vector
     pivots: Integers

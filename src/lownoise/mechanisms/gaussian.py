@@ -23,7 +23,7 @@ from lownoise.bodies import (
     SymmetricPoints,
 )
 from lownoise.coordinates import summed_body
-from lownoise.domains import Box, Image, Points
+from lownoise.domains import AbstractClampedDomain, Box, Points
 from lownoise.engines import (
     AbstractCoding,
     ClampingCoding,
@@ -259,8 +259,10 @@ def _(domain: Points, question: Mean, chosen: Coordinates, step: Vector) -> Abst
     )
 
 
-@_coding.register(Image)
-def _(domain: Image, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+@_coding.register(AbstractClampedDomain)
+def _(
+    domain: AbstractClampedDomain, question: Mean, chosen: Coordinates, step: Vector
+) -> AbstractCoding:
     return ClampingCoding(
         columns=question.columns,
         domain=domain,
@@ -297,16 +299,12 @@ def _(coding: ListCoding, count_step: float | None) -> Reach:
 @_reach.register(ClampingCoding)
 def _(coding: ClampingCoding, count_step: float | None) -> Reach:
     domain, pivots, step = coding.domain, coding.pivots, coding.step
-    factor = domain.factor[pivots]
-    offset = (domain.center - coding.center)[pivots] / step
     if count_step is None:
-        scaled = factor / (step if domain.diagonal else step[:, None])
-        return RoundedBody(changes(scaled, domain, "substitute", offset), frozen(2 * coding.slack))
+        body = changes(domain, "substitute", coding.center, pivots, step)
+        return RoundedBody(body, frozen(2 * coding.slack))
     # the count's integers are 1/count_step: the body whose last coordinate is 1, times that
-    scaled = factor / (step if domain.diagonal else step[:, None])
-    lifted = changes(scaled * count_step, domain, "add_remove", offset * count_step)
-    whole = lifted.scaled(1 / count_step)
-    return RoundedBody(whole, frozen(np.append(coding.slack, 0.0)))
+    body = changes(domain, "add_remove", coding.center, pivots, step / count_step)
+    return RoundedBody(body.scaled(1 / count_step), frozen(np.append(coding.slack, 0.0)))
 
 
 def _steps(
