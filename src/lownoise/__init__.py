@@ -16,7 +16,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lownoise import errors
-    from lownoise.domains import Ball, Box, Ellipsoid, Points, Zonotope, difference_body
+    from lownoise.domains import (
+        Ball,
+        Box,
+        Ellipsoid,
+        OrderedBall,
+        Points,
+        TopBall,
+        Zonotope,
+        difference_body,
+        hull,
+        image,
+        kronecker,
+        minkowski_sum,
+        product,
+        projection,
+    )
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
     from lownoise.planning import Plan, plan
@@ -35,9 +50,11 @@ __all__ = [
     "Factorization",
     "Ledger",
     "Mean",
+    "OrderedBall",
     "Plan",
     "Points",
     "Release",
+    "TopBall",
     "Zonotope",
     "__version__",
     "approx_dp",
@@ -47,12 +64,26 @@ __all__ = [
     "errors",
     "factorize",
     "gaussian_dp",
+    "hull",
+    "image",
+    "kronecker",
+    "minkowski_sum",
     "plan",
+    "product",
+    "projection",
     "verify",
     "zcdp",
 ]
 
 _HOMES = {
+    "image": "lownoise.domains",
+    "product": "lownoise.domains",
+    "minkowski_sum": "lownoise.domains",
+    "projection": "lownoise.domains",
+    "hull": "lownoise.domains",
+    "kronecker": "lownoise.domains",
+    "OrderedBall": "lownoise.domains",
+    "TopBall": "lownoise.domains",
     "Zonotope": "lownoise.domains",
     "Ellipsoid": "lownoise.domains",
     "Ball": "lownoise.domains",

@@ -4,17 +4,20 @@
 from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
 from lownoise.bases.encoding import base_from_dict, base_to_dict
+from lownoise.bases.kronecker import KroneckerBase
+from lownoise.bases.mixed import MixedBase, mixed_base, product_base
 from lownoise.bases.norm import NormBase
-from lownoise.bases.product import ProductBase, product_base
 from lownoise.bases.sorted_norm import SortedBase
 
 __all__ = [
     "AbstractBase",
     "CappedBase",
+    "KroneckerBase",
+    "MixedBase",
     "NormBase",
-    "ProductBase",
     "SortedBase",
     "base_from_dict",
     "base_to_dict",
+    "mixed_base",
     "product_base",
 ]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every unit body can say of itself.
 
-A unit body B ⊂ R^k is compact, convex, full and unchanged by any change of signs. Two facts make
-it useful: if y ≥ 0 then Σ yᵢxᵢ² ≤ energy(y) on B, so {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z
-is in the hull of {x² : x ∈ B}, then some random point of B, with signs drawn at random, has the
-second moment diag(z).
+A unit body B ⊂ R^k is compact, convex, full and unchanged by a group of changes of signs that tells
+every two coordinates apart; mostly by all of them. Two facts make it useful: if y ≥ 0 then
+Σ yᵢxᵢ² ≤ energy(y) on B, so {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z is in the hull of
+{x² : x ∈ B}, then some random point of B, with signs drawn from the group, has the second moment
+diag(z).
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from lownoise.errors import DomainError
+
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Integers, Vector
 
 
 class AbstractBase(ABC):
@@ -23,6 +26,11 @@ class AbstractBase(ABC):
     @abstractmethod
     def dimension(self) -> int:
         """The number of coordinates k."""
+
+    @property
+    def unconditional(self) -> bool:
+        """Whether every change of signs leaves it as it is, rather than those of a group only."""
+        return True
 
     @abstractmethod
     def norm_up(self, points: Vector) -> Vector:
@@ -57,3 +65,13 @@ class AbstractBase(ABC):
     @abstractmethod
     def widths(self) -> Vector:
         """Return max |xᵢ| over B, shape (k,), rounded up."""
+
+    def restricted(self, kept: Integers) -> AbstractBase:
+        """Return the points of those coordinates, which rise: the projection, here the section too.
+
+        Raises:
+            DomainError: where it has no form of its own.
+        """
+        raise DomainError(
+            f"projection of {type(self).__name__} has no known form; give the factor as a matrix",
+        )

@@ -12,7 +12,7 @@ from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.norm import NormBase
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Integers, Vector
 
 _SLACK = 2.0**-44
 _STEPS = 200  # halvings of a bracket: more than a float has
@@ -87,6 +87,10 @@ class CappedBase(AbstractBase):
     def widths(self) -> Vector:
         """Return the caps."""
         return self.cap
+
+    def restricted(self, kept: Integers) -> AbstractBase:
+        """Return the ball with those coordinates' caps."""
+        return CappedBase(self.cap[kept])
 
     def _levels(self, size: Vector) -> Vector:
         """Return t with ‖min(cap, |θ|/t)‖ = 1, row by row; 0 where the caps bind before."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.arrays import vector
 from lownoise.bases.capped import CappedBase
+from lownoise.bases.kronecker import KroneckerBase
+from lownoise.bases.mixed import MixedBase
 from lownoise.bases.norm import NormBase
-from lownoise.bases.product import ProductBase
 from lownoise.bases.sorted_norm import SortedBase
 from lownoise.errors import FileError
 
@@ -32,8 +33,7 @@ def base_to_dict(base: object) -> dict[str, Any]:
 
 @base_to_dict.register(NormBase)
 def _(base: NormBase) -> dict[str, Any]:
-    order = "inf" if math.isinf(base.order) else base.order
-    return {"kind": "norm", "size": base.size, "order": order}
+    return {"kind": "norm", "size": base.size, "order": _order_to_json(base.order)}
 
 
 @base_to_dict.register(CappedBase)
@@ -46,9 +46,19 @@ def _(base: SortedBase) -> dict[str, Any]:
     return {"kind": "sorted", "weights": base.weights.tolist()}
 
 
-@base_to_dict.register(ProductBase)
-def _(base: ProductBase) -> dict[str, Any]:
-    return {"kind": "product", "parts": [base_to_dict(part) for part in base.parts]}
+@base_to_dict.register(MixedBase)
+def _(base: MixedBase) -> dict[str, Any]:
+    parts = [base_to_dict(part) for part in base.parts]
+    return {"kind": "mixed", "order": _order_to_json(base.order), "parts": parts}
+
+
+@base_to_dict.register(KroneckerBase)
+def _(base: KroneckerBase) -> dict[str, Any]:
+    return {
+        "kind": "kronecker",
+        "first": base_to_dict(base.first),
+        "second": base_to_dict(base.second),
+    }
 
 
 def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
@@ -65,11 +75,10 @@ def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
 
 
 def _norm(fields: dict[str, Any]) -> NormBase:
-    size, order = fields["size"], fields["order"]
-    order = math.inf if order == "inf" else float(order)
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1 or not order >= 1:
-        raise FileError(f"base.size={size!r} and base.order={order!r} describe no ball")
-    return NormBase(size, order)
+    size = fields["size"]
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise FileError(f"base.size={size!r} is no number of coordinates")
+    return NormBase(size, _order_from_json(fields["order"]))
 
 
 def _capped(fields: dict[str, Any]) -> CappedBase:
@@ -86,16 +95,33 @@ def _sorted(fields: dict[str, Any]) -> SortedBase:
     return SortedBase(weights)
 
 
-def _product(fields: dict[str, Any]) -> ProductBase:
+def _mixed(fields: dict[str, Any]) -> MixedBase:
     parts = tuple(base_from_dict(part) for part in fields["parts"])
     if not parts:
         raise FileError("base.parts is empty")
-    return ProductBase(parts)
+    return MixedBase(parts, _order_from_json(fields["order"]))
+
+
+def _kronecker(fields: dict[str, Any]) -> KroneckerBase:
+    return KroneckerBase(base_from_dict(fields["first"]), base_from_dict(fields["second"]))
+
+
+def _order_to_json(order: float) -> float | str:
+    return "inf" if math.isinf(order) else order
+
+
+def _order_from_json(value: object) -> float:
+    if value == "inf":
+        return math.inf
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 1 <= value < math.inf:
+        raise FileError(f"base.order={value!r} is no norm's")
+    return float(value)
 
 
 _KINDS: dict[str, Callable[[dict[str, Any]], AbstractBase]] = {
     "norm": _norm,
     "capped": _capped,
     "sorted": _sorted,
-    "product": _product,
+    "mixed": _mixed,
+    "kronecker": _kronecker,
 }

@@ -12,7 +12,7 @@ import numpy as np
 from lownoise.bases.abstract import AbstractBase
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Integers, Vector
 
 _SLACK = 2.0**-44  # outward, for powers
 
@@ -86,6 +86,10 @@ class NormBase(AbstractBase):
     def widths(self) -> Vector:
         """Return ones."""
         return np.ones(self.size)
+
+    def restricted(self, kept: Integers) -> AbstractBase:
+        """Return the ball in fewer coordinates."""
+        return NormBase(kept.size, self.order)
 
 
 def _slack(size: int) -> float:

@@ -13,7 +13,7 @@ from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Integers, Vector
 
 _SLACK = 2.0**-44
 
@@ -97,3 +97,7 @@ class SortedBase(AbstractBase):
     def widths(self) -> Vector:
         """Return 1/W₁ for each coordinate."""
         return np.full(self.dimension, np.nextafter(1 / self.weights[0], np.inf))
+
+    def restricted(self, kept: Integers) -> AbstractBase:
+        """Return the ball of the largest weights: the others meet zeros."""
+        return SortedBase(self.weights[: kept.size])

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Affine images of domains, and their coordinates alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen, vector
+from lownoise.domains.box import Box
+from lownoise.domains.difference import PointsDifference, difference_body
+from lownoise.domains.image import Image, check_size, checked_center, checked_factor
+from lownoise.domains.points import Points
+from lownoise.domains.symmetric import as_image
+from lownoise.errors import DomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.arrays import Integers, Vector
+    from lownoise.domains.abstract import AbstractDomain
+
+
+def image(
+    factor: ArrayLike,
+    domain: AbstractDomain,
+    shift: ArrayLike | None = None,
+) -> AbstractDomain:
+    """Return {shift + F·x : x in the domain}; F may be rectangular or of any rank.
+
+    Args:
+        factor: F, shape (m, d); or shape (d,), its diagonal, which never becomes a d × d matrix.
+        domain: a domain in d coordinates.
+        shift: shape (m,); zero by default.
+
+    Raises:
+        DomainError: where shapes do not match, a number is not finite or too large, or the domain
+            is of a kind whose images have no form.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> total = ln.image([[1.0, 1.0, 1.0]], ln.Ball(3))
+        >>> round(total.support(np.array([1.0])), 9)  # √3
+        1.732050808
+    """
+    f = checked_factor(factor, "image.factor")
+    d = _dimension(domain, "image.domain")
+    if f.shape[-1] != d:
+        raise DomainError(
+            f"image.factor has shape {f.shape} for a domain of {d} coordinates; "
+            "give one column each",
+        )
+    m = f.shape[0]
+    moved = np.zeros(m) if shift is None else vector(shift, field="image.shift", error=DomainError)
+    moved = checked_center(moved, m, "image.shift")
+    if isinstance(domain, Points):
+        return Points(_applied(f, domain.points) + moved)
+    if isinstance(domain, PointsDifference) and not np.any(moved):
+        return difference_body(Points(_applied(f, domain.base.points)))
+    own = as_image(domain)
+    if own is None:
+        raise DomainError(
+            f"image.domain={type(domain).__name__} has no images of a known form; "
+            "describe the image itself with ln.Oracle",
+        )
+    center = frozen(_applied(f, own.center[None])[0] + moved)
+    if f.ndim == 1:
+        product = own.factor * (f if own.diagonal else f[:, None])
+    else:
+        product = f * own.factor if own.diagonal else f @ own.factor
+    check_size(product, "image.factor × domain")
+    check_size(center, "image.factor × center")
+    return Image(frozen(product), own.base, center)
+
+
+def projection(domain: AbstractDomain, coordinates: Sequence[int]) -> AbstractDomain:
+    """Return what the domain's points show in those coordinates alone.
+
+    Γ_p never grows (002, Lemma 63).
+
+    Args:
+        domain: in d coordinates.
+        coordinates: different ones, from 0; their order is the order of the new coordinates.
+
+    Raises:
+        DomainError: where a coordinate is not there or comes twice, or the domain is of a kind
+            whose projections have no form.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> ln.projection(ln.Box([0, 1, 2], [3, 4, 5]), [2, 0]).upper
+        array([5., 3.])
+    """
+    d = _dimension(domain, "projection.domain")
+    kept = _checked_coordinates(coordinates, d)
+    if isinstance(domain, Box):
+        return Box(domain.lower[kept], domain.upper[kept])
+    if isinstance(domain, Points):
+        return Points(domain.points[:, kept])
+    if isinstance(domain, PointsDifference):
+        return difference_body(Points(domain.base.points[:, kept]))
+    own = as_image(domain)
+    if own is None:
+        raise DomainError(
+            f"projection.domain={type(domain).__name__} has no projections of a known form; "
+            "describe the projection itself with ln.Oracle",
+        )
+    center = frozen(own.center[kept])
+    if own.diagonal and np.all(np.diff(kept) > 0):
+        return Image(frozen(own.factor[kept]), own.base.restricted(kept), center)
+    dense = np.diag(own.factor) if own.diagonal else own.factor
+    return Image(frozen(dense[kept]), own.base, center)
+
+
+def _applied(f: Vector, rows: Vector) -> Vector:
+    return np.asarray(rows * f if f.ndim == 1 else rows @ f.T)
+
+
+def _dimension(domain: object, field: str) -> int:
+    dimension = getattr(domain, "dimension", None)
+    if not isinstance(dimension, int):
+        raise DomainError(f"{field}={type(domain).__name__} is no domain; give ln.Box(…) or such")
+    return dimension
+
+
+def _checked_coordinates(coordinates: Sequence[int], dimension: int) -> Integers:
+    try:
+        found = np.asarray(coordinates)
+    except ValueError:
+        found = np.zeros(0)
+    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+        raise DomainError("projection.coordinates is no list of whole numbers; give such as [0, 2]")
+    if np.any((found < 0) | (found >= dimension)):
+        raise DomainError(
+            f"projection.coordinates names one outside 0 to {dimension - 1}; give those there are",
+        )
+    if np.unique(found).size < found.size:
+        raise DomainError("projection.coordinates names one twice; give each once")
+    return found.astype(np.int64)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which domains are images of unit bodies, and which have few corners."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bases import NormBase
+from lownoise.domains.box import Box
+from lownoise.domains.image import Image
+from lownoise.domains.points import Points
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+
+_MOST_CORNERS = 2**18
+_PAIR = 2
+
+
+def as_image(domain: object) -> Image | None:
+    """Return the domain as an image of a unit body; None where it has no such form.
+
+    Examples:
+        >>> as_image(Box([0, 0], [2, 4])).factor
+        array([1., 2.])
+        >>> as_image(Points([[0.0], [1.0], [5.0]])) is None
+        True
+    """
+    if isinstance(domain, Image):
+        return domain
+    if isinstance(domain, Box):
+        middle = domain.center
+        half = np.maximum(domain.upper - middle, middle - domain.lower)
+        half = np.where(domain.upper > domain.lower, np.nextafter(half, np.inf), 0.0)
+        return Image(frozen(half), NormBase(domain.dimension, math.inf), middle)
+    if isinstance(domain, Points) and len(domain.points) <= _PAIR:
+        first, last = domain.points[0], domain.points[-1]
+        middle = first / 2 + last / 2
+        reach = np.maximum(np.abs(last - middle), np.abs(first - middle))
+        half = np.where(last != first, np.copysign(np.nextafter(reach, np.inf), last - first), 0.0)
+        return Image(frozen(half[:, None]), NormBase(1, math.inf), frozen(middle))
+    return None
+
+
+def corners(domain: object) -> Vector | None:
+    """Return points whose hull the domain has, shape (N, d); None where they are more than 2^18.
+
+    Examples:
+        >>> corners(Box([0, 0], [1, 2]))
+        array([[1., 2.],
+               [1., 0.],
+               [0., 2.],
+               [0., 0.]])
+    """
+    if isinstance(domain, Points):
+        return domain.points if len(domain.points) <= _MOST_CORNERS else None
+    if isinstance(domain, Box):
+        wide = np.flatnonzero(domain.upper > domain.lower)
+        if 2.0**wide.size > _MOST_CORNERS:
+            return None
+        found = np.broadcast_to(domain.upper, (2**wide.size, domain.dimension)).copy()
+        low = np.indices((2,) * wide.size).reshape(wide.size, 2**wide.size).T == 1
+        found[:, wide] = np.where(low, domain.lower[wide], domain.upper[wide])
+        return found
+    if not isinstance(domain, Image) or not isinstance(domain.base, NormBase):
+        return None
+    k = domain.base.size
+    if domain.base.order == 1 or k == 1:
+        signed: Vector = np.vstack([np.eye(k), -np.eye(k)])
+    elif math.isinf(domain.base.order) and 2.0**k <= _MOST_CORNERS:
+        signed = np.asarray(1.0 - 2.0 * np.indices((2,) * k).reshape(k, 2**k).T, np.float64)
+    else:
+        return None
+    moved = signed * domain.factor if domain.diagonal else signed @ domain.factor.T
+    return np.asarray(domain.center + moved)
