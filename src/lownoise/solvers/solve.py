@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
+    from lownoise.certificate import Dual
     from lownoise.frames import Frame
     from lownoise.shapes import AbstractShape
 
@@ -139,7 +140,9 @@ def _(
 ) -> Solution:
     frame = find_frame(body, queries, in_order=in_order)
     if not frame.rank:
-        return Solution(_nothing(body, order, weights, queries, frame), NO_WIDTH, 0)
+        none = np.zeros((1, 2) if isinstance(body, PointDifferences) else 1, dtype=np.int64)
+        dual = PointDual(none, frozen(np.ones(1)), frozen(np.ones(weights.size)))
+        return Solution(_nothing(body, order, weights, queries, frame, dual), NO_WIDTH, 0)
     coordinates = frame.down(body.points)
     seen = frame.seen(queries)
     asked = weights if seen is None else weights[:, None] * seen
@@ -197,7 +200,8 @@ def _(
         return _diagonal_image(body, order, weights, rtol, progress)
     frame = find_frame(body, queries, in_order=in_order)
     if not frame.rank:
-        return Solution(_nothing(body, order, weights, queries, frame), NO_WIDTH, 0)
+        still = SquaresDual(frozen(np.zeros(body.base.dimension)), frozen(np.ones(weights.size)))
+        return Solution(_nothing(body, order, weights, queries, frame, still), NO_WIDTH, 0)
     columns = frame.down(body.spanning)
     seen = frame.seen(queries)
     asked = np.diag(weights) if seen is None else weights[:, None] * seen
@@ -284,9 +288,9 @@ def _nothing(
     weights: Vector,
     queries: Vector | None,
     frame: Frame,
+    dual: Dual,
 ) -> Claim:
     """Return the claim that a single point, or what no query sees of a body, needs no noise."""
-    none = np.zeros((1, 2) if isinstance(body, PointDifferences) else 1, dtype=np.int64)
     return Claim(
         body=body,
         order=order,
@@ -295,7 +299,7 @@ def _nothing(
         frame=frame,
         shape=DenseShape(np.zeros((0, 0))),
         center=frozen(body.directions.copy()),
-        dual=PointDual(none, frozen(np.ones(1)), frozen(np.ones(weights.size))),
+        dual=dual,
     )
 
 
