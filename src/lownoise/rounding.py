@@ -111,5 +111,5 @@ def spectral_up(matrix: Vector) -> float:
     try:
         np.linalg.cholesky((guess + margin) * np.eye(n) - gram)
     except np.linalg.LinAlgError:
-        return scale * math.sqrt(trace + lost) * (1 + 2.0**-40)
-    return scale * math.sqrt(guess + margin + 2 * (n + 2) * lost) * (1 + 2.0**-48)
+        return up(scale * math.sqrt(trace + lost) * (1 + 2.0**-40))
+    return up(scale * math.sqrt(guess + margin + 2 * (n + 2) * lost) * (1 + 2.0**-48))

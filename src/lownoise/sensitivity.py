@@ -181,4 +181,5 @@ def _(body: ImageBody, shape: AbstractShape) -> float:
 
 @_radius_up.register(RoundedBody)
 def _(body: RoundedBody, shape: AbstractShape) -> float:
-    return up(_radius_up(body.body, shape) + shape.box_radius_up(body.slack))
+    found = _radius_up(body.body, shape) + shape.box_radius_up(body.slack)
+    return up(found) if found else 0.0

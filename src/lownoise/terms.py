@@ -220,7 +220,7 @@ class Terms:
                 "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
                 "(epsilon, delta) alone allows others that fail on some neighbouring table.",
             )
-        if not np.any(domain.upper > domain.lower) and self.size is not None:
+        if not self.mechanism.event.mu and self.size is not None:
             said.append("The domain is one point, so nothing is revealed and nothing is noised.")
         return tuple(said)
 

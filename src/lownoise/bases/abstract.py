@@ -13,6 +13,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -65,6 +67,10 @@ class AbstractBase(ABC):
     @abstractmethod
     def widths(self) -> Vector:
         """Return max |xᵢ| over B, shape (k,), rounded up."""
+
+    def pieces(self) -> list[tuple[Integers, AbstractBase]]:
+        """Return unit bodies on some of the coordinates, whose union has the hull B."""
+        return [(np.arange(self.dimension), self)]
 
     def restricted(self, kept: Integers) -> AbstractBase:
         """Return the points of those coordinates, which rise: the projection, here the section too.

@@ -50,17 +50,17 @@ class CappedBase(AbstractBase):
 
     def support_up(self, directions: Vector) -> Vector:
         """Return at least max ⟨θ, x⟩: the length of what no cap binds, the caps for the rest."""
-        size = np.abs(directions)
+        size, top = _scaled(directions)
         level = self._levels(size)
         # for every split θ = a + b the support is at most ‖a‖₂ + Σ cap·|b|
         inside = np.minimum(size, level[:, None] * self.cap)
         beyond = (size - inside) @ self.cap
         found = np.linalg.norm(inside, axis=1) + beyond
-        return np.asarray(found * (1 + _SLACK + self.dimension * 2.0**-50))
+        return np.asarray(top * found * (1 + _SLACK + self.dimension * 2.0**-50))
 
     def extreme(self, directions: Vector) -> Vector:
         """Return x = ±min(cap, |θ|/t), of length 1 where the caps allow it."""
-        size = np.abs(directions)
+        size, _ = _scaled(directions)
         level = self._levels(size)
         whole = level <= 0
         safe = np.where(whole, 1.0, level)[:, None]
@@ -106,3 +106,10 @@ class CappedBase(AbstractBase):
             over = np.sum(np.square(np.nan_to_num(x)), axis=1) > 1
             low, high = np.where(over, middle, low), np.where(over, high, middle)
         return np.where(bounded, 0.0, high)
+
+
+def _scaled(directions: Vector) -> tuple[Vector, Vector]:
+    """Return |θ| in parts of its greatest entry, whose squares neither vanish nor overflow."""
+    size = np.abs(directions)
+    top = np.max(size, axis=1)
+    return size / np.where(top > 0, top, 1.0)[:, None], top

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from lownoise.bases.abstract import AbstractBase
 
+_SMALLEST = 2.0**-250  # its square is a normal number
+
 
 @singledispatch
 def base_to_dict(base: object) -> dict[str, Any]:
@@ -83,15 +85,17 @@ def _norm(fields: dict[str, Any]) -> NormBase:
 
 def _capped(fields: dict[str, Any]) -> CappedBase:
     cap = vector(fields["cap"], field="base.cap", error=FileError)
-    if not (cap > 0).all() or not (cap <= 1).all():
-        raise FileError("base.cap is not made of numbers above 0, at most 1")
+    if not (cap >= _SMALLEST).all() or not (cap <= 1).all():
+        raise FileError("base.cap is not made of numbers from 2^-250 to 1")
     return CappedBase(cap)
 
 
 def _sorted(fields: dict[str, Any]) -> SortedBase:
     weights = vector(fields["weights"], field="base.weights", error=FileError)
-    if not weights[0] > 0 or not (weights >= 0).all() or not (weights[1:] <= weights[:-1]).all():
-        raise FileError("base.weights do not fall from above 0 to at least 0")
+    if not _SMALLEST <= weights[0] <= 1 / _SMALLEST:
+        raise FileError("base.weights does not begin with a number from 2^-250 to 2^250")
+    if not (weights >= 0).all() or not (weights[1:] <= weights[:-1]).all():
+        raise FileError("base.weights do not fall to at least 0")
     return SortedBase(weights)
 
 

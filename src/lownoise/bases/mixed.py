@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SLACK = 2.0**-44
 _NOTHING = 1e-300
+_MOST_PIECES = 64
 
 
 @final
@@ -109,6 +110,22 @@ class MixedBase(AbstractBase):
     def widths(self) -> Vector:
         """Return each part's own."""
         return np.concatenate([part.widths() for part in self.parts])
+
+    def pieces(self) -> list[tuple[Integers, AbstractBase]]:
+        """Return the parts' pieces, at order 1; all ways to take one of each, at order ∞."""
+        own = [
+            [(start + kept, piece) for kept, piece in part.pieces()]
+            for start, part in zip(self._ends[:-1], self.parts, strict=True)
+        ]
+        if self.order == 1:
+            return [piece for pieces in own for piece in pieces]
+        ways = math.prod(len(pieces) for pieces in own)
+        if not math.isinf(self.order) or not 1 < ways <= _MOST_PIECES:
+            return super().pieces()
+        return [
+            (np.concatenate([kept for kept, _ in way]), product_base([piece for _, piece in way]))
+            for way in product(*own)
+        ]
 
     def restricted(self, kept: Integers) -> AbstractBase:
         """Return the parts' restrictions, joined."""

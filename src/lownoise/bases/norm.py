@@ -14,6 +14,7 @@ from lownoise.bases.abstract import AbstractBase
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
 
+_MOST_PIECES = 64
 _SLACK = 2.0**-44  # outward, for powers
 
 
@@ -86,6 +87,12 @@ class NormBase(AbstractBase):
     def widths(self) -> Vector:
         """Return ones."""
         return np.ones(self.size)
+
+    def pieces(self) -> list[tuple[Integers, AbstractBase]]:
+        """Return the segments along the coordinates, where they are few and B is their hull."""
+        if self.order > 1 or not 1 < self.size <= _MOST_PIECES:
+            return super().pieces()
+        return [(np.array([i]), NormBase(1, math.inf)) for i in range(self.size)]
 
     def restricted(self, kept: Integers) -> AbstractBase:
         """Return the ball in fewer coordinates."""

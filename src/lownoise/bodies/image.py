@@ -19,10 +19,11 @@ from lownoise.arrays import frozen
 from lownoise.bases import NormBase
 from lownoise.bodies.abstract import AbstractBody
 from lownoise.bodies.points import SymmetricPoints
+from lownoise.errors import PlanError
 from lownoise.rounding import growth, spectral_up
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Integers, Vector
     from lownoise.bases import AbstractBase
 
 _MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
@@ -37,11 +38,22 @@ class ImageBody(AbstractBody):
         factor: F, shape (d, k); or shape (d,), its diagonal.
         base: B, k coordinates.
         hint: y > 0, shape (k,), that is thought to make the bound on its reach small.
+
+    Raises:
+        PlanError: where the factor or the hint has not k columns, or a hint is not above 0.
     """
 
     factor: Vector
     base: AbstractBase
     hint: Vector | None = None
+
+    def __post_init__(self) -> None:
+        k = self.base.dimension
+        if self.factor.shape[-1] != k:
+            raise PlanError(f"ImageBody.factor has not the {k} columns of its base; give one each")
+        # a shorter hint would be broadcast, and prove too little
+        if self.hint is not None and not (self.hint.shape == (k,) and np.all(self.hint > 0)):
+            raise PlanError(f"ImageBody.hint is not {k} numbers above 0; give one a coordinate")
 
     @property
     def moves(self) -> bool:
@@ -75,25 +87,25 @@ class ImageBody(AbstractBody):
 
     def reach_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
-        image = matrix * self.factor if self.diagonal else matrix @ self.factor
-        size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
-        hidden = growth(self.dimension + 3) * float(np.linalg.norm(size)) * (1 + 2.0**-30)
-        longest = min(self._bounded(image, y) for y in self._candidates(image))
-        return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
-
-    def _candidates(self, image: Vector) -> list[Vector]:
-        """Return coefficients that may prove little: the hint's, and two read off the image."""
-        squares = np.einsum("ij,ij->j", image, image)
-        least = 2.0**-80 * float(np.max(squares, initial=0.0))
-        found = [np.maximum(squares, least or 1.0)]
-        if self.hint is not None:
-            found.insert(0, self.hint)
-        return found
-
-    def _bounded(self, image: Vector, y: Vector) -> float:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            spread = image / np.sqrt(y)
-        return spectral_up(spread) * math.sqrt(self.base.energy_up(y)) * (1 + 2.0**-45)
+            image = matrix * self.factor if self.diagonal else matrix @ self.factor
+            if not np.all(np.isfinite(image)):
+                return math.inf
+            size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
+            hidden = growth(self.dimension + 3) * _length(size) * (1 + 2.0**-30)
+            longest = max(self._piece_up(image, *piece) for piece in self.base.pieces())
+            return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
+
+    def _piece_up(self, image: Vector, kept: Integers, base: AbstractBase) -> float:
+        """Return at least max ‖image·x‖ over a body on some coordinates, whatever y proves least."""
+        own = image if kept.size == self.base.dimension else image[:, kept]
+        most = float(np.max(np.abs(own), initial=0.0)) or 1.0
+        part = own / most  # so that squares neither vanish nor overflow
+        squares = np.maximum(np.einsum("ij,ij->j", part, part), 2.0**-80)
+        candidates = [squares, np.ones(kept.size)]
+        if self.hint is not None:
+            candidates.insert(0, self.hint[kept])
+        return min(_bounded(own, base, y) for y in candidates)
 
     def diagonal_reach_up(self, scale: Vector) -> float:
         """Return at least max √Σ(sᵢ/scaleᵢ)² where F is a diagonal; `scale` has shape (d,)."""
@@ -149,6 +161,18 @@ class RoundedBody:
     def widths(self) -> Vector:
         """Return the greatest change of each coordinate, shape (d,), rounded up."""
         return (self.body.widths() + self.slack) * (1 + 2.0**-50)
+
+
+def _length(values: Vector) -> float:
+    """Return the Euclidean length of values ≥ 0, shape (r,), whatever their size."""
+    most = float(np.max(values, initial=0.0))
+    return most * float(np.linalg.norm(values / most)) if 0 < most < math.inf else most
+
+
+def _bounded(image: Vector, base: AbstractBase, y: Vector) -> float:
+    y = y / np.max(y)  # the bound is the same, and nothing of the image vanishes beside it
+    bound = spectral_up(image / np.sqrt(y)) * math.sqrt(base.energy_up(y))
+    return math.inf if math.isnan(bound) else bound * (1 + 2.0**-45)
 
 
 def image_body(factor: Vector, base: AbstractBase) -> ImageBody | SymmetricPoints:

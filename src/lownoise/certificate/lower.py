@@ -149,7 +149,7 @@ def _(
 ) -> float:
     z, c = dual.squares, dual.query_weights
     known = isinstance(body, ImageBody) and z.shape == (body.base.dimension,)
-    _fits(known and bool(np.all(z >= 0)), dual, body, weights, queries)
+    _fits(known and bool(np.all((z >= 0) & (z < math.inf))), dual, body, weights, queries)
     if not np.any(z > 0) or not np.any(c > 0):
         return 0.0
     mass = body.base.moment_up(z) * order_norm(c, conjugate(order))
@@ -176,7 +176,8 @@ def _(
 ) -> float:
     x, w, c = dual.points, dual.vertex_weights, dual.query_weights
     shaped = isinstance(body, ImageBody) and x.shape == (w.size, body.base.dimension)
-    _fits(shaped and bool(np.all(w >= 0)), dual, body, weights, queries)
+    finite = bool(np.all(np.isfinite(x)) and np.all((w >= 0) & (w < math.inf)))
+    _fits(shaped and finite, dual, body, weights, queries)
     if not np.any(w > 0) or not np.any(c > 0):
         return 0.0
     mass = math.fsum(w * np.square(body.base.norm_up(x))) * order_norm(c, conjugate(order))
@@ -223,7 +224,8 @@ def _fits(
 ) -> None:
     c = dual.query_weights
     answers = (body.dimension,) if queries is None else (len(queries),)
-    if not (known and c.shape == weights.shape == answers and np.all(c >= 0)):
+    fine = c.shape == weights.shape == answers and np.all((c >= 0) & (c < math.inf))
+    if not (known and fine):
         raise PlanError(f"{type(dual).__name__} does not fit its body; solve again")
 
 

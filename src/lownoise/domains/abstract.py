@@ -68,10 +68,10 @@ class AbstractClampedDomain(AbstractDomain):
 
     @cached_property
     def lower(self) -> Vector:
-        """At most the least value of each coordinate, shape (d,)."""
+        """The least value of each coordinate, shape (d,), within rounding."""
         return frozen(self.center - self.reach)
 
     @cached_property
     def upper(self) -> Vector:
-        """At least the greatest value of each coordinate, shape (d,)."""
+        """The greatest value of each coordinate, shape (d,), within rounding."""
         return frozen(self.center + self.reach)

@@ -33,7 +33,7 @@ class Image(AbstractClampedDomain):
     """{shift + F·x : x ∈ B} for a unit body B; made by `ln.Ball`, `ln.image` and so on.
 
     A record outside is moved: where F is injective towards the center until it is inside, otherwise
-    to the nearest point.
+    to the nearest point, each coordinate in parts of its reach and cut at twice that.
 
     Args:
         factor: F, shape (d, k); or shape (d,), its diagonal.
@@ -62,7 +62,7 @@ class Image(AbstractClampedDomain):
 
     @cached_property
     def reach(self) -> Vector:
-        """The greatest change of each coordinate from the center, shape (d,), rounded up."""
+        """The greatest change of each coordinate from the center, shape (d,), within rounding."""
         if self.diagonal:
             return frozen(np.abs(self.factor) * self.base.widths())
         return frozen(self.base.support_up(self.factor))
@@ -83,7 +83,10 @@ class Image(AbstractClampedDomain):
         return float(direction @ self.center + self.base.support_up(pulled[None])[0])
 
     def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (d,), lies in K, within 1e-9 of its reach."""
+        """Return whether `point`, shape (d,), lies in K, within 1e-9 of its reach.
+
+        Where F is nearly singular (beyond about 1e6) rounding of the point alone can decide.
+        """
         near = self.clamp(point)
         room = 1e-9 * self.reach + 1e-15 * (np.abs(point) + np.abs(self.center))
         return bool(np.all(np.abs(near - point) <= room))

@@ -18,9 +18,10 @@ _NEAR = 1e-10
 def nearest_weights(factor: Vector, base: AbstractBase, point: Vector, reach: Vector) -> Vector:
     """Return x in B whose image F·x is nearest to `point`, in parts of each coordinate's reach.
 
-    Fully corrective conditional gradients: the best mixture of the extreme points so far, then the
-    point of B that is extreme along what is left, until that gains less than 1e-10 of the distance
-    already covered. Points of a polytope are found after finitely many steps.
+    A coordinate beyond twice its reach counts as twice its reach. Fully corrective conditional
+    gradients: the best mixture of the extreme points so far, then the point of B that is extreme
+    along what is left, until that gains less than 1e-10 of the distance already covered. Points of
+    a polytope are found after finitely many steps.
 
     Args:
         factor: F, shape (d, k).

@@ -211,8 +211,8 @@ def gaussian_mechanism(
 
     factor = 1.0
     mechanism = scaled(factor)
-    while mechanism.event.mu > parameter:
-        if math.isinf(mechanism.event.mu):
+    while not mechanism.event.mu <= parameter:
+        if not math.isfinite(mechanism.event.mu):
             raise PlanError("shape leaves a direction that records can move in without noise")
         factor = max(factor * (mechanism.event.mu / parameter), math.nextafter(factor, math.inf))
         mechanism = scaled(factor)

@@ -28,7 +28,6 @@ _CLIMBS = 30
 _STARTS = 4  # in parts of the dimension
 _BEYOND = 1e-9
 _ROUNDS = 60
-_ENOUGH = 1e-4  # of the bound: the best weights need not be found beyond that
 _LARGEST = 2.0e8  # products a climb takes
 
 
@@ -39,8 +38,10 @@ def far_points(
     order: float,
     rtol: float,
     query_weights: Vector,
-) -> ImageDual | None:
-    """Return points of F·B with the weights that prove the most; None where it would take too long.
+) -> tuple[ImageDual, Vector | None] | None:
+    """Return points of F·B with the weights that prove the most, and a factor that covers them.
+
+    None where it would take too long; no factor where none is better than what is known.
 
     Args:
         columns: the columns of F as rows, shape (k, r).
@@ -55,14 +56,15 @@ def far_points(
         # every second moment of trace 1 is one of the ball; FᵀGF is in proportion to the best
         seen = (np.sqrt(query_weights)[:, None] * asked) @ columns.T
         _, lengths, axes = np.linalg.svd(seen, full_matrices=False)
-        return ImageDual(frozen(axes.copy()), frozen(np.square(lengths)), query_weights)
+        return ImageDual(frozen(axes.copy()), frozen(np.square(lengths)), query_weights), None
     if float(k) * r * _STARTS * (r + 8) > _LARGEST:
         return None
     problem = Problem(queries=asked, order=order, moves=False, floor=0.1 * rtol)
     vertices = ImageVertices(columns, base)
-    found = generate(problem, vertices, rtol=max(rtol, _ENOUGH), most=_ROUNDS)
+    found = generate(problem, vertices, rtol=rtol, most=_ROUNDS)
     points = vertices.atoms[found.indices]
-    return ImageDual(frozen(points), frozen(found.weights), frozen(found.query_weights))
+    dual = ImageDual(frozen(points), frozen(found.weights), frozen(found.query_weights))
+    return dual, found.factor
 
 
 @final

@@ -41,12 +41,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
+    from lownoise.certificate import Dual
     from lownoise.frames import Frame
     from lownoise.shapes import AbstractShape
 
 RTOL = 1e-6
 NO_WIDTH = "solved: no width"
 _NEAR = "solved: the least of the ellipsoids that can be proved to cover it; the gap says the rest"
+_NEARLY = 1e-4  # how near evidence first is: mostly ellipsoids that can be proved are farther
+_WITHIN = 3.0
 _FLOOR_SHARE = 0.1  # of rtol: what the floor under query weights may cost
 
 
@@ -139,7 +142,9 @@ def _(
 ) -> Solution:
     frame = find_frame(body, queries, in_order=in_order)
     if not frame.rank:
-        return Solution(_nothing(body, order, weights, queries, frame), NO_WIDTH, 0)
+        none = np.zeros((1, 2) if isinstance(body, PointDifferences) else 1, dtype=np.int64)
+        dual = PointDual(none, frozen(np.ones(1)), frozen(np.ones(weights.size)))
+        return Solution(_nothing(body, order, weights, queries, frame, dual), NO_WIDTH, 0)
     coordinates = frame.down(body.points)
     seen = frame.seen(queries)
     asked = weights if seen is None else weights[:, None] * seen
@@ -197,7 +202,8 @@ def _(
         return _diagonal_image(body, order, weights, rtol, progress)
     frame = find_frame(body, queries, in_order=in_order)
     if not frame.rank:
-        return Solution(_nothing(body, order, weights, queries, frame), NO_WIDTH, 0)
+        still = SquaresDual(frozen(np.zeros(body.base.dimension)), frozen(np.ones(weights.size)))
+        return Solution(_nothing(body, order, weights, queries, frame, still), NO_WIDTH, 0)
     columns = frame.down(body.spanning)
     seen = frame.seen(queries)
     asked = np.diag(weights) if seen is None else weights[:, None] * seen
@@ -209,7 +215,7 @@ def _(
     shape = DenseShape(covering_factor(columns, found))
     claim = _image_claim(body, order, queries, weights, frame, shape, found)
     if claim.certificate().gap > rtol:
-        claim = _better_proved(claim, columns / unit, asked, rtol)
+        claim = _better_proved(claim, columns, asked, unit, rtol)
     return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
 
 
@@ -263,19 +269,40 @@ def _honest(status: str, claim: Claim, rtol: float) -> str:
     return _NEAR if status == SOLVED and claim.certificate().gap > rtol else status
 
 
-def _better_proved(claim: Claim, columns: Vector, asked: Vector, rtol: float) -> Claim:
-    """Return the claim with points of the body as its evidence, where they prove more."""
+def _better_proved(
+    claim: Claim,
+    columns: Vector,
+    asked: Vector,
+    unit: float,
+    rtol: float,
+) -> Claim:
+    """Return the claim with points of the body as its evidence, where they prove more.
+
+    The ellipsoid around those points is taken where it can be proved to cover the body and is less.
+    """
     body, dual = claim.body, claim.dual
     assert isinstance(body, ImageBody)  # noqa: S101 (the caller made it)
     assert isinstance(dual, SquaresDual)  # noqa: S101 (the caller made it)
-    try:
-        points = far_points(columns, body.base, asked, claim.order, rtol, dual.query_weights)
-    except KeyboardInterrupt:
-        return claim
-    if points is None:
-        return claim
-    other = replace(claim, dual=points)
-    return other if other.certificate().lower > claim.certificate().lower else claim
+    for near in dict.fromkeys((max(rtol, _NEARLY), rtol)):
+        try:
+            found = far_points(
+                columns / unit, body.base, asked, claim.order, near, dual.query_weights
+            )
+        except KeyboardInterrupt:
+            return claim
+        if found is None:
+            return claim
+        points, factor = found
+        other = replace(claim, dual=points)
+        if other.certificate().lower > claim.certificate().lower:
+            claim = other
+        if factor is not None:
+            least = replace(claim, shape=DenseShape(unit * factor))
+            if least.certificate().upper < claim.certificate().upper:
+                claim = least
+        if not rtol < claim.certificate().gap < _WITHIN * _NEARLY:
+            break
+    return claim
 
 
 def _nothing(
@@ -284,9 +311,9 @@ def _nothing(
     weights: Vector,
     queries: Vector | None,
     frame: Frame,
+    dual: Dual,
 ) -> Claim:
     """Return the claim that a single point, or what no query sees of a body, needs no noise."""
-    none = np.zeros((1, 2) if isinstance(body, PointDifferences) else 1, dtype=np.int64)
     return Claim(
         body=body,
         order=order,
@@ -295,7 +322,7 @@ def _nothing(
         frame=frame,
         shape=DenseShape(np.zeros((0, 0))),
         center=frozen(body.directions.copy()),
-        dual=PointDual(none, frozen(np.ones(1)), frozen(np.ones(weights.size))),
+        dual=dual,
     )
 
 
