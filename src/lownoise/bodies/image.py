@@ -97,7 +97,7 @@ class ImageBody(AbstractBody):
             return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
 
     def _piece_up(self, image: Vector, kept: Integers, base: AbstractBase) -> float:
-        """Return at least max ‖image·x‖ over a body on some coordinates, whatever y proves least."""
+        """Return at least max ‖image·x‖ over a body on some coordinates, by the best y at hand."""
         own = image if kept.size == self.base.dimension else image[:, kept]
         most = float(np.max(np.abs(own), initial=0.0)) or 1.0
         part = own / most  # so that squares neither vanish nor overflow

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from lownoise.shapes import AbstractShape
     from lownoise.workloads import Mean
 
+_ROOM = 1e-9  # of the noise: less than that is left where it is
 _FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
 _BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
 _REACH_BITS = 24  # log2 of a record's reach in grid steps, where the noise is far wider
@@ -209,8 +210,11 @@ def gaussian_mechanism(
             hint=hint,
         )
 
-    factor = 1.0
-    mechanism = scaled(factor)
+    mechanism = scaled(1.0)
+    # a shape that covers with room to spare shrinks first
+    room = mechanism.event.mu / parameter
+    factor = room if 0 < room < 1 - _ROOM else 1.0
+    mechanism = mechanism if factor == 1 else scaled(factor)
     while not mechanism.event.mu <= parameter:
         if not math.isfinite(mechanism.event.mu):
             raise PlanError("shape leaves a direction that records can move in without noise")

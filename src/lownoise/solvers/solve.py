@@ -19,7 +19,7 @@ from lownoise.bodies import (
     PointDifferences,
     SymmetricBox,
 )
-from lownoise.certificate import Claim, PointDual, ProductDual, SquaresDual
+from lownoise.certificate import Claim, PointDual, ProductDual, SquaresDual, order_norm
 from lownoise.errors import PlanError
 from lownoise.frames import find_frame
 from lownoise.shapes import DenseShape, DiagonalShape
@@ -215,7 +215,7 @@ def _(
     shape = DenseShape(covering_factor(columns, found))
     claim = _image_claim(body, order, queries, weights, frame, shape, found)
     if claim.certificate().gap > rtol:
-        claim = _better_proved(claim, columns, asked, unit, rtol)
+        claim = _tight(_better_proved(claim, columns, asked, unit, rtol), asked)
     return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
 
 
@@ -303,6 +303,14 @@ def _better_proved(
         if not rtol < claim.certificate().gap < _WITHIN * _NEARLY:
             break
     return claim
+
+
+def _tight(claim: Claim, asked: Vector) -> Claim:
+    """Return the claim with its ellipsoid shrunk to what covers the body, as far as is proved."""
+    assert isinstance(claim.shape, DenseShape)  # noqa: S101 (what framed images have)
+    size = order_norm(np.linalg.norm(asked @ claim.shape.factor, axis=1), claim.order)
+    ratio = claim.certificate().upper / size if size else 1.0
+    return replace(claim, shape=claim.shape.scaled(ratio)) if 0 < ratio < 1 else claim
 
 
 def _nothing(
