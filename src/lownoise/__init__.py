@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
+    from lownoise.farthest import Farthest, farthest
     from lownoise.planning import Plan, plan
     from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, zcdp
     from lownoise.release import Release
@@ -48,6 +49,7 @@ __all__ = [
     "Ellipsoid",
     "Enclosure",
     "Factorization",
+    "Farthest",
     "Ledger",
     "Mean",
     "OrderedBall",
@@ -63,6 +65,7 @@ __all__ = [
     "enclose",
     "errors",
     "factorize",
+    "farthest",
     "gaussian_dp",
     "hull",
     "image",
@@ -76,6 +79,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Farthest": "lownoise.farthest",
+    "farthest": "lownoise.farthest",
     "image": "lownoise.domains",
     "product": "lownoise.domains",
     "minkowski_sum": "lownoise.domains",

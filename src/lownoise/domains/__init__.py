@@ -11,6 +11,7 @@ from lownoise.domains.image import Image, checked_image
 from lownoise.domains.joined import hull, kronecker, minkowski_sum, product
 from lownoise.domains.ordered import OrderedBall, TopBall
 from lownoise.domains.points import Points
+from lownoise.domains.symmetric import as_image
 from lownoise.domains.zonotope import Zonotope
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "PointsDifference",
     "TopBall",
     "Zonotope",
+    "as_image",
     "checked_image",
     "difference_body",
     "hull",

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lownoise.arrays import frozen
+from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -37,6 +38,16 @@ class AbstractDomain(ABC):
     @abstractmethod
     def clamp(self, points: Vector) -> Vector:
         """Return `points`, shape (..., d), each moved to a point of K, up to rounding."""
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a point of K that is extreme along each row, shapes (n, d).
+
+        Raises:
+            DomainError: where no such point is known how to find.
+        """
+        raise DomainError(
+            f"domain={type(self).__name__} has no known extreme points; ask support for a bound",
+        )
 
     def width(self, direction: Vector) -> float:
         """Return w_K(θ) = h_K(θ) + h_K(−θ) for direction θ, shape (d,) (002, section 3)."""

@@ -94,6 +94,10 @@ class Box(AbstractDomain):
         """
         return math.fsum(np.maximum(direction * self.lower, direction * self.upper))
 
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the corner that is extreme along each row, shapes (n, d)."""
+        return np.where(directions < 0, self.lower, self.upper)
+
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in the box.
 

@@ -97,6 +97,13 @@ class Points(AbstractDomain):
         """Return max ⟨θ, x⟩ over the points, for direction θ, shape (d,)."""
         return float(np.max(self.points @ direction))
 
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the point of the list that is extreme along each row, shapes (n, d)."""
+        found = np.empty((len(directions), self.dimension))
+        for i, direction in enumerate(directions):
+            found[i] = self.points[np.argmax(self.points @ direction)]
+        return found
+
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), is one of the points, to the last bit."""
         return bool(np.any(np.all(self.points == point, axis=1)))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The coefficients that prove the least bound on how far an image of a unit body reaches.
+
+max ‖X·x‖² over B is at most min over y of energy(y)·λ, λ the largest eigenvalue of X diag(1/y) Xᵀ;
+and that is the greatest, over mixtures V of directions, of min over y of Σ gⱼ/yⱼ, g = diag(XᵀVX) and
+energy(y) ≤ 1, which `spread` solves and which is concave in V. Conditional gradients mix in the
+eigenvector of the largest eigenvalue, as much of it as helps most.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
+
+_ROUNDS = 300
+_NEAR = 1e-10
+_LEAST = 1e-24  # of the greatest gain
+_SHARES = 1 / (2.0 ** np.arange(1, 24))
+
+
+def far_hint(image: Vector, base: AbstractBase) -> Vector:
+    """Return y > 0, shape (k,), for `ImageBody.hinted`; any y is a proof, this one a good one.
+
+    Args:
+        image: X, shape (r, k), not all 0.
+        base: B, k coordinates.
+
+    Examples:
+        >>> from lownoise.bases import NormBase
+        >>> y = far_hint(np.array([[1.0, 1.0], [1.0, -1.0]]), NormBase(2, np.inf))
+        >>> (y / y.sum()).round(6)
+        array([0.5, 0.5])
+    """
+    part = image / np.max(np.abs(image))
+    mixed = np.eye(len(part)) / len(part)
+    best, least = np.ones(base.dimension), np.inf
+    value, y = _inner(part, mixed, base)
+    for _ in range(_ROUNDS):
+        sizes, axes = np.linalg.eigh((part / y) @ part.T)
+        if sizes[-1] < least:
+            best, least = y, float(sizes[-1])
+        if least <= value * (1 + _NEAR):
+            break
+        top = np.outer(axes[:, -1], axes[:, -1])
+        moves = [_inner(part, (1 - t) * mixed + t * top, base) for t in _SHARES]
+        i = int(np.argmax([found for found, _ in moves]))
+        if moves[i][0] <= value:
+            break
+        value, y = moves[i]
+        mixed = (1 - _SHARES[i]) * mixed + _SHARES[i] * top
+    return frozen(best)
+
+
+def _inner(part: Vector, mixed: Vector, base: AbstractBase) -> tuple[float, Vector]:
+    """Return min over y of Σ g/y under energy(y) ≤ 1, and the best y."""
+    gains = np.einsum("ij,ij->j", part, mixed @ part)
+    gains = np.maximum(gains, _LEAST * np.max(gains))
+    z = np.maximum(base.spread(gains), _LEAST)
+    y = np.sqrt(gains / z)
+    y /= base.energy_up(y)
+    return float(np.sum(gains / y)), y
