@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     )
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
-    from lownoise.farthest import Farthest, farthest
     from lownoise.planning import Plan, plan
     from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, zcdp
+    from lownoise.quadratics import Farthest, farthest
     from lownoise.release import Release
     from lownoise.verification import verify
     from lownoise.workloads import Mean
@@ -79,8 +79,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Farthest": "lownoise.farthest",
-    "farthest": "lownoise.farthest",
+    "Farthest": "lownoise.quadratics",
+    "farthest": "lownoise.quadratics",
     "image": "lownoise.domains",
     "product": "lownoise.domains",
     "minkowski_sum": "lownoise.domains",

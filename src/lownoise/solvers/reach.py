@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The coefficients that prove the least bound on how far an image of a unit body reaches.
 
-max ‖X·x‖² over B is at most min over y of energy(y)·λ, λ the largest eigenvalue of X diag(1/y) Xᵀ;
-and that is the greatest, over mixtures V of directions, of min over y of Σ gⱼ/yⱼ, g = diag(XᵀVX) and
-energy(y) ≤ 1, which `spread` solves and which is concave in V. Conditional gradients mix in the
+max ‖X·x‖² over B is at most min over y of energy(y)·λ, λ the largest eigenvalue of X diag(1/y) Xᵀ.
+That is the greatest, over mixtures V of directions, of min over y of Σ gⱼ/yⱼ, where g = diag(XᵀVX)
+and energy(y) ≤ 1: `spread` solves it, and it is concave in V. Conditional gradients mix in the
 eigenvector of the largest eigenvalue, as much of it as helps most.
 """
 
