@@ -201,7 +201,7 @@ def plot_growth() -> None:
         title: [(x, solved(problem)["seconds"]) for x, problem in problems]
         for title, problems in families.items()
     }
-    figure, panels = _figure(2, 2, 7.4, 5.6)
+    figure, panels = figure_of(2, 2, 7.4, 5.6)
     _grow(panels[0, 0], {"d = 20": times["N (d=20, p=2)"]}, "points N")
     _grow(panels[0, 1], {"N = 20d": times["d (N=20d, p=2)"]}, "coordinates d")
     sums = {"p = 2": times["n (prefix sums, p=2)"], "p = ∞": times["n (prefix sums, p=∞)"]}
@@ -221,11 +221,11 @@ def plot_growth() -> None:
     panel.legend(frameon=False)
     for panel in panels[:, 0]:
         panel.set_ylabel("CPU seconds")
-    _save(figure, IMAGES / "solver-growth.svg")
+    save(figure, IMAGES / "solver-growth.svg")
 
 
 def plot_gains(rows: list[list[str]]) -> None:
-    figure, panels = _figure(1, 1, 7.4, 4.6)
+    figure, panels = figure_of(1, 1, 7.4, 4.6)
     panel = panels[0, 0]
     place = np.arange(len(rows))[::-1]
     panel.barh(place, [float(row[-1]) - 1 for row in rows], left=1, color="#d9dde3", height=0.62)
@@ -238,10 +238,11 @@ def plot_gains(rows: list[list[str]]) -> None:
     panel.tick_params(axis="y", length=0)
     panel.spines["left"].set_visible(False)
     panel.legend(frameon=False, loc="lower right")
-    _save(figure, IMAGES / "solver-gains.svg")
+    save(figure, IMAGES / "solver-gains.svg")
 
 
-def _figure(rows: int, columns: int, width: float, height: float) -> tuple:
+def figure_of(rows: int, columns: int, width: float, height: float) -> tuple:
+    """Return a figure and its panels, in the style of the documents."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -273,8 +274,9 @@ def _grow(panel: object, lines: dict[str, list[tuple[float, float]]], label: str
     panel.legend(frameon=False)
 
 
-def _save(figure: object, path: Path) -> None:
-    figure.tight_layout()
+def save(figure: object, path: Path, bottom: float = 0.0) -> None:
+    """Write a figure, with room for a key at its foot."""
+    figure.tight_layout(rect=(0, bottom, 1, 1))
     figure.savefig(path, metadata={"Date": None}, facecolor="white")
     text = path.read_text(encoding="utf-8")
     path.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n", encoding="utf-8")

@@ -11,8 +11,9 @@ import numpy as np
 from lownoise.arrays import matrix as checked_matrix
 from lownoise.arrays import vector
 from lownoise.bodies import AbstractBody, ImageBody
-from lownoise.domains import AbstractDomain, as_image
+from lownoise.domains import AbstractDomain, PointsDifference, as_image
 from lownoise.errors import DomainError
+from lownoise.rounding import up
 from lownoise.sensitivity import sensitivity_body
 from lownoise.solvers.reach import far_hint
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.arrays import Vector
+    from lownoise.sensitivity import Body
 
 _CLIMBS = 100
 _STARTS = 16
@@ -77,17 +79,30 @@ def farthest(
     c = domain.center if center is None else vector(center, field="center", error=DomainError)
     if c.size != d:
         raise DomainError(f"center has {c.size} coordinates for {d}; give one each")
+    upper = _upper(domain, a, c)
+    point = _climbed(domain, a, c)
+    value = float(np.linalg.norm(a @ (point - c)))
+    return Farthest(point, min(value, upper), upper)
+
+
+def _upper(domain: AbstractDomain, a: Vector, c: Vector) -> float:
+    d = domain.dimension
+    if isinstance(domain, PointsDifference):
+        body = sensitivity_body(domain.base, "substitute", c)
+        moved = float(np.linalg.norm(np.abs(a) @ np.abs(c))) if np.any(c) else 0.0
+        return up(_known(body).reach_up(a, np.zeros(d)) + up(moved))
     # a box about another point than its center would be taken for a wider one
-    body = sensitivity_body(as_image(domain) or domain, "add_remove", c)
-    assert isinstance(body, AbstractBody)  # noqa: S101 (boxes are images by now)
+    body = _known(sensitivity_body(as_image(domain) or domain, "add_remove", c))
     seen = np.hstack([a, np.zeros((len(a), 1))])
     if isinstance(body, ImageBody):
         image = seen @ body.dense
         body = body.hinted(far_hint(image, body.base)) if np.any(image) else body
-    upper = body.reach_up(seen, np.zeros(d + 1))
-    point = _climbed(domain, a, c)
-    value = float(np.linalg.norm(a @ (point - c)))
-    return Farthest(point, min(value, upper), upper)
+    return body.reach_up(seen, np.zeros(d + 1))
+
+
+def _known(body: Body) -> AbstractBody:
+    assert isinstance(body, AbstractBody)  # noqa: S101 (boxes are images by now)
+    return body
 
 
 def _climbed(domain: AbstractDomain, a: Vector, c: Vector) -> Vector:

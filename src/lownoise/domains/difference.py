@@ -47,6 +47,10 @@ class PointsDifference(AbstractDomain):
         """Return the width of the points along `direction`, shape (d,)."""
         return self.base.width(direction)
 
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the difference that is extreme along each row, shapes (n, d)."""
+        return self.base.extreme(directions) - self.base.extreme(-directions)
+
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), is the difference of two of the points in floats."""
         points = self.base.points

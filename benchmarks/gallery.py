@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Domains in two dimensions, each by the line that makes it; tests run them too."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+import lownoise as ln
+
+ANGLES = 720
+
+
+@dataclass(frozen=True)
+class Member:
+    """A domain that is drawn.
+
+    Args:
+        name: what stands above it.
+        code: the expression that makes it, of two dimensions.
+    """
+
+    name: str
+    code: str
+
+    @cached_property
+    def domain(self) -> ln.Box:
+        return eval(self.code, {"ln": ln, "np": np, "math": math})  # noqa: S307 (lines below)
+
+    @cached_property
+    def outline(self) -> np.ndarray:
+        """Points around the hull, from its support function, shape (n, 2)."""
+        angles = np.linspace(0, 2 * np.pi, ANGLES, endpoint=False)
+        if isinstance(self.domain, ln.Points):
+            points = self.domain.points
+            directions = np.column_stack([np.cos(angles), np.sin(angles)])
+            return points[np.argmax(directions @ points.T, axis=1)]
+        return np.array([self._edge(angle) for angle in angles])
+
+    def _edge(self, angle: float, step: float = 1e-5) -> np.ndarray:
+        """Return h·u + h′·u′: where the hull touches its supporting line."""
+        across = np.array([[np.cos(a), np.sin(a)] for a in (angle - step, angle, angle + step)])
+        before, here, after = (self.domain.support(u) for u in across)
+        turned = np.array([-across[1][1], across[1][0]])
+        return here * across[1] + (after - before) / (2 * step) * turned
+
+    def ellipse(self, order: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the center of the least ellipse and a matrix that maps the unit disc to it."""
+        found = ln.enclose(self.domain, order=order)
+        sizes, axes = np.linalg.eigh(found.shape.dense())
+        return found.center, axes * np.sqrt(np.maximum(sizes, 0))
+
+    @cached_property
+    def circle(self) -> tuple[np.ndarray, float]:
+        """Return the center and the radius of the least circle around the domain."""
+        points, center = self.outline, np.mean(self.outline, axis=0)
+        for step in range(1, 3000):
+            far = points[np.argmax(np.square(points - center).sum(axis=1))]
+            center = center + (far - center) / (step + 1)
+        return center, float(np.max(np.linalg.norm(points - center, axis=1)))
+
+
+MEMBERS = (
+    Member("Points", "ln.Points([[0, 0], [3, 0], [3, 1], [1, 2]])"),
+    Member("Box", "ln.Box([0, 0], [4, 1])"),
+    Member("Ball, order 2", "ln.Ball(2)"),
+    Member("Ball, order 1", "ln.Ball(2, order=1)"),
+    Member("Ball, order 3, scaled", "ln.image([2.0, 1.0], ln.Ball(2, order=3))"),
+    Member("Ball, order 1, sheared", "ln.image([[1, 1], [0, 1]], ln.Ball(2, order=1))"),
+    Member("Ellipsoid", "ln.Ellipsoid([[2.0, 0.0], [1.0, 0.5]])"),
+    Member("Zonotope", "ln.Zonotope([[2, 0], [1, 1], [0, 0.5]])"),
+    Member("OrderedBall", "ln.OrderedBall([1.0, 0.4])"),
+    Member("hull", "ln.hull(ln.Ball(2), ln.Ellipsoid([2.5, 0.4]))"),
+    Member("minkowski_sum", "ln.minkowski_sum(ln.Box([0, 0], [3, 0]), ln.Ball(2))"),
+    Member("product", "ln.product(ln.Points([[0], [1], [3]]), ln.Box([0], [1]))"),
+    Member("projection", "ln.projection(ln.image(np.tril(np.ones((3, 3))), ln.Ball(3)), [0, 2])"),
+    Member(
+        "kronecker", "ln.image([[1, 0, 0, 1], [0, 2, 1, 0]], ln.kronecker(ln.Ball(2), ln.Ball(2)))"
+    ),
+    Member("difference_body", "ln.difference_body(ln.Points([[0, 0], [2, 0], [0, 1]]))"),
+)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A dozen domains that users have, with what one unit of error matters; tests run them too."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+import lownoise as ln
+
+ORDERS = (2.0, math.inf)
+
+
+@dataclass(frozen=True)
+class UsersDomain:
+    """A domain, and the noise that it saves.
+
+    Errors are measured in parts of each coordinate's range, so that units do not matter.
+
+    Args:
+        name: what the records are.
+        code: the expression that makes the domain.
+    """
+
+    name: str
+    code: str
+
+    @cached_property
+    def domain(self) -> ln.Box:
+        names = {"ln": ln, "np": np, "math": math, **HELP}
+        return eval(self.code, names)  # noqa: S307 (lines below)
+
+    @cached_property
+    def changes(self) -> ln.Box:
+        return ln.difference_body(self.domain)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        widths = self.domain.upper - self.domain.lower
+        return 1 / np.where(widths > 0, widths, 1.0)
+
+    @cached_property
+    def reach(self) -> float:
+        """How far two records can be apart, at least: what round noise has to hide."""
+        return ln.farthest(self.changes, np.diag(self.weights)).value
+
+    def saved(self, order: float) -> tuple[float, float]:
+        """Return round noise over the least noise in ‖standard deviations‖_p, and the gap."""
+        d = self.domain.dimension
+        certificate = ln.enclose(self.changes, order=order, weights=self.weights).certificate
+        return self.reach * d ** (1 / order) / certificate.upper, certificate.gap
+
+
+def correlated(size: int, share: float) -> np.ndarray:
+    """Return a factor of the covariance share^|i − j|."""
+    index = np.arange(size)
+    return np.linalg.cholesky(share ** np.abs(index[:, None] - index))
+
+
+def totals(groups: int, each: int) -> np.ndarray:
+    """Return the matrix that adds to parts their totals, group by group and overall."""
+    parts = np.eye(groups * each)
+    sums = np.kron(np.eye(groups), np.ones(each))
+    return np.vstack([np.ones(groups * each), sums, parts])
+
+
+def normal(rows: int, columns: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((rows, columns))
+
+
+HELP = {
+    "correlated": correlated,
+    "totals": totals,
+    "normal": normal,
+    "so_far": np.tril(np.ones((24, 24))),
+}
+
+LINES = """
+ages and incomes                          | ln.Box([0, 0], [120, 1e6])
+a share of time for each of 8 tasks       | ln.Points(np.eye(8))
+8 counts, 20 in total at most             | ln.hull(ln.Points([[0] * 8]), ln.Points(20 * np.eye(8)))
+8 correlated survey scores                | ln.Ellipsoid(15 * correlated(8, 0.9), center=[50] * 8)
+a sparse update, ℓ₁ at most 1             | ln.Ball(50, order=1)
+a place in a city and an age              | ln.product(ln.Ball(2, radius=12), ln.Box([0], [120]))
+a gradient, clipped layer by layer  | ln.product(ln.Ball(30), ln.Ball(10, 0.2), ln.Ball(5, 0.1))
+10 gains, the 3 largest at most 1 in sum  | ln.TopBall(10, 3)
+sums so far of 24 hourly rates            | ln.image(so_far, ln.Box([0] * 24, [1] * 24))
+sums so far of one visit in 24 hours      | ln.image(so_far, ln.Ball(24, order=1))
+4 groups of 5 amounts, with their totals  | ln.image(totals(4, 5), ln.Box([0] * 20, [100] * 20))
+12 effects of 6 causes                    | ln.Zonotope(normal(6, 12))
+"""
+
+DOMAINS = tuple(
+    UsersDomain(*(cell.strip() for cell in line.split(" | ", 1)))
+    for line in LINES.strip().splitlines()
+)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bounds and savings that docs/domains.md states are what comes out now."""
+
+import math
+
+import numpy as np
+import pytest
+from benchmarks import domains_page, gallery, solver_page, users_domains
+
+import lownoise as ln
+
+TEXT = domains_page.PAGE.read_text(encoding="utf-8")
+
+
+def stated(part):
+    lines = solver_page.part(TEXT, part).splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def test_the_page_has_all_members_and_domains():
+    assert [row[0].strip("`") for row in stated("gallery")] == [m.code for m in gallery.MEMBERS]
+    assert [row[:2] for row in stated("saved")] == [
+        [d.name, f"`{d.code}`"] for d in users_domains.DOMAINS
+    ]
+
+
+@pytest.mark.parametrize("member", gallery.MEMBERS, ids=lambda m: m.name)
+def test_bounds_are_as_stated_and_ellipses_cover(member):
+    row = next(row for row in stated("gallery") if row[0] == f"`{member.code}`")
+    for order, low, high in ((2.0, *row[1:3]), (math.inf, *row[3:5])):
+        found = ln.enclose(member.domain, order=order)
+        assert float(low) <= found.certificate.upper
+        assert found.certificate.lower <= float(high)
+        assert float(high) / float(low) - 1 <= found.certificate.gap * 1.1 + 3e-7
+        about = member.outline - found.center
+        reached = np.einsum("ij,ij->i", about, np.linalg.solve(found.shape.dense(), about.T).T)
+        # it touches as far as is proved; outlines are found by differences
+        least = (1 + found.certificate.gap) ** -2 * (1 - 1e-5)
+        assert least <= np.max(reached) <= 1 + 1e-5
+    center, radius = member.circle
+    far = np.linalg.norm(member.outline - center, axis=1)
+    assert np.max(far) <= radius
+    assert np.sum(far > radius * 0.999) >= 2  # a least circle touches in two points or more
+
+
+@pytest.mark.parametrize("domain", users_domains.DOMAINS, ids=lambda d: d.name)
+def test_savings_are_as_stated(domain):
+    row = next(row for row in stated("saved") if row[0] == domain.name)
+    assert row[2] == str(domain.domain.dimension)
+    for order, cell in zip(users_domains.ORDERS, (row[3], row[5]), strict=True):
+        ratio, gap = domain.saved(order)
+        assert float(cell) == pytest.approx(ratio, abs=0.6e-3)
+        assert ratio >= 1 - gap - 1e-9  # round noise is noise: it cannot beat the least
+        bound = ln.farthest(domain.changes, np.diag(domain.weights)).upper
+        assert domain.reach <= bound
+    rng = np.random.default_rng(0)
+    points = domain.changes.extreme(rng.standard_normal((200, domain.domain.dimension)))
+    assert np.max(np.linalg.norm(points * domain.weights, axis=1)) <= domain.reach * (1 + 1e-9)
