@@ -89,7 +89,7 @@ a gradient, clipped layer by layer  | ln.product(ln.Ball(30), ln.Ball(10, 0.2), 
 10 gains, the 3 largest at most 1 in sum  | ln.TopBall(10, 3)
 sums so far of 24 hourly rates            | ln.image(so_far, ln.Box([0] * 24, [1] * 24))
 sums so far of one visit in 24 hours      | ln.image(so_far, ln.Ball(24, order=1))
-4 groups of 5 amounts, with their totals  | ln.image(totals(4, 5), ln.Box([0] * 20, [100] * 20))
+3 groups of 4 amounts, with their totals  | ln.image(totals(3, 4), ln.Box([0] * 12, [100] * 12))
 12 effects of 6 causes                    | ln.Zonotope(normal(6, 12))
 """
 
