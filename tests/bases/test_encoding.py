@@ -5,11 +5,11 @@ import json
 
 import numpy as np
 import pytest
-from unit_bodies import BASES
 
 from lownoise.bases import base_from_dict, base_to_dict
 from lownoise.codec import guarded
 from lownoise.errors import FileError
+from unit_bodies import BASES
 
 
 @pytest.mark.parametrize("base", BASES.values(), ids=list(BASES))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unit_bodies import BASES, best_spread, exact_norm, least_multiple, parts, random_points
 
 from lownoise.bases import CappedBase, NormBase, SortedBase, product_base
+from unit_bodies import BASES, best_spread, exact_norm, least_multiple, parts, random_points
 
 SEED = st.integers(0, 2**32 - 1)
 NEAR = 1e-9
