@@ -11,8 +11,9 @@ import mpmath
 import numpy as np
 from scipy.optimize import linprog, minimize
 
-from lownoise.bases import CappedBase, NormBase, ProductBase, SortedBase
+from lownoise.bases import CappedBase, MixedBase, NormBase, SortedBase
 
+NORM = NormBase(2, math.inf)
 BASES = {
     "interval": NormBase(1, 7.0),
     "ball of ℓ₁": NormBase(4, 1.0),
@@ -27,16 +28,20 @@ BASES = {
     "two largest": SortedBase(np.array([1.0, 1.0, 0.0, 0.0])),
     "ordered ℓ₁": SortedBase(np.array([3.0, 2.0, 1.0, 0.5])),
     "largest alone": SortedBase(np.array([1e-3, 0.0, 0.0])),
-    "product": ProductBase(
-        (NormBase(2, 2.0), CappedBase(np.array([0.9, 0.5])), NormBase(1, 1.0), NormBase(2, 3.0))
+    "product": MixedBase(
+        (NormBase(2, 2.0), CappedBase(np.array([0.9, 0.5])), NormBase(1, 1.0), NormBase(2, 3.0)),
+        math.inf,
     ),
-    "product of sorted": ProductBase((SortedBase(np.array([2.0, 1.0])), NormBase(2, math.inf))),
+    "product of sorted": MixedBase((SortedBase(np.array([2.0, 1.0])), NORM), math.inf),
+    "hull": MixedBase((NormBase(2, 2.0), NORM, NormBase(1, 2.0)), 1.0),
+    "mixed at 1.5": MixedBase((NormBase(2, 3.0), NORM), 1.5),
+    "mixed at 3": MixedBase((NormBase(2, 1.0), NormBase(2, 2.0)), 3.0),
 }
 
 
 def parts(base):
     """Return the factors of a base, each with where its coordinates stand."""
-    own = base.parts if isinstance(base, ProductBase) else (base,)
+    own = base.parts if isinstance(base, MixedBase) else (base,)
     ends = np.cumsum([0, *(part.dimension for part in own)])
     return [(p, slice(int(a), int(b))) for p, a, b in zip(own, ends[:-1], ends[1:], strict=True)]
 
@@ -44,17 +49,21 @@ def parts(base):
 @singledispatch
 def exact_norm(base, point):
     """Return the norm of one point by its definition, to 60 digits."""
-    return max(exact_norm(part, point[own]) for part, own in parts(base))
+    return _power_norm([exact_norm(part, point[own]) for part, own in parts(base)], base.order)
+
+
+def _power_norm(sizes, order):
+    with mpmath.workdps(60):
+        if math.isinf(order):
+            return max(sizes)
+        r = mpmath.mpf(order)
+        return mpmath.fsum(v**r for v in sizes) ** (1 / r)
 
 
 @exact_norm.register(NormBase)
 def _(base, point):
     with mpmath.workdps(60):
-        size = [abs(mpmath.mpf(float(v))) for v in point]
-        if math.isinf(base.order):
-            return max(size)
-        r = mpmath.mpf(base.order)
-        return mpmath.fsum(v**r for v in size) ** (1 / r)
+        return _power_norm([abs(mpmath.mpf(float(v))) for v in point], base.order)
 
 
 @exact_norm.register(CappedBase)
@@ -97,7 +106,8 @@ def sorted_atoms(base):
 @singledispatch
 def least_multiple(base, z):
     """Return the least t with z ∈ t·hull{x² : x ∈ B}, apart from the code under test."""
-    return max(least_multiple(part, z[own]) for part, own in parts(base))
+    inner = [mpmath.mpf(least_multiple(part, z[own])) for part, own in parts(base)]
+    return float(_power_norm(inner, max(base.order / 2, 1.0)))
 
 
 @least_multiple.register(NormBase)
@@ -119,7 +129,9 @@ def _(base, z):
 @singledispatch
 def best_spread(base, g):
     """Return the greatest Σ√(gz) over hull{x² : x ∈ B}, by a general optimiser."""
-    return sum(best_spread(part, g[own]) for part, own in parts(base))
+    inner = [mpmath.mpf(best_spread(part, g[own])) for part, own in parts(base)]
+    r = max(base.order, 2.0)  # Σ sᵢ√τᵢ with √τ in the outer ball: the dual norm of s
+    return float(_power_norm(inner, 1.0 if math.isinf(r) else r / (r - 1)))
 
 
 @best_spread.register(NormBase)

@@ -50,10 +50,16 @@ def test_they_survive_their_form_in_a_file(base):
         {"kind": "sorted", "weights": [1e-170, 0.0]},
         {"kind": "sorted", "weights": [1e300, 1.0]},
         {"kind": "sorted", "weights": [float("inf"), 1.0]},
-        {"kind": "product", "parts": []},
-        {"kind": "product", "parts": [{"kind": "norm", "size": 2, "order": 0.0}]},
-        {"kind": "product", "parts": {"kind": "norm"}},
-        {"kind": "product", "parts": 3},
+        {"kind": "mixed", "order": 1.0, "parts": []},
+        {"kind": "mixed", "order": "inf", "parts": [{"kind": "norm", "size": 2, "order": 0.0}]},
+        {"kind": "mixed", "order": "inf", "parts": {"kind": "norm"}},
+        {"kind": "mixed", "order": "inf", "parts": 3},
+        {"kind": "mixed", "order": 0.5, "parts": [{"kind": "norm", "size": 2, "order": 2.0}]},
+        {"kind": "mixed", "order": "2", "parts": [{"kind": "norm", "size": 2, "order": 2.0}]},
+        {"kind": "mixed", "order": True, "parts": [{"kind": "norm", "size": 2, "order": 2.0}]},
+        {"kind": "mixed", "parts": [{"kind": "norm", "size": 2, "order": 2.0}]},
+        {"kind": "kronecker", "first": {"kind": "norm", "size": 2, "order": 2.0}},
+        {"kind": "kronecker", "first": 1, "second": 2},
         [],
         None,
     ],
@@ -67,7 +73,7 @@ def test_what_is_damaged_is_refused_in_one_line(fields):
 def test_parts_of_parts_without_end_are_refused():
     fields = {"kind": "norm", "size": 1, "order": 2.0}
     for _ in range(3000):
-        fields = {"kind": "product", "parts": [fields]}
+        fields = {"kind": "mixed", "order": "inf", "parts": [fields]}
     with pytest.raises(FileError) as refused:
         guarded(lambda: base_from_dict(fields))
     assert "\n" not in str(refused.value)

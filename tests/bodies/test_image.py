@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.bases import NormBase, ProductBase
+from lownoise.bases import MixedBase, NormBase
 from lownoise.bodies import ImageBody, RoundedBody, SymmetricPoints, image_body
 from lownoise.errors import PlanError
 from lownoise.rounding import spectral_up
@@ -258,7 +258,9 @@ def test_few_generators_are_listed_as_corners_and_many_are_not():
     assert isinstance(image_body(np.ones((2, 22)), NormBase(22, math.inf)), ImageBody)
     assert isinstance(image_body(np.ones((2, 5)), NormBase(5, 1.0)), SymmetricPoints)
     assert isinstance(image_body(np.ones((2, 5)), NormBase(5, 2.0)), ImageBody)
-    assert isinstance(image_body(np.ones((2, 2)), ProductBase((NormBase(1, 2.0),) * 2)), ImageBody)
+    assert isinstance(
+        image_body(np.ones((2, 2)), MixedBase((NormBase(1, 2.0),) * 2, 2.0)), ImageBody
+    )
     rng = np.random.default_rng(3)
     factor, theta = rng.normal(size=(3, 5)), rng.normal(size=(40, 3))
     for order in (1.0, math.inf):
