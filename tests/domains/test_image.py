@@ -75,7 +75,7 @@ def room(domain):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_support_and_width_are_the_most_over_its_points(domain, seed):
     rng = np.random.default_rng(seed)
@@ -100,7 +100,7 @@ def test_ranges_are_the_supports_of_the_axes(domain):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_what_is_inside_stays_and_is_known_to_be_inside(domain, seed):
     inside = records(domain, np.random.default_rng(seed), 20)
@@ -111,12 +111,12 @@ def test_what_is_inside_stays_and_is_known_to_be_inside(domain, seed):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_what_is_outside_lands_inside(domain, seed):
     """Judged by the support in many directions, and by the moved point's own coordinates."""
     rng = np.random.default_rng(seed)
-    rows = outsiders(domain, rng, 24)
+    rows = outsiders(domain, rng, 12)
     moved = domain.clamp(rows)
     assert np.all(np.isfinite(moved))
     assert np.all(np.abs(moved - domain.center) <= domain.reach + domain.rounding)
@@ -125,7 +125,7 @@ def test_what_is_outside_lands_inside(domain, seed):
         slack = float(np.abs(theta) @ domain.rounding)
         most = float(domain.base.support_up((theta @ matrix(domain))[None])[0])
         assert np.all((moved - domain.center) @ theta <= most * (1 + 1e-12) + slack)
-    assert all(domain.contains(x) for x in moved)
+    assert all(domain.contains(x) for x in moved[::3])
     # once inside it stays: clamping twice is clamping once
     assert np.all(np.abs(domain.clamp(moved) - moved) <= room(domain))
 
@@ -142,13 +142,13 @@ def test_what_is_outside_is_known_to_be_outside(domain):
 
 
 @every
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_a_row_is_moved_for_itself_alone_to_the_last_bit(domain, seed):
     """Wherever it stands and whatever stands beside it: or neighbours would differ in two rows."""
     rng = np.random.default_rng(seed)
     d = domain.dimension
-    rows = np.vstack([outsiders(domain, rng, 12), records(domain, rng, 6)])
+    rows = np.vstack([outsiders(domain, rng, 8), records(domain, rng, 4)])
     known = domain.clamp(rows)
     order = rng.permutation(len(rows))
     assert np.array_equal(domain.clamp(rows[order]), known[order])
@@ -220,7 +220,7 @@ def test_a_wide_ellipsoid_moves_records_to_its_nearest_point(seed):
 
 
 @every
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_clamped_rows_are_as_near_to_the_domain_as_it_says(domain, seed):
     """The result is a point of K and a box of `rounding` about it: the noise pays for no more.
