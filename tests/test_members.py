@@ -2,6 +2,7 @@
 """What holds of every domain of the family: its geometry, its least noise, its plan and release."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from cases import MEMBERS
+from lownoise.domains import Image
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import DomainError
 from lownoise.release import execute
@@ -25,7 +27,7 @@ ROUND = 1 + 1e-9
 ROWS = 60
 
 every = pytest.mark.parametrize("member", MEMBERS, ids=lambda member: member.name)
-few = settings(max_examples=3)
+few = settings(max_examples=2)
 
 
 def lengths(shape, rows):
@@ -38,6 +40,11 @@ def lengths(shape, rows):
         return np.zeros(len(rows))
     unit = np.maximum(np.linalg.norm(factor, axis=1), 1e-300)
     return np.linalg.norm(np.linalg.lstsq(factor / unit[:, None], (rows / unit).T)[0], axis=0)
+
+
+@cache
+def least(member, order):
+    return ln.enclose(member.domain, order=order)
 
 
 def last_digits(member, theta=None):
@@ -69,7 +76,7 @@ def test_no_point_is_beyond_the_support(member, seed):
 def test_points_stay_where_they_are_and_others_come_in(member, seed):
     rng = np.random.default_rng(seed)
     domain = member.domain
-    points = member.sample(rng, 10)
+    points = member.sample(rng, 3 if member.slow else 10)
     width = domain.upper - domain.lower
     room = 1e-8 * width + last_digits(member)
     assert np.all(np.abs(domain.clamp(points) - points) <= room)
@@ -83,7 +90,7 @@ def test_points_stay_where_they_are_and_others_come_in(member, seed):
 @given(seed=SEED, order=ORDER)
 def test_the_ellipsoid_holds_ten_thousand_points(member, seed, order):
     rng = np.random.default_rng(seed)
-    found = ln.enclose(member.domain, order=order)
+    found = least(member, order)
     proof = found.certificate
     about = member.sample(rng, 10_000) - found.center
     reach = np.max(lengths(found.shape, about))
@@ -104,7 +111,7 @@ def test_the_ellipsoid_holds_ten_thousand_points(member, seed, order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("member", [m for m in MEMBERS if m.gamma], ids=lambda m: m.name)
 def test_the_known_least_is_found(member, order):
-    proof = ln.enclose(member.domain, order=order).certificate
+    proof = least(member, order).certificate
     known = member.gamma(order)
     assert proof.lower <= known * (1 + 1e-12)
     assert known <= proof.upper * (1 + 1e-12)
@@ -118,7 +125,7 @@ def test_some_of_its_points_cost_no_more(member, seed, order):
     """Monotone: points drawn by the definition alone are inside, and so is their ellipsoid."""
     points = member.sample(np.random.default_rng(seed), 40)
     some = ln.enclose(ln.Points(points), order=order).certificate
-    whole = ln.enclose(member.domain, order=order).certificate
+    whole = least(member, order).certificate
     assert some.lower <= whole.upper * ROUND + last_digits(member)
 
 
@@ -130,7 +137,7 @@ def test_it_scales_and_does_not_move_with_the_domain(member, seed, order, factor
     domain = member.domain
     shift = rng.integers(-9, 9, domain.dimension) * 1.0
     changed = ln.image(np.full(domain.dimension, factor), domain, shift)
-    here, there = (ln.enclose(each, order=order).certificate for each in (domain, changed))
+    here, there = least(member, order).certificate, ln.enclose(changed, order=order).certificate
     off = last_digits(member) * factor + 2.0**-40 * factor
     assert factor * here.lower <= there.upper * ROUND + off
     assert there.lower <= factor * here.upper * ROUND + off
@@ -140,20 +147,19 @@ def test_it_scales_and_does_not_move_with_the_domain(member, seed, order, factor
     )
 
 
-@pytest.mark.parametrize("order", [2.0, math.inf])
-def test_a_sum_costs_no_more_than_both(order):
-    """002, Theorem 20, on every two members that have a sum."""
+def test_a_sum_costs_no_more_than_both():
+    """002, Theorem 20, on members and their neighbours in the list, where they have a sum."""
     found = 0
     like = [m for m in MEMBERS if m.domain.dimension == 3]
-    alone = {m.name: ln.enclose(m.domain, order=order).certificate.upper for m in like}
     for one, other in zip(like, like[1:] + like[:1], strict=True):
         try:
             both = ln.minkowski_sum(one.domain, other.domain)
         except DomainError:
             continue
         found += 1
-        proof = ln.enclose(both, order=order).certificate
-        most = (alone[one.name] + alone[other.name]) * ROUND
+        order = ORDERS[found % len(ORDERS)]
+        proof = ln.enclose(both, order=order, rtol=1e-3).certificate
+        most = sum(least(each, order).certificate.upper for each in (one, other)) * ROUND
         assert proof.lower <= most + last_digits(one) + last_digits(other)
         theta = np.random.default_rng(found).normal(size=3)
         assert both.support(theta) == pytest.approx(
@@ -171,7 +177,7 @@ def test_differences_of_points_are_in_the_difference_body(member, seed, order):
     changes = member.sample(rng, 200) - member.sample(rng, 200)
     for theta in rng.normal(size=(6, body.dimension)):
         assert np.max(changes @ theta) <= body.support(theta) + 2 * last_digits(member, theta)
-    once, twice = (ln.enclose(each, order=order).certificate for each in (member.domain, body))
+    once, twice = least(member, order).certificate, ln.enclose(body, order=order).certificate
     assert twice.lower <= 2 * once.upper * ROUND + last_digits(member)
 
 
@@ -179,6 +185,7 @@ def question(member):
     return ln.Mean([f"c{i}" for i in range(member.domain.dimension)], member.domain)
 
 
+@cache
 def planned(member, relation, order=2.0):
     return ln.plan(
         question(member),
@@ -222,8 +229,13 @@ def test_every_change_of_the_integers_is_covered(member, relation):
     """The privacy of it: codes of records of every kind, in the final noise, two by two."""
     plan = planned(member, relation)
     mechanism = plan.terms.mechanism
+    rng = np.random.default_rng(2)
+    count = 20 if member.slow else 200
+    ends = member.sample(rng, count)
+    if isinstance(member.domain, Image):
+        ends = np.vstack([ends, member.domain.extreme(rng.normal(size=(count, ends.shape[1])))])
     codes = mechanism.query.coding.encode(
-        np.vstack([table(member, 1), member.sample(np.random.default_rng(2), 200)])
+        np.vstack([table(member, 1)[: 12 if member.slow else ROWS], ends])
     ).astype(np.float64)
     if relation == "substitute":
         changes = (codes[:, None] - codes).reshape(-1, codes.shape[1])

@@ -37,7 +37,7 @@ def exact(base):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_the_norm_is_the_defined_one_rounded_up(base, seed):
     points = rows(base, seed)
@@ -49,7 +49,7 @@ def test_the_norm_is_the_defined_one_rounded_up(base, seed):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_the_norm_is_a_norm_that_no_sign_changes(base, seed):
     rng = np.random.default_rng(seed)
@@ -63,7 +63,7 @@ def test_the_norm_is_a_norm_that_no_sign_changes(base, seed):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_the_support_is_reached_and_never_exceeded(base, seed):
     rng = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def test_the_support_is_reached_and_never_exceeded(base, seed):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_energy_is_reached_and_never_exceeded(base, seed):
     """Σ yx² is convex: over a polytope it is greatest at a corner, over others where x² aligns."""
@@ -103,7 +103,7 @@ def test_energy_is_reached_and_never_exceeded(base, seed):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_moments_are_in_the_hull_of_squares(base, seed):
     rng = np.random.default_rng(seed)
@@ -117,7 +117,7 @@ def test_moments_are_in_the_hull_of_squares(base, seed):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_the_moment_of_a_point_is_at_most_its_squared_norm(base, seed):
     for x in random_points(base, np.random.default_rng(seed), 10):
@@ -125,7 +125,7 @@ def test_the_moment_of_a_point_is_at_most_its_squared_norm(base, seed):
 
 
 @every
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(seed=SEED)
 def test_the_spread_is_in_the_hull_and_nearly_the_best(base, seed):
     g = np.random.default_rng(seed).exponential(size=base.dimension) ** 2 + 1e-3
@@ -146,7 +146,7 @@ def test_widths_are_the_supports_of_the_axes(base):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_a_row_has_the_same_norm_wherever_it_stands(base, seed):
     """To the last bit: or records would tell on each other by their codes."""

@@ -58,7 +58,7 @@ def sampled(base, rng, count=12):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_no_sampled_point_is_beyond_the_stated_reach(base, seed):
     rng = np.random.default_rng(seed)
@@ -78,7 +78,7 @@ def test_no_sampled_point_is_beyond_the_stated_reach(base, seed):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_widths_and_extents_are_hardly_more_than_the_truth(base, seed):
     rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def test_widths_and_extents_are_hardly_more_than_the_truth(base, seed):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_along_the_diagonal_the_reach_is_tight_and_nothing_is_beyond(base, seed):
     rng = np.random.default_rng(seed)
@@ -110,7 +110,7 @@ def test_along_the_diagonal_the_reach_is_tight_and_nothing_is_beyond(base, seed)
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_any_hint_is_a_proof_and_the_right_one_is_tight(base, seed):
     """Where the image of a base is turned only, its own squares prove its reach exactly."""
@@ -188,7 +188,7 @@ def test_a_body_that_is_a_point_reaches_nowhere(base):
 
 
 @every
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=SEED)
 def test_a_rounded_body_holds_each_point_with_its_box(base, seed):
     rng = np.random.default_rng(seed)

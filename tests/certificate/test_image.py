@@ -58,7 +58,7 @@ def evidence(base, seed, *, asked):
 
 
 @every
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(seed=SEED, order=ORDER, asked=st.booleans())
 def test_squares_prove_no_more_than_their_second_moment_does(base, seed, order, asked):
     """The bound is at most the fidelity of diag(z), or of rounded signs, whichever is more."""
@@ -86,7 +86,7 @@ def test_squares_prove_no_more_than_their_second_moment_does(base, seed, order, 
 
 
 @every
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(seed=SEED, order=ORDER, asked=st.booleans())
 def test_points_prove_just_less_than_their_second_moment_does(base, seed, order, asked):
     rng, body, queries, c, weights = evidence(base, seed, asked=asked)
@@ -163,7 +163,7 @@ def test_no_evidence_exceeds_an_ellipsoid_around_many_of_its_points(base, order)
 
 
 @every
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(seed=SEED, order=ORDER)
 def test_along_the_diagonal_both_forms_of_a_body_prove_the_same(base, seed, order):
     rng = np.random.default_rng(seed)
