@@ -10,13 +10,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise import Box, Points, difference_body
+from lownoise import (
+    Ball,
+    Box,
+    Ellipsoid,
+    Points,
+    TopBall,
+    Zonotope,
+    difference_body,
+    hull,
+    minkowski_sum,
+)
+from lownoise import (
+    product as side_by_side,
+)
 from lownoise.certificate import order_norm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.domains import PointsDifference
+    from lownoise.arrays import Vector
+    from lownoise.domains import AbstractDomain, PointsDifference
+
+    Sampler = Callable[[np.random.Generator, int], Vector]
 
 ORDERS = (2.0, 2.5, 3.0, 4.0, 17.0, 1000.0, math.inf)
 
@@ -104,4 +120,163 @@ POINT_CASES = (
     PointCase("many, differences", difference_body(Points(RANDOM.normal(size=(120, 5))))),
     PointCase("dense, of all scales", Points(RANDOM.normal(size=(40, 5)) * SCALES)),
     PointCase("thin", Points(RANDOM.normal(size=(30, 3)) @ [[1, 1, 1], [0, 1e-7, 0], [0, 0, 1.0]])),
+)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A domain of the family: one row, and every law of tests/test_members.py runs on it.
+
+    `sample` draws points of K by its definition, apart from the code under test, shape (n, d), some
+    of them extreme; `gamma` is Γ_p(K) where it is known; `gap` is what its certificate must reach;
+    `slow` says that bringing in a record takes a search, so that fewer are tried.
+    """
+
+    name: str
+    domain: AbstractDomain
+    sample: Sampler
+    gamma: Callable[[float], float] | None = None
+    gap: float = 2e-6
+    slow: bool = False
+
+
+def in_ball(d: int, order: float) -> Sampler:
+    """Points of the unit ball of ℓ_order, half of them on its boundary, some on the axes."""
+
+    def sample(rng: np.random.Generator, n: int) -> Vector:
+        x = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.8)
+        x[: n // 4] = rng.choice([-1.0, 1.0], (n // 4, d))
+        x[n // 4 : n // 2] *= rng.permuted(np.eye(d)[np.zeros(n // 2 - n // 4, int)], axis=1)
+        size = np.linalg.norm(x, order, axis=1)
+        x /= np.where(size > 0, size, 1.0)[:, None]
+        return x * np.where(rng.random(n) < 0.5, 1.0, rng.random(n))[:, None]
+
+    return sample
+
+
+def moved(sample: Sampler, factor: Vector | float, center: Vector | float) -> Sampler:
+    """Images of points under x → center + factor·x; a vector is a diagonal."""
+
+    def own(rng: np.random.Generator, n: int) -> Vector:
+        x = sample(rng, n)
+        return center + (x @ np.transpose(factor) if np.ndim(factor) == 2 else x * factor)
+
+    return own
+
+
+def joined(*samples: Sampler) -> Sampler:
+    """Points side by side."""
+    return lambda rng, n: np.hstack([sample(rng, n) for sample in samples])
+
+
+def summed(*samples: Sampler) -> Sampler:
+    """Sums of points."""
+    return lambda rng, n: sum(sample(rng, n) for sample in samples)
+
+
+def mixed(*samples: Sampler) -> Sampler:
+    """Mixtures of points, most of them of one point alone."""
+
+    def own(rng: np.random.Generator, n: int) -> Vector:
+        share = rng.dirichlet(np.full(len(samples), 0.1), size=n)
+        return sum(share[:, i : i + 1] * sample(rng, n) for i, sample in enumerate(samples))
+
+    return own
+
+
+def by_norm(d: int, norm: Callable[[Vector], Vector]) -> Sampler:
+    """Points of the unit ball of a norm of rows, from those of the cube."""
+
+    def sample(rng: np.random.Generator, n: int) -> Vector:
+        x = np.vstack([np.eye(d), in_ball(d, math.inf)(rng, n - d)])
+        size = norm(x)
+        return x / np.where(size > 0, size, 1.0)[:, None]
+
+    return sample
+
+
+AWAY = np.array([1e3, -2.0, 0.5])
+TURNED = np.random.default_rng(1).normal(size=(3, 3)) * [[1.0], [10.0], [0.1]]
+FEW = np.random.default_rng(2).normal(size=(6, 3))
+MANY = np.random.default_rng(3).normal(size=(25, 3))
+FLAT = np.random.default_rng(4).normal(size=(3, 2))
+AXES = np.array([1e-3, 1.0, 1e3])
+
+
+def of_ball(radius: float, order: float) -> Callable[[float], float]:
+    return lambda p: radius * 3 ** (1 / p + max(0.5 - 1 / order, 0.0))
+
+
+MEMBERS = (
+    Member(
+        "box",
+        Box([-1.0, 0.0, 5.0], [1.0, 10.0, 5.5]),
+        moved(in_ball(3, math.inf), np.array([1.0, 5.0, 0.25]), np.array([0.0, 5.0, 5.25])),
+        Case("", Box([-1.0, 0.0, 5.0], [1.0, 10.0, 5.5])).gamma,
+    ),
+    Member(
+        "simplex",
+        Points(np.eye(3)),
+        lambda rng, n: np.eye(3)[rng.integers(0, 3, n)],
+        lambda p: 2 / 3 * 3 ** (1 / p),
+    ),
+    *(
+        Member(
+            f"ball of order {order:g}",
+            Ball(3, 2.0, order, AWAY),
+            moved(in_ball(3, order), 2.0, AWAY),
+            of_ball(2.0, order),
+        )
+        for order in (1.0, 1.5, 2.0, 3.0, math.inf)
+    ),
+    Member("interval", Ball(1, 3.0), moved(in_ball(1, 2.0), 3.0, 0.0), always(3.0)),
+    Member("one point", Ball(3, 0.0, center=AWAY), moved(in_ball(3, 2.0), 0.0, AWAY), always(0.0)),
+    Member(
+        "half axes",
+        Ellipsoid(AXES),
+        moved(in_ball(3, 2.0), AXES, 0.0),
+        lambda p: order_norm(AXES, p),
+    ),
+    Member(
+        "ellipsoid",
+        Ellipsoid(TURNED, AWAY),
+        moved(in_ball(3, 2.0), TURNED, AWAY),
+        lambda p: order_norm(np.linalg.norm(TURNED, axis=1), p),
+    ),
+    Member(
+        "flat ellipsoid",
+        Ellipsoid(FLAT),
+        moved(in_ball(2, 2.0), FLAT, 0.0),
+        lambda p: order_norm(np.linalg.norm(FLAT, axis=1), p),
+    ),
+    Member("zonotope", Zonotope(FEW, AWAY), moved(in_ball(6, math.inf), FEW.T, AWAY)),
+    Member("zonotope of many", Zonotope(MANY), moved(in_ball(25, math.inf), MANY.T, 0.0), gap=0.26),
+    Member(
+        "two largest",
+        TopBall(3, 2),
+        by_norm(3, lambda x: np.sort(np.abs(x), axis=1)[:, 1:].sum(axis=1)),
+    ),
+    Member(
+        "product",
+        side_by_side(Ball(2, 2.0), Box([0.0], [2.0])),
+        joined(moved(in_ball(2, 2.0), 2.0, 0.0), moved(in_ball(1, 2.0), 1.0, 1.0)),
+        # 002, Lemma 60
+        lambda p: order_norm(
+            np.array([2.0 * 2 ** (1 / p), 1.0]), 2.0 if math.isinf(p) else 2 * p / (p + 2)
+        ),
+    ),
+    Member(
+        "sum of a ball and an ellipsoid",
+        minkowski_sum(Ball(3), Ellipsoid(TURNED)),
+        summed(in_ball(3, 2.0), moved(in_ball(3, 2.0), TURNED, 0.0)),
+        gap=0.26,
+        slow=True,
+    ),
+    Member(
+        "hull of a ball and an ellipsoid",
+        hull(Ball(3), Ellipsoid(TURNED)),
+        mixed(in_ball(3, 2.0), moved(in_ball(3, 2.0), TURNED, 0.0)),
+        gap=0.5,
+        slow=True,
+    ),
 )

@@ -94,9 +94,9 @@ class CappedBase(AbstractBase):
 
     def _levels(self, size: Vector) -> Vector:
         """Return t with ‖min(cap, |θ|/t)‖ = 1, row by row; 0 where the caps bind before."""
-        high = np.linalg.norm(size, axis=1)
-        low = np.zeros(len(size))
         bounded = np.sum(np.square(self.cap * (size > 0)), axis=1) <= 1
+        high = np.where(bounded, 0.0, np.linalg.norm(size, axis=1))
+        low = np.zeros(len(size))
         for _ in range(_STEPS):
             middle = (low + high) / 2
             if np.all((middle <= low) | (middle >= high)):
@@ -105,7 +105,7 @@ class CappedBase(AbstractBase):
                 x = np.minimum(self.cap, size / middle[:, None])
             over = np.sum(np.square(np.nan_to_num(x)), axis=1) > 1
             low, high = np.where(over, middle, low), np.where(over, high, middle)
-        return np.where(bounded, 0.0, high)
+        return np.asarray(high)
 
 
 def _scaled(directions: Vector) -> tuple[Vector, Vector]:

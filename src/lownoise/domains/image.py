@@ -87,8 +87,14 @@ class Image(AbstractClampedDomain):
 
         Where F is nearly singular (beyond about 1e6) rounding of the point alone can decide.
         """
+        if not np.all(np.isfinite(point)):
+            return False
         near = self.clamp(point)
-        room = 1e-9 * self.reach + 1e-15 * (np.abs(point) + np.abs(self.center))
+        last = 1e-15 * (np.abs(self.center) + self.reach)
+        # where the center is far, a last digit of one coordinate moves the nearest point in others
+        wide = self.reach > 0
+        share = np.max(last[wide] / self.reach[wide], initial=0.0)
+        room = (1e-9 + 4 * share) * self.reach + last
         return bool(np.all(np.abs(near - point) <= room))
 
     def clamp(self, points: Vector) -> Vector:

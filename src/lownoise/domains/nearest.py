@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 400
 _NEAR = 1e-10
+_FLOATS = 2.0**-49  # of both lengths: a product's own rounding
 
 
 def nearest_weights(factor: Vector, base: AbstractBase, point: Vector, reach: Vector) -> Vector:
@@ -49,7 +50,8 @@ def nearest_weights(factor: Vector, base: AbstractBase, point: Vector, reach: Ve
             break
         found = base.extreme((left @ scaled)[None])
         gain = float(left @ (scaled @ found[0] - goal + left))
-        if gain <= _NEAR * float(left @ left):
+        far = float(np.linalg.norm(left))
+        if gain <= far * (_NEAR * far + _FLOATS * (1 + float(np.linalg.norm(goal)))):
             break
         atoms = np.vstack([atoms, found])
         # the best mixture in all proportions, a row of ones asking for a sum of 1, is a multiple of
@@ -62,5 +64,15 @@ def nearest_weights(factor: Vector, base: AbstractBase, point: Vector, reach: Ve
             break
         weights /= np.sum(weights)
         kept = weights > 0
-        atoms, weights = atoms[kept], weights[kept]
+        atoms, weights = atoms[kept], _polished(atoms[kept] @ scaled.T, goal, weights[kept])
+        if not kept[-1]:  # what should help does not: floats tell no more
+            break
     return np.asarray(weights @ atoms / max(float(base.norm_up((weights @ atoms)[None])[0]), 1.0))
+
+
+def _polished(images: Vector, goal: Vector, weights: Vector) -> Vector:
+    """Return the weights of the best mixture, to the last digits where all of them are above 0."""
+    along = images[1:] - images[0]
+    rest = np.linalg.lstsq(along.T, goal - images[0])[0]
+    found = np.append(1 - np.sum(rest), rest)
+    return np.asarray(found if np.all(found >= 0) else weights)

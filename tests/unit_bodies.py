@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unit bodies, and what they are by definition: one row adds a base, and every law runs on it."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from itertools import combinations
+
+import mpmath
+import numpy as np
+from scipy.optimize import linprog, minimize
+
+from lownoise.bases import CappedBase, MixedBase, NormBase, SortedBase
+
+NORM = NormBase(2, math.inf)
+BASES = {
+    "interval": NormBase(1, 7.0),
+    "ball of ℓ₁": NormBase(4, 1.0),
+    "nearly ℓ₁": NormBase(3, 1.0 + 2.0**-20),
+    "ball of ℓ₁.₅": NormBase(3, 1.5),
+    "ball of ℓ₂": NormBase(4, 2.0),
+    "ball of ℓ₃": NormBase(3, 3.0),
+    "ball of ℓ₁₀₀₀": NormBase(3, 1000.0),
+    "cube": NormBase(4, math.inf),
+    "capped": CappedBase(np.array([0.6, 1.0, 0.3])),
+    "only caps": CappedBase(np.array([0.2, 0.5, 0.4])),
+    "two largest": SortedBase(np.array([1.0, 1.0, 0.0, 0.0])),
+    "ordered ℓ₁": SortedBase(np.array([3.0, 2.0, 1.0, 0.5])),
+    "largest alone": SortedBase(np.array([1e-3, 0.0, 0.0])),
+    "product": MixedBase(
+        (NormBase(2, 2.0), CappedBase(np.array([0.9, 0.5])), NormBase(1, 1.0), NormBase(2, 3.0)),
+        math.inf,
+    ),
+    "product of sorted": MixedBase((SortedBase(np.array([2.0, 1.0])), NORM), math.inf),
+    "hull": MixedBase((NormBase(2, 2.0), NORM, NormBase(1, 2.0)), 1.0),
+    "mixed at 1.5": MixedBase((NormBase(2, 3.0), NORM), 1.5),
+    "mixed at 3": MixedBase((NormBase(2, 1.0), NormBase(2, 2.0)), 3.0),
+}
+
+
+def parts(base):
+    """Return the factors of a base, each with where its coordinates stand."""
+    own = base.parts if isinstance(base, MixedBase) else (base,)
+    ends = np.cumsum([0, *(part.dimension for part in own)])
+    return [(p, slice(int(a), int(b))) for p, a, b in zip(own, ends[:-1], ends[1:], strict=True)]
+
+
+@singledispatch
+def exact_norm(base, point):
+    """Return the norm of one point by its definition, to 60 digits."""
+    return _power_norm([exact_norm(part, point[own]) for part, own in parts(base)], base.order)
+
+
+def _power_norm(sizes, order):
+    with mpmath.workdps(60):
+        if math.isinf(order):
+            return max(sizes)
+        r = mpmath.mpf(order)
+        return mpmath.fsum(v**r for v in sizes) ** (1 / r)
+
+
+@exact_norm.register(NormBase)
+def _(base, point):
+    with mpmath.workdps(60):
+        return _power_norm([abs(mpmath.mpf(float(v))) for v in point], base.order)
+
+
+@exact_norm.register(CappedBase)
+def _(base, point):
+    with mpmath.workdps(60):
+        size = [abs(mpmath.mpf(float(v))) for v in point]
+        over = max(v / mpmath.mpf(float(c)) for v, c in zip(size, base.cap, strict=True))
+        return max(over, mpmath.sqrt(mpmath.fsum(v * v for v in size)))
+
+
+@exact_norm.register(SortedBase)
+def _(base, point):
+    with mpmath.workdps(60):
+        falling = sorted((abs(mpmath.mpf(float(v))) for v in point), reverse=True)
+        pairs = zip(base.weights, falling, strict=True)
+        return mpmath.fsum(mpmath.mpf(float(w)) * v for w, v in pairs)
+
+
+def random_points(base, rng, count):
+    """Return points of B: half of them on its boundary, many of them thin."""
+    x = rng.normal(size=(count, base.dimension)) * 10.0 ** rng.uniform(-3, 0, (count, 1))
+    x *= rng.random((count, base.dimension)) < 0.7
+    x = np.vstack([x, base.extreme(rng.normal(size=(count, base.dimension)))])
+    size = np.array([float(exact_norm(base, row)) for row in x])
+    shrink = np.where(rng.random(len(x)) < 0.5, 1.0, rng.random(len(x)))
+    return x / np.where(size > 0, size, 1.0)[:, None] * shrink[:, None] * (1 - 1e-15)
+
+
+def sorted_atoms(base):
+    """Return the squares of extreme points of a sorted norm's ball, shape (n, k): all subsets."""
+    k, found = base.dimension, [np.zeros(base.dimension)]
+    for j in range(1, k + 1):
+        for chosen in combinations(range(k), j):
+            z = np.zeros(k)
+            z[list(chosen)] = 1 / np.sum(base.weights[:j]) ** 2
+            found.append(z)
+    return np.array(found)
+
+
+@singledispatch
+def least_multiple(base, z):
+    """Return the least t with z ∈ t·hull{x² : x ∈ B}, apart from the code under test."""
+    inner = [mpmath.mpf(least_multiple(part, z[own])) for part, own in parts(base)]
+    return float(_power_norm(inner, max(base.order / 2, 1.0)))
+
+
+@least_multiple.register(NormBase)
+@least_multiple.register(CappedBase)
+def _(base, z):
+    if isinstance(base, NormBase) and base.order < 2:  # mixtures of the ends of the axes
+        return float(mpmath.fsum(z))
+    return float(exact_norm(base, np.sqrt(z))) ** 2  # the squares are convex: one point will do
+
+
+@least_multiple.register(SortedBase)
+def _(base, z):
+    atoms = sorted_atoms(base)
+    scale = float(np.max(atoms))
+    found = linprog(np.ones(len(atoms)), A_ub=-atoms.T / scale, b_ub=-z)
+    return found.fun / scale
+
+
+@singledispatch
+def best_spread(base, g):
+    """Return the greatest Σ√(gz) over hull{x² : x ∈ B}, by a general optimiser."""
+    inner = [mpmath.mpf(best_spread(part, g[own])) for part, own in parts(base)]
+    r = max(base.order, 2.0)  # Σ sᵢ√τᵢ with √τ in the outer ball: the dual norm of s
+    return float(_power_norm(inner, 1.0 if math.isinf(r) else r / (r - 1)))
+
+
+@best_spread.register(NormBase)
+def _(base, g):
+    k = base.dimension
+    r = max(base.order, 2.0)
+    if math.isinf(r) or k == 1:
+        return float(np.sum(np.sqrt(g)))
+    held = [{"type": "ineq", "fun": lambda z: 1 - np.sum(z ** (r / 2))}]
+    return _maximised(g, np.full(k, k ** (-2 / r)), [(1e-12, 1)] * k, held, np.eye(k))
+
+
+@best_spread.register(CappedBase)
+def _(base, g):
+    k = base.dimension
+    held = [{"type": "ineq", "fun": lambda z: 1 - np.sum(z)}]
+    caps = np.square(base.cap)
+    start = caps / max(np.sum(caps), 1.0)
+    return _maximised(g, start, [(1e-12, float(c)) for c in caps], held, np.eye(k))
+
+
+@best_spread.register(SortedBase)
+def _(base, g):
+    atoms = sorted_atoms(base)
+    held = [{"type": "ineq", "fun": lambda w: 1 - np.sum(w)}]
+    start = np.full(len(atoms), 1 / len(atoms))
+    return _maximised(g, start, [(0, 1)] * len(atoms), held, atoms)
+
+
+def _maximised(g, start, bounds, held, atoms):
+    scale = float(np.sqrt(np.max(atoms)))
+
+    def value(w):
+        return -float(np.sum(np.sqrt(g * np.maximum(w @ atoms, 1e-30)))) / scale
+
+    found = minimize(
+        value, start, bounds=bounds, constraints=held, method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )  # fmt: skip
+    return -float(found.fun) * scale
