@@ -77,8 +77,6 @@ MEMBERS = (
     Member("minkowski_sum", "ln.minkowski_sum(ln.Box([0, 0], [3, 0]), ln.Ball(2))"),
     Member("product", "ln.product(ln.Points([[0], [1], [3]]), ln.Box([0], [1]))"),
     Member("projection", "ln.projection(ln.image(np.tril(np.ones((3, 3))), ln.Ball(3)), [0, 2])"),
-    Member(
-        "kronecker", "ln.image([[1, 0, 0, 1], [0, 2, 1, 0]], ln.kronecker(ln.Ball(2), ln.Ball(2)))"
-    ),
+    Member("kronecker", "ln.kronecker(ln.Ball(2, order=3), ln.Box([-2], [2]))"),
     Member("difference_body", "ln.difference_body(ln.Points([[0, 0], [2, 0], [0, 1]]))"),
 )

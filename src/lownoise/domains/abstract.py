@@ -29,7 +29,10 @@ class AbstractDomain(ABC):
 
     @abstractmethod
     def support(self, direction: Vector) -> float:
-        """Return max of ⟨direction, x⟩ over x in K; `direction` has shape (d,)."""
+        """Return max of ⟨direction, x⟩ over x in K; `direction` has shape (d,).
+
+        Of Kronecker products, whose maximum is hard to find, a bound.
+        """
 
     @abstractmethod
     def contains(self, point: Vector) -> bool:

@@ -78,7 +78,7 @@ class Image(AbstractClampedDomain):
         return self.diagonal
 
     def support(self, direction: Vector) -> float:
-        """Return max ⟨θ, x⟩ over K, within rounding; `direction` θ has shape (d,)."""
+        """Return max ⟨θ, x⟩ over K as its body B knows it; `direction` θ has shape (d,)."""
         pulled = direction * self.factor if self.diagonal else direction @ self.factor
         return float(direction @ self.center + self.base.support_up(pulled[None])[0])
 
