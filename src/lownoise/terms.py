@@ -12,7 +12,7 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import answer_radius, answer_widths
-from lownoise.bounds import unbiased_add_remove, unbiased_change, unbiased_substitute
+from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
 from lownoise.domains import AbstractClampedDomain, Box, Points
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _LARGEST_DENSE = 10_000
 _TINY = 2.0**-50
-_ROOM = 1e-9  # of a width, which is rounded up
 
 
 @final
@@ -172,23 +171,16 @@ class Terms:
 
         It binds every mechanism that is ρ-zCDP for the ρ = μ²/2 that the budget allows a Gaussian.
         Where the relation is a body of changes it speaks of tables with a row that each of them, or
-        its opposite, keeps inside the domain; where the body is too wide for any, it is 0.
+        its opposite, keeps inside the domain; where there can be no such row, it is 0.
         """
         gamma = self._least(self.plain_dual, np.ones(self.weights.size))
         rho = square_up(self.parameter) / 2
         if isinstance(self.relation, Change):
-            return unbiased_change(gamma, rho) if self._changes_fit else 0.0
+            fits = may_have_room(self.question.domain, self.relation)
+            return unbiased_change(gamma, rho) if fits else 0.0
         if self.size is not None:  # the least noise is that of K − K over n already
             return unbiased_substitute(gamma, 1, rho)
         return unbiased_add_remove(gamma, rho)
-
-    @property
-    def _changes_fit(self) -> bool:
-        """Whether no coordinate tells that no record can change by all of the body."""
-        assert isinstance(self.relation, Change)  # noqa: S101 (who asks has made sure)
-        domain, every = self.question.domain, np.arange(self.question.domain.dimension)
-        widths = self.relation.changes(every, np.ones(every.size)).widths()
-        return bool(np.all(widths <= (domain.upper - domain.lower) * (1 + _ROOM)))
 
     @cached_property
     def cost(self) -> Cost:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lownoise.shapes import AbstractShape
 
 _THIN = 2.0**-12  # of a deviation: adds 2^-24 to its variance
-_STILL = 2.0**-23  # of a coordinate's range, where it never changes
+_STILL = 2.0**-20  # of a coordinate's range, where it never changes
 _SHOWN = 2.0**-39  # of its range, in a mean: beside that no rounding of records shows
 _NOTHING = 2.0**-100  # of a unit: noise that rounds to none, where records have one value
 
