@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from lownoise.bodies import SymmetricBox
 from lownoise.domains import Box
 from lownoise.errors import DomainError, PlanError
-from lownoise.sensitivity import RELATIONS, radius_up, sensitivity_body
+from lownoise.neighbours import RELATIONS
+from lownoise.sensitivity import radius_up, sensitivity_body
 from lownoise.shapes import DiagonalShape
 
 CLOSE = Fraction(1, 10**13)  # relative

@@ -26,6 +26,8 @@ from lownoise.encoding import (
     evidence_to_dict,
     expect,
     numbers,
+    relation_from_dict,
+    relation_to_dict,
     shape_from_dict,
     shape_to_dict,
 )
@@ -33,8 +35,8 @@ from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, LownoiseError
 from lownoise.mechanisms import GaussianMechanism
 from lownoise.mechanisms.gaussian import coding_for
+from lownoise.neighbours import Change
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
-from lownoise.sensitivity import RELATIONS
 from lownoise.terms import Terms
 from lownoise.workloads import Mean
 
@@ -144,7 +146,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
             "drops_missing": question.drops_missing,
         },
         "budget": budget_to_dict(terms.budget),
-        "relation": mechanism.relation,
+        "relation": relation_to_dict(mechanism.relation),
         "size": mechanism.size,
         "order": "inf" if math.isinf(terms.order) else terms.order,
         "weights": terms.weights.tolist(),
@@ -163,8 +165,8 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
     """Return the terms that `terms_to_dict` described; every field is checked as if it were new."""
     asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
     expect("question.kind", asked["kind"], ("mean",))
-    expect("relation", fields["relation"], RELATIONS)
-    drops, relation, size = asked["drops_missing"], fields["relation"], fields["size"]
+    relation = relation_from_dict(fields["relation"])
+    drops, size = asked["drops_missing"], fields["size"]
     if not isinstance(drops, bool):
         raise FileError(f"question.drops_missing={drops!r} is not true or false")
     question = Mean(
@@ -174,11 +176,13 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
         missing="drop" if drops else asked["missing"],
     )
     count_step = noise["count_step"]
-    by_size = relation == "substitute"
+    by_size = relation != "add_remove"
     sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     counted = isinstance(count_step, float) and _FINEST <= count_step <= 1
     if by_size != sized or by_size != (count_step is None) or by_size == counted:
-        raise FileError(f"size={size!r} and count_step={count_step!r} do not fit {relation}")
+        raise FileError(f"size={size!r} and count_step={count_step!r} do not fit the relation")
+    if isinstance(relation, Change) and relation.body.dimension != question.domain.dimension:
+        raise FileError("relation.change has not one coordinate a column")
     chosen = coordinates_from_dict(noise, question.domain)
     d, r = len(question.columns), chosen.pivots.size
     answers, integers = (d, r) if by_size else (d + 1, r + 1)

@@ -22,13 +22,15 @@ from lownoise.bodies import (
     TranslatedPoints,
 )
 from lownoise.domains import AbstractClampedDomain, Box, Points
-from lownoise.errors import DomainError
+from lownoise.errors import DomainError, PlanError
 from lownoise.frames import find_frame
+from lownoise.neighbours import Change
 from lownoise.sensitivity import changes, sensitivity_body
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
-    from lownoise.sensitivity import Body, Relation
+    from lownoise.neighbours import Relation
+    from lownoise.sensitivity import Body
 
 _OFF = 1e-9  # of a column's range: how far a listed point may be from what its pivots say
 
@@ -119,6 +121,9 @@ def summed_body(
         center: the public point v; only `add_remove` looks at it.
         chosen: the coordinates that are summed.
     """
+    if isinstance(relation, Change):
+        ones = np.ones(chosen.pivots.size)
+        return relation.changes(chosen.pivots, ones, mixed=chosen.embed is not None)
     if chosen.embed is None:
         return sensitivity_body(domain, relation, center)
     if isinstance(domain, AbstractClampedDomain):
@@ -129,6 +134,44 @@ def summed_body(
         return PointDifferences(frozen(kept))
     about = kept - center[chosen.pivots]
     return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
+
+
+def check_change(
+    change: Change, domain: Box | AbstractClampedDomain | Points, chosen: Coordinates
+) -> None:
+    """Refuse a body of changes that does not go with the domain of the records.
+
+    Args:
+        change: what one record can change by.
+        domain: K.
+        chosen: the coordinates of K that are summed.
+
+    Raises:
+        PlanError: where the body has other coordinates, allows no change at all, or allows one that
+            leaves the flat that the domain keeps to.
+        DomainError: where the body is of a kind whose changes are not known.
+    """
+    body, d = change.body, domain.dimension
+    if body.dimension != d:
+        raise PlanError(
+            f"relation is a body of {body.dimension} coordinates for records of {d}; "
+            "give one that holds changes of a record",
+        )
+    changes = change.changes(np.arange(d), np.ones(d), mixed=chosen.embed is not None)
+    moved = changes.widths() > 0
+    if not np.any(moved):
+        raise PlanError("relation is a body of no width, so nothing would be hidden; give a wider")
+    off = moved & (domain.lower == domain.upper)
+    if chosen.embed is not None and not isinstance(changes, SymmetricBox):
+        rows = changes.spanning - changes.directions
+        follows = rows[:, chosen.pivots] @ chosen.embed.T
+        size = np.abs(rows) + np.abs(rows[:, chosen.pivots]) @ np.abs(chosen.embed.T)
+        off |= np.max(np.abs(rows - follows), axis=0) > _OFF * np.max(size, axis=0)
+    if np.any(off):
+        raise PlanError(
+            f"relation changes coordinate {int(np.flatnonzero(off)[0])} as the domain's points "
+            "never do: they keep to a flat; give a body of changes within it, as by ln.image",
+        )
 
 
 def still_body(

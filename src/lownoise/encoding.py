@@ -15,8 +15,17 @@ from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases import base_from_dict, base_to_dict
 from lownoise.certificate import CornerDual, ImageDual, PointDual, ProductDual, SquaresDual
 from lownoise.coordinates import Coordinates, fits
-from lownoise.domains import AbstractClampedDomain, Box, Image, Points, checked_image
+from lownoise.domains import (
+    AbstractClampedDomain,
+    Box,
+    Image,
+    Points,
+    PointsDifference,
+    checked_image,
+    difference_body,
+)
 from lownoise.errors import FileError
+from lownoise.neighbours import RELATIONS, Change
 from lownoise.shapes import DenseShape, DiagonalShape
 
 if TYPE_CHECKING:
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
 
     from lownoise.arrays import Integers, Vector
     from lownoise.certificate import Dual
+    from lownoise.neighbours import Relation
     from lownoise.shapes import AbstractShape
 
 
@@ -69,6 +79,36 @@ def domain_from_dict(fields: dict[str, Any]) -> Box | AbstractClampedDomain | Po
     if "points" in fields:
         return Points(fields["points"])
     return Box(fields["lower"], fields["upper"])
+
+
+def relation_to_dict(relation: Relation) -> str | dict[str, Any]:
+    """Return what a neighbour is: a word, or the fields of a body of changes.
+
+    Raises:
+        FileError: where the body's kind has no form in a file.
+    """
+    if not isinstance(relation, Change):
+        return relation
+    if isinstance(relation.body, PointsDifference):
+        return {"change": {"differences": relation.body.base.points.tolist()}}
+    return {"change": domain_to_dict(relation.body)}
+
+
+def relation_from_dict(value: object) -> Relation:
+    """Return the relation of that word, or of those fields.
+
+    Raises:
+        FileError: where it is none.
+    """
+    if not isinstance(value, dict):
+        for word in RELATIONS:
+            if value == word:
+                return word
+        raise FileError(f"relation={value!r} is unknown; this version knows {', '.join(RELATIONS)}")
+    own = value["change"]
+    if "differences" in own:
+        return Change(difference_body(Points(own["differences"])))
+    return Change(domain_from_dict(own))
 
 
 def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:

@@ -12,14 +12,16 @@ import numpy as np
 from lownoise import codec
 from lownoise.arrays import frozen, vector
 from lownoise.bodies import SymmetricBox
-from lownoise.coordinates import coordinates, still_body, summed_body
+from lownoise.coordinates import check_change, coordinates, still_body, summed_body
+from lownoise.domains import AbstractDomain
 from lownoise.enclosure import checked_number, checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
+from lownoise.neighbours import RELATIONS, Change
 from lownoise.privacy import gaussian_parameter
 from lownoise.release import Release, execute
-from lownoise.sensitivity import RELATIONS
+from lownoise.shapes import DenseShape
 from lownoise.solvers import RTOL, solve
 from lownoise.solvers.box import weight_for_share
 from lownoise.terms import Terms
@@ -35,8 +37,9 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import Certificate
     from lownoise.coordinates import Coordinates
+    from lownoise.neighbours import Relation
     from lownoise.privacy import Budget, Ledger
-    from lownoise.sensitivity import Relation
+    from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress, Solution
     from lownoise.terms import Cost
 
@@ -143,7 +146,7 @@ def plan(
     question: Mean,
     *,
     budget: Budget,
-    relation: Relation,
+    relation: Relation | AbstractDomain,
     size: int | None = None,
     order: float = 2.0,
     weights: ArrayLike | str | None = None,
@@ -158,8 +161,12 @@ def plan(
         budget: `ln.zcdp(rho)` or `ln.approx_dp(epsilon, delta)`.
         relation: "substitute": a neighbour changes one record, `size` is public, the answers are
             the means. "add_remove": a neighbour has one record more or less, the answers are the
-            sums about the question's center and the count; means follow from them.
-        size: the number of records, under "substitute" only.
+            sums about the question's center and the count; means follow from them. Or a domain that
+            holds every change one neighbour can make, `ln.Ball(d, radius=0.5)`: a neighbour changes
+            one record, and that record, once moved into its own domain, changes by a point of it or
+            its opposite; `size` is public, the answers are the means. Moving records into a domain
+            can lengthen a change: what counts is the change of what has been moved.
+        size: the number of records; not under "add_remove".
         order: p in [2, ∞], the norm of the error that is made small; `math.inf` for the largest.
         weights: how much one unit of each column's error matters, shape (d,), above 0; by default
             ones, so that the column with the widest range dictates the noise of all. "range" takes
@@ -174,6 +181,7 @@ def plan(
 
     Raises:
         PlanError, BudgetError: where an argument is out of range.
+        DomainError: where the relation is a domain of a kind that no noise is known for.
 
     Examples:
         >>> import lownoise as ln
@@ -183,12 +191,15 @@ def plan(
         [0.121, 0.0156]
         >>> p.certificate.gap < 1e-6
         True
+        >>> nudged = ln.plan(ln.Mean(["x", "y"], ln.Box([0, 0], [9, 9])), budget=ln.zcdp(0.5),
+        ...                  relation=ln.Ball(2, radius=0.5), size=1000)
+        >>> round(nudged.error, 9)  # 0.5·√2/1000
+        0.000707107
     """
     if not isinstance(question, Mean):
         raise PlanError(f"question={type(question).__name__} is no question; give ln.Mean(…)")
-    if relation not in RELATIONS:
-        raise PlanError(f"relation={relation!r} is unknown; give one of {', '.join(RELATIONS)}")
-    if question.drops_missing and relation == "substitute":
+    relation = _checked_relation(relation)
+    if question.drops_missing and relation != "add_remove":
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     size = _checked_size(size, relation)
     order = checked_order(order)
@@ -198,6 +209,8 @@ def plan(
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
     parameter = gaussian_parameter(budget)
     chosen = coordinates(question.domain)
+    if isinstance(relation, Change):
+        check_change(relation, question.domain, chosen)
     body = summed_body(question.domain, relation, question.center, chosen)
     counted = relation == "add_remove"
     answers = chosen.answers(question.center if counted else None)
@@ -231,7 +244,7 @@ def plan(
                 question,
                 relation,
                 size,
-                solution.claim.shape,
+                _whole(solution),
                 parameter,
                 chosen,
                 getattr(solution.claim.body, "hint", None),
@@ -275,6 +288,29 @@ def _weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
     return given
 
 
+def _checked_relation(relation: object) -> Relation:
+    if isinstance(relation, Change):
+        return relation
+    if isinstance(relation, AbstractDomain):
+        return Change(relation)
+    for word in RELATIONS:
+        if isinstance(relation, str) and relation == word:
+            return word
+    said = repr(relation) if isinstance(relation, str) else type(relation).__name__
+    raise PlanError(
+        f"relation={said} is unknown; give one of {', '.join(RELATIONS)}, or a domain that holds "
+        "every change of a record, such as ln.Ball(…)",
+    )
+
+
+def _whole(solution: Solution) -> AbstractShape:
+    """Return the shape in all summed coordinates, where a body of changes kept to some."""
+    claim = solution.claim
+    if claim.frame is None or claim.frame.exact or not isinstance(claim.shape, DenseShape):
+        return claim.shape
+    return DenseShape(claim.frame.up() @ claim.shape.factor)
+
+
 def _checked_size(size: int | None, relation: Relation) -> int | None:
     if relation == "add_remove":
         if size is not None:
@@ -285,7 +321,7 @@ def _checked_size(size: int | None, relation: Relation) -> int | None:
     whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
     if not whole or not 1 <= int(size or 0) <= _MOST_RECORDS:
         raise PlanError(
-            f"size={size!r} is no public number of records; under substitute give a whole number "
-            "from 1 to 10^12",
+            f"size={size!r} is no public number of records; where one record changes give a whole "
+            "number from 1 to 10^12",
         )
     return int(size or 0)

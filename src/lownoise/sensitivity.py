@@ -3,7 +3,8 @@
 
 `substitute`: one record takes another value of K, the number of records is public, and the sum
 changes by a point of S = K − K. `add_remove`: one record comes or goes; each record x is lifted to
-(x − v, 1) with v public, and (sum, count) changes by a point of S = ±(lifted K).
+(x − v, 1) with v public, and (sum, count) changes by a point of S = ±(lifted K). A body of
+changes is its own S: see `neighbours`.
 
 Privacy rests on `radius_up` alone: it reads the final integers and the final noise, and rounds up.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import math
 from functools import singledispatch
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,17 +35,15 @@ from lownoise.shapes import DiagonalShape
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
+    from lownoise.neighbours import Word
     from lownoise.shapes import AbstractShape
 
     Body = SymmetricBox | AbstractBody
     Reach = Body | RoundedBody
 
-Relation = Literal["substitute", "add_remove"]
-RELATIONS: tuple[Relation, ...] = ("substitute", "add_remove")
-
 
 @singledispatch
-def sensitivity_body(domain: object, relation: Relation, center: Vector) -> Body:
+def sensitivity_body(domain: object, relation: Word, center: Vector) -> Body:
     """Return the body S of all changes that one neighbour makes to the sum.
 
     Args:
@@ -67,7 +66,7 @@ def sensitivity_body(domain: object, relation: Relation, center: Vector) -> Body
 
 
 @sensitivity_body.register(Box)
-def _(domain: Box, relation: Relation, center: Vector) -> SymmetricBox:
+def _(domain: Box, relation: Word, center: Vector) -> SymmetricBox:
     if relation == "substitute":
         return SymmetricBox(frozen(domain.upper - domain.lower))
     # a box about v is symmetric, so ±((K − v) × {1}) has the hull (K − v) × [−1, 1]
@@ -76,7 +75,7 @@ def _(domain: Box, relation: Relation, center: Vector) -> SymmetricBox:
 
 
 @sensitivity_body.register(Points)
-def _(domain: Points, relation: Relation, center: Vector) -> AbstractBody:
+def _(domain: Points, relation: Word, center: Vector) -> AbstractBody:
     if relation == "substitute":
         return PointDifferences(domain.points)
     about = domain.points - center
@@ -84,7 +83,7 @@ def _(domain: Points, relation: Relation, center: Vector) -> AbstractBody:
 
 
 @sensitivity_body.register(AbstractClampedDomain)
-def _(domain: AbstractClampedDomain, relation: Relation, center: Vector) -> AbstractBody:
+def _(domain: AbstractClampedDomain, relation: Word, center: Vector) -> AbstractBody:
     d = domain.dimension
     return changes(domain, relation, center, np.arange(d), np.ones(d))
 
@@ -92,7 +91,7 @@ def _(domain: AbstractClampedDomain, relation: Relation, center: Vector) -> Abst
 @singledispatch
 def changes(
     domain: object,
-    relation: Relation,
+    relation: Word,
     center: Vector,
     pivots: Integers,
     step: Vector,
@@ -117,7 +116,7 @@ def changes(
 @changes.register(Image)
 def _(
     domain: Image,
-    relation: Relation,
+    relation: Word,
     center: Vector,
     pivots: Integers,
     step: Vector,

@@ -12,12 +12,13 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import answer_radius, answer_widths
-from lownoise.bounds import unbiased_add_remove, unbiased_substitute
+from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
 from lownoise.domains import AbstractClampedDomain, Box, Points
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
+from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 from lownoise.rounding import square_up
@@ -25,8 +26,9 @@ from lownoise.rounding import square_up
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import Dual
+    from lownoise.neighbours import Relation
     from lownoise.privacy import GaussianEvent
-    from lownoise.sensitivity import Body, Relation
+    from lownoise.sensitivity import Body
     from lownoise.workloads import Mean
 
 _LARGEST_DENSE = 10_000
@@ -168,9 +170,14 @@ class Terms:
         """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`).
 
         It binds every mechanism that is ρ-zCDP for the ρ = μ²/2 that the budget allows a Gaussian.
+        Where the relation is a body of changes it speaks of tables with a row that each of them, or
+        its opposite, keeps inside the domain; where there can be no such row, it is 0.
         """
         gamma = self._least(self.plain_dual, np.ones(self.weights.size))
         rho = square_up(self.parameter) / 2
+        if isinstance(self.relation, Change):
+            fits = may_have_room(self.question.domain, self.relation)
+            return unbiased_change(gamma, rho) if fits else 0.0
         if self.size is not None:  # the least noise is that of K − K over n already
             return unbiased_substitute(gamma, 1, rho)
         return unbiased_add_remove(gamma, rho)
@@ -200,7 +207,7 @@ class Terms:
     def assumptions(self) -> tuple[str, ...]:
         """What the promises rest on, one sentence each."""
         domain = self.question.domain
-        unit = "takes any other value of its domain" if self.size is not None else "comes or goes"
+        unit = _neighbour(self.relation)
         said = [
             f"One person is one row; a neighbouring table is one in which one row {unit}.",
             *clamping(domain),
@@ -215,6 +222,11 @@ class Terms:
             said.append(
                 "The sums and the count are unbiased; a mean made of them is not exactly unbiased.",
             )
+        if isinstance(self.relation, Change):
+            said.append(
+                "The lower bound holds on tables with a row that every change of the body, or its "
+                "opposite, keeps inside the domain.",
+            )
         if isinstance(self.budget, ApproxDP):
             said.append(
                 "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
@@ -223,6 +235,15 @@ class Terms:
         if not self.mechanism.event.mu and self.size is not None:
             said.append("The domain is one point, so nothing is revealed and nothing is noised.")
         return tuple(said)
+
+
+def _neighbour(relation: Relation) -> str:
+    if isinstance(relation, Change):
+        return (
+            "changes, once moved into its domain, by a point of a given body or its opposite; "
+            "larger changes are hidden less"
+        )
+    return "takes any other value of its domain" if relation == "substitute" else "comes or goes"
 
 
 @singledispatch

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.engines.query import LARGEST_CODE, AbstractCoding
+from lownoise.engines.query import LARGEST_CODE, AbstractCoding, rounding_slack
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
@@ -60,6 +60,12 @@ class ListCoding(AbstractCoding):
         """The code of each listed point, shape (N, r); points of one code repeat it."""
         about = self.domain.points[:, self.pivots] - self.center[self.pivots]
         return np.floor(about * (1 / self.step) + 0.5).astype(np.int64)
+
+    @property
+    def slack(self) -> Vector:
+        """How far a code can be from (x − center)/step for x in the list, shape (r,)."""
+        own, kept = self.domain, self.pivots
+        return rounding_slack(own.lower[kept], own.upper[kept], self.center[kept], self.step)
 
     def encode(self, values: Vector) -> Integers:
         """Return the codes of float `values`, shapes (..., d) and (..., r).

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.arrays import frozen
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
@@ -36,6 +37,14 @@ class AbstractCoding(ABC):
     @abstractmethod
     def encode(self, values: Vector) -> Integers:
         """Return the codes of float `values`, shape (..., d): the meaning that engines match."""
+
+    @property
+    @abstractmethod
+    def slack(self) -> Vector:
+        """How far a code can be from a point of the domain over the step, shape (r,).
+
+        0 where all points of the domain have one value.
+        """
 
     @abstractmethod
     def sums(self, columns: Sequence[Vector]) -> list[int]:
@@ -73,6 +82,11 @@ class Coding(AbstractCoding):
         ordered = np.all((self.lower <= self.center) & (self.center <= self.upper))
         if not (fits and ordered):
             raise PlanError("Coding.step is too fine for its bounds; use a coarser grid")
+
+    @property
+    def slack(self) -> Vector:
+        """How far a code can be from (x − center)/step for x in the box, shape (d,)."""
+        return rounding_slack(self.lower, self.upper, self.center, self.step)
 
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns."""
@@ -132,6 +146,30 @@ def _codes(
         np.copyto(codes, scaled(missing), where=np.isnan(values))
         whole: Integers = np.floor(codes, out=codes).astype(np.int64)
     return whole
+
+
+def rounding_slack(lower: Vector, upper: Vector, center: Vector, step: Vector) -> Vector:
+    """Return at least |floor(fl(fl(x − center)/step + ½)) − (x − center)/step|, all of shape (d,).
+
+    Let t = |x − center|/step be at most T. The difference is off by a part 2^-53 of itself, the
+    division by a power of two is exact, and the sum with ½ is off by a part 2^-53 of at most
+    T(1 + 2^-53) + ½: together less than (T + 1)·2^-52. The floor of u is within ½ of u − ½. Where
+    lower and upper are one number so are the codes, and nothing is off that could change.
+
+    Args:
+        lower: the least x.
+        upper: the greatest x.
+        center: what is subtracted.
+        step: powers of two.
+
+    Examples:
+        >>> one = np.ones(1)
+        >>> 0.5 < rounding_slack(-one, one, 0 * one, one)[0] < 0.500001
+        True
+    """
+    most = np.maximum(np.abs(lower - center), np.abs(upper - center)) * (1 / step)
+    off = 0.5 + (most + 1) * 2.0**-52
+    return frozen(np.where(lower < upper, off * (1 + 2.0**-50), 0.0))
 
 
 @final

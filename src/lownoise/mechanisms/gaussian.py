@@ -33,6 +33,8 @@ from lownoise.engines import (
     TotalsQuery,
 )
 from lownoise.errors import DomainError, PlanError, TableError
+from lownoise.mechanisms.thickness import thickened
+from lownoise.neighbours import Change
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity import changes, radius_up
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.coordinates import Coordinates
     from lownoise.entropy import Entropy
-    from lownoise.sensitivity import Reach, Relation
+    from lownoise.neighbours import Relation
+    from lownoise.sensitivity import Reach
     from lownoise.shapes import AbstractShape
     from lownoise.workloads import Mean
 
@@ -49,6 +52,7 @@ _ROOM = 1e-9  # of the noise: less than that is left where it is
 _FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
 _BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
 _REACH_BITS = 24  # log2 of a record's reach in grid steps, where the noise is far wider
+_SHOWN = 2.0**-7  # of a deviation: what rounding of records may move a mean by, with a body
 _MOST_BITS = 50  # a record's code, and the noise beside it, stay exact in a float
 
 
@@ -60,7 +64,7 @@ class GaussianMechanism:
     Args:
         query: what is summed; its coding reads d columns and sums r coordinates.
         relation: what a neighbour is.
-        size: the public number of records under `substitute`, else None.
+        size: the public number of records, None under `add_remove`.
         count_step: the unit of the count's integers under `add_remove` (a power of two, at most
             1), else None.
         noise: the noise of the integers, in their units: r coordinates, and the count last.
@@ -92,7 +96,10 @@ class GaussianMechanism:
     @cached_property
     def reach(self) -> Reach:
         """The body of all changes that one neighbour makes to the integers."""
-        found = _reach(self.query.coding, self.count_step)
+        if isinstance(self.relation, Change):
+            found = _changed_reach(self.query.coding, self.relation, self.coordinates)
+        else:
+            found = _reach(self.query.coding, self.count_step)
         if self.hint is None or not isinstance(found, RoundedBody):
             return found
         if not isinstance(found.body, ImageBody):
@@ -103,12 +110,12 @@ class GaussianMechanism:
         """Refuse totals that the promise does not cover.
 
         Raises:
-            TableError: under `substitute`, where the table has another number of rows.
+            TableError: where the table has not the public number of rows.
         """
         if self.size is not None and totals.count != self.size:
             raise TableError(
-                f"size={self.size} but the table has {totals.count} rows; under substitute the "
-                "number of records is public: give it exactly",
+                f"size={self.size} but the table has {totals.count} rows; where one record changes "
+                "the number of records is public: give it exactly",
             )
 
     def run(self, totals: Totals, *, entropy: Entropy) -> tuple[int, ...]:
@@ -177,7 +184,7 @@ def gaussian_mechanism(
     Args:
         question: the columns and their domain.
         relation: what a neighbour is.
-        size: the public number of records under `substitute`, else None.
+        size: the public number of records, None under `add_remove`.
         shape: noise of the summed coordinates (and the count) that roughly covers the sensitivity
             body with radius 1.
         parameter: μ > 0.
@@ -188,8 +195,15 @@ def gaussian_mechanism(
         PlanError: where the shape has no noise in a direction that needs some.
     """
     body = summed_body(question.domain, relation, question.center, chosen)
+    reach = extent = body.widths()
+    if isinstance(relation, Change):
+        assert size is not None  # noqa: S101 (one record changes, of so many)
+        domain, kept = question.domain, chosen.pivots
+        extent = (domain.upper - domain.lower)[kept] * (1 + _ROOM)
+        shape = thickened(shape, extent, size, parameter)
+        reach = np.where(reach > 0, reach, extent)
     least, most = shape.spread()
-    step = _steps(least / parameter, most / parameter, body.widths(), size, parameter)
+    step = _steps(least / parameter, most / parameter, reach, extent, size, parameter)
     count_step = None
     if relation == "add_remove":
         count_step = step[-1] = min(float(step[-1]), 1.0)
@@ -220,7 +234,19 @@ def gaussian_mechanism(
             raise PlanError("shape leaves a direction that records can move in without noise")
         factor = max(factor * (mechanism.event.mu / parameter), math.nextafter(factor, math.inf))
         mechanism = scaled(factor)
+    if isinstance(relation, Change):
+        _check_rounding(mechanism, extent)
     return mechanism
+
+
+def _check_rounding(mechanism: GaussianMechanism, extent: Vector) -> None:
+    """Refuse a grid on which the rounding of all records, half a step each, shows in the noise."""
+    shift = (mechanism.size or 0) / 2
+    if np.any((extent > 0) & (_SHOWN * mechanism.noise.deviations() < shift)):
+        raise PlanError(
+            f"relation allows changes too small beside the domain for {mechanism.size:,} records: "
+            "rounding would show beside the noise; give a narrower domain",
+        )
 
 
 def coding_for(question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
@@ -277,6 +303,16 @@ def _(
     )
 
 
+def _changed_reach(coding: AbstractCoding, change: Change, chosen: Coordinates) -> Reach:
+    """Return S over the step, and around it what rounding of both of the records can add."""
+    body = change.changes(chosen.pivots, coding.step, mixed=chosen.embed is not None)
+    slack = 2 * coding.slack
+    if isinstance(body, SymmetricBox):
+        moved = np.nextafter(body.half_width + slack, np.inf)
+        return SymmetricBox(frozen(np.where(body.half_width + slack > 0, moved, 0.0)))
+    return RoundedBody(body, frozen(slack))
+
+
 @singledispatch
 def _reach(coding: object, count_step: float | None) -> Reach:
     raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
@@ -315,6 +351,7 @@ def _steps(
     least: Vector,
     most: Vector,
     reach: Vector,
+    extent: Vector,
     size: int | None,
     parameter: float,
 ) -> Vector:
@@ -323,7 +360,8 @@ def _steps(
     Args:
         least: the standard deviation of each answer when all others are known, shape (r,).
         most: its standard deviation, shape (r,).
-        reach: how far one record can move it, shape (r,).
+        reach: how far one neighbour can move it, shape (r,).
+        extent: how far one record can be from the center, shape (r,).
         size: the public number of records, or None.
         parameter: μ.
     """
@@ -337,6 +375,6 @@ def _steps(
     exponent = np.floor(np.log2(np.where(used, least, 1.0))) - bits
     # a shape that is far too narrow will be enlarged; its records must still have codes, and noise
     # that is far wider than it is thin must still have numbers
-    largest = np.where(used, np.maximum(reach, np.where(most > least, most, 0.0)), 1.0)
+    largest = np.where(used, np.maximum(extent, np.where(most > least, most, 0.0)), 1.0)
     exponent = np.maximum(exponent, np.ceil(np.log2(largest)) - _MOST_BITS)
     return np.exp2(np.where(used, exponent, 0.0))

@@ -197,7 +197,7 @@ def _cost(terms: Terms) -> list[tuple[str, str, str]]:
 def _making(terms: Terms, release: Release | None) -> list[tuple[str, str]]:
     made = [
         ("Neighbours", "one row changes" if terms.size is not None else "one row comes or goes"),
-        ("Relation", terms.relation),
+        ("Relation", sentences.relation(terms)),
         ("Rows", f"{terms.size:,} (public)" if terms.size is not None else "private; counted"),
         ("Order of the error", _order(terms)),
         ("Noise", sentences.noise(terms)),

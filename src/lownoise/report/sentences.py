@@ -6,7 +6,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lownoise.domains import Points
+from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP
 from lownoise.report import numbers
 from lownoise.report.names import shown
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from lownoise.terms import Terms
 
 _ROUNDING = 1e-9  # gaps below this are float rounding, not noise
+_FEW = 4  # columns that are named
 _SMALL = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
 
 
@@ -57,6 +61,21 @@ def weight(terms: Terms) -> str:
         f"The count's standard deviation enters {numbers.significant(float(terms.weights[-1]))} "
         "times, so that a set share of the privacy is spent on the count."
     )
+
+
+def relation(terms: Terms) -> str:
+    """Return what a neighbour is: a word, or how far a body of changes reaches in each column."""
+    if not isinstance(terms.relation, Change):
+        return terms.relation
+    columns = terms.question.columns
+    every = np.arange(len(columns))
+    widths = terms.relation.changes(every, np.ones(every.size)).widths().tolist()
+    few = [
+        f"{numbers.significant(width)} in {shown(name)}"
+        for name, width in list(zip(columns, widths, strict=True))[:_FEW]
+    ]
+    rest = f" and so on in {len(columns) - _FEW:,} more" if len(columns) > _FEW else ""
+    return f"a given body of changes, at most {', '.join(few)}{rest}"
 
 
 def gap(terms: Terms) -> str:
@@ -100,9 +119,12 @@ def lower_bound(terms: Terms) -> str:
     least = terms.lower_bound
     if least == 0:
         return "At this cost the bound says nothing: it is 0."
+    where = "any dataset"
+    if isinstance(terms.relation, Change):
+        where = "a table with a row that has room in its domain for every change"
     return (
         "No unbiased mechanism with this zCDP cost has an error below "
-        f"{numbers.at_least(least)} on any dataset; this one's is {error(terms)}, "
+        f"{numbers.at_least(least)} on {where}; this one's is {error(terms)}, "
         f"{numbers.significant(terms.error / least)} times the bound."
     )
 

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether some record may have room in its domain for every change of a body."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.bodies import SymmetricPoints
+from lownoise.domains import AbstractClampedDomain, Box, Points
+
+if TYPE_CHECKING:
+    from lownoise.neighbours import Change
+
+_ROUNDING = 1e-9  # of a width, which is rounded up
+_MOST_LOOKS = 2**20
+
+
+@singledispatch
+def may_have_room(domain: object, change: Change) -> bool:
+    """Return False where no record x has x + s or x − s in the domain for every s of the body.
+
+    A domain's widths cannot tell more than that; a list of points is looked through.
+
+    Args:
+        domain: K.
+        change: the body of changes.
+
+    Examples:
+        >>> from lownoise.domains import Ball
+        >>> from lownoise.neighbours import Change
+        >>> [may_have_room(Box([0, 0], [4, 4]), Change(Ball(2, radius=r))) for r in (2, 3)]
+        [True, False]
+        >>> one_hot = Points(np.eye(3))
+        >>> [may_have_room(one_hot, Change(Points(s))) for s in ([[1, -1, 0]], [[1, 0, 0]])]
+        [True, False]
+    """
+    return False
+
+
+@may_have_room.register(Box)
+@may_have_room.register(AbstractClampedDomain)
+def _(domain: Box | AbstractClampedDomain, change: Change) -> bool:
+    d = domain.dimension
+    widths = change.changes(np.arange(d), np.ones(d)).widths()
+    # where several coordinates change, some s and its opposite each need an end of each
+    ends = 1 if np.count_nonzero(widths) == 1 else 2
+    return bool(np.all(ends * widths <= (domain.upper - domain.lower) * (1 + _ROUNDING)))
+
+
+@may_have_room.register(Points)
+def _(domain: Points, change: Change) -> bool:
+    d = domain.dimension
+    body = change.changes(np.arange(d), np.ones(d))
+    if not isinstance(body, SymmetricPoints):
+        return False
+    known = {tuple(row) for row in domain.points.tolist()}
+    if len(domain.points) * len(body.points) > _MOST_LOOKS:
+        return False
+    return any(
+        all(tuple(x + s) in known or tuple(x - s) in known for s in body.points)
+        for x in domain.points
+    )
