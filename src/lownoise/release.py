@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.arrays import Vector
+    from lownoise.domains import Oracle
     from lownoise.entropy import Entropy
     from lownoise.privacy import Ledger
     from lownoise.terms import Terms
@@ -175,8 +176,12 @@ class Release:
         return {**codec.derived(self.terms), "estimate": self.estimate.tolist()}
 
     @classmethod
-    def from_json(cls, text: str) -> Release:
+    def from_json(cls, text: str, domain: Oracle | None = None) -> Release:
         """Return the release that `to_json` wrote.
+
+        Args:
+            text: the document.
+            domain: the set, where it is an `ln.Oracle`: a program, which no file holds.
 
         Raises:
             FileError: where the text is no release of a version that is known.
@@ -184,7 +189,7 @@ class Release:
 
         def read() -> Release:
             fields = codec.load("release", text)
-            terms = codec.terms_from_dict(fields["terms"])
+            terms = codec.terms_from_dict(fields["terms"], domain)
             integers = tuple(int(k) for k in fields["integers"])
             if len(integers) != terms.mechanism.noise.dimension:
                 raise ValueError

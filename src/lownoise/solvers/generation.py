@@ -35,11 +35,12 @@ _LEAST = 1e-14
 _APART = 1e-12
 _MOST_LISTED = 6000  # vertices: their Hessian takes half a gigabyte
 _CARRIED = 0.1
+_LOOSE = 2.0
 SOLVED = "solved"
 _SHORT = "stopped at the greatest number of steps; raise rtol"
-_STUCK = "stopped where floats resolve no more; the bounds are proved as they are, or raise rtol"
+STUCK = "stopped where floats resolve no more; the bounds are proved as they are, or raise rtol"
 _FULL = "stopped: the optimum rests on more vertices than fit; the bounds hold, or raise rtol"
-_INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
+INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
 
 
 @final
@@ -205,11 +206,12 @@ def generate(
     indices = vertices.first(2 * wanted)
     listed = vertices.gather(indices)
     state = _cold(problem, listed)
-    status = _SHORT
+    status, dry = _SHORT, False
     try:
         while best.iterations < most:
             whole = len(indices) == vertices.count
-            inner = rtol if whole else max(rtol * _LAST, min(_FIRST, best.gap * _INNER))
+            inner = max(rtol * _LAST, 0.0 if dry else min(_FIRST, best.gap * _INNER))
+            inner = rtol if whole else inner
             short = _Short(
                 problem=problem,
                 indices=indices,
@@ -224,8 +226,10 @@ def generate(
                 status = SOLVED
                 break
             if whole or found is None or (not len(found) and inner <= rtol * _LAST):
-                status = _STUCK if best.iterations < most else _SHORT
+                status = STUCK if best.iterations < most else _SHORT
                 break
+            # bounds that no vertex explains: no use in coming nearer step by step
+            dry = not len(found) and best.gap > _LOOSE * inner
             keep = _outer(iterate)
             room = max(_MOST_LISTED - int(np.count_nonzero(keep)), 0)
             if len(found) > 0 and not room:
@@ -239,7 +243,7 @@ def generate(
         if best.iterations == 0:
             raise
         _price(vertices, *best.lowest, best, wanted)
-        status = _INTERRUPTED
+        status = INTERRUPTED
     return best.outcome(status)
 
 
