@@ -15,6 +15,7 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen
+from lownoise.encoding import oracle_of
 from lownoise.errors import LedgerError, PlanError, TableError
 from lownoise.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
 
@@ -232,6 +233,8 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
 
     if not terms.mechanism.event.mu <= terms.parameter:
         raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
+    if oracle_of(terms.question.domain) is not None:
+        codec.derived(terms)  # a program that fails must do so before anything is paid
     number = ledger.reserve(terms.mechanism.event, _note(terms)) if ledger else 0
     try:
         totals = duckdb.totals(terms.mechanism.query, table)

@@ -254,11 +254,14 @@ def _(
     loose = isinstance(body, OracleDifferences) and not body.program.tells_differences
     if loose and certificate.gap > rtol and best.status != INTERRUPTED:
         # twice the least ellipsoid around the set itself may be proved to be smaller
-        still = found(OracleBody(body.program, body.pivots, body.step), 2.0)
-        other = replace(best.claim, shape=still.claim.shape)
-        if other.certificate().upper < certificate.upper:
-            best = replace(best, claim=other, iterations=best.iterations + still.iterations)
-            certificate = other.certificate()
+        try:
+            still = found(OracleBody(body.program, body.pivots, body.step), 2.0)
+            other = replace(best.claim, shape=still.claim.shape)
+            if other.certificate().upper < certificate.upper:
+                best = Solution(other, still.status, best.iterations + still.iterations)
+                certificate = other.certificate()
+        except KeyboardInterrupt:
+            best = replace(best, status=INTERRUPTED)
     stuck = best.status in (SOLVED, STUCK)
     return replace(best, status=_LOOSE) if stuck and certificate.gap > 2 * rtol else best
 
