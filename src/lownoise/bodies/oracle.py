@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lownoise.bodies.program import Program
 
 _MOST_CENTERS = 40
-_NEAR = 1e-9  # of the radius: how near its least is enough
+NEAR = 1e-9  # of the radius: how near its least is enough
 _ASCENTS = 6
 _GAIN = 1e-9
 _BEYOND = 2.0**20  # of the reach: a center farther out says nothing in floats
@@ -76,8 +76,14 @@ class AbstractOracleBody(AbstractBody):
         """Return whether `points` are of the right shape, and of K as far as the program tells."""
 
     @abstractmethod
-    def farthest(self, matrix: Vector, center: Vector) -> Reached:
-        """Return at least max ‖matrix·(s − center)‖ over the body, and who may reach it."""
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+        """Return at least max ‖matrix·(s − center)‖ over the body, and who may reach it.
+
+        Args:
+            matrix: shape (k, dimension).
+            center: shape (dimension,).
+            near: how near its least the bound has to be, relatively, where that takes a search.
+        """
 
     @abstractmethod
     def extreme(self, direction: Vector) -> Vector:
@@ -155,7 +161,7 @@ class OracleBody(AbstractOracleBody):
         """Return whether these are points of K, shape (n, d)."""
         return self._known(points, (self.program.dimension,))
 
-    def farthest(self, matrix: Vector, center: Vector) -> Reached:
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(x − center)‖."""
         told = self.program.farthest(self._raised(matrix), self._whole(center))
         upper = math.sqrt(told.upper) * (1 + 2.0**-50)
@@ -204,13 +210,13 @@ class OracleDifferences(AbstractOracleBody):
         """Return whether these are pairs of points of K, shape (n, 2, d)."""
         return self._known(points, (2, self.program.dimension))
 
-    def farthest(self, matrix: Vector, center: Vector) -> Reached:
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(x − y)‖; `center` is 0."""
         whole = self._raised(matrix)
         if self.program.tells_differences:
             told = self.program.farthest_pair(whole)
             return Reached(told.point[None], math.sqrt(told.upper) * (1 + growth(20)))
-        found = _least_ball(self.program, whole)
+        found = _least_ball(self.program, whole, near)
         return Reached(_far_pairs(self.program, whole, found.points), 2 * found.upper)
 
     def extreme(self, direction: Vector) -> Vector:
@@ -268,7 +274,7 @@ class LiftedOracle(AbstractOracleBody):
         """Return whether these are points of K, shape (n, d)."""
         return self._known(points, (self.program.dimension,))
 
-    def farthest(self, matrix: Vector, center: Vector) -> Reached:
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖A₁(x − origin) + a‖, the square completed; `center` is 0."""
         linear, constant = self._raised(matrix), matrix[:, -1] * self.count
         middle = self._middle(linear, constant)
@@ -340,7 +346,7 @@ class _Ball:
     upper: float
 
 
-def _least_ball(program: Program, matrix: Vector) -> _Ball:
+def _least_ball(program: Program, matrix: Vector, near: float) -> _Ball:
     """Return at least the least radius of a ball around matrix·K, and nearly that.
 
     The ball of a few points grows with the farthest point beyond it (Fischer, Gärtner and Kutz
@@ -356,7 +362,7 @@ def _least_ball(program: Program, matrix: Vector) -> _Ball:
         points = np.vstack([points, told.point])
         images = (points - points[0]) @ matrix.T
         weights, radius = _ball_of(images)
-        if upper <= radius * (1 + _NEAR):
+        if upper <= radius * (1 + near):
             break
         center = points[0] + weights @ (points - points[0])
     return _Ball(points, upper)
@@ -382,7 +388,7 @@ def _ball_of(images: Vector) -> tuple[Vector, float]:
         weights /= np.sum(weights)
         lengths = np.linalg.norm(images - weights @ images, axis=1)
         radius = float(np.max(lengths[chosen]))
-        if np.max(lengths) <= radius * (1 + _NEAR / 4):
+        if np.max(lengths) <= radius * (1 + NEAR / 4):
             break
         chosen.append(int(np.argmax(lengths)))
     middle = weights @ images

@@ -183,6 +183,10 @@ class Oracle(AbstractClampedDomain):
         """Return at least max ⟨θ, x⟩ over K; `direction` θ has shape (d,)."""
         return self.program.support_up(np.asarray(direction, dtype=np.float64))
 
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a point of K that should be extreme along each row, shapes (n, d)."""
+        return np.array([self.program.extreme(theta) for theta in directions])
+
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, as nearly as the program tells.
 

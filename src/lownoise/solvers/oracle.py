@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _ENDLESS = 2**62
 _BEYOND = 1e-12
+_ROUGH = 1e-2
 
 
 @final
@@ -72,7 +73,7 @@ class OracleVertices(AbstractVertices):
         """Return vertices that stick out: the program's farthest, and those along the normals."""
         start = self._body.directions
         center = start + self._up @ (mean - self._map @ start)
-        reached = self._body.farthest(inverse @ self._map, center)
+        reached = self._body.farthest(inverse @ self._map, center, near=_ROUGH)
         self._add(reached.points)
         lengths = self._lengths(inverse, mean)
         for i in np.argsort(-lengths)[: self.dimension]:
@@ -80,8 +81,11 @@ class OracleVertices(AbstractVertices):
             self._add(self._body.extreme(normal))
         lengths = self._lengths(inverse, mean)
         out = np.flatnonzero(lengths > beyond * (1 + _BEYOND))
+        if not out.size:  # this may be the end: the bound has to be good
+            reached = self._body.farthest(inverse @ self._map, center)
         out = out[np.argsort(-lengths[out])][:wanted]
-        return Priced(max(reached.upper, float(np.max(lengths))), out)
+        longest = float(np.max(lengths))
+        return Priced(max(reached.upper, longest), out, longest)
 
     def _lengths(self, inverse: Vector, mean: Vector) -> Vector:
         return np.asarray(np.linalg.norm((self.rows - mean) @ inverse.T, axis=1))

@@ -263,7 +263,7 @@ def _(
         except KeyboardInterrupt:
             best = replace(best, status=INTERRUPTED)
     stuck = best.status in (SOLVED, STUCK)
-    return replace(best, status=_LOOSE) if stuck and certificate.gap > 2 * rtol else best
+    return replace(best, status=_LOOSE) if stuck and certificate.gap > rtol else best
 
 
 @solve.register(ImageBody)
