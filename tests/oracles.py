@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Maximise = "Callable[[Vector, Vector], tuple[Vector, float, float]]"
 
 
-def listed(points: Vector) -> Any:  # noqa: ANN401
+def listed(points: Vector) -> Any:
     """The points of a list."""
 
     def maximise(matrix: Vector, center: Vector) -> tuple[Vector, float, float]:
@@ -28,7 +28,7 @@ def listed(points: Vector) -> Any:  # noqa: ANN401
     return maximise
 
 
-def pairs(points: Vector) -> Any:  # noqa: ANN401
+def pairs(points: Vector) -> Any:
     """All pairs of points of a list."""
 
     def differences(matrix: Vector) -> tuple[tuple[Vector, Vector], float, float]:
@@ -42,7 +42,7 @@ def pairs(points: Vector) -> Any:  # noqa: ANN401
     return differences
 
 
-def ellipsoid(factor: Vector, middle: Vector) -> Any:  # noqa: ANN401
+def ellipsoid(factor: Vector, middle: Vector) -> Any:
     """middle + factor·ball, by the trust region problem and its dual.
 
     max uᵀAu + 2bᵀu over the ball is, for every λ above A, at most λ + bᵀ(λ − A)⁻¹b.
@@ -79,7 +79,7 @@ def curve(
     bend: Callable[[Vector, Vector], float],
     low: float,
     high: float,
-) -> Any:  # noqa: ANN401
+) -> Any:
     """A curve, by halving: on [l, r] a function is at most its ends plus bend·(r − l)²/8.
 
     `bend(matrix, center)` bounds its second derivative along the whole curve.

@@ -108,7 +108,7 @@ def changes(
         relation: what a neighbour is.
         center: the public point, shape (d,); only `add_remove` looks at it.
         pivots: the coordinates, shape (r,).
-        step: the unit of each, above 0, shape (r,).
+        step: the unit of each, powers of two, shape (r,).
 
     Raises:
         DomainError: where the domain is of a kind whose body is not known.

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+
+import lownoise as ln
+from lownoise.errors import DomainError, FileError, PlanError, QuestionError
+from lownoise.sensitivity import sensitivity_body
+from lownoise.solvers import solve
 from oracles import (
     HALF_DISC,
     MOMENT_CURVE,
@@ -22,9 +27,6 @@ from oracles import (
     to_moment_curve,
 )
 
-import lownoise as ln
-from lownoise.errors import DomainError, FileError, PlanError, QuestionError
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -37,7 +39,7 @@ ORDERS = (2.0, 3.0, math.inf)
 TRIANGLE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
 
-def of_points(points: Vector, **more: Any) -> ln.Oracle:  # noqa: ANN401
+def of_points(points: Vector, **more: Any) -> ln.Oracle:
     known = ln.Points(points)
     reach = np.maximum(known.upper - known.center, known.center - known.lower)
     options: dict[str, Any] = {
@@ -49,7 +51,7 @@ def of_points(points: Vector, **more: Any) -> ln.Oracle:  # noqa: ANN401
     return ln.Oracle(points.shape[1], more.pop("maximise", listed(points)), **{**options, **more})
 
 
-def alike(found: Any, other: Any, *, rtol: float = RTOL) -> bool:  # noqa: ANN401
+def alike(found: Any, other: Any, *, rtol: float = RTOL) -> bool:
     """Whether two pairs of bounds are of one number, each within rtol."""
     within = found.gap <= rtol * 1.001 and other.gap <= rtol * 1.001
     return within and found.lower <= other.upper and other.lower <= found.upper
@@ -68,7 +70,7 @@ def test_a_listed_oracle_is_its_points(order: float) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
-def test_a_plan_of_a_listed_oracle_is_that_of_its_points(order: float, relation: Any) -> None:  # noqa: ANN401
+def test_a_plan_of_a_listed_oracle_is_that_of_its_points(order: float, relation: Any) -> None:
     size = 1000 if relation == "substitute" else None
     oracle, points = of_points(SOME), ln.Points(SOME)
     found = [
@@ -78,7 +80,7 @@ def test_a_plan_of_a_listed_oracle_is_that_of_its_points(order: float, relation:
             relation=relation,
             size=size,
             order=order,
-            weights="range",
+            weights=[1.0, 0.05, 3.0],
         )
         for domain in (oracle, points)
     ]
@@ -99,8 +101,7 @@ def test_a_workload_and_weights_are_those_of_points() -> None:
         assert alike(one.certificate, other.certificate)
         # and of a workload that sees two directions only
         one, other = (
-            ln.enclose(domain(d), workload=asked[:2])
-            for d in (of_points(SOME), ln.Points(SOME))
+            ln.enclose(domain(d), workload=asked[:2]) for d in (of_points(SOME), ln.Points(SOME))
         )
         assert alike(one.certificate, other.certificate)
 
@@ -212,15 +213,13 @@ def test_a_half_disc_is_planned_released_and_verified() -> None:
 
 def test_a_file_without_its_oracle_is_refused_and_with_another_too() -> None:
     oracle = of_points(TRIANGLE, name="triangle")
-    plan = ln.plan(
-        ln.Mean(["x", "y"], oracle), budget=ln.zcdp(0.5), relation="substitute", size=10
-    )
+    plan = ln.plan(ln.Mean(["x", "y"], oracle), budget=ln.zcdp(0.5), relation="substitute", size=10)
     text = plan.to_json()
     for read in (ln.verify, ln.Plan.from_json):
         with pytest.raises(FileError, match="'triangle' is a program"):
             read(text)
     assert ln.Plan.from_json(text, oracle).cost == plan.cost
-    with pytest.raises(FileError, match="reach differ"):
+    with pytest.raises(FileError, match="reach, rounding differ"):
         ln.verify(text, domain=of_points(TRIANGLE, name="triangle", reach=[2, 2]))
     box = ln.plan(
         ln.Mean(["x"], ln.Box([0], [1])), budget=ln.zcdp(0.5), relation="substitute", size=10
@@ -244,7 +243,7 @@ def test_a_plan_needs_clamp() -> None:
         ln.Mean(["x", "y"], oracle)
 
 
-def lying(**wrong: Any) -> Callable[..., Any]:  # noqa: ANN401
+def lying(**wrong: Any) -> Callable[..., Any]:
     """The triangle's program, but for one part of its answer."""
 
     def maximise(matrix: Vector, center: Vector) -> tuple[Any, Any, Any]:
@@ -264,7 +263,10 @@ LIES: dict[str, tuple[Any, str]] = {
     "a bound below its own value": (lying(upper=lambda u: 0.99 * u), "upper bound .* below"),
     "a value of another point": (lying(value=lambda v: 0.9 * v), "gave the value"),
     "a value too high": (lying(value=lambda v: 1.1 * v, upper=lambda u: 2 * u), "gave the value"),
-    "a point out of reach": (lying(point=lambda x: x + [0.0, 3.0]), r"coordinate 1 .* reach\[1\]"),
+    "a point out of reach": (
+        lying(point=lambda x: x + 3 * np.eye(2)[1]),
+        r"coordinate 1 .* reach\[1\]",
+    ),
     "a point that is not a number": (lying(point=lambda x: x * np.nan), "reach"),
     "a bound that is not a number": (lying(upper=lambda _: math.nan), "upper bound nan"),
     "an infinite bound": (lying(upper=lambda _: math.inf), "upper bound inf"),
@@ -311,15 +313,15 @@ def test_a_bound_below_an_earlier_point_is_refused() -> None:
 
 
 def test_pairs_are_checked_as_points_are() -> None:
-    def short(matrix: Vector) -> Any:  # noqa: ANN401
+    def short(matrix: Vector) -> Any:
         pair, value, upper = pairs(TRIANGLE)(matrix)
         return pair, value, 0.98 * upper
 
-    def near(matrix: Vector) -> Any:  # noqa: ANN401
+    def near(matrix: Vector) -> Any:
         # the nearest pair, and an honest value of it: other points are farther apart
         return pairs(TRIANGLE[:2] * [1.0, 0.5])(matrix)
 
-    def single(matrix: Vector) -> Any:  # noqa: ANN401
+    def single(matrix: Vector) -> Any:
         return TRIANGLE[0], 0.0, 1.0
 
     for program, text in (
@@ -338,7 +340,7 @@ def test_what_contains_refuses_is_no_point() -> None:
     with pytest.raises(DomainError, match="its own `contains` refuses"):
         ln.enclose(oracle)
     oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], contains=lambda _: np.ones(2))
-    with pytest.raises(DomainError, match="contains of 'oracle' gave .* return True or False"):
+    with pytest.raises(DomainError, match="contains of 'oracle' gave"):
         ln.enclose(oracle)
     oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], contains=failing)
     with pytest.raises(DomainError, match="contains of 'oracle' raised"):
@@ -366,7 +368,7 @@ def test_a_program_that_is_not_the_same_twice_gives_one_plan() -> None:
 
 
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
-def test_loose_bounds_cost_noise_and_never_privacy(relation: Any) -> None:  # noqa: ANN401
+def test_loose_bounds_cost_noise_and_never_privacy(relation: Any) -> None:
     loose = 1.21
     size = 100 if relation == "substitute" else None
 
@@ -374,30 +376,22 @@ def test_loose_bounds_cost_noise_and_never_privacy(relation: Any) -> None:  # no
         point, value, upper = listed(TRIANGLE)(matrix, center)
         return point, value, loose * upper
 
-    def differences(matrix: Vector) -> Any:  # noqa: ANN401
+    def differences(matrix: Vector) -> Any:
         pair, value, upper = pairs(TRIANGLE)(matrix)
         return pair, value, loose * upper
 
-    plans = [
-        ln.plan(
-            ln.Mean(["x", "y"], domain),
-            budget=ln.zcdp(0.5),
-            relation=relation,
-            size=size,
-        )
-        for domain in (
-            of_points(TRIANGLE, maximise=maximise, differences=differences),
-            ln.Points(TRIANGLE),
-        )
-    ]
-    found, tight = plans
+    oracle = of_points(TRIANGLE, maximise=maximise, differences=differences)
+    found = ln.plan(ln.Mean(["x", "y"], oracle), budget=ln.zcdp(0.5), relation=relation, size=size)
     assert "upper bounds prove" in found.status
     assert found.cost.rho <= 0.5
     assert found.verify()
-    ratio = found.certificate.upper / tight.certificate.upper
-    # from another center the loose part of a square can be more than 10% of the length
+    # the same weights, so that the count's share is the same
+    body = sensitivity_body(ln.Points(TRIANGLE), relation, found.terms.question.center)
+    truth = solve(body, order=2.0, weights=found.terms.weights).claim.certificate()
+    ratio = found.certificate.upper * (size or 1) / truth.upper
+    # about another center the loose part of a square can be more than 10% of the length
     assert 1.02 < ratio < 1.5 if relation == "add_remove" else ratio == pytest.approx(1.1, rel=1e-5)
-    assert found.certificate.lower <= tight.certificate.upper
+    assert found.certificate.lower * (size or 1) <= truth.upper
     # what the noise really hides, by listing every change to the codes
     assert found.terms.mechanism.event.mu >= true_radius(found, TRIANGLE) * 1.02
 
@@ -412,11 +406,11 @@ def true_radius(plan: ln.Plan, points: Vector) -> float:
     else:
         changes = np.hstack([codes, np.full((len(codes), 1), 1 / mechanism.count_step)])
     images = np.linalg.solve(mechanism.noise.dense(), changes.T)
-    return float(np.sqrt(np.max(np.einsum("ji,ij->j", images.T, changes.T.T.T))))
+    return float(np.sqrt(np.max(np.einsum("ij,ij->i", images.T, changes))))
 
 
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
-def test_the_stated_radius_is_the_true_one(relation: Any) -> None:  # noqa: ANN401
+def test_the_stated_radius_is_the_true_one(relation: Any) -> None:
     plan = ln.plan(
         ln.Mean(["a", "b", "c"], of_points(SOME)),
         budget=ln.zcdp(0.5),
@@ -433,7 +427,7 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
     reach = np.linalg.norm(factor, axis=1) * (1 + 1e-12)
     exact = float(np.linalg.norm(reach))
 
-    def stop(at: Any) -> None:  # noqa: ANN401
+    def stop(at: Any) -> None:
         if at.iteration == 12:
             raise KeyboardInterrupt
 
@@ -446,7 +440,7 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
     # inside the program itself
     calls = []
 
-    def tired(matrix: Vector, center: Vector) -> Any:  # noqa: ANN401
+    def tired(matrix: Vector, center: Vector) -> Any:
         calls.append(0)
         if len(calls) == 40:
             raise KeyboardInterrupt
@@ -458,7 +452,7 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
     # and while the second way to bound differences is tried
     seen = []
 
-    def later(at: Any) -> None:  # noqa: ANN401
+    def later(at: Any) -> None:
         if seen and at.iteration == 1:
             raise KeyboardInterrupt
         seen.append(at.iteration)
@@ -472,10 +466,10 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
     assert truth.lower <= found.certificate.upper
 
 
-def test_nothing_is_spent_where_the_program_fails(tmp_path: Any) -> None:  # noqa: ANN401
+def test_nothing_is_spent_where_the_program_fails(tmp_path: Any) -> None:
     broken: list[int] = []
 
-    def fickle(matrix: Vector, center: Vector) -> Any:  # noqa: ANN401
+    def fickle(matrix: Vector, center: Vector) -> Any:
         if broken:
             raise RuntimeError
         return listed(TRIANGLE)(matrix, center)
@@ -492,7 +486,7 @@ def test_nothing_is_spent_where_the_program_fails(tmp_path: Any) -> None:  # noq
     broken.append(1)
     with pytest.raises(DomainError, match="raised RuntimeError"):
         plan.release(table, ledger)
-    assert not ledger.entries
+    assert not ledger.entries()
     broken.clear()
     release = plan.release(table, ledger)
     broken.append(1)
@@ -501,7 +495,7 @@ def test_nothing_is_spent_where_the_program_fails(tmp_path: Any) -> None:  # noq
 
 
 def test_a_row_on_which_clamp_fails_counts_as_the_stand_in() -> None:
-    def clamp(row: Vector) -> Any:  # noqa: ANN401
+    def clamp(row: Vector) -> Any:
         if row[0] > 100:
             raise ValueError("secret")
         if row[0] > 50:
@@ -562,7 +556,7 @@ def test_one_point_needs_no_noise() -> None:
 def test_bounds_too_loose_to_tell_flat_from_thin_are_refused() -> None:
     flat = np.array([[0.0, 0.0], [1.0, 1.0]])
 
-    def loose(matrix: Vector, center: Vector) -> Any:  # noqa: ANN401
+    def loose(matrix: Vector, center: Vector) -> Any:
         point, value, upper = listed(flat)(matrix, center)
         return point, value, upper * 1.1 + 1e-3
 
@@ -632,9 +626,7 @@ def test_records_are_moved_onto_the_moment_curve() -> None:
         3, MOMENT_CURVE, center=[0.5] * 3, reach=[0.5] * 3, clamp=to_moment_curve, name="moments"
     )
     assert np.array_equal(oracle.clamp(np.array([2.0, 0.0, 0.0])), np.ones(3))
-    plan = ln.plan(
-        ln.Mean(["x", "x2", "x3"], oracle), budget=ln.zcdp(0.5), relation="add_remove"
-    )
+    plan = ln.plan(ln.Mean(["x", "x2", "x3"], oracle), budget=ln.zcdp(0.5), relation="add_remove")
     fine = np.array([moment(t) for t in np.linspace(0, 1, 2001)])
     true = true_radius(plan, fine)
     assert true * (1 - 1e-7) <= plan.terms.mechanism.event.mu <= true * (1 + 1e-5)

@@ -56,7 +56,7 @@ class AbstractOracleBody(AbstractBody):
     Args:
         program: K.
         pivots: the coordinates, shape (r,).
-        step: the unit of each, above 0, shape (r,).
+        step: the unit of each, powers of two, so that nothing is rounded; shape (r,).
     """
 
     program: Program
@@ -164,10 +164,7 @@ class OracleBody(AbstractOracleBody):
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(x − center)‖."""
         told = self.program.farthest(self._raised(matrix), self._whole(center))
-        upper = math.sqrt(told.upper) * (1 + 2.0**-50)
-        # the center in whole units may be off by a rounding
-        off = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(center)))
-        return Reached(told.point[None], (upper + off) * (1 + growth(self.dimension + 20)))
+        return Reached(told.point[None], math.sqrt(told.upper) * (1 + growth(20)))
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the points at both ends."""
@@ -228,7 +225,7 @@ class OracleDifferences(AbstractOracleBody):
         """Return at least the width along each row; `center` is 0."""
         program = self.program
         rows = self._raised(matrix)
-        widths = [program.support_up(row) + program.support_up(-row) for row in rows]
+        widths = np.array([sum(_ends(program, row, program.center)) for row in rows])
         return np.asarray(np.maximum(widths, 0.0) * (1 + 2.0**-50))
 
 
@@ -295,10 +292,10 @@ class LiftedOracle(AbstractOracleBody):
         reach = self.program.reach
         used = reach > 0
         scaled = linear[:, used] * reach[used]
-        found = self.origin.copy()
+        found = self.program.center.copy()
         if not np.any(scaled):
             return found
-        parts = np.linalg.lstsq(scaled, constant)[0]
+        parts = np.linalg.lstsq(scaled, constant + linear @ (found - self.origin))[0]
         if np.all(np.abs(parts) < _BEYOND):
             found[used] -= parts * reach[used]
         return found
@@ -328,9 +325,7 @@ def _ends(program: Program, row: Vector, center: Vector) -> tuple[float, float]:
     """Return at least max ⟨row, x − center⟩ and max ⟨−row, x − center⟩."""
     if not np.any(row):
         return 0.0, 0.0
-    middle = float(row @ center)
-    off = growth(row.size + 9) * float(np.abs(row) @ np.abs(center))
-    return program.support_up(row) - middle + off, program.support_up(-row) + middle + off
+    return program.support_up(row, center), program.support_up(-row, center)
 
 
 def _extents(program: Program, rows: Vector, center: Vector) -> Vector:

@@ -117,7 +117,8 @@ class Program:
 
     def _squared(self, matrix: Vector, far: Vector, center: Vector | None) -> Told:
         # a power of two brings every question to values of about 1, whatever the units
-        size = float(np.linalg.norm(np.abs(matrix) @ far)) * (1 + growth(len(matrix) + 99))
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = float(np.linalg.norm(np.abs(matrix) @ far)) * (1 + growth(len(matrix) + 99))
         if not math.isfinite(size):
             raise DomainError(f"Oracle.reach of {self.name!r} is too large here; use larger units")
         exponent = math.frexp(size)[1] if size else 0
@@ -253,20 +254,25 @@ class Program:
                 f"({_short(error)}); mend the program",
             ) from error
 
-    def support_up(self, direction: Vector) -> float:
-        """Return at least max ⟨θ, x⟩ over K; `direction` θ has shape (d,).
+    def support_up(self, direction: Vector, about: Vector) -> float:
+        """Return at least max ⟨θ, x − about⟩ over K.
 
         Seen from a corner of the box that holds K, ⟨θ, x − corner⟩ is never negative, and so its
         greatest square says the maximum itself.
+
+        Args:
+            direction: θ, shape (d,).
+            about: shape (d,).
 
         Raises:
             DomainError: as `farthest`.
         """
         corner = self._corner(direction)
         told = self.farthest(direction[None], corner)
-        lost = growth(self.dimension + 9) * float(np.abs(direction) @ np.abs(corner))
+        off = corner - about
+        lost = growth(self.dimension + 9) * float(np.abs(direction) @ np.abs(off))
         length = math.sqrt(told.upper) * (1 + 2.0**-50)
-        return float(direction @ corner) + length + (lost + length * 2.0**-50) * (1 + 2.0**-40)
+        return float(direction @ off) + length + (lost + length * 2.0**-50) * (1 + 2.0**-40)
 
     def extreme(self, direction: Vector) -> Vector:
         """Return a point that should be extreme along θ, shape (d,)."""
@@ -301,7 +307,7 @@ class Program:
             if gained > _SPREAD * size:
                 found += ends
                 continue
-            width = self.support_up(theta) + self.support_up(-theta)
+            width = sum(self.support_up(side, self.center) for side in (theta, -theta))
             if not width <= _FLAT * size:
                 raise DomainError(
                     f"Oracle.maximise of {self.name!r} finds no width along a direction in which "

@@ -181,7 +181,8 @@ class Oracle(AbstractClampedDomain):
 
     def support(self, direction: Vector) -> float:
         """Return at least max ⟨θ, x⟩ over K; `direction` θ has shape (d,)."""
-        return self.program.support_up(np.asarray(direction, dtype=np.float64))
+        theta = np.asarray(direction, dtype=np.float64)
+        return self.program.support_up(theta, np.zeros(self.dimension))
 
     def extreme(self, directions: Vector) -> Vector:
         """Return a point of K that should be extreme along each row, shapes (n, d)."""

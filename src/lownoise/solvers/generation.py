@@ -142,7 +142,7 @@ class _Best:
 
     @property
     def ahead(self) -> float:
-        """The gap that vertices explain: less than `gap` where bounds over all of them are loose."""
+        """The gap that vertices explain: less than `gap` where a bound over all is loose."""
         return min(self.upper, self._reached) / self.lower - 1 if self.lower > 0 else math.inf
 
     def reach(self, iterate: Iterate, radius: float) -> None:

@@ -255,10 +255,10 @@ def _(
     if loose and certificate.gap > rtol and best.status != INTERRUPTED:
         # twice the least ellipsoid around the set itself may be proved to be smaller
         try:
-            still = found(OracleBody(body.program, body.pivots, body.step), 2.0)
-            other = replace(best.claim, shape=still.claim.shape)
+            twice = found(OracleBody(body.program, body.pivots, body.step), 2.0)
+            other = replace(best.claim, shape=twice.claim.shape)
             if other.certificate().upper < certificate.upper:
-                best = Solution(other, still.status, best.iterations + still.iterations)
+                best = Solution(other, twice.status, best.iterations + twice.iterations)
                 certificate = other.certificate()
         except KeyboardInterrupt:
             best = replace(best, status=INTERRUPTED)
