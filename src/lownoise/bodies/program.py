@@ -22,7 +22,7 @@ from lownoise.rounding import growth
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Chosen, Vector
 
 _ROOM = 2.0**-40  # of the reach, for points that are rounded
 _ALIKE = 1e-9  # of a value, beside rounding: a value farther off is another point's
@@ -225,13 +225,17 @@ class Program:
                 "return a point of the set, and let `contains` allow for rounding",
             )
 
+    def within(self, points: Vector) -> Chosen:
+        """Return which points are within reach, shapes (n, d) and (n,)."""
+        return np.asarray(np.all(np.abs(points - self.center) <= self._room, axis=1))
+
     def holds(self, point: Vector) -> bool:
         """Return whether a point may be in K: within reach, and held by `contains` if there is one.
 
         Raises:
             DomainError: where `contains` fails.
         """
-        if not np.all(np.abs(point - self.center) <= self._room):
+        if not self.within(point[None])[0]:
             return False
         if self._contains is None:
             return True

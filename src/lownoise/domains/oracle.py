@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Chosen, Vector
 
 _ROUNDING = 2.0**-40  # of the reach: how far off a record is that `clamp` computed in floats
 _NEAR = 1e-9
@@ -199,9 +199,9 @@ class Oracle(AbstractClampedDomain):
             return False
         if self.checks or self.mover is None:
             return True
-        moved = self._moved(point)
+        moved, held = self._moved(point[None])
         room = _NEAR * self.reach + 2.0**-40 * np.abs(self.center)
-        return moved is not None and bool(np.all(np.abs(moved - point) <= room))
+        return bool(held[0] and np.all(np.abs(moved[0] - point) <= room))
 
     def clamp(self, points: Vector) -> Vector:
         """Return `points`, shape (..., d), each moved to a point of K, within `rounding`.
@@ -212,11 +212,8 @@ class Oracle(AbstractClampedDomain):
         """
         rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
         home = self._home
-        found = np.empty_like(rows)
-        for i, row in enumerate(rows):
-            moved = self._moved(row)
-            found[i] = home if moved is None else moved
-        return found.reshape(np.shape(points))
+        found, held = self._moved(rows)
+        return np.where(held[:, None], found, home).reshape(np.shape(points))
 
     @cached_property
     def _home(self) -> Vector:
@@ -226,24 +223,35 @@ class Oracle(AbstractClampedDomain):
                 f"Oracle.clamp of {self.name!r} is missing, and a record could lie anywhere; "
                 "give a function that moves a row into the set",
             )
-        found = self._moved(self.center)
-        if found is None:
+        found, held = self._moved(self.center[None])
+        if not held[0]:
             raise DomainError(
                 f"Oracle.clamp of {self.name!r} does not take center to a point of the set; "
                 "return a row of finite numbers within reach, which `contains` holds",
             )
-        return found
+        return frozen(found[0].copy())
 
-    def _moved(self, row: Vector) -> Vector | None:
-        """Return the point of K that a row goes to, None where `clamp` fails."""
+    def _moved(self, rows: Vector) -> tuple[Vector, Chosen]:
+        """Return where `clamp` takes each row, and whether that is a point of K; (n, d), (n,)."""
         assert self.mover is not None  # noqa: S101 (the callers looked)
+        found = np.full(rows.shape, np.nan)
+        for i, row in enumerate(np.clip(rows, -LARGEST, LARGEST)):
+            try:
+                moved = np.asarray(self.mover(row), dtype=np.float64)
+            except Exception:  # noqa: BLE001, S112 (what a row makes it do must not show)
+                continue
+            if moved.shape == row.shape:
+                found[i] = moved
+        held = self.program.within(found)
+        if self.checks:
+            held[held] = [self._holds(x) for x in found[held]]
+        return np.clip(found, self.center - self.reach, self.center + self.reach), held
+
+    def _holds(self, point: Vector) -> bool:
         try:
-            moved = np.array(self.mover(np.clip(row, -LARGEST, LARGEST)), dtype=np.float64)
-            if moved.shape != row.shape or not self.program.holds(moved):
-                return None
-        except Exception:  # noqa: BLE001 (what a row makes the program do must not show)
-            return None
-        return np.clip(moved, self.center - self.reach, self.center + self.reach)
+            return self.program.holds(point)
+        except DomainError:
+            return False
 
 
 @final
