@@ -138,7 +138,7 @@ class Program:
         # of one evaluation of the form at a point of K in floats, in any order
         doubt = growth(4 * form.shape[0] + 40) * float(far @ np.abs(form) @ far)
         if key not in self._said:
-            arguments = (form.copy(),) if center is None else (form.copy(), center.copy())
+            arguments = (form,) if center is None else (form, center)
             function = self._differences if center is None else self._maximise
             self._said[key] = self._checked(field, function, arguments, doubt)
         point, upper = self._said[key]
@@ -172,7 +172,8 @@ class Program:
         arguments: tuple[Vector, ...],
         doubt: float,
     ) -> tuple[Vector, float]:
-        form = arguments[0].copy()
+        form = arguments[0]
+        # copies: what the program does to them must not reach what it is judged by
         answer = self._called(field, function, *(a.copy() for a in arguments))
         shape = (2, self.dimension) if field == "differences" else (self.dimension,)
         try:

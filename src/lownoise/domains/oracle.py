@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Chosen, Vector
 
 _ROUNDING = 2.0**-40  # of the reach: how far off a record is that `clamp` computed in floats
+_ULPS = 2.0**-48  # of the center
 _NEAR = 1e-9
 
 
@@ -59,7 +60,7 @@ class Oracle(AbstractClampedDomain):
             Without it differences are bounded by twice the least ball around K, at most a factor
             √(2d/(d + 1)) more than they are, and nothing more where K has a center of symmetry.
         rounding: how far off K a point can be that `clamp` returns, shape (d,); 2^-40 of the reach
-            and of |center| by default.
+            and 2^-48 of |center| by default.
         name: how messages and files call it.
 
     Raises:
@@ -116,7 +117,7 @@ class Oracle(AbstractClampedDomain):
         middle = np.zeros(d) if center is None else _numbers(center, d, "center")
         far = _numbers(reach, d, "reach", least=True)
         if rounding is None:
-            off = np.where(far > 0, _ROUNDING * (far + np.abs(middle)), 0.0)
+            off = np.where(far > 0, _ROUNDING * far + _ULPS * np.abs(middle), 0.0)
         else:
             off = np.where(far > 0, _numbers(rounding, d, "rounding", least=True), 0.0)
         program = Program(
