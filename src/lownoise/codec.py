@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
+    from lownoise.domains import Oracle
 
 VERSION = 1
 _FINEST = 2.0**-52
@@ -161,8 +162,13 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
     }
 
 
-def terms_from_dict(fields: dict[str, Any]) -> Terms:
-    """Return the terms that `terms_to_dict` described; every field is checked as if it were new."""
+def terms_from_dict(fields: dict[str, Any], domain: Oracle | None = None) -> Terms:
+    """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
+
+    Args:
+        fields: what it wrote.
+        domain: the set, where the fields only name it.
+    """
     asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
     expect("question.kind", asked["kind"], ("mean",))
     relation = relation_from_dict(fields["relation"])
@@ -171,7 +177,7 @@ def terms_from_dict(fields: dict[str, Any]) -> Terms:
         raise FileError(f"question.drops_missing={drops!r} is not true or false")
     question = Mean(
         asked["columns"],
-        domain_from_dict(asked),
+        domain_from_dict(asked, domain),
         center=asked["center"],
         missing="drop" if drops else asked["missing"],
     )

@@ -16,12 +16,13 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import (
+    OracleBody,
     PointDifferences,
     SymmetricBox,
     SymmetricPoints,
     TranslatedPoints,
 )
-from lownoise.domains import AbstractClampedDomain, Box, Points
+from lownoise.domains import AbstractClampedDomain, Box, Oracle, Points
 from lownoise.errors import DomainError, PlanError
 from lownoise.frames import find_frame
 from lownoise.neighbours import Change
@@ -180,6 +181,8 @@ def still_body(
     """Return where the summed coordinates of a record can be, without its count."""
     if isinstance(domain, Points):
         return TranslatedPoints(np.ascontiguousarray(domain.points[:, chosen.pivots]))
+    if isinstance(domain, Oracle):
+        return OracleBody(domain.program, chosen.pivots, np.ones(chosen.pivots.size))
     if isinstance(domain, AbstractClampedDomain):
         # what lies about its center reaches half as far as differences, at least
         step = np.full(chosen.pivots.size, 2.0)

@@ -13,13 +13,23 @@ import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.bodies import (
+    OracleBody,
+    OracleDifferences,
     PointDifferences,
     SymmetricBox,
     SymmetricPoints,
     TranslatedPoints,
     image_body,
 )
-from lownoise.domains import AbstractDomain, Box, Image, Points, PointsDifference
+from lownoise.domains import (
+    AbstractDomain,
+    Box,
+    Image,
+    Oracle,
+    OracleDifference,
+    Points,
+    PointsDifference,
+)
 from lownoise.errors import DomainError, PlanError
 from lownoise.shapes import DenseShape
 from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
@@ -169,6 +179,18 @@ def _(domain: Points, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT0
 @_body.register(PointsDifference)
 def _(domain: PointsDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
     return PointDifferences(domain.base.points), np.zeros(domain.dimension)
+
+
+@_body.register(Oracle)
+def _(domain: Oracle, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    d = domain.dimension
+    return OracleBody(domain.program, np.arange(d), np.ones(d)), np.zeros(d)
+
+
+@_body.register(OracleDifference)
+def _(domain: OracleDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    d = domain.dimension
+    return OracleDifferences(domain.base.program, np.arange(d), np.ones(d)), np.zeros(d)
 
 
 @_body.register(Image)

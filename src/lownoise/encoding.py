@@ -13,12 +13,20 @@ import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases import base_from_dict, base_to_dict
-from lownoise.certificate import CornerDual, ImageDual, PointDual, ProductDual, SquaresDual
+from lownoise.certificate import (
+    CornerDual,
+    ImageDual,
+    OracleDual,
+    PointDual,
+    ProductDual,
+    SquaresDual,
+)
 from lownoise.coordinates import Coordinates, fits
 from lownoise.domains import (
     AbstractClampedDomain,
     Box,
     Image,
+    Oracle,
     Points,
     PointsDifference,
     checked_image,
@@ -71,8 +79,66 @@ def _(domain: Image) -> dict[str, Any]:
     }
 
 
-def domain_from_dict(fields: dict[str, Any]) -> Box | AbstractClampedDomain | Points:
-    """Return the domain of those fields."""
+@domain_to_dict.register(Oracle)
+def _(domain: Oracle) -> dict[str, Any]:
+    # a program has no form in a file: its name and what else is public of it
+    return {
+        "oracle": {
+            "name": domain.name,
+            "center": domain.center.tolist(),
+            "reach": domain.reach.tolist(),
+            "rounding": domain.rounding.tolist(),
+        },
+    }
+
+
+def oracle_of(domain: object) -> Oracle | None:
+    """Return the domain where a file holds its name only."""
+    return domain if isinstance(domain, Oracle) else None
+
+
+def expect_oracle(fields: dict[str, Any], given: object) -> None:
+    """Refuse to read on without the program that a document names, or with one too many.
+
+    Args:
+        fields: of the question.
+        given: what the reader has, or None.
+
+    Raises:
+        FileError: where the domain is an oracle and `given` is not that one, or the other way.
+    """
+    named = fields.get("oracle")
+    if not isinstance(named, dict):
+        if given is not None:
+            raise FileError(
+                f"domain={type(given).__name__} is given and the file holds its own; leave it out",
+            )
+        return
+    if not isinstance(given, Oracle):
+        raise FileError(
+            f"question.oracle={named.get('name')!r} is a program, which no file holds; give it as "
+            "domain=ln.Oracle(…)",
+        )
+    own = domain_to_dict(given)["oracle"]
+    other = [key for key in own if own[key] != named.get(key)]
+    if other:
+        raise FileError(
+            f"domain={given.name!r} is not the file's oracle {named.get('name')!r}: its "
+            f"{', '.join(other)} differ; give the one that was planned with",
+        )
+
+
+def domain_from_dict(
+    fields: dict[str, Any], given: Oracle | None = None
+) -> Box | AbstractClampedDomain | Points:
+    """Return the domain of those fields, or `given` where they only name it.
+
+    Raises:
+        FileError: as `expect_oracle`.
+    """
+    expect_oracle(fields, given)
+    if given is not None:
+        return given
     if "image" in fields:
         own = fields["image"]
         return checked_image(own["factor"], base_from_dict(own["base"]), own["shift"])
@@ -237,6 +303,16 @@ def _(dual: SquaresDual | ImageDual, plain: SquaresDual | ImageDual) -> dict[str
     return fields
 
 
+@_evidence.register(OracleDual)
+def _(dual: OracleDual, plain: OracleDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "found"}
+    for prefix, each in (("", dual), ("plain_", plain)):
+        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
+        fields[f"{prefix}points"] = each.points.tolist()
+        fields[f"{prefix}vertex_weights"] = each.vertex_weights.tolist()
+    return fields
+
+
 def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Dual, Dual]:
     """Return the evidence of those fields, for `answers` answers.
 
@@ -273,9 +349,23 @@ def _images(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     return ImageDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
 
 
+def _found(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+    name = f"evidence.{prefix}points"
+    given = fields[f"{prefix}points"]
+    shape = np.shape(given)
+    flat = table(np.reshape(np.array(given, dtype=np.float64), (-1, shape[-1])), name)
+    weights = fields[f"{prefix}vertex_weights"]
+    return OracleDual(
+        frozen(flat.reshape(shape)),
+        numbers(weights, f"{prefix}vertex_weights", len(given)),
+        numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers),
+    )
+
+
 _MEASURES: dict[str, Callable[..., Dual]] = {"list": PointDual, "product": ProductDual}
 _EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Dual]] = {
     "corners": _corners,
+    "found": _found,
     "images": _images,
     "points": _vertices,
 }

@@ -15,6 +15,7 @@ from lownoise.bodies import SymmetricBox
 from lownoise.coordinates import check_change, coordinates, still_body, summed_body
 from lownoise.domains import AbstractDomain
 from lownoise.enclosure import checked_number, checked_order, checked_rtol
+from lownoise.encoding import oracle_of
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import Certificate
     from lownoise.coordinates import Coordinates
+    from lownoise.domains import Oracle
     from lownoise.neighbours import Relation
     from lownoise.privacy import Budget, Ledger
     from lownoise.shapes import AbstractShape
@@ -117,7 +119,7 @@ class Plan:
 
     def verify(self) -> Verification:
         """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
-        return verify(self.to_json())
+        return verify(self.to_json(), domain=oracle_of(self.terms.question.domain))
 
     def to_json(self) -> str:
         """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
@@ -125,13 +127,21 @@ class Plan:
         return codec.dump("plan", content)
 
     @classmethod
-    def from_json(cls, text: str) -> Plan:
+    def from_json(cls, text: str, domain: Oracle | None = None) -> Plan:
         """Return the plan that `to_json` wrote.
+
+        Args:
+            text: the document.
+            domain: the set, where it is an `ln.Oracle`: a program, which no file holds.
 
         Raises:
             FileError: where the text is no plan of a version that is known.
         """
-        return codec.guarded(lambda: cls(codec.terms_from_dict(codec.load("plan", text)["terms"])))
+
+        def read() -> Plan:
+            return cls(codec.terms_from_dict(codec.load("plan", text)["terms"], domain))
+
+        return codec.guarded(read)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write `to_json` to a file, all of it or nothing.

@@ -15,6 +15,7 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen
+from lownoise.encoding import oracle_of
 from lownoise.errors import LedgerError, PlanError, TableError
 from lownoise.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.arrays import Vector
+    from lownoise.domains import Oracle
     from lownoise.entropy import Entropy
     from lownoise.privacy import Ledger
     from lownoise.terms import Terms
@@ -175,8 +177,12 @@ class Release:
         return {**codec.derived(self.terms), "estimate": self.estimate.tolist()}
 
     @classmethod
-    def from_json(cls, text: str) -> Release:
+    def from_json(cls, text: str, domain: Oracle | None = None) -> Release:
         """Return the release that `to_json` wrote.
+
+        Args:
+            text: the document.
+            domain: the set, where it is an `ln.Oracle`: a program, which no file holds.
 
         Raises:
             FileError: where the text is no release of a version that is known.
@@ -184,7 +190,7 @@ class Release:
 
         def read() -> Release:
             fields = codec.load("release", text)
-            terms = codec.terms_from_dict(fields["terms"])
+            terms = codec.terms_from_dict(fields["terms"], domain)
             integers = tuple(int(k) for k in fields["integers"])
             if len(integers) != terms.mechanism.noise.dimension:
                 raise ValueError
@@ -227,6 +233,8 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
 
     if not terms.mechanism.event.mu <= terms.parameter:
         raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
+    if oracle_of(terms.question.domain) is not None:
+        codec.derived(terms)  # a program that fails must do so before anything is paid
     number = ledger.reserve(terms.mechanism.event, _note(terms)) if ledger else 0
     try:
         totals = duckdb.totals(terms.mechanism.query, table)

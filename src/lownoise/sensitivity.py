@@ -22,13 +22,15 @@ from lownoise.bases import NormBase, product_base
 from lownoise.bodies import (
     AbstractBody,
     ImageBody,
+    LiftedOracle,
+    OracleDifferences,
     PointDifferences,
     RoundedBody,
     SymmetricBox,
     SymmetricPoints,
     image_body,
 )
-from lownoise.domains import AbstractClampedDomain, Box, Image, Points
+from lownoise.domains import AbstractClampedDomain, Box, Image, Oracle, Points
 from lownoise.errors import DomainError, PlanError
 from lownoise.rounding import down, up
 from lownoise.shapes import DiagonalShape
@@ -105,7 +107,7 @@ def changes(
         relation: what a neighbour is.
         center: the public point, shape (d,); only `add_remove` looks at it.
         pivots: the coordinates, shape (r,).
-        step: the unit of each, above 0, shape (r,).
+        step: the unit of each, powers of two, shape (r,).
 
     Raises:
         DomainError: where the domain is of a kind whose body is not known.
@@ -134,6 +136,19 @@ def _(
     matrix = np.zeros((r + 1, k + 1))
     matrix[:r, :k], matrix[:r, k], matrix[r, k] = dense, offset, 1.0
     return image_body(frozen(matrix), lifted)
+
+
+@changes.register(Oracle)
+def _(
+    domain: Oracle,
+    relation: Relation,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
+) -> AbstractBody:
+    if relation == "substitute":
+        return OracleDifferences(domain.program, pivots, step)
+    return LiftedOracle(domain.program, pivots, step, center)
 
 
 def radius_up(shape: AbstractShape, body: Reach) -> float:

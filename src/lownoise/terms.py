@@ -15,7 +15,7 @@ from lownoise.bodies import answer_radius, answer_widths
 from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
-from lownoise.domains import AbstractClampedDomain, Box, Points
+from lownoise.domains import AbstractClampedDomain, Box, Oracle, Points
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.neighbours import Change
@@ -265,6 +265,15 @@ def _(domain: AbstractClampedDomain) -> tuple[str, ...]:
     return (
         "The domain, center and stand-in are public; none of them was taken from this table.",
         "A row outside the domain is moved into it; nothing says how many were.",
+    )
+
+
+@clamping.register(Oracle)
+def _(domain: Oracle) -> tuple[str, ...]:
+    return (
+        f"The program {domain.name!r} knows the set; its bounds and clamp are taken to be right.",
+        "The set, center and stand-in are public; none of them was taken from this table.",
+        "A row outside the set is moved into it; nothing says how many were.",
     )
 
 

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise import codec
+from lownoise.encoding import expect_oracle
 from lownoise.errors import FileError, LownoiseError
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import Release
 
 if TYPE_CHECKING:
+    from lownoise.domains import Oracle
     from lownoise.terms import Terms
 
 
@@ -42,17 +44,19 @@ class Verification:
         return all(check.holds for check in self.checks)
 
 
-def verify(text: str) -> Verification:
+def verify(text: str, *, domain: Oracle | None = None) -> Verification:
     """Check the document of a plan or of a release.
 
     Args:
         text: what `Plan.to_json` or `Release.to_json` wrote.
+        domain: the set, where it is an `ln.Oracle`: a program, which no file holds.
 
     Returns:
         Every check; `bool()` of it says whether all hold.
 
     Raises:
-        FileError: where the text is no plan and no release that this version can read.
+        FileError: where the text is no plan and no release that this version can read, or names an
+            oracle that was not given.
     """
     document = codec.guarded(lambda: _document(text))
     kind = str(document["format"]).partition("/")[0].removeprefix("lownoise.")
@@ -61,12 +65,13 @@ def verify(text: str) -> Verification:
         document.get("digest") == codec.digest(document),
         "the digest of the file's content",
     )
+    codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
     try:
         if kind == "release":
-            release = Release.from_json(text)
+            release = Release.from_json(text, domain)
             terms, derived = release.terms, release.derived()
         else:
-            terms = codec.guarded(lambda: codec.terms_from_dict(document["terms"]))
+            terms = codec.guarded(lambda: codec.terms_from_dict(document["terms"], domain))
             derived = codec.derived(terms)
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))

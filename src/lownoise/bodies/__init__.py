@@ -5,12 +5,22 @@ from lownoise.bodies.abstract import AbstractBody, AbstractPointBody
 from lownoise.bodies.answers import answer_radius, answer_widths
 from lownoise.bodies.box import SymmetricBox
 from lownoise.bodies.image import ImageBody, RoundedBody, image_body
+from lownoise.bodies.oracle import (
+    AbstractOracleBody,
+    LiftedOracle,
+    OracleBody,
+    OracleDifferences,
+)
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
 
 __all__ = [
     "AbstractBody",
+    "AbstractOracleBody",
     "AbstractPointBody",
     "ImageBody",
+    "LiftedOracle",
+    "OracleBody",
+    "OracleDifferences",
     "PointDifferences",
     "RoundedBody",
     "SymmetricBox",

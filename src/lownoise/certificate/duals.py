@@ -80,4 +80,22 @@ class ImageDual:
     query_weights: Vector
 
 
-Dual = CornerDual | PointDual | ProductDual | SquaresDual | ImageDual
+@final
+@dataclass(frozen=True, eq=False)
+class OracleDual:
+    """A measure on a few points that a program found in its set, or on pairs of them.
+
+    That they are in the set is the program's word, checked by its own `contains` where it has one.
+
+    Args:
+        points: whole records, shape (n, d), or pairs of them, shape (n, 2, d).
+        vertex_weights: w ≥ 0, shape (n,).
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    points: Vector
+    vertex_weights: Vector
+    query_weights: Vector
+
+
+Dual = CornerDual | PointDual | ProductDual | SquaresDual | ImageDual | OracleDual

@@ -25,13 +25,21 @@ import numpy as np
 
 from lownoise.bodies import (
     AbstractBody,
+    AbstractOracleBody,
     AbstractPointBody,
     ImageBody,
     PointDifferences,
     SymmetricBox,
     TranslatedPoints,
 )
-from lownoise.certificate.duals import CornerDual, ImageDual, PointDual, ProductDual, SquaresDual
+from lownoise.certificate.duals import (
+    CornerDual,
+    ImageDual,
+    OracleDual,
+    PointDual,
+    ProductDual,
+    SquaresDual,
+)
 from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
@@ -191,6 +199,28 @@ def _(
     return paired / math.sqrt(mass) * (1 - SLACK)
 
 
+@lower_bound.register(OracleDual)
+def _(
+    dual: OracleDual,
+    body: AbstractOracleBody,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    x, w, c = dual.points, dual.vertex_weights, dual.query_weights
+    known = isinstance(body, AbstractOracleBody) and len(x) == w.size and body.knows(x)
+    _fits(known and w.ndim == 1 and bool(np.all(w >= 0)), dual, body, weights, queries)
+    if not np.any(w > 0) or not np.any(c > 0) or not body.dimension:
+        return 0.0
+    w = w / float(np.sum(w))
+    vertices = body.vertices(x)
+    about, off = _about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
+    paired = _paired(np.sqrt(w)[:, None] * about, off, np.sqrt(c) * weights, queries, hint)
+    mass = math.fsum(w) * order_norm(c, conjugate(order))
+    return paired / math.sqrt(mass) * (1 - TINY)
+
+
 def _rounded_signs(
     body: ImageBody,
     squares: Vector,
@@ -217,8 +247,8 @@ def _rounded_signs(
 
 def _fits(
     known: bool,  # noqa: FBT001
-    dual: SquaresDual | ImageDual,
-    body: ImageBody,
+    dual: SquaresDual | ImageDual | OracleDual,
+    body: AbstractBody,
     weights: Vector,
     queries: Vector | None,
 ) -> None:

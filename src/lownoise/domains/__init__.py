@@ -9,6 +9,7 @@ from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.ellipsoid import Ellipsoid
 from lownoise.domains.image import Image, checked_image
 from lownoise.domains.joined import hull, kronecker, minkowski_sum, product
+from lownoise.domains.oracle import Oracle, OracleDifference
 from lownoise.domains.ordered import OrderedBall, TopBall
 from lownoise.domains.points import Points
 from lownoise.domains.symmetric import as_image
@@ -21,6 +22,8 @@ __all__ = [
     "Box",
     "Ellipsoid",
     "Image",
+    "Oracle",
+    "OracleDifference",
     "OrderedBall",
     "Points",
     "PointsDifference",

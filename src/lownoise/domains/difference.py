@@ -13,6 +13,7 @@ from lownoise.arrays import frozen
 from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.box import Box
 from lownoise.domains.image import Image
+from lownoise.domains.oracle import Oracle, OracleDifference
 from lownoise.domains.points import Points
 from lownoise.errors import DomainError
 
@@ -104,3 +105,8 @@ def _(domain: Image) -> Image:
 @difference_body.register(Points)
 def _(domain: Points) -> PointsDifference:
     return PointsDifference(domain)
+
+
+@difference_body.register(Oracle)
+def _(domain: Oracle) -> OracleDifference:
+    return OracleDifference(domain)

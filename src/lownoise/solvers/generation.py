@@ -37,9 +37,9 @@ _MOST_LISTED = 6000  # vertices: their Hessian takes half a gigabyte
 _CARRIED = 0.1
 SOLVED = "solved"
 _SHORT = "stopped at the greatest number of steps; raise rtol"
-_STUCK = "stopped where floats resolve no more; the bounds are proved as they are, or raise rtol"
+STUCK = "stopped where floats resolve no more; the bounds are proved as they are, or raise rtol"
 _FULL = "stopped: the optimum rests on more vertices than fit; the bounds hold, or raise rtol"
-_INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
+INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
 
 
 @final
@@ -131,6 +131,7 @@ class _Best:
         self._progress = progress
         self.iterations = 0
         self.lower, self.upper = 0.0, math.inf
+        self._reached = math.inf
         self._low: tuple[Integers, Iterate] | None = None
         self._high: tuple[Integers, Iterate, float] | None = None
 
@@ -138,6 +139,15 @@ class _Best:
     def gap(self) -> float:
         """upper/lower − 1."""
         return self.upper / self.lower - 1 if self.lower > 0 else math.inf
+
+    @property
+    def ahead(self) -> float:
+        """The gap that vertices explain: less than `gap` where a bound over all is loose."""
+        return min(self.upper, self._reached) / self.lower - 1 if self.lower > 0 else math.inf
+
+    def reach(self, iterate: Iterate, radius: float) -> None:
+        """Take in how far the vertices reach that were found to stick out farthest."""
+        self._reached = min(self._reached, iterate.objective * radius)
 
     @property
     def lowest(self) -> tuple[Integers, Iterate]:
@@ -209,7 +219,7 @@ def generate(
     try:
         while best.iterations < most:
             whole = len(indices) == vertices.count
-            inner = rtol if whole else max(rtol * _LAST, min(_FIRST, best.gap * _INNER))
+            inner = rtol if whole else max(rtol * _LAST, min(_FIRST, best.ahead * _INNER))
             short = _Short(
                 problem=problem,
                 indices=indices,
@@ -223,8 +233,11 @@ def generate(
             if best.gap <= rtol:
                 status = SOLVED
                 break
+            if best.ahead <= rtol / 2 and best.gap > rtol:  # bounds that no vertex explains
+                status = STUCK
+                break
             if whole or found is None or (not len(found) and inner <= rtol * _LAST):
-                status = _STUCK if best.iterations < most else _SHORT
+                status = STUCK if best.iterations < most else _SHORT
                 break
             keep = _outer(iterate)
             room = max(_MOST_LISTED - int(np.count_nonzero(keep)), 0)
@@ -239,7 +252,7 @@ def generate(
         if best.iterations == 0:
             raise
         _price(vertices, *best.lowest, best, wanted)
-        status = _INTERRUPTED
+        status = INTERRUPTED
     return best.outcome(status)
 
 
@@ -284,6 +297,8 @@ def _price(
     inverse = iterate.state.inverse_factor() / root
     priced = vertices.price(inverse, iterate.state.mean, beyond, wanted)
     best.cover(indices, iterate, priced.radius * root)
+    if priced.reached is not None:
+        best.reach(iterate, priced.reached * root)
     return priced.indices
 
 

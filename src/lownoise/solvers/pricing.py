@@ -38,10 +38,12 @@ class Priced:
     Args:
         radius: at least max ‖X(s − mean)‖ over all vertices, up to rounding.
         indices: vertices beyond what was asked, the farthest first, shape (k,) or (k, 2).
+        reached: how far the farthest vertex is that was found, where the radius may be more.
     """
 
     radius: float
     indices: Integers
+    reached: float | None = None
 
 
 class AbstractVertices(ABC):

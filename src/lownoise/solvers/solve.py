@@ -14,18 +14,28 @@ from lownoise.arrays import frozen
 from lownoise.bases import NormBase
 from lownoise.bodies import (
     AbstractBody,
+    AbstractOracleBody,
     AbstractPointBody,
     ImageBody,
+    OracleBody,
+    OracleDifferences,
     PointDifferences,
     SymmetricBox,
 )
-from lownoise.certificate import Claim, PointDual, ProductDual, SquaresDual, order_norm
+from lownoise.certificate import (
+    Claim,
+    OracleDual,
+    PointDual,
+    ProductDual,
+    SquaresDual,
+    order_norm,
+)
 from lownoise.errors import PlanError
 from lownoise.frames import find_frame
 from lownoise.shapes import DenseShape, DiagonalShape
 from lownoise.solvers.ascent import far_points
 from lownoise.solvers.box import least_shape
-from lownoise.solvers.generation import SOLVED, Progress, generate
+from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress, generate
 from lownoise.solvers.image import (
     Majorant,
     closed_majorant,
@@ -34,6 +44,7 @@ from lownoise.solvers.image import (
     least_majorant,
 )
 from lownoise.solvers.newton import Problem
+from lownoise.solvers.oracle import OracleVertices
 from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
 from lownoise.solvers.uniform import equal_weights
 
@@ -48,6 +59,10 @@ if TYPE_CHECKING:
 RTOL = 1e-6
 NO_WIDTH = "solved: no width"
 _NEAR = "solved: the least of the ellipsoids that can be proved to cover it; the gap says the rest"
+_LOOSE = (
+    "solved: the least that the oracle's upper bounds prove; tighter ones, or `differences` where "
+    "it has none, make the gap smaller"
+)
 _NEARLY = 1e-4  # how near evidence first is: mostly ellipsoids that can be proved are farther
 _WITHIN = 3.0
 _FLOOR_SHARE = 0.1  # of rtol: what the floor under query weights may cost
@@ -185,6 +200,70 @@ def _(
         ),
     )
     return Solution(claim, outcome.status, outcome.iterations)
+
+
+@solve.register(AbstractOracleBody)
+def _(
+    body: AbstractOracleBody,
+    *,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+    in_order: bool = False,
+) -> Solution:
+    frame = find_frame(body, queries, in_order=in_order)
+    if not frame.rank:
+        ones = frozen(np.ones(weights.size))
+        still = OracleDual(body.seeds[:1], frozen(np.ones(1)), ones)
+        return Solution(_nothing(body, order, weights, queries, frame, still), NO_WIDTH, 0)
+    seen = frame.seen(queries)
+    asked = weights if seen is None else weights[:, None] * seen
+
+    def found(part: AbstractOracleBody, times: float) -> Solution:
+        vertices = OracleVertices(part, frame)
+        start = frame.down(part.directions[None])[0]
+        unit = _unit(vertices.rows, start, asked)
+        problem = Problem(
+            queries=asked / unit,
+            order=order,
+            moves=part.moves,
+            floor=rtol * _FLOOR_SHARE,
+        )
+        heard = _in_unit(progress, unit * times)
+        outcome = generate(problem, vertices, rtol=rtol, progress=heard)
+        points = vertices.evidence[outcome.indices]
+        claim = Claim(
+            body=part,
+            order=order,
+            queries=queries,
+            weights=weights,
+            frame=frame,
+            shape=DenseShape(times * outcome.factor),
+            center=frozen(np.zeros(body.dimension)),
+            dual=OracleDual(frozen(points), frozen(outcome.weights), frozen(outcome.query_weights)),
+        )
+        if part.moves:
+            around = part.vertices(vertices.evidence[outcome.cover_indices])
+            claim = replace(claim, center=frozen(outcome.cover_weights @ around))
+        return Solution(claim, outcome.status, outcome.iterations)
+
+    best = found(body, 1.0)
+    certificate = best.claim.certificate()
+    loose = isinstance(body, OracleDifferences) and not body.program.tells_differences
+    if loose and certificate.gap > rtol and best.status != INTERRUPTED:
+        # twice the least ellipsoid around the set itself may be proved to be smaller
+        try:
+            twice = found(OracleBody(body.program, body.pivots, body.step), 2.0)
+            other = replace(best.claim, shape=twice.claim.shape)
+            if other.certificate().upper < certificate.upper:
+                best = Solution(other, twice.status, best.iterations + twice.iterations)
+                certificate = other.certificate()
+        except KeyboardInterrupt:
+            best = replace(best, status=INTERRUPTED)
+    stuck = best.status in (SOLVED, STUCK)
+    return replace(best, status=_LOOSE) if stuck and certificate.gap > rtol else best
 
 
 @solve.register(ImageBody)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vertices of a body that a program knows: those that it has found so far.
+
+The program is asked once for what sticks out farthest of the ellipsoid at hand, which gives both
+the bound and a vertex; and then for what is extreme along the outer normals at the vertices known
+so far, because going there never loses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.solvers.pricing import AbstractVertices, Priced
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers, Vector
+    from lownoise.bodies import AbstractOracleBody
+    from lownoise.frames import Frame
+
+_ENDLESS = 2**62
+_BEYOND = 1e-12
+_ROUGH = 1e-2
+
+
+@final
+class OracleVertices(AbstractVertices):
+    """Vertices as they are found.
+
+    Args:
+        body: the body.
+        frame: the coordinates that it is solved in.
+        moves: whether the ellipsoid may choose its center.
+    """
+
+    def __init__(self, body: AbstractOracleBody, frame: Frame) -> None:
+        self._body = body
+        self._frame = frame
+        self._map = frame.map_down()
+        self._up = frame.up()
+        self.evidence = body.seeds
+        self.rows = frame.down(body.vertices(self.evidence))
+
+    @property
+    def moves(self) -> bool:
+        """Whether the body may be translated."""
+        return self._body.moves
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates r."""
+        return self._frame.rank
+
+    @property
+    def count(self) -> int:
+        """Never all of them are known."""
+        return _ENDLESS
+
+    def new(self, known: Integers, found: Integers) -> Integers:
+        """Return those of `found` that are not in `known`."""
+        return found[~np.isin(found, known)]
+
+    def first(self, wanted: int) -> Integers:
+        """Return the vertices that span the body."""
+        return np.arange(len(self.rows))
+
+    def gather(self, indices: Integers) -> Vector:
+        """Return those vertices."""
+        return np.asarray(self.rows[indices])
+
+    def price(self, inverse: Vector, mean: Vector, beyond: float, wanted: int) -> Priced:
+        """Return vertices that stick out: the program's farthest, and those along the normals."""
+        start = self._body.directions
+        center = start + self._up @ (mean - self._map @ start)
+        reached = self._body.farthest(inverse @ self._map, center, near=_ROUGH)
+        self._add(reached.points)
+        lengths = self._lengths(inverse, mean)
+        for i in np.argsort(-lengths)[: self.dimension]:
+            normal = (inverse @ self._map).T @ (inverse @ (self.rows[i] - mean))
+            self._add(self._body.extreme(normal))
+        lengths = self._lengths(inverse, mean)
+        out = np.flatnonzero(lengths > beyond * (1 + _BEYOND))
+        if not out.size:  # this may be the end: the bound has to be good
+            reached = self._body.farthest(inverse @ self._map, center)
+        out = out[np.argsort(-lengths[out])][:wanted]
+        longest = float(np.max(lengths))
+        return Priced(max(reached.upper, longest), out, longest)
+
+    def _lengths(self, inverse: Vector, mean: Vector) -> Vector:
+        return np.asarray(np.linalg.norm((self.rows - mean) @ inverse.T, axis=1))
+
+    def _add(self, evidence: Vector) -> None:
+        """Take vertices in that are new; of a symmetric body one of each pair of opposites."""
+        rows = self._frame.down(self._body.vertices(evidence))
+        for own, row in zip(evidence, rows, strict=True):
+            same = np.any(np.all(self.rows == row, axis=1))
+            opposite = not self.moves and np.any(np.all(self.rows == -row, axis=1))
+            if not (same or opposite):
+                self.evidence = np.concatenate([self.evidence, own[None]])
+                self.rows = np.vstack([self.rows, row])
