@@ -16,7 +16,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lownoise import errors
-    from lownoise.domains import Ball, Box, Ellipsoid, Points, Zonotope, difference_body
+    from lownoise.domains import (
+        Ball,
+        Box,
+        Ellipsoid,
+        KyFanBall,
+        OperatorNormBall,
+        Points,
+        SchattenBall,
+        UnitarilyInvariantBall,
+        Zonotope,
+        difference_body,
+    )
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
     from lownoise.planning import Plan, plan
@@ -33,11 +44,15 @@ __all__ = [
     "Ellipsoid",
     "Enclosure",
     "Factorization",
+    "KyFanBall",
     "Ledger",
     "Mean",
+    "OperatorNormBall",
     "Plan",
     "Points",
     "Release",
+    "SchattenBall",
+    "UnitarilyInvariantBall",
     "Zonotope",
     "__version__",
     "approx_dp",
@@ -53,6 +68,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "KyFanBall": "lownoise.domains",
+    "OperatorNormBall": "lownoise.domains",
+    "SchattenBall": "lownoise.domains",
+    "UnitarilyInvariantBall": "lownoise.domains",
     "Zonotope": "lownoise.domains",
     "Ellipsoid": "lownoise.domains",
     "Ball": "lownoise.domains",

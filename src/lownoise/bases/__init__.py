@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unit bodies that no change of signs moves: what structured domains are images of."""
+"""Unit bodies that changes of signs leave alone: what structured domains are images of."""
 
 from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
@@ -7,6 +7,7 @@ from lownoise.bases.encoding import base_from_dict, base_to_dict
 from lownoise.bases.norm import NormBase
 from lownoise.bases.product import ProductBase, product_base
 from lownoise.bases.sorted_norm import SortedBase
+from lownoise.bases.spectral import SpectralBase, is_symmetric, spectral_base
 
 __all__ = [
     "AbstractBase",
@@ -14,7 +15,10 @@ __all__ = [
     "NormBase",
     "ProductBase",
     "SortedBase",
+    "SpectralBase",
     "base_from_dict",
     "base_to_dict",
+    "is_symmetric",
     "product_base",
+    "spectral_base",
 ]

@@ -12,6 +12,7 @@ from lownoise.bases.capped import CappedBase
 from lownoise.bases.norm import NormBase
 from lownoise.bases.product import ProductBase
 from lownoise.bases.sorted_norm import SortedBase
+from lownoise.bases.spectral import SpectralBase, is_symmetric
 from lownoise.errors import FileError
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ def _(base: SortedBase) -> dict[str, Any]:
 @base_to_dict.register(ProductBase)
 def _(base: ProductBase) -> dict[str, Any]:
     return {"kind": "product", "parts": [base_to_dict(part) for part in base.parts]}
+
+
+@base_to_dict.register(SpectralBase)
+def _(base: SpectralBase) -> dict[str, Any]:
+    gauge = base_to_dict(base.gauge)
+    return {"kind": "spectral", "rows": base.rows, "columns": base.columns, "gauge": gauge}
 
 
 def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
@@ -93,9 +100,23 @@ def _product(fields: dict[str, Any]) -> ProductBase:
     return ProductBase(parts)
 
 
+def _spectral(fields: dict[str, Any]) -> SpectralBase:
+    rows, columns = fields["rows"], fields["columns"]
+    for size in (rows, columns):
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise FileError(f"base.rows={rows!r} and base.columns={columns!r} describe no matrix")
+    gauge = base_from_dict(fields["gauge"])
+    if gauge.dimension != min(rows, columns) or not is_symmetric(gauge):
+        raise FileError(
+            f"base.gauge is no permutation-symmetric body in {min(rows, columns)} coordinates"
+        )
+    return SpectralBase(rows, columns, gauge)
+
+
 _KINDS: dict[str, Callable[[dict[str, Any]], AbstractBase]] = {
     "norm": _norm,
     "capped": _capped,
     "sorted": _sorted,
     "product": _product,
+    "spectral": _spectral,
 }

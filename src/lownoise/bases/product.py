@@ -49,6 +49,13 @@ class ProductBase(AbstractBase):
             np.maximum(found, part.norm_up(points[:, own]), out=found)
         return found
 
+    def signed_norm_up(self, points: Vector) -> Vector:
+        """Return the greatest over parts, whatever the signs."""
+        found = np.zeros(len(points))
+        for part, own in zip(self.parts, self._slices, strict=True):
+            np.maximum(found, part.signed_norm_up(points[:, own]), out=found)
+        return found
+
     def support_up(self, directions: Vector) -> Vector:
         """Return the sum over parts."""
         total = np.zeros(len(directions))

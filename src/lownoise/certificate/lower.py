@@ -196,10 +196,10 @@ def _rounded_signs(
     asked: Vector,
     queries: Vector | None,
 ) -> float:
-    """Return √(2/π)·Σ √zᵢ·‖asked·L·fᵢ‖ over the norm of √z: at most the best fidelity.
+    """Return √(2/π)·Σ √zᵢ·‖asked·L·fᵢ‖ over the norm of ±√z: at most the best fidelity.
 
     Let W have the columns asked·L·fᵢ divided by their lengths, g be normal and x = √z∘sign(Wᵀg),
-    which the base holds once divided by the norm of √z. Then E xxᵀ = (2/π)·√z√zᵀ∘arcsin[WᵀW] ⪰
+    which the base holds once divided by the greatest norm of √z with any signs. Then E xxᵀ = (2/π)·√z√zᵀ∘arcsin[WᵀW] ⪰
     (2/π)·diag(√z) WᵀW diag(√z), since arcsin[Z] − Z is a sum of Schur products (Nesterov's
     rounding; its use here is ours), and the nuclear norm of asked·L·F·diag(√z)·Wᵀ is at least its
     trace.
@@ -209,7 +209,7 @@ def _rounded_signs(
     lengths = np.linalg.norm(asked[:, None] * image, axis=0)
     lengths -= growth(image.shape[0] + 9) * lengths
     lengths -= growth(body.dimension + 9) * np.linalg.norm(asked[:, None] * size, axis=0)
-    norm = float(body.base.norm_up(np.sqrt(squares)[None])[0])
+    norm = float(body.base.signed_norm_up(np.sqrt(squares)[None])[0])
     total = math.fsum(np.sqrt(squares) * np.maximum(lengths, 0.0))
     return math.sqrt(2 / math.pi) * total / norm if norm > 0 else 0.0
 

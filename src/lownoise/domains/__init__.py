@@ -7,6 +7,12 @@ from lownoise.domains.box import Box
 from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.ellipsoid import Ellipsoid
 from lownoise.domains.image import Image, checked_image
+from lownoise.domains.matrices import (
+    KyFanBall,
+    OperatorNormBall,
+    SchattenBall,
+    UnitarilyInvariantBall,
+)
 from lownoise.domains.points import Points
 from lownoise.domains.zonotope import Zonotope
 
@@ -16,8 +22,12 @@ __all__ = [
     "Box",
     "Ellipsoid",
     "Image",
+    "KyFanBall",
+    "OperatorNormBall",
     "Points",
     "PointsDifference",
+    "SchattenBall",
+    "UnitarilyInvariantBall",
     "Zonotope",
     "checked_image",
     "difference_body",
