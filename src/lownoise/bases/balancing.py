@@ -6,18 +6,19 @@ Nothing here needs to be exact: bounds are computed from what is returned.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.bases.norm import NormBase
+
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.bases.abstract import AbstractBase
 
 _LEAST = 1e-150
-_CYCLES = 120
-_SETTLED = 1e-14
+_CYCLES = 40
+_SETTLED = 1e-9
+_ROUNDING = 1e-13
 _SCALINGS = 40
 _THIN = 1e-30
 _FAR = 50.0
@@ -68,34 +69,29 @@ def scalings(z: Vector) -> list[tuple[Vector, Vector]]:
     return [(np.where(f > 0, f**share, 0.0), np.where(h > 0, h**share, 0.0)) for share in _SHARES]
 
 
-def balanced(g: Vector, rows: AbstractBase, columns: AbstractBase) -> Vector:
-    """Return z that makes Σ√(gz) nearly greatest while its sums of rows and columns are in bodies.
+def balanced(g: Vector, order: float) -> Vector:
+    """Return z that makes Σ√(gz) nearly greatest, sums of rows and of columns in balls of ℓ_order/2.
 
-    The bodies are the hulls of squares {x² : x ∈ B} of two bodies. The dual problem is
+    The dual problem is, with s dual to order/2,
 
-        min over a, b ≥ 0 of Σ gᵢⱼ/(aᵢ + bⱼ) + energy(a) + energy(b),   z = g/(a + b)².
+        min over a, b ≥ 0 of Σ gᵢⱼ/(aᵢ + bⱼ) + ‖a‖_s + ‖b‖_s,   z = g/(a + b)².
 
     By Cauchy's inequality g/(a + b) is at most g·(λ²/a + (1 − λ)²/b), with equality for
-    λ = a/(a + b): so with λ fixed rows and columns part, and each has its base's own best weights
-    (`spread`). Every third step is extrapolated where that gains (squared extrapolation, Varadhan
-    and Roland 2008).
+    λ = a/(a + b): so with λ fixed rows and columns part, and each has a closed form. Every third
+    step is extrapolated where that gains (squared extrapolation, Varadhan and Roland 2008).
 
     Args:
-        g: shape (r, c), at least 0.
-        rows: a body in r coordinates.
-        columns: a body in c coordinates.
+        g: shape (r, c), at least 0, not all 0.
+        order: above 2.
 
     Examples:
-        >>> from lownoise.bases.norm import NormBase
-        >>> cube = NormBase(2, np.inf)
-        >>> balanced(np.array([[4.0, 1.0], [1.0, 4.0]]), cube, cube).sum(axis=0).round(9)
-        array([1., 1.])
+        >>> z = balanced(np.array([[4.0, 1.0], [1.0, 4.0]]), 4.0)
+        >>> np.sum(z.sum(axis=0) ** 2).round(9)
+        np.float64(1.0)
     """
-    unit = float(np.max(g))
-    if not unit > 0:
-        return np.ones_like(g)
-    g = np.maximum(g / unit, _LEAST)
-    r = len(g)
+    g = np.maximum(g / np.max(g), _LEAST)
+    r, c = g.shape
+    rows, columns = NormBase(r, order), NormBase(c, order)
 
     def stepped(x: Vector) -> Vector:
         z = g / np.square(x[:r, None] + x[r:])
@@ -108,7 +104,6 @@ def balanced(g: Vector, rows: AbstractBase, columns: AbstractBase) -> Vector:
         return size + float(np.sum(g / (x[:r, None] + x[r:])))
 
     x = np.append(np.sqrt(np.sum(g, axis=1)), np.sqrt(np.sum(g, axis=0)))
-    least = math.inf
     for _ in range(_CYCLES):
         start, first = x, stepped(x)
         second = stepped(first)
@@ -119,11 +114,10 @@ def balanced(g: Vector, rows: AbstractBase, columns: AbstractBase) -> Vector:
             length = max(float(np.linalg.norm(change)) / size, 1.0)
             ahead = 2 * length * change + length**2 * bend
             tried = stepped(_kept(start * np.exp(np.clip(ahead, -_FAR, _FAR))))
-            if (other := value(tried)) < reached:
-                x, reached = tried, other
-        if reached >= least * (1 - _SETTLED):
+            if value(tried) <= reached * (1 + _ROUNDING):
+                x = tried
+        if float(np.max(np.abs(change))) < _SETTLED:
             break
-        least = reached
     return np.asarray(g / np.square(x[:r, None] + x[r:]))
 
 

@@ -22,12 +22,14 @@ from lownoise.bases.capped import CappedBase
 from lownoise.bases.norm import NormBase
 from lownoise.bases.singular import decomposed, singular_values
 from lownoise.bases.sorted_norm import SortedBase
+from lownoise.bases.substochastic import best_substochastic
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
 _SLACK = 2.0**-44
 _MOST_SIZES = 12  # of partial permutations that are looked at
+_FEW_SIZES = 6  # for each of which a problem is solved
 
 
 @final
@@ -119,19 +121,19 @@ class SpectralBase(AbstractBase):
     def moment_up(self, squares: Vector) -> float:
         """Return at least the least t with z in t·hull{X∘X}.
 
-        If fᵢ, hⱼ ≥ 0 and z = (fᵢhⱼsᵢⱼ) with s ≥ 0, whose rows and columns sum to at most 1 and whose
-        entries sum to at most j, then s is a mixture of partial permutation matrices with at most j
-        ones (Birkhoff; the constraints are totally unimodular), so z is one of matrices with
-        entries fᵢhⱼ there. The roots of those are the singular values of such a matrix of roots,
-        and the products are weakly majorized by the j products of the largest f and h: so t may be
-        what G needs for these (ours). f = h = 1 is exact for the operator norm, and any G where z
-        has equal entries.
+        Let f, h ≥ 0 and zᵢⱼ = fᵢhⱼsᵢⱼ with s ≥ 0, whose rows and columns sum to at most 1 and whose
+        entries sum to at most j. Then s is a mixture of partial permutation matrices with at most j
+        ones (Birkhoff; these constraints are totally unimodular), and z is the same mixture of
+        matrices with entries fᵢhⱼ there. The matrix of their roots has these roots as its singular
+        values, and the products are weakly majorized by those of the j largest f and h, both
+        falling: so t may be what G needs for the latter (ours). With f = h = 1 that is exact for
+        the operator norm, and for every G where the entries of z are equal.
         """
         z = squares.reshape(self.rows, self.columns)
         if not np.any(z > 0):
             return 0.0
         m = self.gauge.dimension
-        sizes = np.unique(np.geomspace(1, m, _MOST_SIZES).round().astype(int))
+        sizes = _sizes(m, _MOST_SIZES)
         found = math.inf
         for f, h in scalings(z):
             scale = f[:, None] * h
@@ -147,11 +149,29 @@ class SpectralBase(AbstractBase):
         return found * (1 + self._slack)
 
     def spread(self, gains: Vector) -> Vector:
-        """Return z near the best, gᵢⱼ/(aᵢ + bⱼ)² for the best a and b, scaled into the hull."""
+        """Return z near the best, gᵢⱼ/(aᵢ + bⱼ)² for some a and b, scaled into the hull.
+
+        Exact for the operator norm (and where the body holds no point longer than its greatest
+        entry, as for Schatten norms of order up to 2). For other gauges the best of a few mixtures
+        of partial permutation matrices with at most j ones.
+        """
         g = gains.reshape(self.rows, self.columns)
-        widened = _widened(self.gauge, self.rows), _widened(self.gauge, self.columns)
-        z = balanced(g, *widened).reshape(-1)
-        return np.asarray(z / self.moment_up(z))
+        if not np.any(g > 0):
+            g = np.ones_like(g)
+        m, order = self.gauge.dimension, None
+        if isinstance(self.gauge, NormBase):
+            order = self.gauge.order
+            if order > 2 and not math.isinf(order):  # noqa: PLR2004
+                return self._inside(balanced(g, order))
+        sizes = _sizes(m, _FEW_SIZES)
+        if order is not None:
+            sizes = sizes[-1:] if order > 2 else sizes[:1]  # noqa: PLR2004
+        found = [self._inside(best_substochastic(g, float(j))) for j in sizes]
+        return max(found, key=lambda z: float(np.sum(np.sqrt(gains * z))))
+
+    def _inside(self, z: Vector) -> Vector:
+        flat = z.reshape(-1)
+        return np.asarray(flat / self.moment_up(flat))
 
     def widths(self) -> Vector:
         """Return the greatest entry of a point of G, for each entry."""
@@ -185,14 +205,6 @@ def is_symmetric(base: AbstractBase) -> bool:
     return isinstance(base, (NormBase, SortedBase))
 
 
-def _widened(gauge: AbstractBase, size: int) -> AbstractBase:
-    """Return a body like the gauge's in at least as many coordinates, to look for weights in."""
-    more = size - gauge.dimension
-    if not more:
-        return gauge
-    if isinstance(gauge, NormBase):
-        return NormBase(size, gauge.order)
-    if isinstance(gauge, SortedBase):
-        return SortedBase(np.append(gauge.weights, np.zeros(more)))
-    assert isinstance(gauge, CappedBase)  # noqa: S101 (no other body is known to be symmetric)
-    return CappedBase(np.full(size, gauge.cap[0]))
+def _sizes(m: int, most: int) -> Vector:
+    """Return numbers from 1 to m, both among them, closer together where they are small."""
+    return np.unique(np.geomspace(1, m, most).round())

@@ -199,10 +199,10 @@ def _rounded_signs(
     """Return √(2/π)·Σ √zᵢ·‖asked·L·fᵢ‖ over the norm of ±√z: at most the best fidelity.
 
     Let W have the columns asked·L·fᵢ divided by their lengths, g be normal and x = √z∘sign(Wᵀg),
-    which the base holds once divided by the greatest norm of √z with any signs. Then E xxᵀ = (2/π)·√z√zᵀ∘arcsin[WᵀW] ⪰
-    (2/π)·diag(√z) WᵀW diag(√z), since arcsin[Z] − Z is a sum of Schur products (Nesterov's
-    rounding; its use here is ours), and the nuclear norm of asked·L·F·diag(√z)·Wᵀ is at least its
-    trace.
+    which the base holds once divided by the greatest norm of √z with any signs. Then E xxᵀ =
+    (2/π)·√z√zᵀ∘arcsin[WᵀW] ⪰ (2/π)·diag(√z) WᵀW diag(√z), since arcsin[Z] − Z is a sum of Schur
+    products (Nesterov's rounding; its use here is ours), and the nuclear norm of
+    asked·L·F·diag(√z)·Wᵀ is at least its trace.
     """
     image = body.dense if queries is None else queries @ body.dense
     size = np.abs(body.dense) if queries is None else np.abs(queries) @ np.abs(body.dense)
