@@ -53,7 +53,7 @@ def _raised(y: Vector, a: Vector, b: Vector) -> Vector:
 
 
 def scalings(z: Vector) -> list[tuple[Vector, Vector]]:
-    """Return pairs f, h ≥ 0 such that z/(fᵢhⱼ) is nearer to having equal sums; z ≥ 0, shape (r, c).
+    """Return pairs f, h ≥ 0 such that z/(fᵢhⱼ) has sums more alike; z ≥ 0, shape (r, c).
 
     The first is all ones; the last is Sinkhorn's; the others are powers of that.
     """
@@ -70,7 +70,7 @@ def scalings(z: Vector) -> list[tuple[Vector, Vector]]:
 
 
 def balanced(g: Vector, order: float) -> Vector:
-    """Return z that makes Σ√(gz) nearly greatest, sums of rows and of columns in balls of ℓ_order/2.
+    """Return z with nearly the greatest Σ√(gz), its sums of rows and columns in balls of ℓ_order/2.
 
     The dual problem is, with s dual to order/2,
 

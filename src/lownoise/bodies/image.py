@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.bases import AbstractBase
 
+_FEW_ROWS = 16
 _MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
 
 
@@ -79,6 +80,8 @@ class ImageBody(AbstractBody):
         size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
         hidden = growth(self.dimension + 3) * float(np.linalg.norm(size)) * (1 + 2.0**-30)
         longest = min(self._bounded(image, y) for y in self._candidates(image))
+        if len(image) <= _FEW_ROWS:  # ‖image·x‖² is at most what its rows reach alone; equal for one
+            longest = min(longest, float(np.linalg.norm(self.base.support_up(image))))
         return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
 
     def _candidates(self, image: Vector) -> list[Vector]:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 RTOL = 1e-6
 NO_WIDTH = "solved: no width"
 _NEAR = "solved: the least of the ellipsoids that can be proved to cover it; the gap says the rest"
+_MOST_TRIED = 25  # coordinates of a diagonal image whose far points are looked for
 _FLOOR_SHARE = 0.1  # of rtol: what the floor under query weights may cost
 
 
@@ -234,6 +235,8 @@ def _diagonal_image(
         found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
     shape = DiagonalShape(diagonal_squares(body.factor, found))
     claim = _image_claim(body, order, None, weights, None, shape, found)
+    if unit and size.size <= _MOST_TRIED and claim.certificate().gap > rtol:
+        claim = _better_proved(claim, np.diag(body.factor / unit), np.diag(weights), rtol)
     return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
 
 
