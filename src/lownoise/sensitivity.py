@@ -141,7 +141,7 @@ def _(
 @changes.register(Oracle)
 def _(
     domain: Oracle,
-    relation: Relation,
+    relation: Word,
     center: Vector,
     pivots: Integers,
     step: Vector,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unit bodies that no change of signs moves: what structured domains are images of."""
+"""Unit bodies that changes of signs leave alone: what structured domains are images of."""
 
 from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
@@ -8,6 +8,7 @@ from lownoise.bases.kronecker import KroneckerBase
 from lownoise.bases.mixed import MixedBase, mixed_base, product_base
 from lownoise.bases.norm import NormBase
 from lownoise.bases.sorted_norm import SortedBase
+from lownoise.bases.spectral import SpectralBase, is_symmetric, spectral_base
 
 __all__ = [
     "AbstractBase",
@@ -16,8 +17,11 @@ __all__ = [
     "MixedBase",
     "NormBase",
     "SortedBase",
+    "SpectralBase",
     "base_from_dict",
     "base_to_dict",
+    "is_symmetric",
     "mixed_base",
     "product_base",
+    "spectral_base",
 ]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every unit body can say of itself.
 
-A unit body B ⊂ R^k is compact, convex, full and unchanged by a group of changes of signs that tells
-every two coordinates apart; mostly by all of them. Two facts make it useful: if y ≥ 0 then
-Σ yᵢxᵢ² ≤ energy(y) on B, so {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z is in the hull of
-{x² : x ∈ B}, then some random point of B, with signs drawn from the group, has the second moment
-diag(z).
+A unit body B ⊂ R^k is compact, convex, full and unchanged by a group of sign changes under which
+second moments become diagonal: for any two coordinates some change in the group turns one of them
+and not the other. For most bodies that is every change of signs, for matrices the signs of whole
+rows and columns. Two facts make it useful: if y ≥ 0 then Σ yᵢxᵢ² ≤ energy(y) on B, so
+{x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z is in the hull of {x² : x ∈ B}, then some random point
+of B, with signs drawn at random from the group, has the second moment diag(z).
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ class AbstractBase(ABC):
     def dimension(self) -> int:
         """The number of coordinates k."""
 
-    @property
-    def unconditional(self) -> bool:
-        """Whether every change of signs leaves it as it is, rather than those of a group only."""
-        return True
-
     @abstractmethod
     def norm_up(self, points: Vector) -> Vector:
         """Return at least the norm whose unit ball B is, row by row, and hardly more; shape (n,).
 
         Every row has the same arithmetic wherever it stands: sums go column by column.
         """
+
+    def signed_norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm of every change of signs of each row's entries; shape (n,).
+
+        The norm itself, except where B is not the same under every change of signs.
+        """
+        return self.norm_up(points)
 
     @abstractmethod
     def support_up(self, directions: Vector) -> Vector:

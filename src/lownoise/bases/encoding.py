@@ -13,6 +13,7 @@ from lownoise.bases.kronecker import KroneckerBase
 from lownoise.bases.mixed import MixedBase
 from lownoise.bases.norm import NormBase
 from lownoise.bases.sorted_norm import SortedBase
+from lownoise.bases.spectral import SpectralBase, is_symmetric
 from lownoise.errors import FileError
 
 if TYPE_CHECKING:
@@ -61,6 +62,12 @@ def _(base: KroneckerBase) -> dict[str, Any]:
         "first": base_to_dict(base.first),
         "second": base_to_dict(base.second),
     }
+
+
+@base_to_dict.register(SpectralBase)
+def _(base: SpectralBase) -> dict[str, Any]:
+    gauge = base_to_dict(base.gauge)
+    return {"kind": "spectral", "rows": base.rows, "columns": base.columns, "gauge": gauge}
 
 
 def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
@@ -122,10 +129,24 @@ def _order_from_json(value: object) -> float:
     return float(value)
 
 
+def _spectral(fields: dict[str, Any]) -> SpectralBase:
+    rows, columns = fields["rows"], fields["columns"]
+    for size in (rows, columns):
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise FileError(f"base.rows={rows!r} and base.columns={columns!r} describe no matrix")
+    gauge = base_from_dict(fields["gauge"])
+    if gauge.dimension != min(rows, columns) or not is_symmetric(gauge):
+        raise FileError(
+            f"base.gauge is no permutation-symmetric body in {min(rows, columns)} coordinates"
+        )
+    return SpectralBase(rows, columns, gauge)
+
+
 _KINDS: dict[str, Callable[[dict[str, Any]], AbstractBase]] = {
     "norm": _norm,
     "capped": _capped,
     "sorted": _sorted,
     "mixed": _mixed,
     "kronecker": _kronecker,
+    "spectral": _spectral,
 }

@@ -48,11 +48,6 @@ class KroneckerBase(AbstractBase):
         """k₁·k₂."""
         return self.first.dimension * self.second.dimension
 
-    @property
-    def unconditional(self) -> bool:
-        """Signs of single products xᵢyⱼ lead out of it."""
-        return False
-
     def _tables(self, rows: Vector) -> Vector:
         return rows.reshape(len(rows), self.first.dimension, self.second.dimension)
 
@@ -76,6 +71,11 @@ class KroneckerBase(AbstractBase):
         corners = np.sum(1 / self.first.widths()) * np.sum(1 / self.second.widths())
         missed = (2 + sizes.shape[1]) * place * sizes[:, 0] * corners
         return np.asarray(scale * np.where(top > 0, total * (1 + _SLACK) + missed, 0.0))
+
+    def signed_norm_up(self, points: Vector) -> Vector:
+        """Return the sum over coordinates of their sizes alone, which no sign changes."""
+        slack = 1 + 2.0**-42 + self.dimension * 2.0**-50  # the widths are rounded up
+        return np.asarray(np.abs(points) @ (1 / self.widths()) * slack)
 
     def support_up(self, directions: Vector) -> Vector:
         """Return the lesser bound: the support of the rows' supports, or of the columns'."""

@@ -51,11 +51,6 @@ class MixedBase(AbstractBase):
         """The number of coordinates of all parts."""
         return int(self._ends[-1])
 
-    @property
-    def unconditional(self) -> bool:
-        """Whether all parts are."""
-        return all(part.unconditional for part in self.parts)
-
     @cached_property
     def _ends(self) -> Integers:
         return np.cumsum([0, *(part.dimension for part in self.parts)])
@@ -72,6 +67,11 @@ class MixedBase(AbstractBase):
         """Return at least the outer norm of the parts' norms."""
         inner = np.stack([part.norm_up(points[:, own]) for part, own in self._pairs()], axis=1)
         return self._outer.norm_up(inner)
+
+    def signed_norm_up(self, points: Vector) -> Vector:
+        """Return at least the outer norm of the parts' norms, whatever the signs."""
+        inner = [part.signed_norm_up(points[:, own]) for part, own in self._pairs()]
+        return self._outer.norm_up(np.stack(inner, axis=1))
 
     def support_up(self, directions: Vector) -> Vector:
         """Return at least the outer support of the parts' supports."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
     from lownoise.bases import AbstractBase
 
+_FEW_ROWS = 16
 _MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
 
 
@@ -94,6 +95,8 @@ class ImageBody(AbstractBody):
             size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
             hidden = growth(self.dimension + 3) * _length(size) * (1 + 2.0**-30)
             longest = max(self._piece_up(image, *piece) for piece in self.base.pieces())
+            if len(image) <= _FEW_ROWS:  # at most what its rows reach alone; equal for one
+                longest = min(longest, _length(self.base.support_up(image)))
             return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
 
     def _piece_up(self, image: Vector, kept: Integers, base: AbstractBase) -> float:

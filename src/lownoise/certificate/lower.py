@@ -168,7 +168,7 @@ def _(
     asked = np.sqrt(c) * weights
     rows = np.sqrt(z)[:, None] * body.dense.T
     paired = _paired(rows, np.zeros(body.dimension), asked, queries, hint)
-    rounded = _rounded_signs(body, z, asked, queries) if body.base.unconditional else 0.0
+    rounded = _rounded_signs(body, z, asked, queries)
     scale = math.sqrt(order_norm(c, conjugate(order)))
     return max(paired / math.sqrt(mass), rounded / scale) * (1 - SLACK)
 
@@ -227,20 +227,20 @@ def _rounded_signs(
     asked: Vector,
     queries: Vector | None,
 ) -> float:
-    """Return √(2/π)·Σ √zᵢ·‖asked·L·fᵢ‖ over the norm of √z: at most the best fidelity.
+    """Return √(2/π)·Σ √zᵢ·‖asked·L·fᵢ‖ over the norm of ±√z: at most the best fidelity.
 
     Let W have the columns asked·L·fᵢ divided by their lengths, g be normal and x = √z∘sign(Wᵀg),
-    which the base holds once divided by the norm of √z. Then E xxᵀ = (2/π)·√z√zᵀ∘arcsin[WᵀW] ⪰
-    (2/π)·diag(√z) WᵀW diag(√z), since arcsin[Z] − Z is a sum of Schur products (Nesterov's
-    rounding; its use here is ours), and the nuclear norm of asked·L·F·diag(√z)·Wᵀ is at least its
-    trace.
+    which the base holds once divided by the greatest norm of √z with any signs. Then E xxᵀ =
+    (2/π)·√z√zᵀ∘arcsin[WᵀW] ⪰ (2/π)·diag(√z) WᵀW diag(√z), since arcsin[Z] − Z is a sum of Schur
+    products (Nesterov's rounding; its use here is ours), and the nuclear norm of
+    asked·L·F·diag(√z)·Wᵀ is at least its trace.
     """
     image = body.dense if queries is None else queries @ body.dense
     size = np.abs(body.dense) if queries is None else np.abs(queries) @ np.abs(body.dense)
     lengths = np.linalg.norm(asked[:, None] * image, axis=0)
     lengths -= growth(image.shape[0] + 9) * lengths
     lengths -= growth(body.dimension + 9) * np.linalg.norm(asked[:, None] * size, axis=0)
-    norm = float(body.base.norm_up(np.sqrt(squares)[None])[0])
+    norm = float(body.base.signed_norm_up(np.sqrt(squares)[None])[0])
     total = math.fsum(np.sqrt(squares) * np.maximum(lengths, 0.0))
     return math.sqrt(2 / math.pi) * total / norm if norm > 0 else 0.0
 

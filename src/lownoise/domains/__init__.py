@@ -9,6 +9,12 @@ from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.ellipsoid import Ellipsoid
 from lownoise.domains.image import Image, checked_image
 from lownoise.domains.joined import hull, kronecker, minkowski_sum, product
+from lownoise.domains.matrices import (
+    KyFanBall,
+    OperatorNormBall,
+    SchattenBall,
+    UnitarilyInvariantBall,
+)
 from lownoise.domains.oracle import Oracle, OracleDifference
 from lownoise.domains.ordered import OrderedBall, TopBall
 from lownoise.domains.points import Points
@@ -22,12 +28,16 @@ __all__ = [
     "Box",
     "Ellipsoid",
     "Image",
+    "KyFanBall",
+    "OperatorNormBall",
     "Oracle",
     "OracleDifference",
     "OrderedBall",
     "Points",
     "PointsDifference",
+    "SchattenBall",
     "TopBall",
+    "UnitarilyInvariantBall",
     "Zonotope",
     "as_image",
     "checked_image",

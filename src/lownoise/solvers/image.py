@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 5000
 _EVERY = 10  # rounds between looks at the gap, and extrapolations
 _LEAST = 1e-300
+_LOOKS = 10
+_STALLED = 1e-2
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
 _INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
 
@@ -109,12 +111,14 @@ def least_majorant(
     """
     search = _Search(squared, base, order)
     status, rounds = _SHORT, 0
+    gaps: list[float] = []
     try:
         for rounds in range(_MOST_ROUNDS + 1):
             if search.step(look=rounds % _EVERY == 0):
                 if progress is not None:
                     progress(Progress(rounds, search.lower, search.upper))
-                if search.settled or search.upper / search.lower - 1 <= rtol:
+                gap = search.upper / search.lower - 1
+                if search.settled or gap <= rtol or _stalls(gaps, gap):
                     status = SOLVED
                     break
     except KeyboardInterrupt:
@@ -128,6 +132,15 @@ def least_majorant(
         status,
         rounds,
     )
+
+
+def _stalls(gaps: list[float], gap: float) -> bool:
+    """Take a gap in; return whether ten looks have closed hardly any of it.
+
+    Where a base's bounds are not exact, both sides come to rest with a gap between them.
+    """
+    gaps.append(gap)
+    return len(gaps) > _LOOKS and gap > (1 - _STALLED) * gaps[-1 - _LOOKS]
 
 
 class _Search:

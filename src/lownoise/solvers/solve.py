@@ -65,6 +65,7 @@ _LOOSE = (
 )
 _NEARLY = 1e-4  # how near evidence first is: mostly ellipsoids that can be proved are farther
 _WITHIN = 3.0
+_MOST_TRIED = 25  # coordinates of a diagonal image whose far points are looked for
 _FLOOR_SHARE = 0.1  # of rtol: what the floor under query weights may cost
 
 
@@ -319,6 +320,10 @@ def _diagonal_image(
         found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
     shape = DiagonalShape(diagonal_squares(body.factor, found))
     claim = _image_claim(body, order, None, weights, None, shape, found)
+    if unit and size.size <= _MOST_TRIED and claim.certificate().gap > rtol:
+        asked = np.diag(weights)
+        claim = _better_proved(claim, np.diag(body.factor), asked, unit, rtol)
+        claim = _tight(claim, asked) if isinstance(claim.shape, DenseShape) else claim
     return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
 
 

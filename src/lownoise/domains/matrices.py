@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrices whose singular values are bounded: balls of unitarily invariant norms.
+
+A record is a matrix, its entries row by row. By symmetry the least ellipsoid around such a ball is
+a round one, for every p: the signs of rows and columns and their permutations move the ball onto
+itself, their averages only lower the convex √tr_{p/2}(M) (002, section 2.3), and what they all
+leave alone is a multiple of the identity. So Γ_p = d^{1/p}·radius·R, where R is the greatest
+Euclidean length of a point of the gauge's unit body.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen, vector
+from lownoise.bases import NormBase, SortedBase, is_symmetric, spectral_base
+from lownoise.domains.ball import checked_dimension, checked_norm_order, checked_positive
+from lownoise.domains.image import Image, check_size, checked_center
+from lownoise.errors import DomainError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
+
+
+def OperatorNormBall(  # noqa: N802 (a domain is named like one)
+    rows: int,
+    columns: int,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the matrices X with ‖X − center‖ ≤ radius in the operator (spectral) norm.
+
+    Γ_p = radius·√min(rows, columns)·(rows·columns)^{1/p}.
+
+    Args:
+        rows: at least 1.
+        columns: at least 1.
+        radius: in the unit of the entries, at least 0.
+        center: shape (rows, columns) or (rows·columns,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range.
+
+    Examples:
+        >>> contractions = OperatorNormBall(2, 2)
+        >>> contractions.clamp(np.array([3.0, 0.0, 0.0, 0.5])).round(9)
+        array([1.        , 0.        , 0.        , 0.16666667])
+        >>> round(contractions.support(np.array([1.0, 0.0, 0.0, 1.0])), 9)  # the trace
+        2.0
+    """
+    m = _checked_least(rows, columns, "OperatorNormBall")
+    return _ball(rows, columns, NormBase(m, math.inf), radius, center, "OperatorNormBall")
+
+
+def SchattenBall(  # noqa: N802 (a domain is named like one)
+    rows: int,
+    columns: int,
+    order: float,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the matrices with ‖σ(X − center)‖_order ≤ radius, σ the singular values.
+
+    Order 1 is the nuclear norm, 2 the Frobenius norm, ∞ the operator norm. Γ_p =
+    radius·min(rows, columns)^{1/2 − 1/order}·(rows·columns)^{1/p}, without the first power below 2.
+
+    Args:
+        rows: at least 1.
+        columns: at least 1.
+        order: in [1, ∞].
+        radius: in the unit of the entries, at least 0.
+        center: shape (rows, columns) or (rows·columns,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range.
+
+    Examples:
+        >>> nuclear = SchattenBall(2, 2, order=1)
+        >>> round(nuclear.support(np.array([3.0, 0.0, 0.0, 4.0])), 9)
+        4.0
+    """
+    m = _checked_least(rows, columns, "SchattenBall")
+    r = checked_norm_order(order, "SchattenBall.order")
+    return _ball(rows, columns, NormBase(m, r), radius, center, "SchattenBall")
+
+
+def KyFanBall(  # noqa: N802 (a domain is named like one)
+    rows: int,
+    columns: int,
+    largest: int,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the matrices whose k largest singular values, about the center, sum to ≤ radius.
+
+    One is the operator norm, all the nuclear norm. Γ_p =
+    radius·max(1, √min(rows, columns)/k)·(rows·columns)^{1/p}.
+
+    Args:
+        rows: at least 1.
+        columns: at least 1.
+        largest: k, from 1 to min(rows, columns).
+        radius: in the unit of the entries, at least 0.
+        center: shape (rows, columns) or (rows·columns,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range.
+
+    Examples:
+        >>> ball = KyFanBall(3, 3, largest=2)
+        >>> round(ball.support(np.eye(3).ravel()), 9)
+        1.5
+    """
+    m = _checked_least(rows, columns, "KyFanBall")
+    k = checked_dimension(largest, "KyFanBall.largest")
+    if k > m:
+        raise DomainError(
+            f"KyFanBall.largest={k} singular values of a matrix that has {m}; give at most {m}"
+        )
+    if k in (1, m):
+        gauge: AbstractBase = NormBase(m, math.inf if k == 1 else 1.0)
+    else:
+        gauge = SortedBase(frozen(np.where(np.arange(m) < k, 1.0, 0.0)))
+    return _ball(rows, columns, gauge, radius, center, "KyFanBall")
+
+
+def UnitarilyInvariantBall(  # noqa: N802 (a domain is named like one)
+    rows: int,
+    columns: int,
+    gauge: Image,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the matrices whose singular values, about the center, lie in radius·gauge.
+
+    Every unitarily invariant norm is of this form, and every permutation-symmetric norm gives one.
+
+    Args:
+        rows: at least 1.
+        columns: at least 1.
+        gauge: the unit ball of a norm that neither signs nor the order of coordinates change, in
+            min(rows, columns) coordinates, such as `ln.Ball`.
+        radius: at least 0.
+        center: shape (rows, columns) or (rows·columns,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range, or the gauge is no such ball about zero.
+
+    Examples:
+        >>> from lownoise.domains import Ball
+        >>> ball = UnitarilyInvariantBall(2, 3, Ball(2, order=4))
+        >>> round(ball.support(np.array([1.0, 0, 0, 0, 1.0, 0])), 6)  # 2^{3/4}
+        1.681793
+    """
+    name = "UnitarilyInvariantBall"
+    m = _checked_least(rows, columns, name)
+    if not isinstance(gauge, Image):
+        raise DomainError(f"{name}.gauge={type(gauge).__name__} is no norm's ball; give ln.Ball(…)")
+    if gauge.dimension != m:
+        raise DomainError(
+            f"{name}.gauge has {gauge.dimension} coordinates for {m} singular values; give {m}"
+        )
+    size = gauge.factor[:1]
+    alike = gauge.diagonal and bool(np.all(gauge.factor == size)) and is_symmetric(gauge.base)
+    if not alike or np.any(gauge.center):
+        raise DomainError(
+            f"{name}.gauge is not the same about zero in every order of coordinates; "
+            "give a ball about zero of equal axes",
+        )
+    number = checked_positive(radius, f"{name}.radius", least=0.0) * abs(float(size[0]))
+    return _ball(rows, columns, gauge.base, number, center, name)
+
+
+def _ball(
+    rows: int,
+    columns: int,
+    gauge: AbstractBase,
+    radius: float,
+    center: ArrayLike | None,
+    name: str,
+) -> Image:
+    size = checked_positive(radius, f"{name}.radius", least=0.0)
+    middle = frozen(_checked_middle(rows, columns, center, f"{name}.center"))
+    base = spectral_base(int(rows), int(columns), gauge)
+    return Image(frozen(np.full(int(rows) * int(columns), size)), base, middle)
+
+
+def _checked_least(rows: int, columns: int, name: str) -> int:
+    return min(
+        checked_dimension(rows, f"{name}.rows"), checked_dimension(columns, f"{name}.columns")
+    )
+
+
+def _checked_middle(rows: int, columns: int, center: ArrayLike | None, field: str) -> Vector:
+    if center is None:
+        return np.zeros(rows * columns)
+    try:
+        shape = np.shape(center)
+    except ValueError:
+        shape = ()
+    if shape == (rows, columns):
+        center = np.ravel(np.asarray(center))
+    elif len(shape) != 1:
+        raise DomainError(f"{field} has shape {shape}; give ({rows}, {columns})")
+    found = vector(center, field=field, error=DomainError)
+    check_size(found, field)
+    return checked_center(found, rows * columns, field)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images of matrix bodies in the coordinates where they are covered best."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bases import SpectralBase
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+
+_STRAIGHT = 1e-12  # of the trace: what counts as diagonal already
+
+
+@singledispatch
+def turned(base: object, factor: Vector) -> Vector:
+    """Return F' with F'·B = F·B that the program covers better, or F itself.
+
+    X ↦ UᵀXV maps a body of singular values onto itself, so F·(U ⊗ V) has the same image, up to
+    rounding. The ellipsoids that are known to cover the body are Σ (aᵢ + bⱼ)xᵢⱼ² ≤ 1, in all such
+    coordinates the family tr AXXᵀ + tr BXᵀX ≤ 1. In those where the partial traces of FᵀF are
+    diagonal, a map that sees one direction only is a diagonal matrix (its singular values), and is
+    covered exactly.
+
+    Args:
+        base: B; only a body of matrices has such maps.
+        factor: F, shape (d, k); or shape (d,), a diagonal, which has diagonal traces already.
+
+    Examples:
+        >>> from lownoise.bases import NormBase
+        >>> trace_of_shift = np.array([[0.0, 1.0, 1.0, 0.0]])
+        >>> np.abs(turned(SpectralBase(2, 2, NormBase(2, np.inf)), trace_of_shift)).round(9)
+        array([[1., 0., 0., 1.]])
+    """
+    return factor
+
+
+@turned.register(SpectralBase)
+def _(base: SpectralBase, factor: Vector) -> Vector:
+    if factor.ndim == 1:
+        return factor
+    maps = factor.reshape(-1, base.rows, base.columns)
+    # in parts of the largest entry, so that no square overflows
+    unit = float(np.max(np.abs(maps)))
+    if not unit:
+        return factor
+    scaled = maps / unit
+    left = _axes(np.concatenate(list(scaled), axis=1).T)
+    right = _axes(np.concatenate(list(scaled), axis=0))
+    if left is None and right is None:
+        return factor
+    if left is not None:
+        maps = left.T @ maps
+    if right is not None:
+        maps = maps @ right
+    return frozen(np.ascontiguousarray(maps.reshape(factor.shape)))
+
+
+def _axes(rows: Vector) -> Vector | None:
+    """Return the eigenvectors of rowsᵀ·rows as columns; None where it is diagonal already."""
+    gram = rows.T @ rows
+    off = gram - np.diag(np.diag(gram))
+    if np.max(np.abs(off)) <= _STRAIGHT * float(np.trace(gram)):
+        return None
+    return np.asarray(np.linalg.eigh(gram)[1])
