@@ -230,8 +230,10 @@ def test_singular_values_are_bounded_at_any_scale(seed, rows, columns, exponent)
     x = rng.normal(size=(3, rows, columns)) * 10.0**exponent
     x[1, :, 0] *= 1e-9
     found = singular_values(x)
-    gram = [np.sqrt(max(np.linalg.eigvalsh(a @ a.T / (s := np.max(np.abs(a))) ** 2)[-1], 0)) * s
-            for a in x]
+    gram = [
+        np.sqrt(max(np.linalg.eigvalsh(a @ a.T / (s := np.max(np.abs(a))) ** 2)[-1], 0)) * s
+        for a in x
+    ]
     assert np.all(found.stretch * found.values[:, 0] + found.off >= np.array(gram) * (1 - 1e-14))
     assert np.all(found.off <= 1e-11 * found.values[:, 0])
 

@@ -80,7 +80,9 @@ class ImageBody(AbstractBody):
         size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
         hidden = growth(self.dimension + 3) * float(np.linalg.norm(size)) * (1 + 2.0**-30)
         longest = min(self._bounded(image, y) for y in self._candidates(image))
-        if len(image) <= _FEW_ROWS:  # ‖image·x‖² is at most what its rows reach alone; equal for one
+        if (
+            len(image) <= _FEW_ROWS
+        ):  # ‖image·x‖² is at most what its rows reach alone; equal for one
             longest = min(longest, float(np.linalg.norm(self.base.support_up(image))))
         return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
 
