@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
-_LEAST = 1e-150
+_LEAST = 1e-250
 _ROUNDS = 80
 _SOLVED = 1e-13
 _TOWARDS = 0.99  # of the way to the boundary

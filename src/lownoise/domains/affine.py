@@ -13,6 +13,7 @@ from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.image import Image, check_size, checked_center, checked_factor
 from lownoise.domains.points import Points
 from lownoise.domains.symmetric import as_image
+from lownoise.domains.turning import turned
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def image(
         product = f * own.factor if own.diagonal else f @ own.factor
     check_size(product, "image.factor × domain")
     check_size(center, "image.factor × center")
-    return Image(frozen(product), own.base, center)
+    return Image(frozen(turned(own.base, product)), own.base, center)
 
 
 def projection(domain: AbstractDomain, coordinates: Sequence[int]) -> AbstractDomain:

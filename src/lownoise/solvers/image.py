@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 5000
 _EVERY = 10  # rounds between looks at the gap, and extrapolations
 _LEAST = 1e-300
+_FAINT = 1e-200  # a weight whose answers still have a say in what is covered
 _LOOKS = 10
 _STALLED = 1e-2
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
@@ -174,7 +175,7 @@ class _Search:
         if not self.settled:
             g = self._variances(np.sqrt(z / a))
             moved = (c * np.square(g / np.max(g))) ** (1 / (2 * self._q - 1))
-            self._c = np.maximum(moved / order_norm(moved, self._q), _LEAST)
+            self._c = np.maximum(moved / order_norm(moved, self._q), _FAINT)
         return look
 
     def _variances(self, u: Vector) -> Vector:
