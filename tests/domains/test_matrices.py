@@ -31,9 +31,9 @@ KINDS = {
     "operator": (lambda r, c: ln.OperatorNormBall(r, c, 2.0), lambda m: 2 * math.sqrt(m)),
     "Schatten 4": (lambda r, c: ln.SchattenBall(r, c, 4, 2.0), lambda m: 2 * m**0.25),
     "Schatten 3": (lambda r, c: ln.SchattenBall(r, c, 3, 2.0), lambda m: 2 * m ** (1 / 6)),
-    "Schatten 2": (lambda r, c: ln.SchattenBall(r, c, 2, 2.0), lambda m: 2.0),
-    "Schatten 1.5": (lambda r, c: ln.SchattenBall(r, c, 1.5, 2.0), lambda m: 2.0),
-    "nuclear": (lambda r, c: ln.SchattenBall(r, c, 1, 2.0), lambda m: 2.0),
+    "Schatten 2": (lambda r, c: ln.SchattenBall(r, c, 2, 2.0), lambda _: 2.0),
+    "Schatten 1.5": (lambda r, c: ln.SchattenBall(r, c, 1.5, 2.0), lambda _: 2.0),
+    "nuclear": (lambda r, c: ln.SchattenBall(r, c, 1, 2.0), lambda _: 2.0),
     "Ky Fan 2": (lambda r, c: ln.KyFanBall(r, c, 2, 2.0), lambda m: 2 * max(1, math.sqrt(m) / 2)),
     "capped": (lambda r, c: capped(r, c, 0.6), lambda m: 2 * min(1, 0.6 * math.sqrt(m))),
 }
@@ -71,7 +71,7 @@ def test_the_ball_itself_has_its_closed_form(kind, order, rows, columns):
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_closed_form_is_that_of_a_list_of_matrices(kind, order):
     """The general solver on points of the ball: it knows nothing of matrices."""
-    make, length = KINDS[kind]
+    _, length = KINDS[kind]
     found = ln.enclose(ln.Points(listed(kind)), order=order).certificate
     assert found.lower == pytest.approx(length(2) * 4 ** (1 / order), rel=2e-6)
 
@@ -247,7 +247,7 @@ def test_turning_closes_gaps(order):
         (lambda: ln.OperatorNormBall(0, 2), "rows=0"),
         (lambda: ln.OperatorNormBall(2, -1), "columns=-1"),
         (lambda: ln.OperatorNormBall(2.5, 2), "rows=2.5"),
-        (lambda: ln.OperatorNormBall(2, True), "columns=True"),
+        (lambda: ln.OperatorNormBall(2, columns=True), "columns=True"),
         (lambda: ln.OperatorNormBall(2, 2, radius=math.inf), "radius=inf"),
         (lambda: ln.OperatorNormBall(2, 2, radius=-1), "radius=-1"),
         (lambda: ln.OperatorNormBall(2, 2, radius=1e300), r"beyond 2\^250"),

@@ -88,29 +88,6 @@ class ImageBody(AbstractBody):
 
     def reach_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
-<<<<<<< HEAD
-=======
-        image = matrix * self.factor if self.diagonal else matrix @ self.factor
-        size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
-        hidden = growth(self.dimension + 3) * float(np.linalg.norm(size)) * (1 + 2.0**-30)
-        longest = min(self._bounded(image, y) for y in self._candidates(image))
-        if (
-            len(image) <= _FEW_ROWS
-        ):  # ‖image·x‖² is at most what its rows reach alone; equal for one
-            longest = min(longest, float(np.linalg.norm(self.base.support_up(image))))
-        return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
-
-    def _candidates(self, image: Vector) -> list[Vector]:
-        """Return coefficients that may prove little: the hint's, and two read off the image."""
-        squares = np.einsum("ij,ij->j", image, image)
-        least = 2.0**-80 * float(np.max(squares, initial=0.0))
-        found = [np.maximum(squares, least or 1.0)]
-        if self.hint is not None:
-            found.insert(0, self.hint)
-        return found
-
-    def _bounded(self, image: Vector, y: Vector) -> float:
->>>>>>> a047f4756afbda9dd76c2ffe5fd3b3d87c587590
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             image = matrix * self.factor if self.diagonal else matrix @ self.factor
             if not np.all(np.isfinite(image)):
