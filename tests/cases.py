@@ -232,6 +232,12 @@ MEMBERS = (
     Member("interval", Ball(1, 3.0), moved(in_ball(1, 2.0), 3.0, 0.0), always(3.0)),
     Member("one point", Ball(3, 0.0, center=AWAY), moved(in_ball(3, 2.0), 0.0, AWAY), always(0.0)),
     Member(
+        "point in a table",
+        Ellipsoid(np.zeros((2, 2)), [3.0, 4.0]),
+        moved(in_ball(2, 2.0), 0.0, np.array([3.0, 4.0])),
+        always(0.0),
+    ),
+    Member(
         "half axes",
         Ellipsoid(AXES),
         moved(in_ball(3, 2.0), AXES, 0.0),

@@ -238,7 +238,7 @@ def test_every_change_of_the_integers_is_covered(member, relation):
         np.vstack([table(member, 1)[: 12 if member.slow else ROWS], ends])
     ).astype(np.float64)
     if relation == "substitute":
-        changes = (codes[:, None] - codes).reshape(-1, codes.shape[1])
+        changes = (codes[:, None] - codes).reshape(len(codes) ** 2, codes.shape[1])
     else:
         changes = np.hstack([codes, np.full((len(codes), 1), 1 / mechanism.count_step)])
     noise = mechanism.noise

@@ -133,7 +133,7 @@ def test_records_inside_get_the_nearest_codes(member, seed):
 
 def changes_of(codes, count_step):
     if count_step is None:
-        return (codes[:, None] - codes).reshape(-1, codes.shape[1])
+        return (codes[:, None] - codes).reshape(len(codes) ** 2, codes.shape[1])
     return np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])
 
 
