@@ -160,6 +160,7 @@ def test_noise_covers_every_move_of_the_codes(case, order):
         mechanism = coarse(plan, bits)
         coding = mechanism.query.coding
         moves = coding.encode(y) - coding.encode(x)
+        assert np.all(np.abs(moves) <= mechanism.reach.widths() * (1 + 1e-9))
         found = lengths(mechanism.noise, moves.astype(np.float64))
         assert np.all(found <= mechanism.event.mu * (1 + 1e-9))
         # and what is covered does happen, nearly: noise is not wasted
@@ -196,6 +197,18 @@ def test_codes_leave_the_plane_of_the_changes_and_the_noise_knows():
     assert np.max(np.abs(moves @ normal)) > 0.5  # in steps: the plane itself has 0
     assert mechanism.noise.rank == 3
     assert math.isfinite(mechanism.event.mu)
+
+
+def test_a_coordinate_that_never_changes_is_clamped_to_other_digits_and_the_noise_knows():
+    domain, body = CASES["one column in a ball"]
+    mechanism = make(domain, body).terms.mechanism
+    rng = np.random.default_rng(5)
+    rim = domain.extreme(rng.normal(size=(2000, 2)))
+    rim = rim[np.abs(rim[:, 0]) >= 0.25]
+    inner = rim - np.sign(rim[:, :1]) * [0.25, 0.0]
+    coding = mechanism.query.coding
+    moves = np.abs(coding.encode(rim) - coding.encode(inner))[:, 1]
+    assert 0 < np.max(moves) <= mechanism.reach.widths()[1]
 
 
 def exact_offset(coding, rows):

@@ -164,7 +164,7 @@ def rounding_slack(lower: Vector, upper: Vector, center: Vector, step: Vector) -
 
     Examples:
         >>> one = np.ones(1)
-        >>> 0.5 < rounding_slack(-one, one, 0 * one, one)[0] < 0.500001
+        >>> bool(0.5 < rounding_slack(-one, one, 0 * one, one)[0] < 0.500001)
         True
     """
     most = np.maximum(np.abs(lower - center), np.abs(upper - center)) * (1 / step)
