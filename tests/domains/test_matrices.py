@@ -71,7 +71,7 @@ def test_the_ball_itself_has_its_closed_form(kind, order, rows, columns):
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_closed_form_is_that_of_a_list_of_matrices(kind, order):
     """The general solver on points of the ball: it knows nothing of matrices."""
-    make, length = KINDS[kind]
+    _, length = KINDS[kind]
     found = ln.enclose(ln.Points(listed(kind)), order=order).certificate
     assert found.lower == pytest.approx(length(2) * 4 ** (1 / order), rel=2e-6)
 
@@ -247,7 +247,7 @@ def test_turning_closes_gaps(order):
         (lambda: ln.OperatorNormBall(0, 2), "rows=0"),
         (lambda: ln.OperatorNormBall(2, -1), "columns=-1"),
         (lambda: ln.OperatorNormBall(2.5, 2), "rows=2.5"),
-        (lambda: ln.OperatorNormBall(2, True), "columns=True"),
+        (lambda: ln.OperatorNormBall(2, columns=True), "columns=True"),
         (lambda: ln.OperatorNormBall(2, 2, radius=math.inf), "radius=inf"),
         (lambda: ln.OperatorNormBall(2, 2, radius=-1), "radius=-1"),
         (lambda: ln.OperatorNormBall(2, 2, radius=1e300), r"beyond 2\^250"),
