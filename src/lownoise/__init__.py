@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lownoise import errors
-    from lownoise.domains import Ball, Box, Ellipsoid, Points, Zonotope, difference_body
+    from lownoise.domains import (
+        Ball,
+        Box,
+        Ellipsoid,
+        Points,
+        Slab,
+        Zonotope,
+        difference_body,
+        intersection,
+    )
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
     from lownoise.planning import Plan, plan
@@ -38,6 +47,7 @@ __all__ = [
     "Plan",
     "Points",
     "Release",
+    "Slab",
     "Zonotope",
     "__version__",
     "approx_dp",
@@ -47,6 +57,7 @@ __all__ = [
     "errors",
     "factorize",
     "gaussian_dp",
+    "intersection",
     "plan",
     "verify",
     "zcdp",
@@ -64,12 +75,14 @@ _HOMES = {
     "Plan": "lownoise.planning",
     "Points": "lownoise.domains",
     "Release": "lownoise.release",
+    "Slab": "lownoise.domains",
     "approx_dp": "lownoise.privacy",
     "convert": "lownoise.privacy",
     "difference_body": "lownoise.domains",
     "enclose": "lownoise.enclosure",
     "factorize": "lownoise.factorization",
     "gaussian_dp": "lownoise.privacy",
+    "intersection": "lownoise.domains",
     "plan": "lownoise.planning",
     "verify": "lownoise.verification",
     "zcdp": "lownoise.privacy",

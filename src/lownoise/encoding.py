@@ -13,9 +13,24 @@ import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases import base_from_dict, base_to_dict
-from lownoise.certificate import CornerDual, ImageDual, PointDual, ProductDual, SquaresDual
+from lownoise.certificate import (
+    CornerDual,
+    ImageDual,
+    PointDual,
+    ProductDual,
+    SectionDual,
+    SquaresDual,
+)
 from lownoise.coordinates import Coordinates, fits
-from lownoise.domains import AbstractClampedDomain, Box, Image, Points, checked_image
+from lownoise.domains import (
+    AbstractClampedDomain,
+    Box,
+    Image,
+    Intersection,
+    Points,
+    checked_image,
+    checked_intersection,
+)
 from lownoise.errors import FileError
 from lownoise.shapes import DenseShape, DiagonalShape
 
@@ -61,11 +76,28 @@ def _(domain: Image) -> dict[str, Any]:
     }
 
 
+@domain_to_dict.register(Intersection)
+def _(domain: Intersection) -> dict[str, Any]:
+    section = domain.section
+    return {
+        "intersection": {
+            "rows": section.rows.tolist(),
+            "offsets": section.offsets.tolist(),
+            "base": base_to_dict(section.base),
+            "center": domain.middle.tolist(),
+        },
+    }
+
+
 def domain_from_dict(fields: dict[str, Any]) -> Box | AbstractClampedDomain | Points:
     """Return the domain of those fields."""
     if "image" in fields:
         own = fields["image"]
         return checked_image(own["factor"], base_from_dict(own["base"]), own["shift"])
+    if "intersection" in fields:
+        own = fields["intersection"]
+        base = base_from_dict(own["base"])
+        return checked_intersection(own["rows"], own["offsets"], base, own["center"])
     if "points" in fields:
         return Points(fields["points"])
     return Box(fields["lower"], fields["upper"])
@@ -197,6 +229,16 @@ def _(dual: SquaresDual | ImageDual, plain: SquaresDual | ImageDual) -> dict[str
     return fields
 
 
+@_evidence.register(SectionDual)
+def _(dual: SectionDual, plain: SectionDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "sections"}
+    for prefix, each in (("", dual), ("plain_", plain)):
+        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
+        fields[f"{prefix}points"] = each.points.tolist()
+        fields[f"{prefix}vertex_weights"] = each.vertex_weights.tolist()
+    return fields
+
+
 def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Dual, Dual]:
     """Return the evidence of those fields, for `answers` answers.
 
@@ -233,11 +275,19 @@ def _images(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     return ImageDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
 
 
+def _sections(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+    queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
+    points = table(fields[f"{prefix}points"], f"evidence.{prefix}points")
+    weights = fields[f"{prefix}vertex_weights"]
+    return SectionDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
+
+
 _MEASURES: dict[str, Callable[..., Dual]] = {"list": PointDual, "product": ProductDual}
 _EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Dual]] = {
     "corners": _corners,
     "images": _images,
     "points": _vertices,
+    "sections": _sections,
 }
 
 

@@ -4,6 +4,7 @@
 from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
 from lownoise.bases.encoding import base_from_dict, base_to_dict
+from lownoise.bases.meet import MeetBase
 from lownoise.bases.norm import NormBase
 from lownoise.bases.product import ProductBase, product_base
 from lownoise.bases.sorted_norm import SortedBase
@@ -11,6 +12,7 @@ from lownoise.bases.sorted_norm import SortedBase
 __all__ = [
     "AbstractBase",
     "CappedBase",
+    "MeetBase",
     "NormBase",
     "ProductBase",
     "SortedBase",

@@ -6,6 +6,7 @@ from lownoise.bodies.answers import answer_radius, answer_widths
 from lownoise.bodies.box import SymmetricBox
 from lownoise.bodies.image import ImageBody, RoundedBody, image_body
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.bodies.section import Section, SectionBody, is_slabs
 
 __all__ = [
     "AbstractBody",
@@ -13,10 +14,13 @@ __all__ = [
     "ImageBody",
     "PointDifferences",
     "RoundedBody",
+    "Section",
+    "SectionBody",
     "SymmetricBox",
     "SymmetricPoints",
     "TranslatedPoints",
     "answer_radius",
     "answer_widths",
     "image_body",
+    "is_slabs",
 ]

@@ -8,6 +8,7 @@ from lownoise.certificate.duals import (
     ImageDual,
     PointDual,
     ProductDual,
+    SectionDual,
     SquaresDual,
 )
 from lownoise.certificate.lower import lower_bound
@@ -22,6 +23,7 @@ __all__ = [
     "ImageDual",
     "PointDual",
     "ProductDual",
+    "SectionDual",
     "SquaresDual",
     "lower_bound",
     "order_norm",

@@ -4,10 +4,17 @@
 from lownoise.domains.abstract import AbstractClampedDomain, AbstractDomain
 from lownoise.domains.ball import Ball
 from lownoise.domains.box import Box
-from lownoise.domains.difference import PointsDifference, difference_body
+from lownoise.domains.difference import (
+    IntersectionDifference,
+    PointsDifference,
+    difference_body,
+)
 from lownoise.domains.ellipsoid import Ellipsoid
 from lownoise.domains.image import Image, checked_image
+from lownoise.domains.intersection import Intersection, checked_intersection
+from lownoise.domains.meet import intersection
 from lownoise.domains.points import Points
+from lownoise.domains.slab import Slab
 from lownoise.domains.zonotope import Zonotope
 
 __all__ = [
@@ -17,9 +24,14 @@ __all__ = [
     "Box",
     "Ellipsoid",
     "Image",
+    "Intersection",
+    "IntersectionDifference",
     "Points",
     "PointsDifference",
+    "Slab",
     "Zonotope",
     "checked_image",
+    "checked_intersection",
     "difference_body",
+    "intersection",
 ]
