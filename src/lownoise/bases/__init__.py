@@ -4,7 +4,7 @@
 from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
 from lownoise.bases.encoding import base_from_dict, base_to_dict
-from lownoise.bases.meet import MeetBase
+from lownoise.bases.meet import MeetBase, only_near
 from lownoise.bases.norm import NormBase
 from lownoise.bases.product import ProductBase, product_base
 from lownoise.bases.sorted_norm import SortedBase
@@ -18,5 +18,6 @@ __all__ = [
     "SortedBase",
     "base_from_dict",
     "base_to_dict",
+    "only_near",
     "product_base",
 ]

@@ -120,19 +120,29 @@ class CappedBase(AbstractBase):
     def spread(self, gains: Vector) -> Vector:
         """Return √z dual to √g in this very body: Σ√(gz) is ⟨√g, √z⟩.
 
-        Below order 2 mixtures of points may do better: the best of those that `moment_up` knows.
+        Below order 2 in the body whose squares fill the hull, or for unequal caps a set around it;
+        then made small enough for the hull.
         """
-        alone = np.square(self.extreme(np.sqrt(gains)[None])[0])
-        if self.order >= 2 or not self._room > 0:  # noqa: PLR2004
-            return np.asarray(alone)
-        # with v² = w·cap^order/room: Σ√(g·cap²·w) under Σv² ≤ 1 and v² ≤ cap^order/room
-        share = np.sqrt(self.cap**self.order / self._room)
-        pull = np.sqrt(gains) * self.cap / share
-        v = CappedBase(np.minimum(share, 1.0)).extreme(pull[None])[0]
-        mixed = np.square(v * self.cap / share)
-        mixed = mixed / max(self.moment_up(mixed), 1.0)
-        values = [float(np.sum(np.sqrt(gains * z))) for z in (alone, mixed)]
-        return np.asarray(mixed if values[1] > values[0] else alone)
+        if self.order >= 2:  # noqa: PLR2004
+            return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
+        hull, scale = self.hull
+        z = hull.spread(gains / np.square(scale)) / np.square(scale)
+        return np.asarray(z / max(self.moment_up(z), 1.0))
+
+    @cached_property
+    def hull(self) -> tuple[CappedBase, Vector]:
+        """A body of order 2 and its scale, whose squares fill the hull of this one's, or more.
+
+        Below order 2 that is z ≤ cap² with Σz ≤ the sum of the list of equal caps, and with
+        Σ z·cap^{order−2} ≤ 1 (chords) for others.
+        """
+        if self.order >= 2:  # noqa: PLR2004
+            return self, np.ones(self.dimension)
+        if self._list is not None:
+            scale = np.full(self.dimension, float(np.sum(self._list)) ** -0.5)
+        else:
+            scale = self.cap ** (self.order / 2 - 1)
+        return CappedBase(np.minimum(self.cap * scale, 1.0)), scale
 
     def widths(self) -> Vector:
         """Return the caps."""
@@ -152,10 +162,8 @@ class CappedBase(AbstractBase):
         """A number such that {w ≤ 1, Σ cap^order·w ≤ room} is in the hull of fillings by 0 and 1.
 
         A vertex of it has one fraction at most, and rounding that up adds the greatest cap^order at
-        most. For equal caps it only says where to look: their sum of squares in parts of cap².
+        most.
         """
-        if self._list is not None:
-            return float(np.sum(self._list) * self.cap[0] ** (self.order - 2))
         room = 1 - float(np.max(self.cap**self.order))
         return room if room > 2.0**-30 else 0.0
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
 _SLACK = 2.0**-44
-_ROUNDS = 400  # of the search for a split
+_ROUNDS = 150  # of the search for a split
 _NEAR = 1e-9
 _CLIMBS = 40
 
@@ -94,8 +94,17 @@ class MeetBase(AbstractBase):
         )
 
     def spread(self, gains: Vector) -> Vector:
-        """Return √z dual to √g in this very body, nearly."""
-        return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
+        """Return √z dual to √g in this very body, nearly.
+
+        Where squares fill no convex set, in the body of the parts whose squares fill their hulls;
+        then made small enough.
+        """
+        if squares_convex(self):
+            return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
+        hulls = [square_hull(part) for part in self.parts]
+        scales = [own * scale for (_, own), scale in zip(hulls, self.scales, strict=True)]
+        z = MeetBase(tuple(base for base, _ in hulls), np.array(scales)).spread(gains)
+        return np.asarray(z / max(self.moment_up(z), 1.0))
 
     def widths(self) -> Vector:
         """Return the least width of a part: a point of one axis is in it where it is in all."""
@@ -166,6 +175,40 @@ def _(base: NormBase | CappedBase) -> bool:
 @squares_convex.register(MeetBase)
 def _(base: ProductBase | MeetBase) -> bool:
     return all(squares_convex(part) for part in base.parts)
+
+
+@singledispatch
+def only_near(base: object) -> bool:
+    """Return whether energies of the body are searched for, and so near the best only."""
+    return False
+
+
+@only_near.register(MeetBase)
+def _(base: MeetBase) -> bool:
+    return True
+
+
+@only_near.register(ProductBase)
+def _(base: ProductBase) -> bool:
+    return any(only_near(part) for part in base.parts)
+
+
+@singledispatch
+def square_hull(base: AbstractBase) -> tuple[AbstractBase, Vector]:
+    """Return a body and its scale whose squares fill a convex set around those of `base`."""
+    if squares_convex(base):
+        return base, np.ones(base.dimension)
+    return NormBase(base.dimension, np.inf), 1 / base.widths()
+
+
+@square_hull.register(NormBase)
+def _(base: NormBase) -> tuple[AbstractBase, Vector]:
+    return NormBase(base.size, max(base.order, 2.0)), np.ones(base.size)
+
+
+@square_hull.register(CappedBase)
+def _(base: CappedBase) -> tuple[AbstractBase, Vector]:
+    return base.hull
 
 
 @singledispatch

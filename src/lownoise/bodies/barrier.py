@@ -124,12 +124,12 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
             except np.linalg.LinAlgError:
                 break
             with np.errstate(over="ignore", invalid="ignore"):
-                decrement = -np.sum(slope * move, axis=1)
+                decrement = np.asarray(-np.sum(slope * move, axis=1), np.float64)
             lost = ~np.isfinite(decrement)
             move[lost], decrement[lost] = 0.0, 0.0
             if np.all(decrement < _SETTLED):
                 break
-            length = _length(barrier, point, move, decrement, np.asarray(t * theta))
+            length = _length(barrier, point, np.asarray(move), decrement, np.asarray(t * theta))
             point = np.asarray(point + move * length[:, None])
         if t >= last:
             break

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, triangle_of
+from lownoise.bases import only_near
 from lownoise.certificate.norms import conjugate, order_norm
 from lownoise.solvers.generation import SOLVED, Progress
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS = 5000
 _EVERY = 10  # rounds between looks at the gap, and extrapolations
+_STALLED = 40  # rounds without bounds better by 1e-4, where a body's own are near, not exact
+_BETTER = 1e-4
 _LEAST = 1e-300
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
 _INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
@@ -112,6 +115,8 @@ def least_majorant(
     try:
         for rounds in range(_MOST_ROUNDS + 1):
             if search.step(look=rounds % _EVERY == 0):
+                if search.near and rounds - search.improved > _STALLED:
+                    break
                 if progress is not None:
                     progress(Progress(rounds, search.lower, search.upper))
                 if search.settled or search.upper / search.lower - 1 <= rtol:
@@ -150,9 +155,12 @@ class _Search:
         self.lower, self.upper = 0.0, math.inf
         self.cover, self.squares = np.zeros(0), np.zeros(0)
         self.query_weights = self._c
+        self.improved = self._rounds = 0
+        self.near = only_near(base)
 
     def step(self, *, look: bool) -> bool:
         """Move the weights once; return whether both sides were looked at."""
+        self._rounds += 1
         c, flat = self._c, self._squared.ndim == 1
         a = np.maximum(self._squared * c if flat else c @ self._squared, _LEAST)
         z = np.maximum(self._base.spread(a), _LEAST)
@@ -172,6 +180,8 @@ class _Search:
         y = np.sqrt(a / z) / value
         variance = order_norm(self._variances(1 / y), self._order / 2)
         size = math.sqrt(variance * self._base.energy_up(y))
+        if value > self.lower * (1 + _BETTER) or size < self.upper * (1 - _BETTER):
+            self.improved = self._rounds
         if value > self.lower:
             self.lower, self.squares, self.query_weights = value, z, self._c
         if size < self.upper:
