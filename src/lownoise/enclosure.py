@@ -16,6 +16,7 @@ from lownoise.bodies import (
     OracleBody,
     OracleDifferences,
     PointDifferences,
+    SectionBody,
     SymmetricBox,
     SymmetricPoints,
     TranslatedPoints,
@@ -25,10 +26,13 @@ from lownoise.domains import (
     AbstractDomain,
     Box,
     Image,
+    Intersection,
+    IntersectionDifference,
     Oracle,
     OracleDifference,
     Points,
     PointsDifference,
+    Slab,
 )
 from lownoise.errors import DomainError, PlanError
 from lownoise.shapes import DenseShape
@@ -198,6 +202,21 @@ def _(domain: Image, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT00
     if domain.diagonal and asked:
         return image_body(np.diag(domain.factor), domain.base), domain.center
     return image_body(domain.factor, domain.base), domain.center
+
+
+@_body.register(Intersection)
+def _(domain: Intersection, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    return SectionBody(domain.section, "translates"), domain.middle
+
+
+@_body.register(IntersectionDifference)
+def _(domain: IntersectionDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    return SectionBody(domain.base.section, "differences"), np.zeros(domain.dimension)
+
+
+@_body.register(Slab)
+def _(domain: Slab, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    raise DomainError("domain=Slab is unbounded; cut it with ln.intersection(ln.Box(…), slab)")
 
 
 @_body.register(Box)

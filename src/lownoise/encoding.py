@@ -19,6 +19,7 @@ from lownoise.certificate import (
     OracleDual,
     PointDual,
     ProductDual,
+    SectionDual,
     SquaresDual,
 )
 from lownoise.coordinates import Coordinates, fits
@@ -26,10 +27,12 @@ from lownoise.domains import (
     AbstractClampedDomain,
     Box,
     Image,
+    Intersection,
     Oracle,
     Points,
     PointsDifference,
     checked_image,
+    checked_intersection,
     difference_body,
 )
 from lownoise.errors import FileError
@@ -92,6 +95,19 @@ def _(domain: Oracle) -> dict[str, Any]:
     }
 
 
+@domain_to_dict.register(Intersection)
+def _(domain: Intersection) -> dict[str, Any]:
+    section = domain.section
+    return {
+        "intersection": {
+            "rows": section.rows.tolist(),
+            "offsets": section.offsets.tolist(),
+            "base": base_to_dict(section.base),
+            "center": domain.middle.tolist(),
+        },
+    }
+
+
 def oracle_of(domain: object) -> Oracle | None:
     """Return the domain where a file holds its name only."""
     return domain if isinstance(domain, Oracle) else None
@@ -142,6 +158,10 @@ def domain_from_dict(
     if "image" in fields:
         own = fields["image"]
         return checked_image(own["factor"], base_from_dict(own["base"]), own["shift"])
+    if "intersection" in fields:
+        own = fields["intersection"]
+        base = base_from_dict(own["base"])
+        return checked_intersection(own["rows"], own["offsets"], base, own["center"])
     if "points" in fields:
         return Points(fields["points"])
     return Box(fields["lower"], fields["upper"])
@@ -313,6 +333,16 @@ def _(dual: OracleDual, plain: OracleDual) -> dict[str, Any]:
     return fields
 
 
+@_evidence.register(SectionDual)
+def _(dual: SectionDual, plain: SectionDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "sections"}
+    for prefix, each in (("", dual), ("plain_", plain)):
+        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
+        fields[f"{prefix}points"] = each.points.tolist()
+        fields[f"{prefix}vertex_weights"] = each.vertex_weights.tolist()
+    return fields
+
+
 def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Dual, Dual]:
     """Return the evidence of those fields, for `answers` answers.
 
@@ -362,12 +392,20 @@ def _found(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     )
 
 
+def _sections(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+    queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
+    points = table(fields[f"{prefix}points"], f"evidence.{prefix}points")
+    weights = fields[f"{prefix}vertex_weights"]
+    return SectionDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
+
+
 _MEASURES: dict[str, Callable[..., Dual]] = {"list": PointDual, "product": ProductDual}
 _EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Dual]] = {
     "corners": _corners,
     "found": _found,
     "images": _images,
     "points": _vertices,
+    "sections": _sections,
 }
 
 

@@ -26,13 +26,15 @@ from lownoise.bodies import (
     OracleDifferences,
     PointDifferences,
     RoundedBody,
+    Section,
+    SectionBody,
     SymmetricBox,
     SymmetricPoints,
     image_body,
 )
-from lownoise.domains import AbstractClampedDomain, Box, Image, Oracle, Points
+from lownoise.domains import AbstractClampedDomain, Box, Image, Intersection, Oracle, Points
 from lownoise.errors import DomainError, PlanError
-from lownoise.rounding import down, up
+from lownoise.rounding import down, growth, up
 from lownoise.shapes import DiagonalShape
 
 if TYPE_CHECKING:
@@ -149,6 +151,34 @@ def _(
     if relation == "substitute":
         return OracleDifferences(domain.program, pivots, step)
     return LiftedOracle(domain.program, pivots, step, center)
+
+
+@changes.register(Intersection)
+def _(
+    domain: Intersection,
+    relation: Word,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
+) -> AbstractBody:
+    own = domain.section
+    section = Section(frozen(own.rows * step), own.offsets, own.base)
+    if relation == "substitute":
+        return SectionBody(section, "differences")
+    # A(x − middle) + offset = A(x − v) + (A(v − middle) + offset)·1, so ±(x − v, 1) is in the
+    # section with that column, and with the slab |last| ≤ 1; its rounding is divided away
+    away = center - domain.middle
+    size = np.abs(own.rows) @ np.abs(away)
+    off = growth(domain.dimension + 9) * float(np.linalg.norm(size + np.abs(own.offsets)))
+    column = own.rows @ away + own.offsets
+    m, d = own.rows.shape
+    rows = np.zeros((m + 1, d + 1))
+    rows[:m, :d], rows[:m, d], rows[m, d] = section.rows, column, 1.0
+    rows[:m] /= 1 + off if np.any(away) else 1.0
+    lifted = Section(
+        frozen(rows), frozen(np.zeros(m + 1)), product_base([own.base, NormBase(1, math.inf)])
+    )
+    return SectionBody(lifted, "lifted", inside=section, shift=frozen(np.append(-away / step, 1.0)))
 
 
 def radius_up(shape: AbstractShape, body: Reach) -> float:

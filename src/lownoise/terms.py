@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import answer_radius, answer_widths
+from lownoise.bodies import SectionBody, answer_radius, answer_widths
 from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
@@ -110,7 +110,10 @@ class Terms:
     def body(self) -> Body:
         """All changes that one neighbour makes to the summed coordinates, and the count."""
         question, chosen = self.question, self.mechanism.coordinates
-        return summed_body(question.domain, self.relation, question.center, chosen)
+        found = summed_body(question.domain, self.relation, question.center, chosen)
+        if isinstance(found, SectionBody) and self.mechanism.hint is not None:
+            return found.hinted(self.mechanism.hint)
+        return found
 
     def _least(self, dual: Dual, weights: Vector) -> float:
         """Return at most the least objective at μ = 1."""

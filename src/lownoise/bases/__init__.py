@@ -5,7 +5,8 @@ from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
 from lownoise.bases.encoding import base_from_dict, base_to_dict
 from lownoise.bases.kronecker import KroneckerBase
-from lownoise.bases.mixed import MixedBase, mixed_base, product_base
+from lownoise.bases.meet import MeetBase, only_near
+from lownoise.bases.mixed import MixedBase, mixed_base, product_base, side_by_side
 from lownoise.bases.norm import NormBase
 from lownoise.bases.sorted_norm import SortedBase
 from lownoise.bases.spectral import SpectralBase, is_symmetric, spectral_base
@@ -14,6 +15,7 @@ __all__ = [
     "AbstractBase",
     "CappedBase",
     "KroneckerBase",
+    "MeetBase",
     "MixedBase",
     "NormBase",
     "SortedBase",
@@ -22,6 +24,8 @@ __all__ = [
     "base_to_dict",
     "is_symmetric",
     "mixed_base",
+    "only_near",
     "product_base",
+    "side_by_side",
     "spectral_base",
 ]

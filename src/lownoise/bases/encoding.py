@@ -7,9 +7,12 @@ import math
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from lownoise.arrays import vector
+import numpy as np
+
+from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases.capped import CappedBase
 from lownoise.bases.kronecker import KroneckerBase
+from lownoise.bases.meet import MeetBase
 from lownoise.bases.mixed import MixedBase
 from lownoise.bases.norm import NormBase
 from lownoise.bases.sorted_norm import SortedBase
@@ -41,7 +44,13 @@ def _(base: NormBase) -> dict[str, Any]:
 
 @base_to_dict.register(CappedBase)
 def _(base: CappedBase) -> dict[str, Any]:
-    return {"kind": "capped", "cap": base.cap.tolist()}
+    return {"kind": "capped", "cap": base.cap.tolist(), "order": base.order}
+
+
+@base_to_dict.register(MeetBase)
+def _(base: MeetBase) -> dict[str, Any]:
+    parts = [base_to_dict(part) for part in base.parts]
+    return {"kind": "meet", "parts": parts, "scales": base.scales.tolist()}
 
 
 @base_to_dict.register(SortedBase)
@@ -94,7 +103,19 @@ def _capped(fields: dict[str, Any]) -> CappedBase:
     cap = vector(fields["cap"], field="base.cap", error=FileError)
     if not (cap >= _SMALLEST).all() or not (cap <= 1).all():
         raise FileError("base.cap is not made of numbers from 2^-250 to 1")
-    return CappedBase(cap)
+    order = float(fields.get("order", 2.0))
+    if not 1 <= order < math.inf:
+        raise FileError(f"base.order={order!r} describes no ball")
+    return CappedBase(cap, order)
+
+
+def _meet(fields: dict[str, Any]) -> MeetBase:
+    parts = tuple(base_from_dict(part) for part in fields["parts"])
+    scales = matrix(fields["scales"], field="base.scales", error=FileError)
+    sizes = {part.dimension for part in parts}
+    if len(sizes) != 1 or scales.shape != (len(parts), *sizes) or not np.all(scales > 0):
+        raise FileError("base.parts and base.scales do not fit; give one scale above 0 each")
+    return MeetBase(parts, frozen(scales))
 
 
 def _sorted(fields: dict[str, Any]) -> SortedBase:
@@ -145,6 +166,7 @@ def _spectral(fields: dict[str, Any]) -> SpectralBase:
 _KINDS: dict[str, Callable[[dict[str, Any]], AbstractBase]] = {
     "norm": _norm,
     "capped": _capped,
+    "meet": _meet,
     "sorted": _sorted,
     "mixed": _mixed,
     "kronecker": _kronecker,

@@ -156,6 +156,12 @@ def mixed_base(parts: Sequence[AbstractBase], order: float) -> AbstractBase:
     return flat[0] if len(flat) == 1 else MixedBase(tuple(flat), order)
 
 
+def side_by_side(base: AbstractBase) -> tuple[AbstractBase, ...]:
+    """Return the parts of a product, or the body itself."""
+    apart = isinstance(base, MixedBase) and math.isinf(base.order)
+    return base.parts if isinstance(base, MixedBase) and apart else (base,)
+
+
 def product_base(parts: Sequence[AbstractBase]) -> AbstractBase:
     """Return the parts side by side.
 

@@ -12,6 +12,7 @@ from lownoise.bodies.oracle import (
     OracleDifferences,
 )
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.bodies.section import Section, SectionBody, is_slabs
 
 __all__ = [
     "AbstractBody",
@@ -23,10 +24,13 @@ __all__ = [
     "OracleDifferences",
     "PointDifferences",
     "RoundedBody",
+    "Section",
+    "SectionBody",
     "SymmetricBox",
     "SymmetricPoints",
     "TranslatedPoints",
     "answer_radius",
     "answer_widths",
     "image_body",
+    "is_slabs",
 ]

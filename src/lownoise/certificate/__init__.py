@@ -9,6 +9,7 @@ from lownoise.certificate.duals import (
     OracleDual,
     PointDual,
     ProductDual,
+    SectionDual,
     SquaresDual,
 )
 from lownoise.certificate.lower import lower_bound
@@ -24,6 +25,7 @@ __all__ = [
     "OracleDual",
     "PointDual",
     "ProductDual",
+    "SectionDual",
     "SquaresDual",
     "lower_bound",
     "order_norm",

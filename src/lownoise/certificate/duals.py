@@ -98,4 +98,20 @@ class OracleDual:
     query_weights: Vector
 
 
-Dual = CornerDual | PointDual | ProductDual | SquaresDual | ImageDual | OracleDual
+@final
+@dataclass(frozen=True, eq=False)
+class SectionDual:
+    """A measure on a few changes between points of a section, or on a few of its points.
+
+    Args:
+        points: ξ, shape (n, e); or ξ and η side by side, whose difference is meant, shape (n, 2e).
+        vertex_weights: w ≥ 0, shape (n,).
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    points: Vector
+    vertex_weights: Vector
+    query_weights: Vector
+
+
+Dual = CornerDual | PointDual | ProductDual | SquaresDual | ImageDual | OracleDual | SectionDual

@@ -29,6 +29,7 @@ from lownoise.bodies import (
     AbstractPointBody,
     ImageBody,
     PointDifferences,
+    SectionBody,
     SymmetricBox,
     TranslatedPoints,
 )
@@ -38,6 +39,7 @@ from lownoise.certificate.duals import (
     OracleDual,
     PointDual,
     ProductDual,
+    SectionDual,
     SquaresDual,
 )
 from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
@@ -221,6 +223,39 @@ def _(
     return paired / math.sqrt(mass) * (1 - TINY)
 
 
+@lower_bound.register(SectionDual)
+def _(
+    dual: SectionDual,
+    body: SectionBody,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    x, w, c = dual.points, dual.vertex_weights, dual.query_weights
+    shaped = isinstance(body, SectionBody) and x.shape == (w.size, body.width_of_points)
+    _fits(shaped and bool(np.all(w >= 0)), dual, body, weights, queries)
+    if not np.any(w > 0) or not np.any(c > 0):
+        return 0.0
+    # a point of gauge γ > 1 is γ times one of the body, as 0 is in it
+    changes, gauges = body.changes(x)
+    if not np.all(np.isfinite(gauges)):
+        return 0.0
+    mass = np.square(np.maximum(gauges, 1.0)) if not body.moves else np.ones(w.size)
+    if body.moves:
+        changes = changes / np.maximum(gauges, 1.0)[:, None]
+        w = w / math.fsum(w)
+        changes, off = _about_mean(changes, w)
+    else:
+        off = np.zeros(body.dimension)
+    # what rounding of the changes can do, summed over all of them
+    size = np.sqrt(w) @ (np.abs(changes) + body.far) * math.sqrt(max(body.dimension, weights.size))
+    off = off + growth(body.dimension + 9) * size
+    total = math.fsum(w * mass) * order_norm(c, conjugate(order))
+    rows = np.sqrt(w)[:, None] * changes
+    return _paired(rows, off, np.sqrt(c) * weights, queries, hint) / math.sqrt(total) * (1 - SLACK)
+
+
 def _rounded_signs(
     body: ImageBody,
     squares: Vector,
@@ -247,7 +282,7 @@ def _rounded_signs(
 
 def _fits(
     known: bool,  # noqa: FBT001
-    dual: SquaresDual | ImageDual | OracleDual,
+    dual: SquaresDual | ImageDual | OracleDual | SectionDual,
     body: AbstractBody,
     weights: Vector,
     queries: Vector | None,

@@ -5,9 +5,14 @@ from lownoise.domains.abstract import AbstractClampedDomain, AbstractDomain
 from lownoise.domains.affine import image, projection
 from lownoise.domains.ball import Ball
 from lownoise.domains.box import Box
-from lownoise.domains.difference import PointsDifference, difference_body
+from lownoise.domains.difference import (
+    IntersectionDifference,
+    PointsDifference,
+    difference_body,
+)
 from lownoise.domains.ellipsoid import Ellipsoid
 from lownoise.domains.image import Image, checked_image
+from lownoise.domains.intersection import Intersection, checked_intersection
 from lownoise.domains.joined import hull, kronecker, minkowski_sum, product
 from lownoise.domains.matrices import (
     KyFanBall,
@@ -15,9 +20,11 @@ from lownoise.domains.matrices import (
     SchattenBall,
     UnitarilyInvariantBall,
 )
+from lownoise.domains.meet import intersection
 from lownoise.domains.oracle import Oracle, OracleDifference
 from lownoise.domains.ordered import OrderedBall, TopBall
 from lownoise.domains.points import Points
+from lownoise.domains.slab import Slab
 from lownoise.domains.symmetric import as_image
 from lownoise.domains.zonotope import Zonotope
 
@@ -28,6 +35,8 @@ __all__ = [
     "Box",
     "Ellipsoid",
     "Image",
+    "Intersection",
+    "IntersectionDifference",
     "KyFanBall",
     "OperatorNormBall",
     "Oracle",
@@ -36,14 +45,17 @@ __all__ = [
     "Points",
     "PointsDifference",
     "SchattenBall",
+    "Slab",
     "TopBall",
     "UnitarilyInvariantBall",
     "Zonotope",
     "as_image",
     "checked_image",
+    "checked_intersection",
     "difference_body",
     "hull",
     "image",
+    "intersection",
     "kronecker",
     "minkowski_sum",
     "product",

@@ -13,6 +13,7 @@ from lownoise.arrays import frozen
 from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.box import Box
 from lownoise.domains.image import Image
+from lownoise.domains.intersection import Intersection
 from lownoise.domains.oracle import Oracle, OracleDifference
 from lownoise.domains.points import Points
 from lownoise.errors import DomainError
@@ -66,6 +67,50 @@ class PointsDifference(AbstractDomain):
         raise DomainError("PointsDifference holds changes, not records; clamp into the points")
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class IntersectionDifference(AbstractDomain):
+    """{x − y : x, y in an intersection}; made by `difference_body`.
+
+    Args:
+        base: the intersection.
+    """
+
+    base: Intersection
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.base.dimension
+
+    @property
+    def center(self) -> Vector:
+        """Zero, shape (d,)."""
+        return frozen(np.zeros(self.dimension))
+
+    def support(self, direction: Vector) -> float:
+        """Return the width of the intersection along `direction`, shape (d,)."""
+        return self.base.width(direction)
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether no part of the intersection says that `point`, shape (d,), is too far."""
+        section = self.base.section
+        norm = section.base.norm_up((section.rows @ point / 2)[None])[0]
+        return bool(norm <= 1 + 1e-9) and all(
+            abs(float(a @ point)) <= self.support(a) * (1 + 1e-9) for a in section.rows
+        )
+
+    def clamp(self, points: Vector) -> Vector:
+        """Return the nearest difference.
+
+        Raises:
+            DomainError: always: no record lies in a difference body.
+        """
+        raise DomainError(
+            "IntersectionDifference holds changes, not records; clamp into the intersection"
+        )
+
+
 @singledispatch
 def difference_body(domain: object) -> AbstractDomain:
     """Return K − K, the body of all changes from one record to another.
@@ -100,6 +145,11 @@ def _(domain: Box) -> Box:
 def _(domain: Image) -> Image:
     # K − center is symmetric, so K − K is twice that
     return Image(frozen(2 * domain.factor), domain.base, frozen(np.zeros(domain.dimension)))
+
+
+@difference_body.register(Intersection)
+def _(domain: Intersection) -> IntersectionDifference:
+    return IntersectionDifference(domain)
 
 
 @difference_body.register(Points)

@@ -19,6 +19,7 @@ from lownoise.bodies import (
     ImageBody,
     PointDifferences,
     RoundedBody,
+    SectionBody,
     SymmetricBox,
     SymmetricPoints,
 )
@@ -102,7 +103,7 @@ class GaussianMechanism:
             found = _reach(self.query.coding, self.count_step)
         if self.hint is None or not isinstance(found, RoundedBody):
             return found
-        if not isinstance(found.body, ImageBody):
+        if not isinstance(found.body, (ImageBody, SectionBody)):
             return found
         return RoundedBody(found.body.hinted(self.hint), found.slack)
 

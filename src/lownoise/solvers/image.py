@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, triangle_of
+from lownoise.bases import only_near
 from lownoise.certificate.norms import conjugate, order_norm
 from lownoise.solvers.generation import SOLVED, Progress
 
@@ -36,7 +37,7 @@ _MOST_ROUNDS = 5000
 _EVERY = 10  # rounds between looks at the gap, and extrapolations
 _LEAST = 1e-300
 _FAINT = 1e-200  # a weight whose answers still have a say in what is covered
-_LOOKS = 10
+_LOOKS, _FEW_LOOKS = 10, 4  # few where a body's own bounds are searched for, and slow
 _STALLED = 1e-2
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
 _INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
@@ -113,13 +114,14 @@ def least_majorant(
     search = _Search(squared, base, order)
     status, rounds = _SHORT, 0
     gaps: list[float] = []
+    looks = _FEW_LOOKS if only_near(base) else _LOOKS
     try:
         for rounds in range(_MOST_ROUNDS + 1):
             if search.step(look=rounds % _EVERY == 0):
                 if progress is not None:
                     progress(Progress(rounds, search.lower, search.upper))
                 gap = search.upper / search.lower - 1
-                if search.settled or gap <= rtol or _stalls(gaps, gap):
+                if search.settled or gap <= rtol or _stalls(gaps, gap, looks):
                     status = SOLVED
                     break
     except KeyboardInterrupt:
@@ -135,13 +137,13 @@ def least_majorant(
     )
 
 
-def _stalls(gaps: list[float], gap: float) -> bool:
-    """Take a gap in; return whether ten looks have closed hardly any of it.
+def _stalls(gaps: list[float], gap: float, looks: int) -> bool:
+    """Take a gap in; return whether that many looks have closed hardly any of it.
 
     Where a base's bounds are not exact, both sides come to rest with a gap between them.
     """
     gaps.append(gap)
-    return len(gaps) > _LOOKS and gap > (1 - _STALLED) * gaps[-1 - _LOOKS]
+    return len(gaps) > looks and gap > (1 - _STALLED) * gaps[-1 - looks]
 
 
 class _Search:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
+from lownoise.arrays import frozen, triangle_of
 from lownoise.bases import NormBase
 from lownoise.bodies import (
     AbstractBody,
@@ -20,6 +20,7 @@ from lownoise.bodies import (
     OracleBody,
     OracleDifferences,
     PointDifferences,
+    SectionBody,
     SymmetricBox,
 )
 from lownoise.certificate import (
@@ -27,6 +28,7 @@ from lownoise.certificate import (
     OracleDual,
     PointDual,
     ProductDual,
+    SectionDual,
     SquaresDual,
     order_norm,
 )
@@ -46,6 +48,7 @@ from lownoise.solvers.image import (
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.oracle import OracleVertices
 from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
+from lownoise.solvers.section import far_changes, least_section
 from lownoise.solvers.uniform import equal_weights
 
 if TYPE_CHECKING:
@@ -66,6 +69,7 @@ _LOOSE = (
 _NEARLY = 1e-4  # how near evidence first is: mostly ellipsoids that can be proved are farther
 _WITHIN = 3.0
 _MOST_TRIED = 25  # coordinates of a diagonal image whose far points are looked for
+_FAINT = 1e-5
 _FLOOR_SHARE = 0.1  # of rtol: what the floor under query weights may cost
 
 
@@ -299,6 +303,54 @@ def _(
     return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
 
 
+@solve.register(SectionBody)
+def _(
+    body: SectionBody,
+    *,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+    in_order: bool = False,
+) -> Solution:
+    asked = np.diag(weights) if queries is None else weights[:, None] * queries
+    frame = find_frame(body, queries, in_order=in_order)
+    if not frame.rank:
+        still = frozen(np.zeros((1, body.width_of_points)))
+        none = SectionDual(still, frozen(np.ones(1)), frozen(np.ones(weights.size)))
+        return Solution(_nothing(body, order, weights, queries, frame, none), NO_WIDTH, 0)
+    unit = float(np.max(np.abs(asked) * body.far))
+    heard = _in_unit(progress, unit)
+    # where queries do not see all, the rest must stay bounded: it is asked about a little
+    sight = asked if frame.view is None else np.vstack([asked, np.diag(_FAINT * unit / body.far)])
+    found = least_section(body, sight, order, rtol=rtol, progress=heard)
+    root = np.linalg.inv(np.linalg.cholesky(found.precision)).T
+    view = root if frame.exact else frame.down(root.T).T
+    claim = Claim(
+        body=body.hinted(found.hint),
+        order=order,
+        queries=queries,
+        weights=weights,
+        frame=frame,
+        shape=DenseShape(_triangle(view)),
+        center=frozen(found.center),
+        dual=SectionDual(
+            frozen(np.zeros((1, body.width_of_points))),
+            frozen(np.ones(1)),
+            frozen(np.ones(len(asked))),
+        ),
+    )
+    try:
+        points = far_changes(body, sight, order, rtol, found.precision)
+    except KeyboardInterrupt:
+        points = None
+    if points is not None:
+        c = points.query_weights[: len(asked)]
+        claim = replace(claim, dual=replace(points, query_weights=frozen(c.copy())))
+    return Solution(claim, _honest(found.status, claim, rtol), found.steps)
+
+
 def _diagonal_image(
     body: ImageBody,
     order: float,
@@ -351,6 +403,12 @@ def _image_claim(
 def _honest(status: str, claim: Claim, rtol: float) -> str:
     """Return the status, saying where ellipsoids of another form may do better."""
     return _NEAR if status == SOLVED and claim.certificate().gap > rtol else status
+
+
+def _triangle(factor: Vector) -> Vector:
+    """Return a lower triangle with the same product with its transpose."""
+    found = triangle_of(factor.T).T
+    return np.asarray(np.where(np.diag(found) < 0, -1.0, 1.0) * found)
 
 
 def _better_proved(
