@@ -188,6 +188,10 @@ def test_a_count_that_moves_with_nothing_costs_its_own_length_alone() -> None:
     assert exact <= body.reach_up(matrix, np.zeros(4)) <= exact * (1 + 1e-7)
     matrix = np.array([[1.0, 1.0, 0.0, 2.0]])
     assert 3.0 <= body.reach_up(matrix, np.zeros(4)) <= 3.0 * (1 + 1e-7)
+    # a center so far out that the square is not completed: the linear term counts
+    matrix = np.array([[2.0**-22, 0.0, 0.0, 1.0]])
+    exact = 1 + 2.0**-22
+    assert exact <= body.reach_up(matrix, np.zeros(4)) <= exact * (1 + 1e-6)
 
 
 def test_bounds_are_used_and_not_values() -> None:

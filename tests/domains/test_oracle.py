@@ -177,6 +177,9 @@ def test_what_no_other_domain_describes_is_near_a_fine_list_of_it(
     assert found.certificate.lower <= other.certificate.upper * (1 + 1e-6)
     assert found.certificate.upper <= other.certificate.upper * math.sqrt(2 * d / (d + 1))
     assert found.certificate.gap <= RTOL or "upper bounds prove" in found.status
+    some = fine.points[:: len(fine.points) // 40]
+    changes = (some[:, None] - some).reshape(-1, d)
+    assert max(found.shape.quadratic_form(s) for s in changes) <= 1 + 1e-6
 
 
 def test_a_half_disc_is_planned_released_and_verified() -> None:
@@ -449,17 +452,25 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
     found = ln.enclose(ln.Oracle(6, tired, reach=reach))
     assert found.status.startswith("interrupted")
     assert found.certificate.lower <= exact <= found.certificate.upper
-    # and while the second way to bound differences is tried
-    seen = []
+
+
+def test_an_interrupt_of_the_second_way_leaves_the_first() -> None:
+    steps: list[int] = []
+    tired: list[int] = []
 
     def later(at: Any) -> None:
-        if seen and at.iteration == 1:
-            raise KeyboardInterrupt
-        seen.append(at.iteration)
+        if steps and at.iteration == 1:
+            tired.append(0)
+        steps.append(at.iteration)
 
-    found = ln.enclose(
-        ln.difference_body(ln.Oracle(2, listed(TRIANGLE), reach=[1, 1])), progress=later
-    )
+    def maximise(matrix: Vector, center: Vector) -> Any:
+        if tired:  # at every call from then on
+            raise KeyboardInterrupt
+        return listed(TRIANGLE)(matrix, center)
+
+    oracle = ln.Oracle(2, maximise, reach=[1, 1])
+    found = ln.enclose(ln.difference_body(oracle), progress=later)
+    assert tired
     assert found.status.startswith("interrupted")
     truth = ln.enclose(ln.difference_body(ln.Points(TRIANGLE))).certificate
     assert found.certificate.lower <= truth.upper
