@@ -218,6 +218,20 @@ def test_no_multipliers_prove_less_than_the_truth(kind):
         assert most <= body.reach_up(matrix, center)
 
 
+def test_tilts_beyond_their_weights_prove_nothing():
+    # with Aᵀλ = 0 nothing but the limit |λ| ≤ y keeps the bound above the truth
+    section = DOMAINS["counts"].section
+    body = SectionBody(section, "differences")
+    y = np.full(len(section.rows), 0.25)
+    null = np.linalg.svd(section.rows.T)[2][-1]
+    null *= np.sign(null @ section.offsets)
+    corners = vertices(np.array([3.0, 4, 5]), 7.0)
+    changes = (corners[:, None] - corners[None]).reshape(-1, 3)
+    most = float(np.max(np.square(changes @ section.rows.T) @ y))
+    for size in (0.0, 0.1, 1.0, 10.0, 1000.0):
+        assert body.energy_up(y, size * null, np.zeros(3)) >= most
+
+
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 @pytest.mark.parametrize("name", PARTS)
 def test_noise_covers_every_change_of_integers(name, relation):
