@@ -42,7 +42,7 @@ class MeetBase(AbstractBase):
         >>> cross = MeetBase((NormBase(2, 1.0), NormBase(2, 2.0)), np.array([[0.8, 0.8], [1.0, 1]]))
         >>> cross.norm_up(np.array([[1.0, 0.0], [1.0, 1.0]])).round(9)
         array([1. , 1.6])
-        >>> 1.0 <= cross.support_up(np.array([[1.0, 0.0]]))[0] < 1.001
+        >>> bool(1.0 <= cross.support_up(np.array([[1.0, 0.0]]))[0] < 1.001)
         True
     """
 

@@ -24,6 +24,7 @@ _SETTLED = 1e-7
 _BLOCK = 1 << 22  # numbers in the Hessians of a batch
 
 
+@np.errstate(all="ignore")  # what is not finite is not used, and is no bound
 def farthest(
     rows: Vector,
     offsets: Vector,
@@ -58,12 +59,11 @@ class _Barrier:
 
     def value(self, z: Vector) -> Vector:
         """Return the barrier row by row, infinite outside."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            inside = 1 - np.square(z[:, self.slabs])
-            found = -np.sum(np.where(inside > 0, np.log(inside), -np.inf), axis=1)
-            for ball in self.balls:
-                room = 1 - np.sum(np.square(z[:, ball]), axis=1)
-                found -= np.where(room > 0, np.log(room), -np.inf)
+        inside = 1 - np.square(z[:, self.slabs])
+        found = -np.sum(np.where(inside > 0, np.log(inside), -np.inf), axis=1)
+        for ball in self.balls:
+            room = 1 - np.sum(np.square(z[:, ball]), axis=1)
+            found -= np.where(room > 0, np.log(room), -np.inf)
         return np.asarray(found)
 
     def gradient(self, z: Vector) -> Vector:
@@ -123,8 +123,7 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
                 move = -np.linalg.solve(barrier.hessian(z), slope[:, :, None])[:, :, 0]
             except np.linalg.LinAlgError:
                 break
-            with np.errstate(over="ignore", invalid="ignore"):
-                decrement = np.asarray(-np.sum(slope * move, axis=1), np.float64)
+            decrement = np.asarray(-np.sum(slope * move, axis=1), np.float64)
             lost = ~np.isfinite(decrement)
             move[lost], decrement[lost] = 0.0, 0.0
             if np.all(decrement < _SETTLED):
@@ -164,8 +163,7 @@ def _length(
     gain = np.sum(theta * move, axis=1)
     for _ in range(50):
         trial = point + length[:, None] * move
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = barrier.value(trial @ barrier.rows.T + barrier.offsets) - length * gain
+        value = barrier.value(trial @ barrier.rows.T + barrier.offsets) - length * gain
         bad = ~(value <= start - 0.1 * length * decrement + 1e-12 * np.abs(start))
         bad &= (decrement > _SETTLED / 10) | ~np.isfinite(value)
         if not np.any(bad):
@@ -174,6 +172,7 @@ def _length(
     return np.where(bad, 0.0, length)
 
 
+@np.errstate(all="ignore")
 def middle(
     rows: Vector, offsets: Vector, slabs: Chosen, balls: list[slice]
 ) -> tuple[Vector, float]:

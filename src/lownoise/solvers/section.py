@@ -139,6 +139,7 @@ class _Program:
         return value, slope, second
 
 
+@np.errstate(all="ignore")  # what is not finite is no step
 def least_section(
     body: SectionBody,
     asked: Vector,

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Capped balls and meets of unit bodies keep every law of a unit body, by sampling."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lownoise.bases import (
+    CappedBase,
+    MeetBase,
+    NormBase,
+    ProductBase,
+    SortedBase,
+    base_from_dict,
+    base_to_dict,
+)
+from lownoise.errors import FileError
+
+RANDOM = np.random.default_rng(11)
+CAP = np.array([0.3, 0.5, 0.7, 0.9])
+EVEN = np.full(4, 0.45)
+SCALES = np.array([[1.0, 0.8, 1.2, 0.9], [0.9, 1.1, 0.7, 1.0]])
+BASES = {
+    **{f"capped {r}": CappedBase(CAP, r) for r in (1.0, 1.4, 2.0, 3.0, 8.0)},
+    **{f"even {r}": CappedBase(EVEN, r) for r in (1.0, 1.4, 2.0)},
+    "two balls": MeetBase((NormBase(4, 2.0), NormBase(4, 2.0)), SCALES),
+    "two orders": MeetBase((NormBase(4, 2.0), NormBase(4, 4.0)), SCALES),
+    "cross and ball": MeetBase((NormBase(4, 1.0), NormBase(4, 2.0)), SCALES * [[0.6], [1.0]]),
+    "capped and sorted": MeetBase(
+        (CappedBase(CAP), SortedBase(np.array([1, 0.5, 0.2, 0]))), SCALES
+    ),
+    "pairs and cube": MeetBase(
+        (ProductBase((NormBase(2, 2.0), NormBase(2, 1.0))), NormBase(4, math.inf)), SCALES
+    ),
+}
+EXACT = {"capped 2.0", "capped 3.0", "capped 8.0", "even 1.0", "even 2.0"}
+
+
+def inside(base, count=4000):
+    """Points of the boundary: random ones and extreme ones."""
+    rows = RANDOM.standard_normal((count, base.dimension)) * 3.0 ** RANDOM.integers(
+        -3, 4, (count, base.dimension)
+    )
+    rows /= base.norm_up(rows)[:, None]
+    ends = base.extreme(RANDOM.standard_normal((60, base.dimension)))
+    return np.vstack([rows, ends / np.maximum(base.norm_up(ends), 1.0)[:, None]])
+
+
+@pytest.fixture(params=BASES, scope="module")
+def case(request):
+    base = BASES[request.param]
+    return request.param, base, inside(base)
+
+
+def test_supports_are_above_points_and_extreme_points_are_near_them(case):
+    name, base, points = case
+    directions = RANDOM.standard_normal((25, base.dimension))
+    support = base.support_up(directions)
+    assert np.all(points @ directions.T <= support * (1 + 1e-12))
+    ends = base.extreme(directions)
+    assert np.all(base.norm_up(ends) <= 1 + 1e-9)
+    reached = np.sum(ends * directions, axis=1)
+    assert np.all(
+        reached >= support * (1 - (1e-9 if "capped " in name and "and" not in name else 0.1))
+    )
+
+
+def test_energy_is_above_every_point_and_near_the_best(case):
+    name, base, points = case
+    for _ in range(8):
+        y = RANDOM.uniform(size=base.dimension) ** 2
+        energy = base.energy_up(y)
+        best = float(np.max(np.square(points) @ y))
+        assert best <= energy * (1 + 1e-12)
+        assert energy <= best * (1.02 if name in EXACT else 1.4)
+
+
+def test_moments_are_not_below_what_energies_say(case):
+    # z in t·hull{x²} means Σyz ≤ t·energy(y) for every y
+    _, base, points = case
+    for _ in range(6):
+        z = RANDOM.uniform(size=base.dimension)
+        t = base.moment_up(z)
+        for _ in range(20):
+            y = RANDOM.uniform(size=base.dimension) ** 3
+            assert float(y @ z) <= t * base.energy_up(y) * (1 + 1e-9)
+        assert base.moment_up(2 * z) == pytest.approx(2 * t, rel=1e-9)
+    single = np.square(points[0])
+    assert base.moment_up(single) <= 1 + 1e-6
+
+
+def test_what_is_spread_is_in_the_hull_and_full(case):
+    _, base, _ = case
+    gains = RANDOM.uniform(0.1, 1.0, base.dimension)
+    z = base.spread(gains)
+    assert base.moment_up(z) <= 1 + 1e-9
+    assert np.all(z > 0)
+
+
+def test_widths_are_reached_along_each_axis(case):
+    _, base, points = case
+    assert np.all(np.abs(points) <= base.widths() * (1 + 1e-12))
+    np.testing.assert_allclose(base.norm_up(np.diag(base.widths())), 1.0, rtol=1e-9)
+
+
+def test_is_written_and_read_back(case):
+    _, base, points = case
+    again = base_from_dict(base_to_dict(base))
+    assert np.array_equal(again.norm_up(points), base.norm_up(points))
+
+
+@pytest.mark.parametrize("order", [1.0, 1.5])
+def test_moments_of_even_caps_are_exact(order):
+    # by linear programming over all arrangements of the extreme squares
+    from itertools import permutations
+
+    from scipy.optimize import linprog
+
+    base = CappedBase(EVEN, order)
+    filled = np.sort(np.abs(base.extreme(np.array([[4.0, 3.0, 2.0, 1.0]]))[0]))
+    squares = np.array(sorted(set(permutations(np.square(filled)))))
+    for _ in range(10):
+        z = RANDOM.uniform(size=4)
+        found = linprog(np.ones(len(squares)), A_ub=-squares.T, b_ub=-z)
+        assert base.moment_up(z) == pytest.approx(found.fun, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "meet", "parts": [], "scales": [[1.0]]},
+        {"kind": "meet", "parts": [{"kind": "norm", "size": 2, "order": 2}], "scales": [[1.0]]},
+        {"kind": "meet", "parts": [{"kind": "norm", "size": 1, "order": 2}], "scales": [[0.0]]},
+        {"kind": "capped", "cap": [0.5], "order": 0.5},
+    ],
+)
+def test_refuses_damaged_files(fields):
+    with pytest.raises(FileError):
+        base_from_dict(fields)
