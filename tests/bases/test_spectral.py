@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of matrices: every bound against sampled matrices, other formulas and linear programmes."""
+"""Bodies of matrices: bounds against sampled matrices, other formulas, linear programmes."""
 
 import itertools
 import math
@@ -205,7 +205,7 @@ def test_spread_is_inside_and_near_the_best(base):
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 2), (3, 7), (12, 13)])
 @pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
 def test_best_weights_meet_their_dual(rows, columns, share):
-    """Cauchy: no weights reach more than √(cost(y)·Σ g/y), cost by a linear programme in a, b, t."""
+    """Cauchy: no weights reach more than √(cost(y)·Σ g/y), cost by a linear programme."""
     total = max(share * min(rows, columns), 1.0)
     sums = np.zeros((rows, columns, rows + columns + 1))
     sums[np.arange(rows), :, np.arange(rows)] = 1.0
@@ -252,11 +252,15 @@ def test_a_wrong_decomposition_is_seen(monkeypatch):
         u, s, v = honest(matrices)
         return 0.5 * u, s, v
 
+    def long(matrices):  # its product is right
+        u, s, v = honest(matrices)
+        return 1.01 * u, s / 1.01, v
+
     def missing(matrices):
         u, s, v = honest(matrices)
         return np.nan * u, s, v
 
-    for wrong in (shrunk, crooked, missing):
+    for wrong in (shrunk, crooked, long, missing):
         monkeypatch.setattr(singular_module, "decomposed", wrong)
         found = singular_values(x)
         assert np.all(found.stretch * found.values[:, 0] + found.off >= true[:, 0])

@@ -31,9 +31,9 @@ KINDS = {
     "operator": (lambda r, c: ln.OperatorNormBall(r, c, 2.0), lambda m: 2 * math.sqrt(m)),
     "Schatten 4": (lambda r, c: ln.SchattenBall(r, c, 4, 2.0), lambda m: 2 * m**0.25),
     "Schatten 3": (lambda r, c: ln.SchattenBall(r, c, 3, 2.0), lambda m: 2 * m ** (1 / 6)),
-    "Schatten 2": (lambda r, c: ln.SchattenBall(r, c, 2, 2.0), lambda m: 2.0),
-    "Schatten 1.5": (lambda r, c: ln.SchattenBall(r, c, 1.5, 2.0), lambda m: 2.0),
-    "nuclear": (lambda r, c: ln.SchattenBall(r, c, 1, 2.0), lambda m: 2.0),
+    "Schatten 2": (lambda r, c: ln.SchattenBall(r, c, 2, 2.0), lambda _: 2.0),
+    "Schatten 1.5": (lambda r, c: ln.SchattenBall(r, c, 1.5, 2.0), lambda _: 2.0),
+    "nuclear": (lambda r, c: ln.SchattenBall(r, c, 1, 2.0), lambda _: 2.0),
     "Ky Fan 2": (lambda r, c: ln.KyFanBall(r, c, 2, 2.0), lambda m: 2 * max(1, math.sqrt(m) / 2)),
     "capped": (lambda r, c: capped(r, c, 0.6), lambda m: 2 * min(1, 0.6 * math.sqrt(m))),
 }
