@@ -82,6 +82,9 @@ def test_norm_and_support_are_dual_and_extreme_points_attain(base):
     attained = np.sum(theta * x, axis=1)
     assert np.all(attained <= support)
     assert np.all(attained >= support * (1 - 1e-10))
+    axes = np.eye(base.dimension)
+    assert np.all(base.widths() >= np.abs(members(base, 60)) * (1 - 1e-12))
+    assert np.allclose(base.widths(), np.sum(axes * base.extreme(axes), axis=1), rtol=1e-10)
     inner = members(base, 60) @ theta.T
     assert np.all(inner <= support * (1 + 1e-12))
 
