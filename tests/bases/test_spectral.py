@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of matrices: every bound against sampled matrices, other formulas and linear programs."""
+"""Bodies of matrices: bounds against sampled matrices, other formulas, linear programmes."""
 
 import itertools
 import math
@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment, linprog
 from lownoise.bases import (
     CappedBase,
     NormBase,
-    ProductBase,
+    product_base,
     SortedBase,
     SpectralBase,
     base_from_dict,
@@ -82,6 +82,9 @@ def test_norm_and_support_are_dual_and_extreme_points_attain(base):
     attained = np.sum(theta * x, axis=1)
     assert np.all(attained <= support)
     assert np.all(attained >= support * (1 - 1e-10))
+    axes = np.eye(base.dimension)
+    assert np.all(base.widths() >= np.abs(members(base, 60)) * (1 - 1e-12))
+    assert np.allclose(base.widths(), np.sum(axes * base.extreme(axes), axis=1), rtol=1e-10)
     inner = members(base, 60) @ theta.T
     assert np.all(inner <= support * (1 + 1e-12))
 
@@ -179,7 +182,7 @@ def test_signed_norm_holds_for_every_sign(base):
     most = float(np.max(base.norm_up(np.abs(x) * signs)))
     bound = float(base.signed_norm_up(np.abs(x)[None])[0])
     assert most <= bound
-    pair = ProductBase((base, NormBase(1, math.inf)))
+    pair = product_base([base, NormBase(1, math.inf)])
     assert pair.signed_norm_up(np.append(np.abs(x), 0.0)[None])[0] >= bound
 
 
@@ -205,7 +208,7 @@ def test_spread_is_inside_and_near_the_best(base):
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 2), (3, 7), (12, 13)])
 @pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
 def test_best_weights_meet_their_dual(rows, columns, share):
-    """Cauchy: no weights reach more than √(cost(y)·Σ g/y), cost by a linear program in a, b, t."""
+    """Cauchy: no weights reach more than √(cost(y)·Σ g/y), cost by a linear programme."""
     total = max(share * min(rows, columns), 1.0)
     sums = np.zeros((rows, columns, rows + columns + 1))
     sums[np.arange(rows), :, np.arange(rows)] = 1.0
@@ -252,11 +255,15 @@ def test_a_wrong_decomposition_is_seen(monkeypatch):
         u, s, v = honest(matrices)
         return 0.5 * u, s, v
 
+    def long(matrices):  # its product is right
+        u, s, v = honest(matrices)
+        return 1.01 * u, s / 1.01, v
+
     def missing(matrices):
         u, s, v = honest(matrices)
         return np.nan * u, s, v
 
-    for wrong in (shrunk, crooked, missing):
+    for wrong in (shrunk, crooked, long, missing):
         monkeypatch.setattr(singular_module, "decomposed", wrong)
         found = singular_values(x)
         assert np.all(found.stretch * found.values[:, 0] + found.off >= true[:, 0])

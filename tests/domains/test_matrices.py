@@ -12,6 +12,9 @@ import pytest
 
 import lownoise as ln
 from lownoise.bases import CappedBase, NormBase, SortedBase, SpectralBase
+from lownoise.bodies import ImageBody
+from lownoise.certificate import SquaresDual
+from lownoise.certificate.lower import lower_bound
 from lownoise.domains import Image, checked_image
 from lownoise.domains.turning import turned
 from lownoise.errors import DomainError
@@ -272,6 +275,18 @@ def test_bad_input_is_one_clear_line(make, said):
         make()
     assert said.replace("\\", "") in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_evidence_with_signs_at_random_is_not_believed_beyond_the_truth():
+    """⟨H, X⟩ over the nuclear ball is at most √n for a Hadamard matrix H; the matrix of ones, whose
+    norm is n, would say 0.8·n if every change of its signs had that norm."""
+    hadamard = np.ones((1, 1))
+    for _ in range(3):
+        hadamard = np.kron([[1.0, 1.0], [1.0, -1.0]], hadamard)
+        n = len(hadamard)
+        body = ImageBody(hadamard.reshape(1, -1), SpectralBase(n, n, NormBase(n, 1.0)))
+        found = lower_bound(SquaresDual(np.ones(n * n), np.ones(1)), body, 2.0, np.ones(1))
+        assert 0.2 * math.sqrt(n) <= found <= math.sqrt(n)
 
 
 def test_radii_multiply_and_zero_is_a_point():

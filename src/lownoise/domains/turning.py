@@ -23,9 +23,9 @@ def turned(base: object, factor: Vector) -> Vector:
 
     X ↦ UᵀXV maps a body of singular values onto itself, so F·(U ⊗ V) has the same image, up to
     rounding. The ellipsoids that are known to cover the body are Σ (aᵢ + bⱼ)xᵢⱼ² ≤ 1, in all such
-    coordinates the family tr AXXᵀ + tr BXᵀX ≤ 1. In those where the partial traces of FᵀF are
-    diagonal, a map that sees one direction only is a diagonal matrix (its singular values), and is
-    covered exactly.
+    coordinates the family tr AXXᵀ + tr BXᵀX ≤ 1. Those where the partial traces of FᵀF are diagonal
+    are a good choice: there F = P ⊗ Q has orthogonal columns, and the sums of a contraction's rows
+    are covered exactly. Where an eigenvalue is multiple the choice is not unique.
 
     Args:
         base: B; only a body of matrices has such maps.
@@ -33,9 +33,10 @@ def turned(base: object, factor: Vector) -> Vector:
 
     Examples:
         >>> from lownoise.bases import NormBase
-        >>> trace_of_shift = np.array([[0.0, 1.0, 1.0, 0.0]])
-        >>> np.abs(turned(SpectralBase(2, 2, NormBase(2, np.inf)), trace_of_shift)).round(9)
-        array([[1., 0., 0., 1.]])
+        >>> row_sums = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+        >>> np.abs(turned(SpectralBase(2, 2, NormBase(2, np.inf)), row_sums)).round(6)
+        array([[0.      , 1.414214, 0.      , 0.      ],
+               [0.      , 0.      , 0.      , 1.414214]])
     """
     return factor
 
