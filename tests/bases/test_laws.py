@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.bases import CappedBase, NormBase, SortedBase, product_base
+from lownoise.bases import CappedBase, MixedBase, NormBase, SortedBase, product_base
 from unit_bodies import BASES, best_spread, exact_norm, least_multiple, parts, random_points
 
 SEED = st.integers(0, 2**32 - 1)
@@ -161,6 +161,26 @@ def test_a_row_has_the_same_norm_wherever_it_stands(base, seed):
     assert np.array_equal(base.norm_up(np.repeat(points[i : i + 1], 16, axis=0)), [known[i]] * 16)
     wide = np.asfortranarray(np.hstack([points, points]))[:, : base.dimension]
     assert np.array_equal(base.norm_up(wide), known)
+
+
+WIDE = {
+    **{f"ball of order {r:g}": NormBase(37, r) for r in (1.0, 1.5, 2.0, 3.0, math.inf)},
+    "capped": CappedBase(np.linspace(0.1, 1.0, 37)),
+    "sorted": SortedBase(np.linspace(1.0, 0.0, 37)),
+    "hull": MixedBase((NormBase(20, 3.0), NormBase(17, 1.5)), 1.0),
+    "mixed": MixedBase(tuple(NormBase(2, 3.0) for _ in range(18)), 1.5),
+}
+
+
+@pytest.mark.parametrize("base", WIDE.values(), ids=list(WIDE))
+def test_many_coordinates_are_summed_in_one_order(base):
+    """Where a sum of many could be taken in several ways, by the layout or the number of rows."""
+    points = np.random.default_rng(0).normal(size=(300, base.dimension))
+    known = base.norm_up(points)
+    assert np.array_equal(base.norm_up(np.asfortranarray(points)), known)
+    for rows in (2, 3, 17, 255):
+        assert np.array_equal(base.norm_up(points[:rows]), known[:rows])
+        assert np.array_equal(base.norm_up(points[-rows:]), known[-rows:])
 
 
 def test_an_ordered_norm_is_the_most_over_permutations():

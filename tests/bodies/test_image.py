@@ -243,6 +243,9 @@ def test_the_spectral_bound_is_above_the_norm_and_hardly_more(seed):
 def test_the_spectral_bound_is_one_among_the_least_floats(least):
     found = spectral_up(np.full((3, 3), least))
     assert Fraction(found) >= 3 * Fraction(least)
+    # √2 and √5 of them are no floats
+    assert Fraction(spectral_up(np.full((1, 2), least))) ** 2 >= 2 * Fraction(least) ** 2
+    assert Fraction(spectral_up(np.full((1, 5), least))) ** 2 >= 5 * Fraction(least) ** 2
 
 
 def test_the_spectral_bound_of_what_is_not_finite_is_infinite():

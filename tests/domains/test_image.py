@@ -173,6 +173,26 @@ def test_a_row_is_moved_alike_in_any_block_of_a_long_table(name):
     assert domain.clamp(rows[:0]).shape == (0, domain.dimension)
 
 
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *(ln.Ball(23, 2.0, order) for order in (1.0, 1.5, 2.0, 3.0, math.inf)),
+        ln.Ellipsoid(np.random.default_rng(5).normal(size=(23, 23))),
+        ln.Ellipsoid(np.random.default_rng(6).normal(size=(23, 7))),
+    ],
+    ids=lambda domain: f"{domain.factor.shape} {domain.base.order:g}",
+)
+def test_a_long_row_is_moved_alike_alone_and_among_others(domain):
+    """Sums of many numbers could be taken in several orders: they are taken in one."""
+    rows = np.random.default_rng(7).normal(size=(1030, 23)) * 3
+    known = domain.clamp(rows)
+    for i in (0, 1, 511, 1023, 1024, 1029):
+        assert np.array_equal(domain.clamp(rows[i]), known[i])
+    for count in (2, 3, 7, 100):
+        assert np.array_equal(domain.clamp(rows[-count:]), known[-count:])
+        assert np.array_equal(domain.clamp(rows[:count]), known[:count])
+
+
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 3.0, math.inf])
 def test_a_ball_moves_records_towards_its_center(order):
     domain = ln.Ball(3, 2.0, order=order, center=[1.0, 2.0, 3.0])

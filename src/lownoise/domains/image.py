@@ -87,8 +87,6 @@ class Image(AbstractClampedDomain):
 
         Where F is nearly singular (beyond about 1e6) rounding of the point alone can decide.
         """
-        if not np.all(np.isfinite(point)):
-            return False
         near = self.clamp(point)
         last = 1e-15 * (np.abs(self.center) + self.reach)
         # where the center is far, a last digit of one coordinate moves the nearest point in others
