@@ -17,6 +17,7 @@ from lownoise import codec
 from lownoise.arrays import frozen
 from lownoise.encoding import oracle_of
 from lownoise.errors import LedgerError, PlanError, TableError
+from lownoise.neighbours import Change
 from lownoise.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
@@ -262,7 +263,8 @@ _FEW_NAMES = 3  # in a ledger's note
 def _note(terms: Terms) -> str:
     columns = terms.question.columns
     few = len(columns) <= _FEW_NAMES
-    return f"mean of {', '.join(columns) if few else f'{len(columns)} columns'}"[:200]
+    hidden = "changes in a body: " if isinstance(terms.relation, Change) else ""
+    return f"{hidden}mean of {', '.join(columns) if few else f'{len(columns)} columns'}"[:200]
 
 
 def _versions() -> dict[str, str]:

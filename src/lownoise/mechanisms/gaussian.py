@@ -54,6 +54,7 @@ _FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
 _BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
 _REACH_BITS = 24  # log2 of a record's reach in grid steps, where the noise is far wider
 _SHOWN = 2.0**-7  # of a deviation: what rounding of records may move a mean by, with a body
+_LEAST_STEPS = 2.0**20  # the least deviation in grid steps, with a body
 _MOST_BITS = 50  # a record's code, and the noise beside it, stay exact in a float
 
 
@@ -242,7 +243,7 @@ def gaussian_mechanism(
 
 def _check_rounding(mechanism: GaussianMechanism, extent: Vector) -> None:
     """Refuse a grid on which the rounding of all records, half a step each, shows in the noise."""
-    shift = (mechanism.size or 0) / 2
+    shift = max((mechanism.size or 0) / 2, _SHOWN * _LEAST_STEPS)
     if np.any((extent > 0) & (_SHOWN * mechanism.noise.deviations() < shift)):
         raise PlanError(
             f"relation allows changes too small beside the domain for {mechanism.size:,} records: "

@@ -75,7 +75,7 @@ def relation(terms: Terms) -> str:
         for name, width in list(zip(columns, widths, strict=True))[:_FEW]
     ]
     rest = f" and so on in {len(columns) - _FEW:,} more" if len(columns) > _FEW else ""
-    return f"a given body of changes, at most {', '.join(few)}{rest}"
+    return f"a given body of changes, up to {', '.join(few)}{rest}"
 
 
 def gap(terms: Terms) -> str:
