@@ -10,7 +10,7 @@ from lownoise.bases import (
     CappedBase,
     MeetBase,
     NormBase,
-    ProductBase,
+    product_base,
     SortedBase,
     base_from_dict,
     base_to_dict,
