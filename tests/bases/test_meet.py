@@ -10,10 +10,10 @@ from lownoise.bases import (
     CappedBase,
     MeetBase,
     NormBase,
-    product_base,
     SortedBase,
     base_from_dict,
     base_to_dict,
+    product_base,
 )
 from lownoise.errors import FileError
 
@@ -31,7 +31,7 @@ BASES = {
         (CappedBase(CAP), SortedBase(np.array([1, 0.5, 0.2, 0]))), SCALES
     ),
     "pairs and cube": MeetBase(
-        (ProductBase((NormBase(2, 2.0), NormBase(2, 1.0))), NormBase(4, math.inf)), SCALES
+        (product_base([NormBase(2, 2.0), NormBase(2, 1.0)]), NormBase(4, math.inf)), SCALES
     ),
 }
 EXACT = {"capped 2.0", "capped 3.0", "capped 8.0", "even 1.0", "even 2.0"}

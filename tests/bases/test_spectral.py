@@ -13,12 +13,12 @@ from scipy.optimize import linear_sum_assignment, linprog
 from lownoise.bases import (
     CappedBase,
     NormBase,
-    product_base,
     SortedBase,
     SpectralBase,
     base_from_dict,
     base_to_dict,
     is_symmetric,
+    product_base,
     spectral_base,
 )
 from lownoise.bases import singular as singular_module
