@@ -46,11 +46,11 @@ def saved_row(domain: UsersDomain) -> list[str]:
     for order in ORDERS:
         ratio, gap = domain.saved(order)
         cells += [f"{ratio:.3f}", power(gap) if gap > 1e-12 else "0"]
-    return cells
+    return [*cells, f"{domain.saved_as_given:,.3f}"]
 
 
 def saved() -> str:
-    head = ["records", "domain", "d", "p = 2", "gap", "p = ∞", "gap"]
+    head = ["records", "domain", "d", "p = 2", "gap", "p = ∞", "gap", "as given"]
     return table(head, [saved_row(domain) for domain in DOMAINS], words=2)
 
 

@@ -53,6 +53,13 @@ class UsersDomain:
         certificate = ln.enclose(self.changes, order=order, weights=self.weights).certificate
         return self.reach * d ** (1 / order) / certificate.upper, certificate.gap
 
+    @cached_property
+    def saved_as_given(self) -> float:
+        """Return the same at p = 2 for noise of one size in the units of the domain as given."""
+        reach = ln.farthest(self.changes, np.eye(self.domain.dimension)).value
+        least = ln.enclose(self.changes, weights=self.weights).certificate.upper
+        return reach * float(np.linalg.norm(self.weights)) / least
+
 
 def correlated(size: int, share: float) -> np.ndarray:
     """Return a factor of the covariance share^|i − j|."""

@@ -300,3 +300,13 @@ def test_gradients_with_two_clips():
 def test_radius_is_infinite_where_a_shape_says_nothing():
     body = SectionBody(DOMAINS["lens"].section, "differences")
     assert radius_up(DenseShape(np.zeros((3, 3))), body) == math.inf
+
+
+def test_supports_across_a_face_are_tight():
+    """Along a slab's own normal the central path ends where floats carry it no further."""
+    cut = ln.intersection(ln.Ball(2), ln.Slab([1, 1], -0.2, 2))
+    for turn in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
+        angle = np.radians(225) + turn
+        direction = np.array([np.cos(angle), np.sin(angle)])
+        reached = float(direction @ cut.extreme(direction[None])[0])
+        assert reached <= cut.support(direction) <= reached + 1e-6

@@ -20,6 +20,7 @@ _GROW = 30.0
 _FURTHEST = 1e14
 _LAST = 2e10  # of the first weight
 _INNER = 40
+_NEARLY = 1e-3
 _SETTLED = 1e-7
 _BLOCK = 1 << 22  # numbers in the Hessians of a batch
 
@@ -114,8 +115,10 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
     reach = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", directions, metric, directions), 0.0))
     theta: Vector = np.asarray(directions / np.where(reach > 0, reach, 1.0)[:, None])
     point: Vector = np.zeros((n, d))
+    multipliers: Vector = np.zeros((n, len(barrier.rows)))
     t = 1.0
     while True:
+        decrement = np.full(n, np.inf)
         for _ in range(_INNER):
             z = point @ barrier.rows.T + barrier.offsets
             slope = barrier.gradient(z) @ barrier.rows - t * theta
@@ -130,11 +133,14 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
                 break
             length = _length(barrier, point, np.asarray(move), decrement, np.asarray(t * theta))
             point = np.asarray(point + move * length[:, None])
+        # where floats carry a row no further, what its last center said still holds
+        settled = (decrement < _NEARLY)[:, None]
+        multipliers = np.where(settled, _multipliers(barrier, point, t, theta), multipliers)
         if t >= last:
             break
         t *= _GROW
     scale = np.where(reach > 0, reach, 0.0)[:, None] * (size > 0)
-    return point, _multipliers(barrier, point, t, theta) * scale
+    return point, multipliers * scale
 
 
 def _multipliers(barrier: _Barrier, point: Vector, t: float, theta: Vector) -> Vector:
