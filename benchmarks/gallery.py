@@ -32,20 +32,9 @@ class Member:
 
     @cached_property
     def outline(self) -> np.ndarray:
-        """Points around the hull, from its support function, shape (n, 2)."""
+        """Points around the hull, each extreme along its own direction, shape (n, 2)."""
         angles = np.linspace(0, 2 * np.pi, ANGLES, endpoint=False)
-        if isinstance(self.domain, ln.Points):
-            points = self.domain.points
-            directions = np.column_stack([np.cos(angles), np.sin(angles)])
-            return points[np.argmax(directions @ points.T, axis=1)]
-        return np.array([self._edge(angle) for angle in angles])
-
-    def _edge(self, angle: float, step: float = 1e-5) -> np.ndarray:
-        """Return h·u + h′·u′: where the hull touches its supporting line."""
-        across = np.array([[np.cos(a), np.sin(a)] for a in (angle - step, angle, angle + step)])
-        before, here, after = (self.domain.support(u) for u in across)
-        turned = np.array([-across[1][1], across[1][0]])
-        return here * across[1] + (after - before) / (2 * step) * turned
+        return self.domain.extreme(np.column_stack([np.cos(angles), np.sin(angles)]))
 
     def ellipse(self, order: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the center of the least ellipse and a matrix that maps the unit disc to it."""

@@ -34,7 +34,7 @@ def test_bounds_are_as_stated_and_ellipses_cover(member):
         assert float(high) / float(low) - 1 <= found.certificate.gap * 1.1 + 3e-7
         about = member.outline - found.center
         reached = np.einsum("ij,ij->i", about, np.linalg.solve(found.shape.dense(), about.T).T)
-        # outlines are found by differences; where a gap is open it need not touch
+        # where a gap is open it need not touch
         closed = found.certificate.gap < 1e-5
         assert (1 - 1e-4 if closed else 0.7) <= np.max(reached) <= 1 + 1e-5
     center, radius = member.circle
