@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lownoise import errors
-    from lownoise.domains import Ball, Box, Ellipsoid, Points, Zonotope, difference_body
+    from lownoise.domains import (
+        Ball,
+        Box,
+        Ellipsoid,
+        Points,
+        TensorPower,
+        Zonotope,
+        difference_body,
+    )
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
     from lownoise.planning import Plan, plan
@@ -38,6 +46,7 @@ __all__ = [
     "Plan",
     "Points",
     "Release",
+    "TensorPower",
     "Zonotope",
     "__version__",
     "approx_dp",
@@ -64,6 +73,7 @@ _HOMES = {
     "Plan": "lownoise.planning",
     "Points": "lownoise.domains",
     "Release": "lownoise.release",
+    "TensorPower": "lownoise.domains",
     "approx_dp": "lownoise.privacy",
     "convert": "lownoise.privacy",
     "difference_body": "lownoise.domains",

@@ -23,15 +23,16 @@ from lownoise.bodies import (
     TranslatedPoints,
     image_body,
 )
-from lownoise.domains import Box, Image, Points
+from lownoise.domains import Box, CubePower, Image, Points
 from lownoise.errors import DomainError
 from lownoise.frames import find_frame
-from lownoise.sensitivity import changes, sensitivity_body
+from lownoise.sensitivity import changes, parity_changes, sensitivity_body
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
     from lownoise.sensitivity import Body, Relation
 
+_MOST_COPIES = 10**7  # numbers in the table of what each entry copies
 _OFF = 1e-9  # of a column's range: how far a listed point may be from what its pivots say
 
 
@@ -45,11 +46,13 @@ class Coordinates:
         embed: all coordinates from those, shape (d, r): x = start + embed·(x − start)[pivots];
             None where nothing is left out.
         start: a point of the flat, shape (d,).
+        implied: whether the domain says all of this, so that a file need not.
     """
 
     pivots: Integers
     embed: Vector | None
     start: Vector
+    implied: bool = False
 
     def answers(self, center: Vector | None) -> Vector | None:
         """Return the matrix from summed to answered coordinates, None where it is the identity.
@@ -106,8 +109,27 @@ def _(domain: Image) -> Coordinates:
     return Coordinates(pivots=frame.pivots, embed=embed, start=domain.center)
 
 
+@coordinates.register(CubePower)
+def _(domain: CubePower) -> Coordinates:
+    k = domain.base.dimension
+    if domain.dimension * k > _MOST_COPIES:
+        raise DomainError(
+            f"TensorPower.power={domain.power} has {domain.dimension:,} entries of {k:,} different "
+            "ones, a table beyond 10^7 numbers; give fewer dimensions or a lower power",
+        )
+    embed = np.zeros((domain.dimension, k))
+    used = np.flatnonzero(domain.copies >= 0)
+    embed[used, domain.copies[used]] = 1.0
+    return Coordinates(
+        pivots=domain.pivots,
+        embed=None if domain.power == 1 else frozen(embed),
+        start=domain.center,
+        implied=True,
+    )
+
+
 def summed_body(
-    domain: Box | Image | Points,
+    domain: Box | CubePower | Image | Points,
     relation: Relation,
     center: Vector,
     chosen: Coordinates,
@@ -120,6 +142,9 @@ def summed_body(
         center: the public point v; only `add_remove` looks at it.
         chosen: the coordinates that are summed.
     """
+    if isinstance(domain, CubePower):
+        size = np.full(chosen.pivots.size, domain.value)
+        return parity_changes(size, domain, relation, (domain.center - center)[chosen.pivots])
     if chosen.embed is None:
         return sensitivity_body(domain, relation, center)
     if isinstance(domain, Image):
@@ -133,8 +158,14 @@ def summed_body(
     return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
 
 
-def still_body(domain: Box | Image | Points, center: Vector, chosen: Coordinates) -> Body:
+def still_body(
+    domain: Box | CubePower | Image | Points,
+    center: Vector,
+    chosen: Coordinates,
+) -> Body:
     """Return where the summed coordinates of a record can be, without its count."""
+    if isinstance(domain, CubePower):
+        return ImageBody(frozen(np.full(chosen.pivots.size, domain.value)), domain.base)
     if isinstance(domain, Points):
         return TranslatedPoints(np.ascontiguousarray(domain.points[:, chosen.pivots]))
     if isinstance(domain, Image):
@@ -144,8 +175,10 @@ def still_body(domain: Box | Image | Points, center: Vector, chosen: Coordinates
     return SymmetricBox(frozen(whole.half_width[:-1]))
 
 
-def fits(domain: Box | Image | Points, chosen: Coordinates) -> bool:
+def fits(domain: Box | CubePower | Image | Points, chosen: Coordinates) -> bool:
     """Return whether every point of the domain is what its summed coordinates say."""
+    if isinstance(domain, CubePower):
+        return chosen.implied
     d = domain.dimension
     rising = bool(np.all(np.diff(chosen.pivots) > 0))
     if chosen.pivots.size and not (chosen.pivots[0] >= 0 and chosen.pivots[-1] < d):

@@ -14,8 +14,8 @@ import numpy as np
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases import base_from_dict, base_to_dict
 from lownoise.certificate import CornerDual, ImageDual, PointDual, ProductDual, SquaresDual
-from lownoise.coordinates import Coordinates, fits
-from lownoise.domains import Box, Image, Points, checked_image
+from lownoise.coordinates import Coordinates, coordinates, fits
+from lownoise.domains import Box, CubePower, Image, Points, TensorPower, checked_image
 from lownoise.errors import FileError
 from lownoise.shapes import DenseShape, DiagonalShape
 
@@ -61,8 +61,25 @@ def _(domain: Image) -> dict[str, Any]:
     }
 
 
-def domain_from_dict(fields: dict[str, Any]) -> Box | Image | Points:
-    """Return the domain of those fields."""
+@domain_to_dict.register(CubePower)
+def _(domain: CubePower) -> dict[str, Any]:
+    return {
+        "tensor": {"dimension": domain.size, "power": domain.power, "radius": domain.radius},
+    }
+
+
+def domain_from_dict(fields: dict[str, Any]) -> Box | CubePower | Image | Points:
+    """Return the domain of those fields.
+
+    Raises:
+        FileError: where they describe a domain that no release is made of.
+    """
+    if "tensor" in fields:
+        own = fields["tensor"]
+        found = TensorPower(own["dimension"], own["power"], "cube", own["radius"])
+        if not isinstance(found, CubePower):
+            raise FileError(f"question.tensor={own!r} is no tensor power of a cube")
+        return found
     if "image" in fields:
         own = fields["image"]
         return checked_image(own["factor"], base_from_dict(own["base"]), own["shift"])
@@ -73,17 +90,22 @@ def domain_from_dict(fields: dict[str, Any]) -> Box | Image | Points:
 
 def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:
     """Return which coordinates are summed; nothing where all are."""
-    if chosen.embed is None:
+    if chosen.embed is None or chosen.implied:
         return {}
     return {"pivots": chosen.pivots.tolist(), "embed": chosen.embed.tolist()}
 
 
-def coordinates_from_dict(fields: dict[str, Any], domain: Box | Image | Points) -> Coordinates:
+def coordinates_from_dict(
+    fields: dict[str, Any],
+    domain: Box | CubePower | Image | Points,
+) -> Coordinates:
     """Return the coordinates of those fields.
 
     Raises:
         FileError: where they do not describe the domain.
     """
+    if isinstance(domain, CubePower):
+        return coordinates(domain)
     if "pivots" not in fields:
         every = np.arange(domain.dimension)
         return Coordinates(pivots=every, embed=None, start=domain.center)

@@ -15,7 +15,7 @@ from lownoise.bodies import answer_radius, answer_widths
 from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
-from lownoise.domains import Box, Image, Points
+from lownoise.domains import Box, CubePower, Image, Points
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
@@ -244,6 +244,15 @@ def _(domain: Image) -> tuple[str, ...]:
     return (
         "The domain, center and stand-in are public; none of them was taken from this table.",
         "A row outside the domain is moved into it; nothing says how many were.",
+    )
+
+
+@clamping.register(CubePower)
+def _(domain: CubePower) -> tuple[str, ...]:
+    return (
+        "The domain, center and stand-in are public; none of them was taken from this table.",
+        "A row that is no tensor of signs counts as one near it; nothing says how many did.",
+        "A row that lacks any of its values counts as the stand-in as a whole.",
     )
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every unit body can say of itself.
 
-A unit body B ⊂ R^k is compact, convex, full and unchanged by any change of signs. Two facts make
-it useful: if y ≥ 0 then Σ yᵢxᵢ² ≤ energy(y) on B, so {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z
-is in the hull of {x² : x ∈ B}, then some random point of B, with signs drawn at random, has the
-second moment diag(z).
+A unit body B ⊂ R^k is compact, convex, full and unchanged by any change of signs, or by a group of
+such changes, large enough to make every averaged second moment diagonal. Two facts make it useful:
+if y ≥ 0 then Σ yᵢxᵢ² ≤ energy(y) on B, so {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z is in the
+hull of {x² : x ∈ B}, then some random point of B, with signs drawn at random (from that group), has
+the second moment diag(z).
 """
 
 from __future__ import annotations
@@ -57,3 +58,8 @@ class AbstractBase(ABC):
     @abstractmethod
     def widths(self) -> Vector:
         """Return max |xᵢ| over B, shape (k,), rounded up."""
+
+    @property
+    def unconditional(self) -> bool:
+        """Whether every change of signs keeps B; else only a group that makes moments diagonal."""
+        return True

@@ -83,6 +83,11 @@ class ProductBase(AbstractBase):
         """Return each part's own."""
         return np.concatenate([part.widths() for part in self.parts])
 
+    @property
+    def unconditional(self) -> bool:
+        """Whether all parts are."""
+        return all(part.unconditional for part in self.parts)
+
 
 def product_base(parts: Sequence[AbstractBase]) -> AbstractBase:
     """Return the product, in its simplest form: cubes side by side are one cube.

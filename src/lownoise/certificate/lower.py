@@ -160,7 +160,7 @@ def _(
     asked = np.sqrt(c) * weights
     rows = np.sqrt(z)[:, None] * body.dense.T
     paired = _paired(rows, np.zeros(body.dimension), asked, queries, hint)
-    rounded = _rounded_signs(body, z, asked, queries)
+    rounded = _rounded_signs(body, z, asked, queries) if body.base.unconditional else 0.0
     scale = math.sqrt(order_norm(c, conjugate(order)))
     return max(paired / math.sqrt(mass), rounded / scale) * (1 - SLACK)
 

@@ -8,16 +8,23 @@ from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.ellipsoid import Ellipsoid
 from lownoise.domains.image import Image, checked_image
 from lownoise.domains.points import Points
+from lownoise.domains.tensor import CubePower, CubePowerDifference, TensorPower
+from lownoise.domains.tensor_ball import BallPower, BallPowerDifference
 from lownoise.domains.zonotope import Zonotope
 
 __all__ = [
     "AbstractDomain",
     "Ball",
+    "BallPower",
+    "BallPowerDifference",
     "Box",
+    "CubePower",
+    "CubePowerDifference",
     "Ellipsoid",
     "Image",
     "Points",
     "PointsDifference",
+    "TensorPower",
     "Zonotope",
     "checked_image",
     "difference_body",

@@ -14,6 +14,8 @@ from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.box import Box
 from lownoise.domains.image import Image
 from lownoise.domains.points import Points
+from lownoise.domains.tensor import CubePower, CubePowerDifference
+from lownoise.domains.tensor_ball import BallPower, BallPowerDifference
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -95,6 +97,16 @@ def _(domain: Box) -> Box:
 def _(domain: Image) -> Image:
     # K − center is symmetric, so K − K is twice that
     return Image(frozen(2 * domain.factor), domain.base, frozen(np.zeros(domain.dimension)))
+
+
+@difference_body.register(CubePower)
+def _(domain: CubePower) -> CubePowerDifference:
+    return CubePowerDifference(domain)
+
+
+@difference_body.register(BallPower)
+def _(domain: BallPower) -> BallPowerDifference:
+    return BallPowerDifference(domain)
 
 
 @difference_body.register(Points)

@@ -23,19 +23,20 @@ from lownoise.bodies import (
     SymmetricPoints,
 )
 from lownoise.coordinates import summed_body
-from lownoise.domains import Box, Image, Points
+from lownoise.domains import Box, CubePower, Image, Points
 from lownoise.engines import (
     AbstractCoding,
     ClampingCoding,
     Coding,
     ListCoding,
+    SignCoding,
     Totals,
     TotalsQuery,
 )
 from lownoise.errors import DomainError, PlanError, TableError
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity import changes, radius_up
+from lownoise.sensitivity import changes, parity_changes, radius_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -92,7 +93,11 @@ class GaussianMechanism:
     def reach(self) -> Reach:
         """The body of all changes that one neighbour makes to the integers."""
         found = _reach(self.query.coding, self.count_step)
-        if self.hint is None or not isinstance(found, RoundedBody):
+        if self.hint is None:
+            return found
+        if isinstance(found, ImageBody):
+            return found.hinted(self.hint)
+        if not isinstance(found, RoundedBody):
             return found
         if not isinstance(found.body, ImageBody):
             return found
@@ -271,6 +276,18 @@ def _(domain: Image, question: Mean, chosen: Coordinates, step: Vector) -> Abstr
     )
 
 
+@_coding.register(CubePower)
+def _(domain: CubePower, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+    return SignCoding(
+        columns=question.columns,
+        domain=domain,
+        center=question.center,
+        missing=question.missing,
+        pivots=chosen.pivots,
+        step=step,
+    )
+
+
 @singledispatch
 def _reach(coding: object, count_step: float | None) -> Reach:
     raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
@@ -292,6 +309,17 @@ def _(coding: ListCoding, count_step: float | None) -> Reach:
     if count_step is None:
         return PointDifferences(frozen(codes))
     return SymmetricPoints(frozen(np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])))
+
+
+@_reach.register(SignCoding)
+def _(coding: SignCoding, count_step: float | None) -> Reach:
+    # the two codes of each parity are middle ± half, exactly: multiples of ½ below 2^52
+    low, high = coding.codes.astype(np.float64)
+    half, middle = (high - low) / 2, (high + low) / 2
+    if count_step is None:
+        return parity_changes(half, coding.domain, "substitute", middle)
+    body = parity_changes(half * count_step, coding.domain, "add_remove", middle * count_step)
+    return body.scaled(1 / count_step)
 
 
 @_reach.register(ClampingCoding)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS = 5000
 _EVERY = 10  # rounds between looks at the gap, and extrapolations
+_LATELY = 10  # looks
+_HARDLY = 1e-3
 _LEAST = 1e-300
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
 _INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
@@ -114,7 +116,8 @@ def least_majorant(
             if search.step(look=rounds % _EVERY == 0):
                 if progress is not None:
                     progress(Progress(rounds, search.lower, search.upper))
-                if search.settled or search.upper / search.lower - 1 <= rtol:
+                gap = search.upper / search.lower - 1
+                if search.settled or gap <= rtol or search.stalled(gap):
                     status = SOLVED
                     break
     except KeyboardInterrupt:
@@ -150,6 +153,13 @@ class _Search:
         self.lower, self.upper = 0.0, math.inf
         self.cover, self.squares = np.zeros(0), np.zeros(0)
         self.query_weights = self._c
+        self._gaps: list[float] = []
+
+    def stalled(self, gap: float) -> bool:
+        """Return whether the gap has hardly closed lately: what is left, these bounds cannot."""
+        self._gaps.append(gap)
+        past = self._gaps[-1 - _LATELY] if len(self._gaps) > _LATELY else math.inf
+        return past - gap < _HARDLY * gap
 
     def step(self, *, look: bool) -> bool:
         """Move the weights once; return whether both sides were looked at."""
@@ -170,12 +180,38 @@ class _Search:
     def _look(self, a: Vector, z: Vector) -> None:
         value = float(np.sum(np.sqrt(a * z)))
         y = np.sqrt(a / z) / value
-        variance = order_norm(self._variances(1 / y), self._order / 2)
-        size = math.sqrt(variance * self._base.energy_up(y))
+        y /= self._base.energy_up(y)
+        size = math.sqrt(order_norm(self._variances(1 / y), self._order / 2))
         if value > self.lower:
             self.lower, self.squares, self.query_weights = value, z, self._c
         if size < self.upper:
             self.upper, self.cover = size, y
+
+
+def folded(images: Vector, order: float) -> tuple[Vector, Vector] | None:
+    """Return how much each coordinate matters where every answer is a multiple of one of them.
+
+    With a the answers that are multiples of coordinate i, ‖·‖_p of their deviations is that of one
+    answer sᵢ = ‖a‖_p; and where one query has weight Cᵢ, theirs are c = Cᵢ·(|a|/sᵢ)^{p−2}, which
+    make Σ a²c greatest under ‖c‖_q = Cᵢ (Hölder). None where an answer mixes coordinates.
+
+    Args:
+        images: ωLF, shape (m, k), no column all 0.
+        order: p in [2, ∞].
+
+    Returns:
+        s, shape (k,), and the shares c/Cᵢ, shape (m, k).
+    """
+    if np.max(np.count_nonzero(images, axis=1)) > 1:
+        return None
+    size = np.abs(images)
+    top = np.max(size, axis=0)
+    relative = size / top
+    if math.isinf(order):
+        most = relative == 1
+        return top, most / np.sum(most, axis=0)
+    s = np.sum(relative**order, axis=0) ** (1 / order)
+    return top * s, np.where(relative > 0, (relative / s) ** (order - 2), 0.0)
 
 
 def diagonal_squares(factor: Vector, found: Majorant) -> Vector:

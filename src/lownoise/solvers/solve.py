@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bases import NormBase
+from lownoise.bases import NormBase, ParityBase, ProductBase
 from lownoise.bodies import (
     AbstractBody,
     AbstractPointBody,
@@ -31,6 +31,7 @@ from lownoise.solvers.image import (
     closed_majorant,
     covering_factor,
     diagonal_squares,
+    folded,
     least_majorant,
 )
 from lownoise.solvers.newton import Problem
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
     from lownoise.frames import Frame
     from lownoise.shapes import AbstractShape
 
@@ -204,8 +206,14 @@ def _(
     images = asked @ columns.T
     unit = float(np.max(np.abs(images)))
     heard = _in_unit(progress, unit)
-    squared = np.square(images / unit)
-    found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
+    own = folded(images / unit, order) if len(columns) == frame.rank else None
+    if own is None:
+        squared = np.square(images / unit)
+        found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
+    else:
+        size, shares = own
+        found = _separate(size, body.base, order, rtol, heard)
+        found = replace(found, query_weights=frozen(shares @ found.query_weights))
     shape = DenseShape(covering_factor(columns, found))
     claim = _image_claim(body, order, queries, weights, frame, shape, found)
     if claim.certificate().gap > rtol:
@@ -226,15 +234,37 @@ def _diagonal_image(
     if not unit:
         ones = np.ones(body.dimension)
         found = Majorant(ones, ones, ones, NO_WIDTH, 0)
-    elif isinstance(body.base, NormBase):
-        found = closed_majorant(size, body.base.order, order)
     else:
         heard = _in_unit(progress, unit)
-        squared = np.square(size / unit)
-        found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
+        found = _separate(size / unit, body.base, order, rtol, heard)
     shape = DiagonalShape(diagonal_squares(body.factor, found))
     claim = _image_claim(body, order, None, weights, None, shape, found)
     return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
+
+
+def _separate(
+    size: Vector,
+    base: AbstractBase,
+    order: float,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Majorant:
+    """Return the best coefficients where each answer is a multiple of one coordinate."""
+    known = _order_of(base)
+    if known is not None:
+        return closed_majorant(size, known, order)
+    return least_majorant(np.square(size), base, order, rtol=rtol, progress=progress)
+
+
+def _order_of(base: AbstractBase) -> float | None:
+    """Return r where squares of the base reach as far as those of a ball of ℓ_r."""
+    if isinstance(base, NormBase):
+        return base.order if base.size > 1 else math.inf
+    if isinstance(base, ParityBase):
+        return math.inf
+    if isinstance(base, ProductBase) and all(_order_of(p) == math.inf for p in base.parts):
+        return math.inf
+    return None
 
 
 def _image_claim(
