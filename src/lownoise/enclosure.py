@@ -18,10 +18,13 @@ from lownoise.bodies import (
     PointDifferences,
     SymmetricBox,
     SymmetricPoints,
+    TensorBall,
     TranslatedPoints,
     image_body,
 )
 from lownoise.domains import (
+    BallPower,
+    BallPowerDifference,
     Box,
     CubePower,
     CubePowerDifference,
@@ -29,6 +32,7 @@ from lownoise.domains import (
     Points,
     PointsDifference,
 )
+from lownoise.domains.tensor_ball import sphere_moments
 from lownoise.errors import DomainError, PlanError
 from lownoise.shapes import DenseShape, DiagonalShape, SelectedShape
 from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
@@ -49,7 +53,17 @@ _LARGEST = 2.0**250
 _MOST_ORDER = 1e6  # beyond it the maximum is meant
 _LEAST_RTOL = 1e-12
 _MOST_CORNERS = 12  # ranges of a box whose corners are listed, or signs whose choices are
-_KNOWN = (Box, CubePower, CubePowerDifference, Image, Points, PointsDifference)
+_MOST_NUMBERS = 10**7  # of a factor
+_KNOWN = (
+    BallPower,
+    BallPowerDifference,
+    Box,
+    CubePower,
+    CubePowerDifference,
+    Image,
+    Points,
+    PointsDifference,
+)
 
 
 @final
@@ -122,6 +136,8 @@ def enclose(
     check_size(omega, queries)
     if isinstance(domain, (CubePower, CubePowerDifference)):
         return _enclose_tensors(domain, order, queries, omega, rtol, progress)
+    if isinstance(domain, (BallPower, BallPowerDifference)):
+        return _enclose_ball(domain, order, queries, omega, rtol, progress)
     body, offset = _body(domain, queries is not None)
     solution = solve(
         body,
@@ -215,6 +231,73 @@ def _enclose_tensors(
         status=proved_status(solution.status, certificate, rtol),
         iterations=solution.iterations,
     )
+
+
+def _enclose_ball(
+    domain: BallPower | BallPowerDifference,
+    order: float,
+    queries: Vector | None,
+    weights: Vector,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Enclosure:
+    """Return the ellipsoid around tensors of a ball that treats all directions alike.
+
+    Raises:
+        PlanError: where its factor would not fit the memory.
+    """
+    whole = domain.whole if isinstance(domain, BallPowerDifference) else domain
+    if domain.dimension * math.comb(whole.size + whole.power - 1, whole.power) > _MOST_NUMBERS:
+        raise PlanError(
+            f"TensorPower.power={whole.power} of a ball in {whole.size} dimensions needs a factor "
+            "beyond 10^7 numbers; give fewer dimensions or a lower power",
+        )
+    body = TensorBall(whole.size, whole.power, whole.value, domain is not whole)
+    solution = solve(
+        body,
+        order=order,
+        weights=weights,
+        queries=queries,
+        rtol=rtol,
+        progress=progress,
+    )
+    claim = solution.claim
+    deviations = claim.shape.deviations()
+    y = body.parts.shares / np.square(deviations)
+    along = body.share(y) * whole.value * sphere_moments(whole.monomials)[whole.copies]
+    length = whole.value * math.sqrt(body.energy_up(y))
+    certificate = claim.certificate()
+    return Enclosure(
+        shape=DenseShape(length * _rotated_factor(whole, body, deviations)),
+        center=frozen(along),
+        certificate=certificate,
+        status=proved_status(solution.status, certificate, rtol),
+        iterations=solution.iterations,
+    )
+
+
+def _rotated_factor(domain: BallPower, body: TensorBall, deviations: Vector) -> Vector:
+    """Return a factor of Σ deviationₖ²·Πₖ over the harmonic parts of tensors.
+
+    The parts are the eigenspaces of p ↦ |x|²Δp, symmetric in the basis √(ℓ!/α!)·x^α.
+    """
+    exponents = domain.monomials
+    place = {tuple(alpha): i for i, alpha in enumerate(exponents.tolist())}
+    often = np.bincount(domain.copies).astype(np.float64)
+    matrix = np.zeros((len(place), len(place)))
+    for alpha, j in place.items():
+        for i, a in enumerate(alpha):
+            for other in range(len(alpha)) if a > 1 else ():
+                beta = list(alpha)
+                beta[i] -= 2
+                beta[other] += 2
+                matrix[place[tuple(beta)], j] += a * (a - 1)
+    matrix *= np.sqrt(often) / np.sqrt(often)[:, None]
+    values, axes = np.linalg.eigh((matrix + matrix.T) / 2)
+    known = np.array([float(body.parts.value(k)) for k in body.parts.degrees])
+    part = np.argmin(np.abs(values[:, None] - known), axis=1)
+    factor = axes * deviations[part] / np.sqrt(often)[:, None]
+    return np.asarray(factor[domain.copies])
 
 
 def _norms_by(copies: Integers, weights: Vector, order: float, sets: int) -> Vector:

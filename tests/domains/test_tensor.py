@@ -222,7 +222,7 @@ def test_a_release_is_written_read_and_right(tmp_path, d, power, relation):
     )
     path = tmp_path / "plan.json"
     plan.save(path)
-    again = type(plan).load(path)
+    again = type(plan).from_json(path.read_text())
     assert again.to_json() == plan.to_json()
     assert ln.verify(plan.to_json())
     release = again.release(table)

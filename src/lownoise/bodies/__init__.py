@@ -6,6 +6,7 @@ from lownoise.bodies.answers import answer_radius, answer_widths
 from lownoise.bodies.box import SymmetricBox
 from lownoise.bodies.image import ImageBody, RoundedBody, image_body
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.bodies.tensor_ball import TensorBall
 
 __all__ = [
     "AbstractBody",
@@ -15,6 +16,7 @@ __all__ = [
     "RoundedBody",
     "SymmetricBox",
     "SymmetricPoints",
+    "TensorBall",
     "TranslatedPoints",
     "answer_radius",
     "answer_widths",

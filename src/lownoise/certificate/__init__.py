@@ -6,8 +6,10 @@ from lownoise.certificate.duals import (
     CornerDual,
     Dual,
     ImageDual,
+    OrthantDual,
     PointDual,
     ProductDual,
+    RotationDual,
     SquaresDual,
 )
 from lownoise.certificate.lower import lower_bound
@@ -20,8 +22,10 @@ __all__ = [
     "CornerDual",
     "Dual",
     "ImageDual",
+    "OrthantDual",
     "PointDual",
     "ProductDual",
+    "RotationDual",
     "SquaresDual",
     "lower_bound",
     "order_norm",

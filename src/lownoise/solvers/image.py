@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
-    from lownoise.bases import AbstractBase
 
 _MOST_ROUNDS = 5000
 _EVERY = 10  # rounds between looks at the gap, and extrapolations
@@ -39,6 +38,16 @@ _HARDLY = 1e-3
 _LEAST = 1e-300
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
 _INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
+
+
+class Squares(Protocol):
+    """What the search asks of a body: the two things that a unit body says of its squares."""
+
+    def energy_up(self, coefficients: Vector, /) -> float:
+        """Return at least max Σ yᵢxᵢ² over the body."""
+
+    def spread(self, gains: Vector, /) -> Vector:
+        """Return z among the squares that makes Σ√(gᵢzᵢ) greatest, or nearly."""
 
 
 @final
@@ -94,7 +103,7 @@ def closed_majorant(size: Vector, order_of_base: float, order: float) -> Majoran
 
 def least_majorant(
     squared: Vector,
-    base: AbstractBase,
+    base: Squares,
     order: float,
     *,
     rtol: float,
@@ -142,7 +151,7 @@ class _Search:
         order: p.
     """
 
-    def __init__(self, squared: Vector, base: AbstractBase, order: float) -> None:
+    def __init__(self, squared: Vector, base: Squares, order: float) -> None:
         self._squared = squared
         self._base = base
         self._order = order

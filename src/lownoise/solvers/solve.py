@@ -18,6 +18,7 @@ from lownoise.bodies import (
     ImageBody,
     PointDifferences,
     SymmetricBox,
+    TensorBall,
 )
 from lownoise.certificate import Claim, PointDual, ProductDual, SquaresDual
 from lownoise.errors import PlanError
@@ -36,6 +37,7 @@ from lownoise.solvers.image import (
 )
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
+from lownoise.solvers.tensor_ball import rotated
 from lownoise.solvers.uniform import equal_weights
 
 if TYPE_CHECKING:
@@ -218,6 +220,42 @@ def _(
     claim = _image_claim(body, order, queries, weights, frame, shape, found)
     if claim.certificate().gap > rtol:
         claim = _better_proved(claim, columns / unit, asked, rtol)
+    return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
+
+
+@solve.register(TensorBall)
+def _(
+    body: TensorBall,
+    *,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+    in_order: bool = False,
+) -> Solution:
+    if queries is not None or np.ptp(weights) > 0:
+        raise PlanError(
+            "workload or weights on tensors of a ball have no solver; leave them out, or list "
+            "tensors as ln.Points",
+        )
+    one = frozen(weights[:1].copy())
+    unit = body.value * float(one[0])
+    found = rotated(body, order, rtol, _in_unit(progress, unit))
+    claims = [
+        Claim(
+            body=body,
+            order=order,
+            queries=None,
+            weights=one,
+            frame=None,
+            shape=DiagonalShape(found.deviations),
+            center=frozen(np.zeros(body.dimension)),
+            dual=dual,
+        )
+        for dual in found.duals
+    ]
+    claim = max(claims, key=lambda each: each.certificate().lower)
     return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
 
 

@@ -64,7 +64,8 @@ class Mean:
         if not isinstance(domain, (Box, CubePower, Image, Points)):
             raise QuestionError(
                 f"Mean.domain={type(domain).__name__} is no domain of records; "
-                "give ln.Box(lower, upper) or ln.Points(points)",
+                "give ln.Box(lower, upper) or ln.Points(points) (tensors of a ball can only be "
+                "enclosed)",
             )
         if len(names) != domain.dimension:
             raise QuestionError(
