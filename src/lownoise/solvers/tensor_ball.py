@@ -99,11 +99,15 @@ def _commuting(body: TensorBall, order: float, c: Vector) -> RotationDual:
     """Return what makes Σ √c·√C over entries greatest, c and the measure in turn."""
     parts = body.parts
     root = parts.table * np.sqrt(parts.shares / parts.dimensions)
+    before = 0.0
     for _ in range(_ROUNDS):
         gains = np.square((parts.counts * np.sqrt(c)) @ root)
-        before, c = c, _best_weights(parts.counts, root @ np.sqrt(body.spread(gains)), order)
-        if np.max(np.abs(c - before)) <= _HELD * np.max(c):
+        each = root @ np.sqrt(body.spread(gains))
+        c = _best_weights(parts.counts, each, order)
+        value = float((parts.counts * np.sqrt(c)) @ each)
+        if value <= before * (1 + _HELD):  # c itself moves on by what the measure is off
             break
+        before = value
     return _measure(body, np.square((parts.counts * np.sqrt(c)) @ root), c)
 
 
