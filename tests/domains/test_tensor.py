@@ -12,7 +12,7 @@ import pytest
 import lownoise as ln
 from lownoise.bases.parity import choices
 from lownoise.domains import CubePower
-from lownoise.engines import Totals
+from lownoise.engines import SignCoding, Totals
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
 
@@ -350,3 +350,45 @@ def test_what_is_a_point_or_a_number_is_one():
     assert ln.TensorPower(1, 3, "ball", 3.0).lower.tolist() == [-27.0]
     assert ln.TensorPower(2, 2, radius=0.0).points.tolist() == [[0.0] * 4]
     assert isinstance(ln.TensorPower(2, 1), CubePower)
+
+
+@pytest.mark.parametrize(("d", "power"), [(3, 1), (3, 2), (3, 3), (4, 2)])
+def test_with_a_body_of_changes_noise_covers_what_one_sign_does(d, power):
+    """Codes of x and of x with one sign turned, the other changes being left out of the body."""
+    cube, signs = ln.TensorPower(d, power, radius=1.5), choices(np.arange(2**d), d)
+    codes, bits = cube.tensors(signs), [np.arange(2**d) ^ (1 << i) for i in range(d)]
+    body = ln.Points(np.unique(np.vstack([codes - codes[own] for own in bits]), axis=0))
+    question = ln.Mean(columns(cube), cube)
+    plan = ln.plan(question, budget=ln.zcdp(0.5), relation=body, size=100)
+    mechanism = plan.terms.mechanism
+    whole = mechanism.query.coding.encode(codes).astype(float)
+    far = max(mechanism.noise.quadratic_form(s) for own in bits for s in whole - whole[own])
+    assert 0.999 < far <= mechanism.event.mu**2 <= 1 + 1e-12
+    plan.verify()
+    assert plan.certificate.gap < 1e-6
+    assert ln.Plan.from_json(plan.to_json()).to_json() == plan.to_json()
+    other = ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=100)
+    assert plan.error <= other.error * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_codes_are_within_their_slack_of_what_they_stand_for(seed):
+    """In exact arithmetic, on a grid so coarse that rounding is most of it."""
+    rng = np.random.default_rng(seed)
+    cube = ln.TensorPower(4, 2, radius=float(rng.uniform(1, 2)))
+    center = rng.uniform(cube.lower, cube.upper)
+    pivots = cube.pivots
+    coding = SignCoding(
+        columns=tuple(columns(cube)),
+        domain=cube,
+        center=center,
+        missing=cube.clamp(center),
+        pivots=pivots,
+        step=2.0 ** rng.integers(-3, 1, pivots.size),
+    )
+    rows = cube.tensors(choices(np.arange(16), 4))
+    for row, code in zip(rows, coding.encode(rows), strict=True):
+        for j, i in enumerate(pivots):
+            exact = (Fraction(row[i]) - Fraction(center[i])) / Fraction(coding.step[j])
+            assert abs(Fraction(int(code[j])) - exact) <= Fraction(coding.slack[j])
+    assert np.all(coding.slack <= 0.5 + 1e-12)
