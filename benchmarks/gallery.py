@@ -63,20 +63,25 @@ class Member:
         return center, float(np.max(np.linalg.norm(points - center, axis=1)))
 
 
-MEMBERS = (
-    Member("Points", "ln.Points([[0, 0], [3, 0], [3, 1], [1, 2]])"),
-    Member("Box", "ln.Box([0, 0], [4, 1])"),
-    Member("Ball, order 2", "ln.Ball(2)"),
-    Member("Ball, order 1", "ln.Ball(2, order=1)"),
-    Member("Ball, order 3, scaled", "ln.image([2.0, 1.0], ln.Ball(2, order=3))"),
-    Member("Ball, order 1, sheared", "ln.image([[1, 1], [0, 1]], ln.Ball(2, order=1))"),
-    Member("Ellipsoid", "ln.Ellipsoid([[2.0, 0.0], [1.0, 0.5]])"),
-    Member("Zonotope", "ln.Zonotope([[2, 0], [1, 1], [0, 0.5]])"),
-    Member("OrderedBall", "ln.OrderedBall([1.0, 0.4])"),
-    Member("hull", "ln.hull(ln.Ball(2), ln.Ellipsoid([2.5, 0.4]))"),
-    Member("minkowski_sum", "ln.minkowski_sum(ln.Box([0, 0], [3, 0]), ln.Ball(2))"),
-    Member("product", "ln.product(ln.Points([[0], [1], [3]]), ln.Box([0], [1]))"),
-    Member("projection", "ln.projection(ln.image(np.tril(np.ones((3, 3))), ln.Ball(3)), [0, 2])"),
-    Member("kronecker", "ln.kronecker(ln.Ball(2, order=3), ln.Box([-2], [2]))"),
-    Member("difference_body", "ln.difference_body(ln.Points([[0, 0], [2, 0], [0, 1]]))"),
+LINES = """
+Points                 | ln.Points([[0, 0], [3, 0], [3, 1], [1, 2]])
+Box                    | ln.Box([0, 0], [4, 1])
+Ball, order 2          | ln.Ball(2)
+Ball, order 1, sheared | ln.image([[1, 1], [0, 1]], ln.Ball(2, order=1))
+Ball, order 3, scaled  | ln.image([2.0, 1.0], ln.Ball(2, order=3))
+Ellipsoid              | ln.Ellipsoid([[2.0, 0.0], [1.0, 0.5]])
+Zonotope               | ln.Zonotope([[2, 0], [1, 1], [0, 0.5]])
+OrderedBall            | ln.OrderedBall([1.0, 0.4])
+intersection, clipped  | ln.intersection(ln.Ball(2), ln.Box([-1, -0.4], [1, 0.4]))
+intersection, shifted  | ln.intersection(ln.Ball(2), ln.Slab([1, 1], -0.2, 2))
+hull                   | ln.hull(ln.Ball(2), ln.Ellipsoid([2.5, 0.4]))
+minkowski_sum          | ln.minkowski_sum(ln.Box([0, 0], [3, 0]), ln.Ball(2))
+product                | ln.product(ln.Points([[0], [1], [3]]), ln.Box([0], [1]))
+kronecker              | ln.kronecker(ln.Ball(2, order=3), ln.Box([-2], [2]))
+OperatorNormBall, seen | ln.projection(ln.image([1, 1, 1, 2.0], ln.OperatorNormBall(2, 2)), [1, 3])
+difference_body        | ln.difference_body(ln.Points([[0, 0], [2, 0], [0, 1]]))
+"""
+
+MEMBERS = tuple(
+    Member(*(cell.strip() for cell in line.split(" | ", 1))) for line in LINES.strip().splitlines()
 )

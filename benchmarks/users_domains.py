@@ -71,22 +71,34 @@ def normal(rows: int, columns: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((rows, columns))
 
 
+def total(size: int, most: float) -> ln.Slab:
+    return ln.Slab([1] * size, 0, most)
+
+
+def row_sums(rows: int, columns: int) -> np.ndarray:
+    return np.kron(np.eye(rows), np.ones(columns))
+
+
 HELP = {
+    "caps": [3, 4, 5, 6, 7],
     "correlated": correlated,
-    "totals": totals,
     "normal": normal,
+    "row_sums": row_sums,
     "so_far": np.tril(np.ones((24, 24))),
+    "total": total,
+    "totals": totals,
+    "unlike": np.linspace(0.05, 0.6, 20),
 }
 
 LINES = """
 ages and incomes                          | ln.Box([0, 0], [120, 1e6])
-a share of time for each of 8 tasks       | ln.Points(np.eye(8))
-8 counts, 20 in total at most             | ln.hull(ln.Points([[0] * 8]), ln.Points(20 * np.eye(8)))
-8 correlated survey scores                | ln.Ellipsoid(15 * correlated(8, 0.9), center=[50] * 8)
-a sparse update, ℓ₁ at most 1             | ln.Ball(50, order=1)
-a place in a city and an age              | ln.product(ln.Ball(2, radius=12), ln.Box([0], [120]))
+8 rates that sum to one                   | ln.Points(np.eye(8))
+5 counts with caps, 10 in total at most   | ln.intersection(ln.Box([0] * 5, caps), total(5, 10))
+a gradient, entries clipped unlike        | ln.intersection(ln.Ball(20), ln.Box(-unlike, unlike))
 a gradient, clipped layer by layer  | ln.product(ln.Ball(30), ln.Ball(10, 0.2), ln.Ball(5, 0.1))
-10 gains, the 3 largest at most 1 in sum  | ln.TopBall(10, 3)
+8 correlated survey scores                | ln.Ellipsoid(15 * correlated(8, 0.9), center=[50] * 8)
+a 4 × 6 matrix of operator norm 1         | ln.OperatorNormBall(4, 6)
+its row sums                              | ln.image(row_sums(4, 6), ln.OperatorNormBall(4, 6))
 sums so far of 24 hourly rates            | ln.image(so_far, ln.Box([0] * 24, [1] * 24))
 sums so far of one visit in 24 hours      | ln.image(so_far, ln.Ball(24, order=1))
 3 groups of 4 amounts, with their totals  | ln.image(totals(3, 4), ln.Box([0] * 12, [100] * 12))

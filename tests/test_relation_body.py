@@ -140,6 +140,10 @@ CASES = {
     "a disc in its plane": (SHEET, SHEET_BODY),
     "ball on a grid": (GRID, ln.Ball(2, radius=0.5)),
     "box on a grid": (GRID, ln.Box([-0.7, -0.3], [0.7, 0.3])),
+    "box on a grid with a constant": (
+        ln.Points(np.hstack([GRID.points, np.full((len(GRID.points), 1), 5.0)])),
+        ln.Box([-0.7, -0.3, 0.0], [0.7, 0.3, 0.0]),
+    ),
     "edges of a simplex": (SIMPLEX, EDGES),
 }
 

@@ -11,7 +11,13 @@ import numpy as np
 from lownoise.arrays import matrix as checked_matrix
 from lownoise.arrays import vector
 from lownoise.bodies import AbstractBody, ImageBody
-from lownoise.domains import AbstractDomain, PointsDifference, as_image
+from lownoise.domains import (
+    AbstractDomain,
+    IntersectionDifference,
+    OracleDifference,
+    PointsDifference,
+    as_image,
+)
 from lownoise.errors import DomainError
 from lownoise.rounding import up
 from lownoise.sensitivity import sensitivity_body
@@ -87,7 +93,7 @@ def farthest(
 
 def _upper(domain: AbstractDomain, a: Vector, c: Vector) -> float:
     d = domain.dimension
-    if isinstance(domain, PointsDifference):
+    if isinstance(domain, (PointsDifference, IntersectionDifference, OracleDifference)):
         body = sensitivity_body(domain.base, "substitute", c)
         moved = float(np.linalg.norm(np.abs(a) @ np.abs(c))) if np.any(c) else 0.0
         return up(_known(body).reach_up(a, np.zeros(d)) + up(moved))

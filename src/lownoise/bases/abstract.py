@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.errors import DomainError
-
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
 
@@ -29,6 +27,11 @@ class AbstractBase(ABC):
     @abstractmethod
     def dimension(self) -> int:
         """The number of coordinates k."""
+
+    @property
+    def unconditional(self) -> bool:
+        """Whether every change of signs leaves it as it is, so that |x| is in it where x is."""
+        return True
 
     @abstractmethod
     def norm_up(self, points: Vector) -> Vector:
@@ -75,12 +78,6 @@ class AbstractBase(ABC):
         """Return unit bodies on some of the coordinates, whose union has the hull B."""
         return [(np.arange(self.dimension), self)]
 
-    def restricted(self, kept: Integers) -> AbstractBase:
-        """Return the points of those coordinates, which rise: the projection, here the section too.
-
-        Raises:
-            DomainError: where it has no form of its own.
-        """
-        raise DomainError(
-            f"projection of {type(self).__name__} has no known form; give the factor as a matrix",
-        )
+    def restricted(self, kept: Integers) -> AbstractBase | None:
+        """Return the projection to those rising coordinates; None where it has no known form."""
+        return None

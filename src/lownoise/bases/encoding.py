@@ -125,6 +125,8 @@ def _meet(fields: dict[str, Any]) -> MeetBase:
     parts = tuple(base_from_dict(part) for part in fields["parts"])
     scales = matrix(fields["scales"], field="base.scales", error=FileError)
     sizes = {part.dimension for part in parts}
+    if not all(part.unconditional for part in parts):
+        raise FileError("base.parts are not unchanged by all changes of signs")
     if len(sizes) != 1 or scales.shape != (len(parts), *sizes) or not np.all(scales > 0):
         raise FileError("base.parts and base.scales do not fit; give one scale above 0 each")
     return MeetBase(parts, frozen(scales))
@@ -171,7 +173,10 @@ def _mixed(fields: dict[str, Any]) -> MixedBase:
 
 
 def _kronecker(fields: dict[str, Any]) -> KroneckerBase:
-    return KroneckerBase(base_from_dict(fields["first"]), base_from_dict(fields["second"]))
+    first, second = base_from_dict(fields["first"]), base_from_dict(fields["second"])
+    if not (first.unconditional and second.unconditional):
+        raise FileError("base.first and base.second are not unchanged by all changes of signs")
+    return KroneckerBase(first, second)
 
 
 def _order_to_json(order: float) -> float | str:

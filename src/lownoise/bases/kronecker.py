@@ -28,7 +28,7 @@ class KroneckerBase(AbstractBase):
     bilinear form over two cubes is hard to find; where that is asked, bounds are returned.
 
     Args:
-        first: B₁, k₁ coordinates.
+        first: B₁, k₁ coordinates, unchanged by every change of signs; so is B₂.
         second: B₂, k₂ coordinates.
 
     Examples:
@@ -47,6 +47,11 @@ class KroneckerBase(AbstractBase):
     def dimension(self) -> int:
         """k₁·k₂."""
         return self.first.dimension * self.second.dimension
+
+    @property
+    def unconditional(self) -> bool:
+        """Signs of single products xᵢyⱼ lead out of it."""
+        return False
 
     def _tables(self, rows: Vector) -> Vector:
         return rows.reshape(len(rows), self.first.dimension, self.second.dimension)
@@ -131,10 +136,11 @@ class KroneckerBase(AbstractBase):
         """Return the products of the parts' widths."""
         return np.outer(self.first.widths(), self.second.widths()).ravel() * (1 + _SLACK)
 
-    def restricted(self, kept: Integers) -> AbstractBase:
+    def restricted(self, kept: Integers) -> AbstractBase | None:
         """Return the product of the rows and columns that are kept, if it is one."""
         k2 = self.second.dimension
         rows, columns = np.unique(kept // k2), np.unique(kept % k2)
-        if rows.size * columns.size != kept.size:
-            return super().restricted(kept)
-        return KroneckerBase(self.first.restricted(rows), self.second.restricted(columns))
+        first, second = self.first.restricted(rows), self.second.restricted(columns)
+        if rows.size * columns.size != kept.size or first is None or second is None:
+            return None
+        return KroneckerBase(first, second)

@@ -50,6 +50,11 @@ class MeetBase(AbstractBase):
     scales: Vector
 
     @property
+    def unconditional(self) -> bool:
+        """Always: other parts are refused where it is made."""
+        return True
+
+    @property
     def dimension(self) -> int:
         """The number of coordinates k."""
         return self.parts[0].dimension

@@ -51,6 +51,11 @@ class MixedBase(AbstractBase):
         """The number of coordinates of all parts."""
         return int(self._ends[-1])
 
+    @property
+    def unconditional(self) -> bool:
+        """Whether all parts are."""
+        return all(part.unconditional for part in self.parts)
+
     @cached_property
     def _ends(self) -> Integers:
         return np.cumsum([0, *(part.dimension for part in self.parts)])
@@ -127,13 +132,15 @@ class MixedBase(AbstractBase):
             for way in product(*own)
         ]
 
-    def restricted(self, kept: Integers) -> AbstractBase:
+    def restricted(self, kept: Integers) -> AbstractBase | None:
         """Return the parts' restrictions, joined."""
         rows = [
             kept[(kept >= own.start) & (kept < own.stop)] - own.start for _, own in self._pairs()
         ]
         pairs = zip(self.parts, rows, strict=True)
-        return mixed_base([part.restricted(own) for part, own in pairs if own.size], self.order)
+        found = [part.restricted(own) for part, own in pairs if own.size]
+        known = [part for part in found if part is not None]
+        return mixed_base(known, self.order) if len(known) == len(found) else None
 
 
 def mixed_base(parts: Sequence[AbstractBase], order: float) -> AbstractBase:

@@ -68,6 +68,11 @@ class SpectralBase(AbstractBase):
         """At least the greatest entry of a point of the gauge's body."""
         return float(np.max(self.gauge.widths()))
 
+    @property
+    def unconditional(self) -> bool:
+        """Signs of single entries lead out of it, but where the norm is that of all entries."""
+        return False
+
     def norm_up(self, points: Vector) -> Vector:
         """Return at least the gauge of the singular values of each matrix."""
         found = singular_values(self._matrices(points))

@@ -110,8 +110,9 @@ def projection(domain: AbstractDomain, coordinates: Sequence[int]) -> AbstractDo
             "describe the projection itself with ln.Oracle",
         )
     center = frozen(own.center[kept])
-    if own.diagonal and np.all(np.diff(kept) > 0):
-        return Image(frozen(own.factor[kept]), own.base.restricted(kept), center)
+    restricted = own.base.restricted(kept) if own.diagonal and np.all(np.diff(kept) > 0) else None
+    if restricted is not None:
+        return Image(frozen(own.factor[kept]), restricted, center)
     dense = np.diag(own.factor) if own.diagonal else own.factor
     return Image(frozen(dense[kept]), own.base, center)
 

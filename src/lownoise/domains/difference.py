@@ -94,6 +94,10 @@ class IntersectionDifference(AbstractDomain):
         """Return the width of the intersection along `direction`, shape (d,)."""
         return self.base.width(direction)
 
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a difference that is nearly extreme along each row, shapes (n, d)."""
+        return self.base.extreme(directions) - self.base.extreme(-directions)
+
     def contains(self, point: Vector) -> bool:
         """Return whether no part of the intersection says that `point`, shape (d,), is too far."""
         section = self.base.section

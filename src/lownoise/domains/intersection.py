@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases import NormBase, side_by_side
 from lownoise.bodies import Section, is_slabs
+from lownoise.bodies.barrier import farthest
 from lownoise.domains.abstract import AbstractClampedDomain
 from lownoise.errors import DomainError
 
@@ -78,6 +79,13 @@ class Intersection(AbstractClampedDomain):
     def support(self, direction: Vector) -> float:
         """Return at least max ⟨θ, x⟩ over K, nearly that; `direction` θ has shape (d,)."""
         return float(direction @ self.middle + self.section.support_up(direction[None])[0])
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a point of K that is nearly extreme along each row, shapes (n, d)."""
+        own = self.section
+        balls = [rows for rows, slabs in own.groups if not slabs]
+        point, _ = farthest(own.rows, own.offsets, own.slabs, balls, directions)
+        return np.asarray(self.middle + point)
 
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, within 1e-9 of its size."""

@@ -136,7 +136,8 @@ def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
         second: in d₂ coordinates.
 
     Raises:
-        DomainError: where one is neither symmetric about zero nor has few corners.
+        DomainError: where one has many corners and is not symmetric about zero, or is a ball of
+            matrices or a Kronecker product itself.
 
     Examples:
         >>> import lownoise as ln
@@ -147,7 +148,9 @@ def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
     parts = _checked((first, second), "kronecker")
     size = first.dimension * second.dimension
     images = _images(parts)
-    if images is not None and not any(np.any(own.center) for own in images):
+    if images is not None and not any(
+        np.any(own.center) or not own.base.unconditional for own in images
+    ):
         one, two = images
         base = KroneckerBase(one.base, two.base)
         if not (one.diagonal and two.diagonal):
@@ -160,7 +163,8 @@ def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
     left, right = corners(first), corners(second)
     if left is None or right is None or len(left) * len(right) > _MOST_POINTS:
         raise DomainError(
-            "kronecker of these domains has no known form; give domains about zero, or few points",
+            "kronecker of these domains has no known form; give balls about zero, not of matrices, "
+            "or few points",
         )
     rows = np.einsum("ni,mj->nmij", left, right).reshape(-1, size)
     return Points(np.unique(rows, axis=0))

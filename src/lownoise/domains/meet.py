@@ -133,7 +133,7 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
     if first is None:
         return None
     for part, image in zip(parts, own, strict=True):
-        if image is None:
+        if image is None or not image.base.unconditional:
             return None
         size = np.abs(first.shift) + np.abs(image.shift) + first.reach + image.reach
         if np.any(np.abs(image.shift - first.shift) > _SAME * size):

@@ -280,6 +280,10 @@ class OracleDifference(AbstractDomain):
         """Return at least the width of the set along `direction`, shape (d,)."""
         return self.base.width(np.asarray(direction, dtype=np.float64))
 
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a difference that should be extreme along each row, shapes (n, d)."""
+        return self.base.extreme(directions) - self.base.extreme(-directions)
+
     def contains(self, point: Vector) -> bool:
         """Refuse: whether a point is a difference is not known.
 

@@ -37,8 +37,6 @@ def OrderedBall(  # noqa: N802 (a domain is named like one)
         array([1.33333333, 1.33333333])
     """
     w = vector(weights, field="OrderedBall.weights", error=DomainError)
-    if not w.size:
-        raise DomainError("OrderedBall.weights is empty; give one number a coordinate")
     if not w[0] > 0 or np.any(w < 0):
         raise DomainError("OrderedBall.weights are not above 0 and then at least 0; give such")
     if np.any(np.diff(w) > 0):

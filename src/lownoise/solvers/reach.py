@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.bases import AbstractBase
 
-_ROUNDS = 300
-_NEAR = 1e-10
+_ROUNDS = 60
+_NEAR = 1e-9
 _LEAST = 1e-24  # of the greatest gain
-_SHARES = 1 / (2.0 ** np.arange(1, 24))
+_SHARES = 1 / (2.0 ** np.arange(0, 12))
 
 
 def far_hint(image: Vector, base: AbstractBase) -> Vector:
