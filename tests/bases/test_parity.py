@@ -19,6 +19,7 @@ from lownoise.bases import (
 from lownoise.bases.mixing import best_mixture, least_mixture_up
 from lownoise.bases.parity import parities, subsets
 from lownoise.bases.parity_difference import krawtchouk
+from lownoise.errors import FileError
 
 BASES = (
     ParityBase(4, (1,)),
@@ -182,6 +183,21 @@ def test_best_and_least_mixtures_against_general_optimisers(seed: int) -> None:
     assert value <= math.sqrt(np.sum(gains**2 / y)) <= value * (1 + 1e-7)
     found = linprog(np.ones(6), A_ub=-rows.T, b_ub=-gains).fun
     assert found <= least_mixture_up(rows, gains) <= found * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("base", BASES, ids=repr)
+def test_a_file_joins_parities_with_nothing_that_needs_every_sign(base: ParityBase) -> None:
+    own, cube = base_to_dict(base), base_to_dict(NormBase(base.dimension, math.inf))
+    both = product_base([base, NormBase(2, 2.0)])
+    assert not both.unconditional
+    meet = {"kind": "meet", "parts": [own, cube], "scales": np.ones((2, base.dimension)).tolist()}
+    for fields in (
+        meet,
+        {"kind": "kronecker", "first": own, "second": cube},
+        {"kind": "kronecker", "first": cube, "second": base_to_dict(both)},
+    ):
+        with pytest.raises(FileError, match="signs"):
+            base_from_dict(fields)
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)

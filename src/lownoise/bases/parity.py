@@ -51,6 +51,11 @@ class ParityBase(AbstractBase):
     degrees: tuple[int, ...]
 
     @property
+    def unconditional(self) -> bool:
+        """Signs of single coordinates lead out of it."""
+        return False
+
+    @property
     def dimension(self) -> int:
         """The number of sets."""
         return sum(math.comb(self.size, j) for j in self.degrees)

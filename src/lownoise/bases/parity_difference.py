@@ -44,6 +44,11 @@ class ParityDifferenceBase(AbstractBase):
     degrees: tuple[int, ...]
 
     @property
+    def unconditional(self) -> bool:
+        """Signs of single coordinates lead out of it."""
+        return False
+
+    @property
     def dimension(self) -> int:
         """The number of sets."""
         return self._parity.dimension
