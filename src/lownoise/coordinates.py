@@ -16,23 +16,25 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import (
+    ImageBody,
     OracleBody,
     PointDifferences,
     SymmetricBox,
     SymmetricPoints,
     TranslatedPoints,
 )
-from lownoise.domains import AbstractClampedDomain, Box, Oracle, Points
+from lownoise.domains import AbstractClampedDomain, Box, CubePower, Oracle, Points
 from lownoise.errors import DomainError, PlanError
 from lownoise.frames import find_frame
 from lownoise.neighbours import Change
-from lownoise.sensitivity import changes, sensitivity_body
+from lownoise.sensitivity import changes, parity_changes, sensitivity_body
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
     from lownoise.neighbours import Relation
     from lownoise.sensitivity import Body
 
+_MOST_COPIES = 10**7  # numbers in the table of what each entry copies
 _OFF = 1e-9  # of a column's range: how far a listed point may be from what its pivots say
 
 
@@ -46,11 +48,13 @@ class Coordinates:
         embed: all coordinates from those, shape (d, r): x = start + embed·(x − start)[pivots];
             None where nothing is left out.
         start: a point of the flat, shape (d,).
+        implied: whether the domain says all of this, so that a file need not.
     """
 
     pivots: Integers
     embed: Vector | None
     start: Vector
+    implied: bool = False
 
     def answers(self, center: Vector | None) -> Vector | None:
         """Return the matrix from summed to answered coordinates, None where it is the identity.
@@ -108,8 +112,27 @@ def _(domain: AbstractClampedDomain) -> Coordinates:
     return Coordinates(pivots=frame.pivots, embed=embed, start=domain.center)
 
 
+@coordinates.register(CubePower)
+def _(domain: CubePower) -> Coordinates:
+    k = domain.base.dimension
+    if domain.dimension * k > _MOST_COPIES:
+        raise DomainError(
+            f"TensorPower.power={domain.power} has {domain.dimension:,} entries of {k:,} different "
+            "ones, a table beyond 10^7 numbers; give fewer dimensions or a lower power",
+        )
+    embed = np.zeros((domain.dimension, k))
+    used = np.flatnonzero(domain.copies >= 0)
+    embed[used, domain.copies[used]] = 1.0
+    return Coordinates(
+        pivots=domain.pivots,
+        embed=None if domain.power == 1 else frozen(embed),
+        start=domain.center,
+        implied=True,
+    )
+
+
 def summed_body(
-    domain: Box | AbstractClampedDomain | Points,
+    domain: AbstractClampedDomain | Box | CubePower | Points,
     relation: Relation,
     center: Vector,
     chosen: Coordinates,
@@ -125,6 +148,9 @@ def summed_body(
     if isinstance(relation, Change):
         ones = np.ones(chosen.pivots.size)
         return relation.changes(chosen.pivots, ones, mixed=chosen.embed is not None)
+    if isinstance(domain, CubePower):
+        size = np.full(chosen.pivots.size, domain.value)
+        return parity_changes(size, domain, relation, (domain.center - center)[chosen.pivots])
     if chosen.embed is None:
         return sensitivity_body(domain, relation, center)
     if isinstance(domain, AbstractClampedDomain):
@@ -138,7 +164,7 @@ def summed_body(
 
 
 def check_change(
-    change: Change, domain: Box | AbstractClampedDomain | Points, chosen: Coordinates
+    change: Change, domain: AbstractClampedDomain | Box | CubePower | Points, chosen: Coordinates
 ) -> None:
     """Refuse a body of changes that does not go with the domain of the records.
 
@@ -176,9 +202,11 @@ def check_change(
 
 
 def still_body(
-    domain: Box | AbstractClampedDomain | Points, center: Vector, chosen: Coordinates
+    domain: AbstractClampedDomain | Box | CubePower | Points, center: Vector, chosen: Coordinates
 ) -> Body:
     """Return where the summed coordinates of a record can be, without its count."""
+    if isinstance(domain, CubePower):
+        return ImageBody(frozen(np.full(chosen.pivots.size, domain.value)), domain.base)
     if isinstance(domain, Points):
         return TranslatedPoints(np.ascontiguousarray(domain.points[:, chosen.pivots]))
     if isinstance(domain, Oracle):
@@ -192,8 +220,10 @@ def still_body(
     return SymmetricBox(frozen(whole.half_width[:-1]))
 
 
-def fits(domain: Box | AbstractClampedDomain | Points, chosen: Coordinates) -> bool:
+def fits(domain: AbstractClampedDomain | Box | CubePower | Points, chosen: Coordinates) -> bool:
     """Return whether every point of the domain is what its summed coordinates say."""
+    if isinstance(domain, CubePower):
+        return chosen.implied
     d = domain.dimension
     rising = bool(np.all(np.diff(chosen.pivots) > 0))
     if chosen.pivots.size and not (chosen.pivots[0] >= 0 and chosen.pivots[-1] < d):

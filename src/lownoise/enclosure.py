@@ -12,19 +12,26 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
+from lownoise.bases.parity import parities
 from lownoise.bodies import (
+    ImageBody,
     OracleBody,
     OracleDifferences,
     PointDifferences,
     SectionBody,
     SymmetricBox,
     SymmetricPoints,
+    TensorBall,
     TranslatedPoints,
     image_body,
 )
 from lownoise.domains import (
     AbstractDomain,
+    BallPower,
+    BallPowerDifference,
     Box,
+    CubePower,
+    CubePowerDifference,
     Image,
     Intersection,
     IntersectionDifference,
@@ -34,8 +41,9 @@ from lownoise.domains import (
     PointsDifference,
     Slab,
 )
+from lownoise.domains.tensor_ball import sphere_moments
 from lownoise.errors import DomainError, PlanError
-from lownoise.shapes import DenseShape
+from lownoise.shapes import DenseShape, DiagonalShape, SelectedShape
 from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
 
 if TYPE_CHECKING:
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Integers, Vector
     from lownoise.bodies import AbstractBody
     from lownoise.certificate import Certificate
     from lownoise.shapes import AbstractShape
@@ -52,7 +60,8 @@ if TYPE_CHECKING:
 _LARGEST = 2.0**250
 _MOST_ORDER = 1e6  # beyond it the maximum is meant
 _LEAST_RTOL = 1e-12
-_MOST_CORNERS = 12  # ranges of a box whose corners are listed
+_MOST_CORNERS = 12  # ranges of a box whose corners are listed, or signs whose choices are
+_MOST_NUMBERS = 10**7  # of a factor
 
 
 @final
@@ -123,6 +132,10 @@ def enclose(
     answers = _dimension(domain) if queries is None else len(queries)
     omega = checked_weights(weights, answers)
     check_size(omega, queries)
+    if isinstance(domain, (CubePower, CubePowerDifference)):
+        return _enclose_tensors(domain, order, queries, omega, rtol, progress)
+    if isinstance(domain, (BallPower, BallPowerDifference)):
+        return _enclose_ball(domain, order, queries, omega, rtol, progress)
     body, offset = _body(domain, queries is not None)
     solution = solve(
         body,
@@ -167,6 +180,161 @@ def _dimension(domain: object) -> int:
             f"domain={type(domain).__name__} cannot be enclosed; give ln.Points(…) or ln.Box(…)",
         )
     return domain.dimension
+
+
+def _enclose_tensors(
+    domain: CubePower | CubePowerDifference,
+    order: float,
+    queries: Vector | None,
+    weights: Vector,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Enclosure:
+    """Return the least ellipsoid around tensors of signs: that of their different entries.
+
+    Entries of one kind are copies of each other, so they get one noise, and ‖·‖_p of their weighted
+    deviations is that of one of them times the ‖·‖_p of their weights.
+    """
+    whole = domain.whole if isinstance(domain, CubePowerDifference) else domain
+    copies, k = whole.copies, whole.base.dimension
+    if queries is None:
+        omega, folded = frozen(_norms_by(copies, weights, order, k)), None
+    else:
+        omega, folded = weights, frozen(np.stack([whole.folded(row) for row in queries]))
+    body = _tensors(domain, alike=queries is None and bool(np.ptp(weights) == 0))
+    solution = solve(
+        body,
+        order=order,
+        weights=omega,
+        queries=folded,
+        rtol=rtol,
+        progress=progress,
+    )
+    claim = solution.claim
+    shape, at = claim.shape, np.zeros(whole.dimension)
+    used = np.flatnonzero(copies >= 0)
+    at[used] = claim.center[copies[used]]
+    if isinstance(shape, DiagonalShape):
+        scale = np.where(copies < 0, 0.0, shape.scale[copies])
+        spread: AbstractShape = SelectedShape(scale, np.maximum(copies, 0))
+    else:
+        assert isinstance(shape, DenseShape)  # noqa: S101 (what solvers make)
+        up = shape.factor if claim.frame is None else claim.frame.up() @ shape.factor
+        spread = DenseShape(np.where(copies[:, None] < 0, 0.0, up[copies]))
+    certificate = claim.certificate()
+    return Enclosure(
+        shape=spread,
+        center=frozen(at + domain.center),
+        certificate=certificate,
+        status=proved_status(solution.status, certificate, rtol),
+        iterations=solution.iterations,
+    )
+
+
+def _enclose_ball(
+    domain: BallPower | BallPowerDifference,
+    order: float,
+    queries: Vector | None,
+    weights: Vector,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Enclosure:
+    """Return the ellipsoid around tensors of a ball that treats all directions alike.
+
+    Raises:
+        PlanError: where its factor would not fit the memory.
+    """
+    whole = domain.whole if isinstance(domain, BallPowerDifference) else domain
+    if domain.dimension * math.comb(whole.size + whole.power - 1, whole.power) > _MOST_NUMBERS:
+        raise PlanError(
+            f"TensorPower.power={whole.power} of a ball in {whole.size} dimensions needs a factor "
+            "beyond 10^7 numbers; give fewer dimensions or a lower power",
+        )
+    body = TensorBall(whole.size, whole.power, whole.value, domain is not whole)
+    solution = solve(
+        body,
+        order=order,
+        weights=weights,
+        queries=queries,
+        rtol=rtol,
+        progress=progress,
+    )
+    claim = solution.claim
+    deviations = claim.shape.deviations()
+    y = body.parts.shares / np.square(deviations)
+    along = body.share(y) * whole.value * sphere_moments(whole.monomials)[whole.copies]
+    length = whole.value * math.sqrt(body.energy_up(y))
+    certificate = claim.certificate()
+    return Enclosure(
+        shape=DenseShape(length * _rotated_factor(whole, body, deviations)),
+        center=frozen(along),
+        certificate=certificate,
+        status=proved_status(solution.status, certificate, rtol),
+        iterations=solution.iterations,
+    )
+
+
+def _rotated_factor(domain: BallPower, body: TensorBall, deviations: Vector) -> Vector:
+    """Return a factor of Σ deviationₖ²·Πₖ over the harmonic parts of tensors.
+
+    The parts are the eigenspaces of p ↦ |x|²Δp, symmetric in the basis √(ℓ!/α!)·x^α.
+    """
+    exponents = domain.monomials
+    place = {tuple(alpha): i for i, alpha in enumerate(exponents.tolist())}
+    often = np.bincount(domain.copies).astype(np.float64)
+    matrix = np.zeros((len(place), len(place)))
+    for alpha, j in place.items():
+        for i, a in enumerate(alpha):
+            for other in range(len(alpha)) if a > 1 else ():
+                beta = list(alpha)
+                beta[i] -= 2
+                beta[other] += 2
+                matrix[place[tuple(beta)], j] += a * (a - 1)
+    matrix *= np.sqrt(often) / np.sqrt(often)[:, None]
+    values, axes = np.linalg.eigh((matrix + matrix.T) / 2)
+    known = np.array([float(body.parts.value(k)) for k in body.parts.degrees])
+    part = np.argmin(np.abs(values[:, None] - known), axis=1)
+    factor = axes * deviations[part] / np.sqrt(often)[:, None]
+    return np.asarray(factor[domain.copies])
+
+
+def _norms_by(copies: Integers, weights: Vector, order: float, sets: int) -> Vector:
+    """Return at least the ‖·‖_p of the weights of each set's entries, shape (k,)."""
+    used = np.flatnonzero(copies >= 0)
+    top = np.zeros(sets)
+    np.maximum.at(top, copies[used], weights[used])
+    if math.isinf(order):
+        return top
+    part = (weights[used] / top[copies[used]]) ** order
+    return np.asarray(top * np.bincount(copies[used], weights=part, minlength=sets) ** (1 / order))
+
+
+def _tensors(domain: CubePower | CubePowerDifference, *, alike: bool) -> AbstractBody:
+    """Return the body of the different entries of tensors of signs.
+
+    Where answers matter alike its majorants say all. Otherwise the tensors are listed where they
+    are few. Where they are not, and a workload tells parities apart, the least ellipsoid around
+    tensors of an even power need not stand at their mean.
+
+    Raises:
+        PlanError: where that would have to be known.
+    """
+    differences = isinstance(domain, CubePowerDifference)
+    whole = domain.whole if isinstance(domain, CubePowerDifference) else domain
+    if alike or whole.size > _MOST_CORNERS:
+        if not (alike or differences or whole.odd):
+            raise PlanError(
+                f"workload or weights on an even power would list 2^{whole.size - 1} tensors; "
+                "leave it out, or enclose ln.difference_body(domain)",
+            )
+        scale = whole.difference_scale * whole.value if differences else whole.value
+        base = whole.difference_base if differences else whole.base
+        return ImageBody(frozen(np.full(whole.base.dimension, scale)), base)
+    signs = np.array([(1.0, *rest) for rest in product((1.0, -1.0), repeat=whole.size - 1)])
+    points = frozen(whole.value * parities(signs, whole.degrees))
+    if whole.odd:
+        return SymmetricPoints(frozen(2 * points) if differences else points)
+    return PointDifferences(points) if differences else TranslatedPoints(points)
 
 
 @singledispatch

@@ -22,15 +22,17 @@ from lownoise.certificate import (
     SectionDual,
     SquaresDual,
 )
-from lownoise.coordinates import Coordinates, fits
+from lownoise.coordinates import Coordinates, coordinates, fits
 from lownoise.domains import (
     AbstractClampedDomain,
     Box,
+    CubePower,
     Image,
     Intersection,
     Oracle,
     Points,
     PointsDifference,
+    TensorPower,
     checked_image,
     checked_intersection,
     difference_body,
@@ -79,6 +81,13 @@ def _(domain: Image) -> dict[str, Any]:
             "base": base_to_dict(domain.base),
             "shift": domain.shift.tolist(),
         },
+    }
+
+
+@domain_to_dict.register(CubePower)
+def _(domain: CubePower) -> dict[str, Any]:
+    return {
+        "tensor": {"dimension": domain.size, "power": domain.power, "radius": domain.radius},
     }
 
 
@@ -146,15 +155,21 @@ def expect_oracle(fields: dict[str, Any], given: object) -> None:
 
 def domain_from_dict(
     fields: dict[str, Any], given: Oracle | None = None
-) -> Box | AbstractClampedDomain | Points:
+) -> AbstractClampedDomain | Box | CubePower | Points:
     """Return the domain of those fields, or `given` where they only name it.
 
     Raises:
-        FileError: as `expect_oracle`.
+        FileError: as `expect_oracle`, and where they describe a domain that no release is made of.
     """
     expect_oracle(fields, given)
     if given is not None:
         return given
+    if "tensor" in fields:
+        own = fields["tensor"]
+        found = TensorPower(own["dimension"], own["power"], "cube", own["radius"])
+        if not isinstance(found, CubePower):
+            raise FileError(f"question.tensor={own!r} is no tensor power of a cube")
+        return found
     if "image" in fields:
         own = fields["image"]
         return checked_image(own["factor"], base_from_dict(own["base"]), own["shift"])
@@ -199,19 +214,21 @@ def relation_from_dict(value: object) -> Relation:
 
 def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:
     """Return which coordinates are summed; nothing where all are."""
-    if chosen.embed is None:
+    if chosen.embed is None or chosen.implied:
         return {}
     return {"pivots": chosen.pivots.tolist(), "embed": chosen.embed.tolist()}
 
 
 def coordinates_from_dict(
-    fields: dict[str, Any], domain: Box | AbstractClampedDomain | Points
+    fields: dict[str, Any], domain: AbstractClampedDomain | Box | CubePower | Points
 ) -> Coordinates:
     """Return the coordinates of those fields.
 
     Raises:
         FileError: where they do not describe the domain.
     """
+    if isinstance(domain, CubePower):
+        return coordinates(domain)
     if "pivots" not in fields:
         every = np.arange(domain.dimension)
         return Coordinates(pivots=every, embed=None, start=domain.center)

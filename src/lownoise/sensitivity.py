@@ -32,7 +32,15 @@ from lownoise.bodies import (
     SymmetricPoints,
     image_body,
 )
-from lownoise.domains import AbstractClampedDomain, Box, Image, Intersection, Oracle, Points
+from lownoise.domains import (
+    AbstractClampedDomain,
+    Box,
+    CubePower,
+    Image,
+    Intersection,
+    Oracle,
+    Points,
+)
 from lownoise.errors import DomainError, PlanError
 from lownoise.rounding import down, growth, up
 from lownoise.shapes import DiagonalShape
@@ -179,6 +187,42 @@ def _(
         frozen(rows), frozen(np.zeros(m + 1)), product_base([own.base, NormBase(1, math.inf)])
     )
     return SectionBody(lifted, "lifted", inside=section, shift=frozen(np.append(-away / step, 1.0)))
+
+
+@sensitivity_body.register(CubePower)
+def _(domain: CubePower, relation: Word, center: Vector) -> AbstractBody:
+    k, copies = domain.base.dimension, domain.copies
+    own = parity_changes(np.full(k, domain.value), domain, relation, np.zeros(k))
+    counted = relation == "add_remove"
+    matrix = np.zeros((domain.dimension + counted, k + counted))
+    used = np.flatnonzero(copies >= 0)
+    matrix[used, copies[used]] = own.factor[0]
+    if counted:
+        matrix[:-1, k], matrix[-1, k] = domain.center - center, 1.0
+    return ImageBody(frozen(matrix), own.base)
+
+
+def parity_changes(
+    size: Vector,
+    domain: CubePower,
+    relation: Word,
+    offset: Vector,
+) -> ImageBody:
+    """Return the body of all changes to offset + size·x_S over the parities of a cube's tensors.
+
+    Args:
+        size: what each parity is worth, shape (k,).
+        domain: whose parities they are.
+        relation: what a neighbour is.
+        offset: from the public point to the middle, shape (k,).
+    """
+    if relation == "substitute":
+        return ImageBody(frozen(domain.difference_scale * size), domain.difference_base)
+    if not np.any(offset):
+        return ImageBody(frozen(np.append(size, 1.0)), domain.counted_base)
+    matrix = np.diag(np.append(size, 1.0))
+    matrix[:-1, -1] = offset
+    return ImageBody(frozen(matrix), domain.counted_base)
 
 
 def radius_up(shape: AbstractShape, body: Reach) -> float:

@@ -15,7 +15,7 @@ from lownoise.bodies import SectionBody, answer_radius, answer_widths
 from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
-from lownoise.domains import AbstractClampedDomain, Box, Oracle, Points
+from lownoise.domains import AbstractClampedDomain, Box, CubePower, Oracle, Points
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.neighbours import Change
@@ -277,6 +277,15 @@ def _(domain: Oracle) -> tuple[str, ...]:
         f"The program {domain.name!r} knows the set; its bounds and clamp are taken to be right.",
         "The set, center and stand-in are public; none of them was taken from this table.",
         "A row outside the set is moved into it; nothing says how many were.",
+    )
+
+
+@clamping.register(CubePower)
+def _(domain: CubePower) -> tuple[str, ...]:
+    return (
+        "The domain, center and stand-in are public; none of them was taken from this table.",
+        "A row that is no tensor of signs counts as one near it; nothing says how many did.",
+        "A row that lacks any of its values counts as the stand-in as a whole.",
     )
 
 

@@ -8,6 +8,8 @@ from lownoise.bases.kronecker import KroneckerBase
 from lownoise.bases.meet import MeetBase, only_near
 from lownoise.bases.mixed import MixedBase, mixed_base, product_base, side_by_side
 from lownoise.bases.norm import NormBase
+from lownoise.bases.parity import ParityBase
+from lownoise.bases.parity_difference import ParityDifferenceBase
 from lownoise.bases.sorted_norm import SortedBase
 from lownoise.bases.spectral import SpectralBase, is_symmetric, spectral_base
 
@@ -18,6 +20,8 @@ __all__ = [
     "MeetBase",
     "MixedBase",
     "NormBase",
+    "ParityBase",
+    "ParityDifferenceBase",
     "SortedBase",
     "SpectralBase",
     "base_from_dict",

@@ -15,6 +15,8 @@ from lownoise.bases.kronecker import KroneckerBase
 from lownoise.bases.meet import MeetBase
 from lownoise.bases.mixed import MixedBase
 from lownoise.bases.norm import NormBase
+from lownoise.bases.parity import ParityBase
+from lownoise.bases.parity_difference import ParityDifferenceBase
 from lownoise.bases.sorted_norm import SortedBase
 from lownoise.bases.spectral import SpectralBase, is_symmetric
 from lownoise.errors import FileError
@@ -79,6 +81,16 @@ def _(base: SpectralBase) -> dict[str, Any]:
     return {"kind": "spectral", "rows": base.rows, "columns": base.columns, "gauge": gauge}
 
 
+@base_to_dict.register(ParityBase)
+def _(base: ParityBase) -> dict[str, Any]:
+    return {"kind": "parity", "size": base.size, "degrees": list(base.degrees)}
+
+
+@base_to_dict.register(ParityDifferenceBase)
+def _(base: ParityDifferenceBase) -> dict[str, Any]:
+    return {"kind": "parity differences", "size": base.size, "degrees": list(base.degrees)}
+
+
 def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
     """Return the unit body of those fields.
 
@@ -129,6 +141,30 @@ def _sorted(fields: dict[str, Any]) -> SortedBase:
     return SortedBase(weights)
 
 
+def _parity(fields: dict[str, Any]) -> ParityBase:
+    size, degrees = _degrees(fields, least=0)
+    return ParityBase(size, degrees)
+
+
+def _parity_difference(fields: dict[str, Any]) -> ParityDifferenceBase:
+    size, degrees = _degrees(fields, least=1)
+    if degrees[0] % 2 or list(degrees) != sorted(degrees):
+        raise FileError(f"base.degrees={degrees} do not rise, all even")
+    return ParityDifferenceBase(size, degrees)
+
+
+def _degrees(fields: dict[str, Any], *, least: int) -> tuple[int, tuple[int, ...]]:
+    size, degrees = fields["size"], fields["degrees"]
+    whole = all(isinstance(j, int) and not isinstance(j, bool) for j in (size, *degrees))
+    if not whole or not degrees or not all(least <= j <= size <= _MOST_SIGNS for j in degrees):
+        raise FileError(f"base.size={size!r} and base.degrees={degrees!r} describe no parities")
+    if len(set(degrees)) < len(degrees) or len({j % 2 for j in degrees}) > 1:
+        raise FileError(f"base.degrees={degrees!r} are not different ones, all even or all odd")
+    if sum(math.comb(size, j) for j in degrees) > _MOST_SIGNS:
+        raise FileError(f"base.degrees={degrees!r} have more than 2^22 sets")
+    return size, tuple(degrees)
+
+
 def _mixed(fields: dict[str, Any]) -> MixedBase:
     parts = tuple(base_from_dict(part) for part in fields["parts"])
     if not parts:
@@ -168,8 +204,11 @@ def _spectral(fields: dict[str, Any]) -> SpectralBase:
     return SpectralBase(rows, columns, gauge)
 
 
+_MOST_SIGNS = 1 << 22
 _KINDS: dict[str, Callable[[dict[str, Any]], AbstractBase]] = {
     "norm": _norm,
+    "parity": _parity,
+    "parity differences": _parity_difference,
     "capped": _capped,
     "meet": _meet,
     "sorted": _sorted,

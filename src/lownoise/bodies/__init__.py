@@ -13,6 +13,7 @@ from lownoise.bodies.oracle import (
 )
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.bodies.section import Section, SectionBody, is_slabs
+from lownoise.bodies.tensor_ball import TensorBall
 
 __all__ = [
     "AbstractBody",
@@ -28,6 +29,7 @@ __all__ = [
     "SectionBody",
     "SymmetricBox",
     "SymmetricPoints",
+    "TensorBall",
     "TranslatedPoints",
     "answer_radius",
     "answer_widths",

@@ -14,7 +14,7 @@ from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.bodies import AbstractBody, SymmetricBox
+    from lownoise.bodies import AbstractBody, SymmetricBox, TensorBall
     from lownoise.certificate.duals import Dual
     from lownoise.frames import Frame
     from lownoise.shapes import AbstractShape
@@ -86,7 +86,7 @@ class Claim:
         dual: the evidence that it is nearly least.
     """
 
-    body: SymmetricBox | AbstractBody
+    body: SymmetricBox | AbstractBody | TensorBall
     order: float
     queries: Vector | None
     weights: Vector

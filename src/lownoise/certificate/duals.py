@@ -114,4 +114,48 @@ class SectionDual:
     query_weights: Vector
 
 
-Dual = CornerDual | PointDual | ProductDual | SquaresDual | ImageDual | OracleDual | SectionDual
+@final
+@dataclass(frozen=True, eq=False)
+class RotationDual:
+    """A measure on tensor powers of a ball, or on their pairs, that no rotation changes.
+
+    Args:
+        alone: the mass of single tensors of full length, at most 1.
+        weights: the masses of pairs of full length, shape (n,).
+        angles: the cosines between those, shape (n,).
+        query_weights: c ≥ 0 on the kinds of entries, shape (m,).
+    """
+
+    alone: float
+    weights: Vector
+    angles: Vector
+    query_weights: Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrthantDual:
+    """A measure on second tensor powers of a ball: axes and diagonals of the cube, signs at random.
+
+    Args:
+        weights: the masses of e ⊗ e for the unit vectors e, and of x ⊗ x for x = (±1, …, ±1)/√d;
+            and for differences of e ⊗ e and f ⊗ f, and of x ⊗ x and y ⊗ y for x, y = (e ± f)/√2;
+            shape (2,) or (4,).
+        query_weights: c ≥ 0 on the diagonal and on the other entries, shape (2,).
+    """
+
+    weights: Vector
+    query_weights: Vector
+
+
+Dual = (
+    CornerDual
+    | PointDual
+    | ProductDual
+    | SquaresDual
+    | ImageDual
+    | OracleDual
+    | SectionDual
+    | RotationDual
+    | OrthantDual
+)

@@ -31,14 +31,17 @@ from lownoise.bodies import (
     PointDifferences,
     SectionBody,
     SymmetricBox,
+    TensorBall,
     TranslatedPoints,
 )
 from lownoise.certificate.duals import (
     CornerDual,
     ImageDual,
     OracleDual,
+    OrthantDual,
     PointDual,
     ProductDual,
+    RotationDual,
     SectionDual,
     SquaresDual,
 )
@@ -59,7 +62,7 @@ _LOST = 1e-12  # of the pairing, beyond which a hint is not near enough
 @singledispatch
 def lower_bound(
     dual: object,
-    body: SymmetricBox | AbstractBody,
+    body: SymmetricBox | AbstractBody | TensorBall,
     order: float,
     weights: Vector,
     queries: Vector | None = None,
@@ -254,6 +257,94 @@ def _(
     total = math.fsum(w * mass) * order_norm(c, conjugate(order))
     rows = np.sqrt(w)[:, None] * changes
     return _paired(rows, off, np.sqrt(c) * weights, queries, hint) / math.sqrt(total) * (1 - SLACK)
+
+
+@lower_bound.register(RotationDual)
+def _(
+    dual: RotationDual,
+    body: TensorBall,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    """Return Σ √c·√C over entries: tr √G √C is at most the fidelity of G and C.
+
+    C is (aₖ/dimₖ)·zₖ on each part, G is diagonal.
+    """
+    alone, w, c = dual.alone, dual.weights, dual.query_weights
+    known = isinstance(body, TensorBall) and queries is None and c.shape == body.parts.counts.shape
+    if not (known and np.all(c >= 0) and np.all(w >= 0) and 0 <= alone <= 1):
+        raise PlanError("RotationDual does not fit its body; solve again")
+    if not np.any(c > 0):
+        return 0.0
+    # of K what is not on the sphere is at 0; of differences masses are shares
+    mass = alone + math.fsum(w) if body.differences and not body.odd else 1.0
+    if not mass > 0:
+        return 0.0
+    parts = body.parts
+    z = body.squares(alone, w, dual.angles) / mass
+    found = parts.table @ np.sqrt(parts.shares * z / parts.dimensions)
+    total = math.fsum(parts.counts * np.sqrt(c) * found)
+    scale = math.sqrt(_entry_norm(c, parts.counts, conjugate(order)))
+    return body.value * float(weights[0]) * total / scale * (1 - SLACK)
+
+
+@lower_bound.register(OrthantDual)
+def _(
+    dual: OrthantDual,
+    body: TensorBall,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    hint: AbstractShape | None = None,
+) -> float:
+    """Return the fidelity, G and C having the same three parts: diagonal, trace and the others."""
+    w, c = dual.weights, dual.query_weights
+    known = isinstance(body, TensorBall) and body.power == 2 and queries is None  # noqa: PLR2004
+    known = known and w.shape == ((4,) if body.differences else (2,)) and c.shape == (2,)
+    if not (known and np.all(c >= 0) and np.all(w >= 0)):
+        raise PlanError("OrthantDual does not fit its body; solve again")
+    mass = max(math.fsum(w), 1.0) if not body.differences else math.fsum(w)
+    if not np.any(c > 0) or not mass > 0:
+        return 0.0
+    z = orthant_squares(body.size, w / mass)
+    found = float(np.sqrt(c[[0, 0, 1]]) @ (orthant_counts(body.size) * np.sqrt(z)))
+    scale = math.sqrt(_entry_norm(c, body.parts.counts, conjugate(order)))
+    return body.value * float(weights[0]) * found / scale * (1 - SLACK)
+
+
+def orthant_squares(size: int, weights: Vector) -> Vector:
+    """Return the variances of an `OrthantDual`'s measure: on the diagonal, its trace, elsewhere.
+
+    The first two are eigenvalues of the covariance of the diagonal, the third that of one entry.
+    """
+    d = size
+    if len(weights) == 2:  # noqa: PLR2004
+        axes, corners = weights
+        whole = min(float(axes + corners), 1.0)
+        return np.array([axes / d, whole * (1 - whole) / d, corners / d**2])
+    axes, corners, straight, turned = weights
+    return np.array(
+        [
+            axes / d + 2 * straight / (d - 1),
+            (axes + corners) / d,
+            corners / d**2 + 2 * turned / (d * (d - 1)),
+        ]
+    )
+
+
+def orthant_counts(size: int) -> Vector:
+    """Return how often each variance counts: every other entry is there twice, as one number."""
+    return np.array([size - 1.0, 1.0, size * (size - 1) / math.sqrt(2)])
+
+
+def _entry_norm(c: Vector, counts: Vector, order: float) -> float:
+    """Return ‖c‖_order over all entries of each kind."""
+    top = float(np.max(c))
+    if math.isinf(order):
+        return top
+    return float(top * math.fsum(counts * (c / top) ** order) ** (1 / order))
 
 
 def _rounded_signs(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies import AbstractBody, ImageBody, SymmetricBox
+from lownoise.bodies import AbstractBody, ImageBody, SymmetricBox, TensorBall
 from lownoise.certificate.norms import SLACK, TINY, order_norm
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
@@ -42,6 +42,17 @@ def _(body: ImageBody, claim: Claim) -> float:
     if claim.frame is not None:
         return _covering_in_frame(body, claim)
     return radius_up(claim.shape, body) * upper_bound(claim.shape, claim.order, claim.weights)
+
+
+@covering_upper.register(TensorBall)
+def _(body: TensorBall, claim: Claim) -> float:
+    # the shape is one deviation for each part, in parts of the greatest length of a tensor
+    m, parts = np.square(claim.shape.deviations()), body.parts
+    if m.shape != parts.shares.shape or not np.all(m > 0):
+        raise PlanError("claim has no noise for some part of its tensors; solve again")
+    reach = math.sqrt(body.energy_up(parts.shares / m))
+    size = body.norm(parts.table @ m, claim.order)
+    return body.value * float(claim.weights[0]) * reach * size * (1 + SLACK)
 
 
 @covering_upper.register(AbstractBody)

@@ -26,13 +26,19 @@ from lownoise.domains.ordered import OrderedBall, TopBall
 from lownoise.domains.points import Points
 from lownoise.domains.slab import Slab
 from lownoise.domains.symmetric import as_image
+from lownoise.domains.tensor import CubePower, CubePowerDifference, TensorPower
+from lownoise.domains.tensor_ball import BallPower, BallPowerDifference
 from lownoise.domains.zonotope import Zonotope
 
 __all__ = [
     "AbstractClampedDomain",
     "AbstractDomain",
     "Ball",
+    "BallPower",
+    "BallPowerDifference",
     "Box",
+    "CubePower",
+    "CubePowerDifference",
     "Ellipsoid",
     "Image",
     "Intersection",
@@ -46,6 +52,7 @@ __all__ = [
     "PointsDifference",
     "SchattenBall",
     "Slab",
+    "TensorPower",
     "TopBall",
     "UnitarilyInvariantBall",
     "Zonotope",

@@ -16,6 +16,8 @@ from lownoise.domains.image import Image
 from lownoise.domains.intersection import Intersection
 from lownoise.domains.oracle import Oracle, OracleDifference
 from lownoise.domains.points import Points
+from lownoise.domains.tensor import CubePower, CubePowerDifference
+from lownoise.domains.tensor_ball import BallPower, BallPowerDifference
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -154,6 +156,16 @@ def _(domain: Image) -> Image:
 @difference_body.register(Intersection)
 def _(domain: Intersection) -> IntersectionDifference:
     return IntersectionDifference(domain)
+
+
+@difference_body.register(CubePower)
+def _(domain: CubePower) -> CubePowerDifference:
+    return CubePowerDifference(domain)
+
+
+@difference_body.register(BallPower)
+def _(domain: BallPower) -> BallPowerDifference:
+    return BallPowerDifference(domain)
 
 
 @difference_body.register(Points)

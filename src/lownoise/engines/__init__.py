@@ -4,5 +4,14 @@
 from lownoise.engines.clamping import ClampingCoding
 from lownoise.engines.listing import ListCoding
 from lownoise.engines.query import AbstractCoding, Coding, Totals, TotalsQuery
+from lownoise.engines.signs import SignCoding
 
-__all__ = ["AbstractCoding", "ClampingCoding", "Coding", "ListCoding", "Totals", "TotalsQuery"]
+__all__ = [
+    "AbstractCoding",
+    "ClampingCoding",
+    "Coding",
+    "ListCoding",
+    "SignCoding",
+    "Totals",
+    "TotalsQuery",
+]

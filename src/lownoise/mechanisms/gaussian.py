@@ -24,12 +24,13 @@ from lownoise.bodies import (
     SymmetricPoints,
 )
 from lownoise.coordinates import summed_body
-from lownoise.domains import AbstractClampedDomain, Box, Points
+from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.engines import (
     AbstractCoding,
     ClampingCoding,
     Coding,
     ListCoding,
+    SignCoding,
     Totals,
     TotalsQuery,
 )
@@ -38,7 +39,7 @@ from lownoise.mechanisms.thickness import thickened
 from lownoise.neighbours import Change
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity import changes, radius_up
+from lownoise.sensitivity import changes, parity_changes, radius_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -102,7 +103,11 @@ class GaussianMechanism:
             found = _changed_reach(self.query.coding, self.relation, self.coordinates)
         else:
             found = _reach(self.query.coding, self.count_step)
-        if self.hint is None or not isinstance(found, RoundedBody):
+        if self.hint is None:
+            return found
+        if isinstance(found, ImageBody):
+            return found.hinted(self.hint)
+        if not isinstance(found, RoundedBody):
             return found
         if not isinstance(found.body, (ImageBody, SectionBody)):
             return found
@@ -305,6 +310,18 @@ def _(
     )
 
 
+@_coding.register(CubePower)
+def _(domain: CubePower, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+    return SignCoding(
+        columns=question.columns,
+        domain=domain,
+        center=question.center,
+        missing=question.missing,
+        pivots=chosen.pivots,
+        step=step,
+    )
+
+
 def _changed_reach(coding: AbstractCoding, change: Change, chosen: Coordinates) -> Reach:
     """Return S over the step, and around it what rounding of both of the records can add."""
     body = change.changes(chosen.pivots, coding.step, mixed=chosen.embed is not None)
@@ -336,6 +353,17 @@ def _(coding: ListCoding, count_step: float | None) -> Reach:
     if count_step is None:
         return PointDifferences(frozen(codes))
     return SymmetricPoints(frozen(np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])))
+
+
+@_reach.register(SignCoding)
+def _(coding: SignCoding, count_step: float | None) -> Reach:
+    # the two codes of each parity are middle ± half, exactly: multiples of ½ below 2^52
+    low, high = coding.codes.astype(np.float64)
+    half, middle = (high - low) / 2, (high + low) / 2
+    if count_step is None:
+        return parity_changes(half, coding.domain, "substitute", middle)
+    body = parity_changes(half * count_step, coding.domain, "add_remove", middle * count_step)
+    return body.scaled(1 / count_step)
 
 
 @_reach.register(ClampingCoding)

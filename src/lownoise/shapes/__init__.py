@@ -4,5 +4,6 @@
 from lownoise.shapes.abstract import AbstractShape
 from lownoise.shapes.dense import DenseShape, row_lengths
 from lownoise.shapes.diagonal import DiagonalShape
+from lownoise.shapes.selected import SelectedShape
 
-__all__ = ["AbstractShape", "DenseShape", "DiagonalShape", "row_lengths"]
+__all__ = ["AbstractShape", "DenseShape", "DiagonalShape", "SelectedShape", "row_lengths"]

@@ -78,7 +78,8 @@ class DenseShape(AbstractShape):
         scale = np.where(size > 0, size, 1.0)
         z: Vector = np.linalg.lstsq(self.factor / scale[:, None], vector / scale)[0].astype(float)
         off = np.abs(self.factor @ z - vector)
-        if k < d and np.any(off > _OUTSIDE * np.maximum(np.abs(self.factor) @ np.abs(z), 0.0)):
+        # beside what z could have made of a row: entries that cancel leave rounding of that size
+        if k < d and np.any(off > _OUTSIDE * size * float(np.linalg.norm(z))):
             return np.full(k, np.inf)
         return z
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
-    from lownoise.bases import AbstractBase
 
 _MOST_ROUNDS = 5000
 _EVERY = 10  # rounds between looks at the gap, and extrapolations
@@ -41,6 +40,16 @@ _LOOKS, _FEW_LOOKS = 10, 4  # few where a body's own bounds are searched for, an
 _STALLED = 1e-2
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
 _INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
+
+
+class Squares(Protocol):
+    """What the search asks of a body: the two things that a unit body says of its squares."""
+
+    def energy_up(self, coefficients: Vector, /) -> float:
+        """Return at least max Σ yᵢxᵢ² over the body."""
+
+    def spread(self, gains: Vector, /) -> Vector:
+        """Return z among the squares that makes Σ√(gᵢzᵢ) greatest, or nearly."""
 
 
 @final
@@ -96,7 +105,7 @@ def closed_majorant(size: Vector, order_of_base: float, order: float) -> Majoran
 
 def least_majorant(
     squared: Vector,
-    base: AbstractBase,
+    base: Squares,
     order: float,
     *,
     rtol: float,
@@ -155,7 +164,7 @@ class _Search:
         order: p.
     """
 
-    def __init__(self, squared: Vector, base: AbstractBase, order: float) -> None:
+    def __init__(self, squared: Vector, base: Squares, order: float) -> None:
         self._squared = squared
         self._base = base
         self._order = order
@@ -186,12 +195,38 @@ class _Search:
     def _look(self, a: Vector, z: Vector) -> None:
         value = float(np.sum(np.sqrt(a * z)))
         y = np.sqrt(a / z) / value
-        variance = order_norm(self._variances(1 / y), self._order / 2)
-        size = math.sqrt(variance * self._base.energy_up(y))
+        y /= self._base.energy_up(y)
+        size = math.sqrt(order_norm(self._variances(1 / y), self._order / 2))
         if value > self.lower:
             self.lower, self.squares, self.query_weights = value, z, self._c
         if size < self.upper:
             self.upper, self.cover = size, y
+
+
+def folded(images: Vector, order: float) -> tuple[Vector, Vector] | None:
+    """Return how much each coordinate matters where every answer is a multiple of one of them.
+
+    With a the answers that are multiples of coordinate i, ‖·‖_p of their deviations is that of one
+    answer sᵢ = ‖a‖_p; and where one query has weight Cᵢ, theirs are c = Cᵢ·(|a|/sᵢ)^{p−2}, which
+    make Σ a²c greatest under ‖c‖_q = Cᵢ (Hölder). None where an answer mixes coordinates.
+
+    Args:
+        images: ωLF, shape (m, k), no column all 0.
+        order: p in [2, ∞].
+
+    Returns:
+        s, shape (k,), and the shares c/Cᵢ, shape (m, k).
+    """
+    if np.max(np.count_nonzero(images, axis=1)) > 1:
+        return None
+    size = np.abs(images)
+    top = np.max(size, axis=0)
+    relative = size / top
+    if math.isinf(order):
+        most = relative == 1
+        return top, most / np.sum(most, axis=0)
+    s = np.sum(relative**order, axis=0) ** (1 / order)
+    return top * s, np.where(relative > 0, (relative / s) ** (order - 2), 0.0)
 
 
 def diagonal_squares(factor: Vector, found: Majorant) -> Vector:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, triangle_of
-from lownoise.bases import NormBase
+from lownoise.bases import MixedBase, NormBase, ParityBase
 from lownoise.bodies import (
     AbstractBody,
     AbstractOracleBody,
@@ -22,6 +22,7 @@ from lownoise.bodies import (
     PointDifferences,
     SectionBody,
     SymmetricBox,
+    TensorBall,
 )
 from lownoise.certificate import (
     Claim,
@@ -43,18 +44,21 @@ from lownoise.solvers.image import (
     closed_majorant,
     covering_factor,
     diagonal_squares,
+    folded,
     least_majorant,
 )
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.oracle import OracleVertices
 from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
 from lownoise.solvers.section import far_changes, least_section
+from lownoise.solvers.tensor_ball import rotated
 from lownoise.solvers.uniform import equal_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
     from lownoise.certificate import Dual
     from lownoise.frames import Frame
     from lownoise.shapes import AbstractShape
@@ -294,8 +298,14 @@ def _(
     images = asked @ columns.T
     unit = float(np.max(np.abs(images)))
     heard = _in_unit(progress, unit)
-    squared = np.square(images / unit)
-    found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
+    own = folded(images / unit, order) if len(columns) == frame.rank else None
+    if own is None:
+        squared = np.square(images / unit)
+        found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
+    else:
+        size, shares = own
+        found = _separate(size, body.base, order, rtol, heard)
+        found = replace(found, query_weights=frozen(shares @ found.query_weights))
     shape = DenseShape(covering_factor(columns, found))
     claim = _image_claim(body, order, queries, weights, frame, shape, found)
     if claim.certificate().gap > rtol:
@@ -351,6 +361,42 @@ def _(
     return Solution(claim, _honest(found.status, claim, rtol), found.steps)
 
 
+@solve.register(TensorBall)
+def _(
+    body: TensorBall,
+    *,
+    order: float,
+    weights: Vector,
+    queries: Vector | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+    in_order: bool = False,
+) -> Solution:
+    if queries is not None or np.ptp(weights) > 0:
+        raise PlanError(
+            "workload or weights on tensors of a ball have no solver; leave them out, or list "
+            "tensors as ln.Points",
+        )
+    one = frozen(weights[:1].copy())
+    unit = body.value * float(one[0])
+    found = rotated(body, order, rtol, _in_unit(progress, unit))
+    claims = [
+        Claim(
+            body=body,
+            order=order,
+            queries=None,
+            weights=one,
+            frame=None,
+            shape=DiagonalShape(found.deviations),
+            center=frozen(np.zeros(body.dimension)),
+            dual=dual,
+        )
+        for dual in found.duals
+    ]
+    claim = max(claims, key=lambda each: each.certificate().lower)
+    return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
+
+
 def _diagonal_image(
     body: ImageBody,
     order: float,
@@ -364,12 +410,9 @@ def _diagonal_image(
     if not unit:
         ones = np.ones(body.dimension)
         found = Majorant(ones, ones, ones, NO_WIDTH, 0)
-    elif isinstance(body.base, NormBase):
-        found = closed_majorant(size, body.base.order, order)
     else:
         heard = _in_unit(progress, unit)
-        squared = np.square(size / unit)
-        found = least_majorant(squared, body.base, order, rtol=rtol, progress=heard)
+        found = _separate(size / unit, body.base, order, rtol, heard)
     shape = DiagonalShape(diagonal_squares(body.factor, found))
     claim = _image_claim(body, order, None, weights, None, shape, found)
     if unit and size.size <= _MOST_TRIED and claim.certificate().gap > rtol:
@@ -377,6 +420,32 @@ def _diagonal_image(
         claim = _better_proved(claim, np.diag(body.factor), asked, unit, rtol)
         claim = _tight(claim, asked) if isinstance(claim.shape, DenseShape) else claim
     return Solution(claim, _honest(found.status, claim, rtol), found.rounds)
+
+
+def _separate(
+    size: Vector,
+    base: AbstractBase,
+    order: float,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Majorant:
+    """Return the best coefficients where each answer is a multiple of one coordinate."""
+    known = _order_of(base)
+    if known is not None:
+        return closed_majorant(size, known, order)
+    return least_majorant(np.square(size), base, order, rtol=rtol, progress=progress)
+
+
+def _order_of(base: AbstractBase) -> float | None:
+    """Return r where squares of the base reach as far as those of a ball of ℓ_r."""
+    if isinstance(base, NormBase):
+        return base.order if base.size > 1 else math.inf
+    if isinstance(base, ParityBase):
+        return math.inf
+    parts = base.parts if isinstance(base, MixedBase) and base.order == math.inf else ()
+    if parts and all(_order_of(part) == math.inf for part in parts):
+        return math.inf
+    return None
 
 
 def _image_claim(

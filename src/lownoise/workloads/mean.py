@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import vector
-from lownoise.domains import AbstractClampedDomain, Box, Points
+from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.errors import QuestionError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Mean:
     """
 
     columns: tuple[str, ...]
-    domain: AbstractClampedDomain | Box | Points
+    domain: AbstractClampedDomain | Box | CubePower | Points
     center: Vector
     missing: Vector
     drops_missing: bool
@@ -53,7 +53,7 @@ class Mean:
     def __init__(
         self,
         columns: Sequence[str],
-        domain: AbstractClampedDomain | Box | Points,
+        domain: AbstractClampedDomain | Box | CubePower | Points,
         *,
         center: ArrayLike | None = None,
         missing: ArrayLike | str = "center",
@@ -61,10 +61,11 @@ class Mean:
         if isinstance(columns, str) or not all(_is_name(c) for c in columns):
             raise QuestionError(f'Mean.columns={columns!r} is not a list of names; give ["name"]')
         names = tuple(columns)
-        if not isinstance(domain, (AbstractClampedDomain, Box, Points)):
+        if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
             raise QuestionError(
                 f"Mean.domain={type(domain).__name__} is no domain of records; "
-                "give ln.Box(lower, upper) or ln.Points(points)",
+                "give ln.Box(lower, upper) or ln.Points(points) (tensors of a ball can only be "
+                "enclosed)",
             )
         if len(names) != domain.dimension:
             raise QuestionError(
@@ -105,7 +106,9 @@ def _is_name(column: object) -> bool:
     return "\0" not in column and column.encode("utf-8", "replace").decode() == column
 
 
-def _point(values: ArrayLike, domain: AbstractClampedDomain | Box | Points, field: str) -> Vector:
+def _point(
+    values: ArrayLike, domain: AbstractClampedDomain | Box | CubePower | Points, field: str
+) -> Vector:
     point = vector(values, field=field, error=QuestionError)
     if point.size != domain.dimension:
         raise QuestionError(

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The least noise around moment tensors of the ball that treats all directions alike.
+
+One variance for each harmonic part is the least of all ellipsoids at p = 2, because ‖·‖₂ of
+deviations knows no directions, and for every p where the power is 1 or 2 (see docs/theory.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bases.mixing import best_mixture
+from lownoise.certificate import OrthantDual, RotationDual
+from lownoise.certificate.lower import orthant_counts, orthant_squares
+from lownoise.certificate.norms import conjugate
+from lownoise.solvers.image import least_majorant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Vector
+    from lownoise.bodies import TensorBall
+    from lownoise.solvers.generation import Progress
+
+_ROUNDS = 300
+_HELD = 1e-9
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rotated:
+    """What was found.
+
+    Args:
+        deviations: one for each part, where the greatest length is 1, shape (c,).
+        duals: evidence, any of which may prove the most.
+        status: how it ended.
+        rounds: how many rounds it took.
+    """
+
+    deviations: Vector
+    duals: tuple[RotationDual | OrthantDual, ...]
+    status: str
+    rounds: int
+
+
+def rotated(
+    body: TensorBall,
+    order: float,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Rotated:
+    """Return the best variances of the parts, and evidence.
+
+    Args:
+        body: the tensors or their differences.
+        order: p in [2, ∞].
+        rtol: the relative gap to reach.
+        progress: called now and then.
+    """
+    parts = body.parts
+    # ‖variances‖_{p/2} over entries is that over kinds, each times count^{2/p}
+    scaled = parts.counts[:, None] ** (2 / order) * parts.table * parts.shares
+    found = least_majorant(scaled, body, order, rtol=rtol / 4, progress=progress)
+    c = found.query_weights * parts.counts ** (2 / order - 1)
+    duals: list[RotationDual | OrthantDual] = [_measure(body, parts.shares * (_by(body, c)), c)]
+    if order > 2:  # noqa: PLR2004
+        duals.append(_commuting(body, order, c))
+        if body.power == 2:  # noqa: PLR2004
+            duals.append(_orthant(body, order))
+    deviations = np.sqrt(parts.shares / found.coefficients)
+    return Rotated(frozen(deviations), tuple(duals), found.status, found.rounds)
+
+
+def _by(body: TensorBall, c: Vector) -> Vector:
+    return np.asarray((body.parts.counts * c) @ body.parts.table)
+
+
+def _measure(body: TensorBall, gains: Vector, c: Vector) -> RotationDual:
+    """Return the measure that is best for those gains, without what counts for nothing."""
+    measure = body.mixture(gains)
+    if body.odd or not body.differences:
+        return RotationDual(float(measure[0]), np.zeros(0), np.zeros(0), frozen(c))
+    kept = np.flatnonzero(measure[1:] > _HELD)
+    return RotationDual(
+        float(measure[0]),
+        frozen(measure[1:][kept]),
+        frozen(body.angles[kept]),
+        frozen(c),
+    )
+
+
+def _commuting(body: TensorBall, order: float, c: Vector) -> RotationDual:
+    """Return what makes Σ √c·√C over entries greatest, c and the measure in turn."""
+    parts = body.parts
+    root = parts.table * np.sqrt(parts.shares / parts.dimensions)
+    before = 0.0
+    for _ in range(_ROUNDS):
+        gains = np.square((parts.counts * np.sqrt(c)) @ root)
+        each = root @ np.sqrt(body.spread(gains))
+        c = _best_weights(parts.counts, each, order)
+        value = float((parts.counts * np.sqrt(c)) @ each)
+        if value <= before * (1 + _HELD):  # c itself moves on by what the measure is off
+            break
+        before = value
+    return _measure(body, np.square((parts.counts * np.sqrt(c)) @ root), c)
+
+
+def _best_weights(counts: Vector, gains: Vector, order: float) -> Vector:
+    """Return c that makes Σ count·gain·√c greatest under Σ count·c^q = 1."""
+    q = conjugate(order)
+    c = np.maximum(gains / np.max(gains), 1e-100) ** (1 / (q - 0.5))
+    return np.asarray(c / np.sum(counts * c**q) ** (1 / q))
+
+
+def _orthant(body: TensorBall, order: float) -> OrthantDual:
+    """Return the best evidence on axes and diagonals, weights on entries and points in turn."""
+    d, counts, often = body.size, body.parts.counts, orthant_counts(body.size)
+    rows = np.array([orthant_squares(d, w) for w in np.eye(4)])
+    c = counts ** (-1 / conjugate(order))
+    weights = np.zeros(0)
+    for _ in range(_ROUNDS):
+        h = np.sqrt(c[[0, 0, 1]]) * often
+        if body.differences:
+            weights = best_mixture(rows, h)
+        else:
+            ends = np.array([h[0] ** 2 / d, h[2] ** 2 / d**2])
+            rest, still = math.sqrt(float(np.sum(ends))), h[1] / math.sqrt(d)
+            s = (math.hypot(rest, math.sqrt(8) * still) - rest) / (4 * still)
+            weights = (1 - s * s) * ends / np.sum(ends)
+        parts = often * np.sqrt(orthant_squares(d, weights))
+        gains = np.array([parts[0] + parts[1], parts[2]]) / counts
+        before, c = c, _best_weights(counts, gains, order)
+        if np.max(np.abs(c - before)) <= _HELD * np.max(c):
+            break
+    return OrthantDual(frozen(weights), frozen(c))
