@@ -2,7 +2,8 @@
 """The least noise around moment tensors of the ball that treats all directions alike.
 
 One variance for each harmonic part is the least of all ellipsoids at p = 2, because ‖·‖₂ of
-deviations knows no directions, and for every p where the power is 1 or 2 (see docs/theory.md).
+deviations knows no directions (see docs/theory.md), at power 1 for every p, and at power 2, as its
+certificates show, for every p that was tried.
 """
 
 from __future__ import annotations
