@@ -314,3 +314,13 @@ def test_what_is_combined_can_be_combined_again():
     assert found.gap < 0.26  # within √(π/2)
     point = outer.extreme(np.ones((1, 3)))[0]
     assert outer.contains(point)
+
+
+def test_tensors_of_few_signs_are_lists_to_what_combines_domains():
+    tensors = ln.TensorPower(3, 2)
+    seen = ln.projection(tensors, [1, 2, 5])  # x₁x₂, x₁x₃, x₂x₃: an even number of them is −1
+    same(seen, ln.Points([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]))
+    total = ln.image(np.ones((1, 9)), tensors)  # (x₁ + x₂ + x₃)²
+    assert total.support(np.ones(1)) == 9
+    assert -total.support(-np.ones(1)) == 1
+    assert ln.product(tensors, ln.Box([0], [1])).dimension == 10

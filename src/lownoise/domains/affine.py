@@ -12,7 +12,8 @@ from lownoise.domains.box import Box
 from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.image import Image, check_size, checked_center, checked_factor
 from lownoise.domains.points import Points
-from lownoise.domains.symmetric import as_image
+from lownoise.domains.symmetric import as_image, corners
+from lownoise.domains.tensor import CubePower
 from lownoise.domains.turning import turned
 from lownoise.errors import DomainError
 
@@ -61,6 +62,9 @@ def image(
         return Points(_applied(f, domain.points) + moved)
     if isinstance(domain, PointsDifference) and not np.any(moved):
         return difference_body(Points(_applied(f, domain.base.points)))
+    listed = corners(domain) if isinstance(domain, CubePower) else None
+    if listed is not None:
+        return Points(_applied(f, listed) + moved)
     own = as_image(domain)
     if own is None:
         raise DomainError(
@@ -103,6 +107,9 @@ def projection(domain: AbstractDomain, coordinates: Sequence[int]) -> AbstractDo
         return Points(domain.points[:, kept])
     if isinstance(domain, PointsDifference):
         return difference_body(Points(domain.base.points[:, kept]))
+    listed = corners(domain) if isinstance(domain, CubePower) else None
+    if listed is not None:
+        return Points(np.unique(listed[:, kept], axis=0))
     own = as_image(domain)
     if own is None:
         raise DomainError(

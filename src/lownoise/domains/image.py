@@ -24,6 +24,7 @@ LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
 _NARROWEST = 2.0**-250
 _INSIDE = 1e-12
 _BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is the same everywhere
+_REACHED = 1e-13
 _REGULAR = 1e-10
 
 
@@ -143,6 +144,12 @@ class Image(AbstractClampedDomain):
             return None
         return np.asarray(np.linalg.pinv(scaled) / size[:, None])
 
+    @cached_property
+    def _shortest(self) -> Vector:
+        """What maps a record to its shortest weights, shape (k, d)."""
+        unit = np.where(self.reach > 0, self.reach, 1.0)
+        return np.asarray(np.linalg.pinv(self.factor / unit[:, None], rcond=_REGULAR) / unit)
+
     def _clamped(self, rows: Vector) -> Vector:
         """Return a full block of rows, each moved; sums go column by column, the same for each."""
         about = np.clip(rows, -LARGEST, LARGEST) - self.center
@@ -159,8 +166,12 @@ class Image(AbstractClampedDomain):
         return np.asarray(self.center + _multiplied(x, self.factor))
 
     def _searched(self, rows: Vector, about: Vector) -> Vector:
-        found = np.zeros((len(rows), self.base.dimension))
-        for i in np.flatnonzero(np.any(about != 0, axis=1)):
+        # what the shortest weights reach, with a norm that is admitted, needs no search
+        found = _multiplied(about, self._shortest)
+        off = np.abs(_multiplied(found, self.factor) - about)
+        there = (self.base.norm_up(found) <= 1) & np.all(off <= _REACHED * self.reach, axis=1)
+        found[~there] = 0.0
+        for i in np.flatnonzero(~there):
             found[i] = nearest_weights(self.factor, self.base, about[i], self.reach)
         return found
 

@@ -4,20 +4,24 @@
 from __future__ import annotations
 
 import math
+from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bases import NormBase
+from lownoise.bases.parity import choices
 from lownoise.domains.box import Box
 from lownoise.domains.image import Image
 from lownoise.domains.points import Points
+from lownoise.domains.tensor import CubePower
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
 _MOST_CORNERS = 2**18
+_MOST_NUMBERS = 2**26
 _PAIR = 2
 
 
@@ -46,6 +50,7 @@ def as_image(domain: object) -> Image | None:
     return None
 
 
+@singledispatch
 def corners(domain: object) -> Vector | None:
     """Return points whose hull the domain has, shape (N, d); None where they are more than 2^18.
 
@@ -56,22 +61,42 @@ def corners(domain: object) -> Vector | None:
                [0., 2.],
                [0., 0.]])
     """
-    if isinstance(domain, Points):
-        return domain.points if len(domain.points) <= _MOST_CORNERS else None
-    if isinstance(domain, Box):
-        wide = np.flatnonzero(domain.upper > domain.lower)
-        if 2.0**wide.size > _MOST_CORNERS:
-            return None
-        found = np.broadcast_to(domain.upper, (2**wide.size, domain.dimension)).copy()
-        low = np.indices((2,) * wide.size).reshape(wide.size, 2**wide.size).T == 1
-        found[:, wide] = np.where(low, domain.lower[wide], domain.upper[wide])
-        return found
-    if not isinstance(domain, Image) or not isinstance(domain.base, NormBase):
+    return None
+
+
+@corners.register(Points)
+def _(domain: Points) -> Vector | None:
+    return domain.points if len(domain.points) <= _MOST_CORNERS else None
+
+
+@corners.register(Box)
+def _(domain: Box) -> Vector | None:
+    wide = np.flatnonzero(domain.upper > domain.lower)
+    if 2.0**wide.size > _MOST_CORNERS:
         return None
-    k = domain.base.size
-    if domain.base.order == 1 or k == 1:
+    found = np.broadcast_to(domain.upper, (2**wide.size, domain.dimension)).copy()
+    low = np.indices((2,) * wide.size).reshape(wide.size, 2**wide.size).T == 1
+    found[:, wide] = np.where(low, domain.lower[wide], domain.upper[wide])
+    return found
+
+
+@corners.register(CubePower)
+def _(domain: CubePower) -> Vector | None:
+    if 2.0**domain.size * domain.dimension > _MOST_NUMBERS:
+        return None
+    signs = choices(np.arange(2**domain.size), domain.size)
+    return np.unique(domain.tensors(signs), axis=0)
+
+
+@corners.register(Image)
+def _(domain: Image) -> Vector | None:
+    base = domain.base
+    if not isinstance(base, NormBase):
+        return None
+    k = base.size
+    if base.order == 1 or k == 1:
         signed: Vector = np.vstack([np.eye(k), -np.eye(k)])
-    elif math.isinf(domain.base.order) and 2.0**k <= _MOST_CORNERS:
+    elif math.isinf(base.order) and 2.0**k <= _MOST_CORNERS:
         signed = np.asarray(1.0 - 2.0 * np.indices((2,) * k).reshape(k, 2**k).T, np.float64)
     else:
         return None
