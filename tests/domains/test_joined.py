@@ -79,7 +79,7 @@ def test_projections_never_need_more(order):
         ln.OperatorNormBall(2, 2),
         ln.kronecker(ln.Ball(2), ln.Ball(2)),
     )
-    for domain in domains:
+    for domain in domains[: 5 if math.isinf(order) else None]:
         whole = gamma(domain, order)
         for kept in ([0], [1, 3], [2, 0, 1]):
             part = ln.projection(domain, kept)
