@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from lownoise.domains import Oracle
 
 VERSION = 1
+_LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
 _FINEST = 2.0**-52
 T = TypeVar("T")
 _DAMAGE = (
@@ -197,8 +198,8 @@ def terms_from_dict(fields: dict[str, Any], domain: Oracle | None = None) -> Ter
         if any(math.frexp(float(s))[0] != 0.5 for s in values):  # noqa: PLR2004
             raise FileError(f"{name} is not made of powers of two")
     weights = numbers(fields["weights"], "weights", answers)
-    if np.any(weights == 0):
-        raise FileError("weights are not all above 0")
+    if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
+        raise FileError("weights are not all from 2^-900 to 2^900")
     dual, plain_dual = evidence_from_dict(evidence, answers)
     terms = Terms(
         question=question,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lownoise.workloads import Mean
 
 _LARGEST_DENSE = 10_000
+_LEAST = 2.0**-900
 _TINY = 2.0**-50
 
 
@@ -118,7 +119,8 @@ class Terms:
     def _least(self, dual: Dual, weights: Vector) -> float:
         """Return at most the least objective at μ = 1."""
         found = lower_bound(dual, self.body, self.order, weights, self.mechanism.embed)
-        return found / (self.size or 1) * (1 - _TINY)
+        # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
+        return found / (self.size or 1) * (1 - _TINY) if found >= _LEAST else 0.0
 
     @cached_property
     def parameter(self) -> float:

@@ -10,8 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints, TranslatedPoints
-from lownoise.certificate import CornerDual, PointDual, ProductDual, lower_bound
+from lownoise.bases import NormBase
+from lownoise.bodies import (
+    ImageBody,
+    PointDifferences,
+    SymmetricBox,
+    SymmetricPoints,
+    TranslatedPoints,
+)
+from lownoise.certificate import (
+    CornerDual,
+    ImageDual,
+    PointDual,
+    ProductDual,
+    SquaresDual,
+    lower_bound,
+)
 from lownoise.certificate.norms import conjugate
 from lownoise.errors import PlanError
 from lownoise.shapes import DenseShape
@@ -221,3 +235,19 @@ def test_evidence_for_points_does_not_fit_a_box():
             2.0,
             np.ones(2),
         )
+
+
+def test_evidence_of_the_last_bits_proves_nothing():
+    """‖(5e-324, 5e-324)‖₂ is 5e-324 in floats: the lower bound would be 2^¼ too high."""
+    least = 5e-324
+    c = np.full(2, least)
+    box = SymmetricBox(np.ones(2))
+    assert lower_bound(CornerDual(c), box, 4.0, np.ones(2)) == 0
+    ball = ImageBody(np.ones(2), NormBase(2, 4.0))
+    for dual in (
+        SquaresDual(np.full(2, least), np.ones(2)),
+        SquaresDual(np.ones(2), c),
+        ImageDual(np.full((2, 2), least), np.ones(2), np.ones(2)),
+        ImageDual(np.ones((2, 2)), c, np.ones(2)),
+    ):
+        assert lower_bound(dual, ball, 4.0, np.ones(2)) == 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.bases import CappedBase, MeetBase
+from lownoise.bases import CappedBase, MeetBase, NormBase
 from lownoise.bodies import SectionBody
 from lownoise.domains import Image, Intersection
 from lownoise.errors import DomainError
@@ -155,6 +155,15 @@ def test_refuses_what_is_no_slab(normal, lower, upper, said):
 def test_a_slab_alone_is_unbounded():
     with pytest.raises(DomainError, match="unbounded"):
         ln.enclose(ln.Slab([1, 1], 0, 1))
+
+
+def test_cubes_share_a_cube_that_has_a_file():
+    found = ln.intersection(ln.Box([-1, -2], [1, 2]), ln.Ball(2, radius=1.5, order=math.inf))
+    assert np.array_equal(found.factor, [1.0, 1.5])
+    assert isinstance(found.base, NormBase)
+    question = ln.Mean(["a", "b"], found)
+    plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
+    assert ln.Plan.from_json(plan.to_json()).verify()
 
 
 @pytest.mark.parametrize("order", [2.0, 4.0, math.inf])

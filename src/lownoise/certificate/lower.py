@@ -53,10 +53,24 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.shapes import AbstractShape
 
+_LEAST = 2.0**-450  # of a mass: two of them, multiplied, are still a normal number
 _THIN = 1e-12  # of the largest eigenvalue
 _ORTHOGONAL = 1e-10
 _STEPS = 4
 _LOST = 1e-12  # of the pairing, beyond which a hint is not near enough
+
+
+def _told(mass: float) -> float:
+    """Return a mass of evidence; ∞ where it is so small that its rounding shows: it proves nothing.
+
+    Sums and norms of numbers below 2^-1022 are rounded to their last bits, not relatively.
+    """
+    return mass if mass >= _LEAST else math.inf
+
+
+def _size(query_weights: Vector, order: float) -> float:
+    """Return ‖c‖_q, or ∞."""
+    return _told(order_norm(query_weights, conjugate(order)))
 
 
 @singledispatch
@@ -100,7 +114,7 @@ def _(
     if not np.all(c >= 0) or not np.any(c > 0):
         raise PlanError("CornerDual.query_weights is not a non-negative vector; solve again")
     fidelity = math.fsum(np.sqrt(c) * weights * body.half_width)
-    return fidelity / math.sqrt(order_norm(c, conjugate(order))) * (1 - SLACK)
+    return fidelity / math.sqrt(_size(c, order)) * (1 - SLACK)
 
 
 @lower_bound.register(PointDual)
@@ -121,7 +135,7 @@ def _(
     about, off = _about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
     asked = np.sqrt(dual.query_weights) * weights
     paired = _paired(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
-    mass = math.fsum(w) * order_norm(dual.query_weights, conjugate(order))
+    mass = math.fsum(w) * _size(dual.query_weights, order)
     return paired / math.sqrt(mass) * (1 - TINY)
 
 
@@ -147,7 +161,7 @@ def _(
     asked = np.sqrt(dual.query_weights) * weights
     paired = _paired(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
     mass = (math.fsum(w) ** 2 - math.fsum(w * w)) * (1 + SLACK)
-    mass *= order_norm(dual.query_weights, conjugate(order))
+    mass *= _size(dual.query_weights, order)
     return paired * math.sqrt(2 / mass) * (1 - TINY) if mass > 0 else 0.0
 
 
@@ -165,7 +179,7 @@ def _(
     _fits(known and bool(np.all((z >= 0) & (z < math.inf))), dual, body, weights, queries)
     if not np.any(z > 0) or not np.any(c > 0):
         return 0.0
-    mass = body.base.moment_up(z) * order_norm(c, conjugate(order))
+    mass = _told(body.base.moment_up(z)) * _size(c, order)
     if queries is None and body.diagonal:
         # G and C are diagonal, so the fidelity is Σ √(cᵢzᵢ)·ωᵢ|fᵢ|
         fidelity = math.fsum(np.sqrt(c) * weights * np.sqrt(z) * np.abs(body.factor))
@@ -174,7 +188,7 @@ def _(
     rows = np.sqrt(z)[:, None] * body.dense.T
     paired = _paired(rows, np.zeros(body.dimension), asked, queries, hint)
     rounded = _rounded_signs(body, z, asked, queries)
-    scale = math.sqrt(order_norm(c, conjugate(order)))
+    scale = math.sqrt(_size(c, order))
     return max(paired / math.sqrt(mass), rounded / scale) * (1 - SLACK)
 
 
@@ -193,7 +207,7 @@ def _(
     _fits(shaped and finite, dual, body, weights, queries)
     if not np.any(w > 0) or not np.any(c > 0):
         return 0.0
-    mass = math.fsum(w * np.square(body.base.norm_up(x))) * order_norm(c, conjugate(order))
+    mass = _told(math.fsum(w * np.square(body.base.norm_up(x)))) * _size(c, order)
     if not mass > 0:
         return 0.0
     rows = np.sqrt(w)[:, None] * (x @ body.dense.T)
@@ -222,7 +236,7 @@ def _(
     vertices = body.vertices(x)
     about, off = _about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
     paired = _paired(np.sqrt(w)[:, None] * about, off, np.sqrt(c) * weights, queries, hint)
-    mass = math.fsum(w) * order_norm(c, conjugate(order))
+    mass = math.fsum(w) * _size(c, order)
     return paired / math.sqrt(mass) * (1 - TINY)
 
 
@@ -254,7 +268,7 @@ def _(
     # what rounding of the changes can do, summed over all of them
     size = np.sqrt(w) @ (np.abs(changes) + body.far) * math.sqrt(max(body.dimension, weights.size))
     off = off + growth(body.dimension + 9) * size
-    total = math.fsum(w * mass) * order_norm(c, conjugate(order))
+    total = _told(math.fsum(w * mass)) * _size(c, order)
     rows = np.sqrt(w)[:, None] * changes
     return _paired(rows, off, np.sqrt(c) * weights, queries, hint) / math.sqrt(total) * (1 - SLACK)
 

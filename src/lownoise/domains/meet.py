@@ -141,6 +141,7 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
         found.append((np.abs(image.factor), image.base, part))
     flat = np.any([factor == 0 for factor, _, _ in found], axis=0)
     found = [(np.where(flat, 0.0, factor), base, part) for factor, base, part in found]
+    found = _one_cube(found, first.shift)
     kept = list(found)
     for each in found:
         others = [other for other in kept if other is not each]
@@ -164,6 +165,19 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
     return Image(
         frozen(np.where(flat, 0.0, unit)), MeetBase(tuple(bases), frozen(scales)), first.shift
     )
+
+
+def _one_cube(
+    found: list[tuple[Vector, AbstractBase, AbstractDomain]], shift: Vector
+) -> list[tuple[Vector, AbstractBase, AbstractDomain]]:
+    """Return the parts, several cubes made the one that they share."""
+    cubes = [each for each in found if is_slabs(each[1])]
+    if len(cubes) < 2:  # noqa: PLR2004
+        return found
+    half = frozen(np.min([factor for factor, _, _ in cubes], axis=0))
+    cube = NormBase(half.size, math.inf)
+    rest = [each for each in found if not is_slabs(each[1])]
+    return [(half, cube, Image(half, cube, shift)), *rest]
 
 
 def _along_axes(part: AbstractDomain) -> Image | None:
