@@ -99,7 +99,8 @@ def guarded(read: Callable[[], T]) -> T:
         FileError: where the document is damaged.
     """
     try:
-        return read()
+        with np.errstate(all="ignore"):  # what overflows is refused, not warned about
+            return read()
     except FileError:
         raise
     except _DAMAGE as error:

@@ -325,3 +325,8 @@ def test_supports_across_a_face_are_tight():
         direction = np.array([np.cos(angle), np.sin(angle)])
         reached = float(direction @ cut.extreme(direction[None])[0])
         assert reached <= cut.support(direction) <= reached + 1e-6
+
+
+def test_caps_that_vanish_beside_their_ball_are_refused():
+    with pytest.raises(DomainError, match="coordinate 0"):
+        ln.intersection(ln.Ball(2, 1e70), ln.Box([-1e-70, -1e71], [1e-70, 1e71]))

@@ -324,3 +324,24 @@ def test_tensors_of_few_signs_are_lists_to_what_combines_domains():
     assert total.support(np.ones(1)) == 9
     assert -total.support(-np.ones(1)) == 1
     assert ln.product(tensors, ln.Box([0], [1])).dimension == 10
+
+
+def test_members_of_a_sum_of_round_bodies_are_told_from_others():
+    domain = ln.minkowski_sum(ln.Ball(5), ln.Ball(5, order=1))
+    points = domain.extreme(RNG.normal(size=(5, 5)))
+    for point in points:
+        assert domain.contains(point)
+        assert not domain.contains(1.001 * point)
+        assert domain.contains(domain.clamp(1.5 * point))
+
+
+def test_wide_ellipsoids_are_narrowed_to_what_they_are():
+    wide = ln.Ellipsoid(RNG.normal(size=(3, 40)), [1, 2, 3])
+    assert wide.factor.shape == (3, 3)
+    same(wide, ln.image(np.linalg.cholesky(wide.factor @ wide.factor.T), ln.Ball(3), [1, 2, 3]))
+    seen = ln.image(RNG.normal(size=(2, 3)), ln.Ellipsoid(SQUARE))
+    assert seen.factor.shape == (2, 2)
+    flat = ln.Ellipsoid(np.outer([1.0, 2.0, 3.0], [3.0, 4.0]))
+    assert flat.factor.shape == (3, 1)
+    assert flat.support(np.array([1.0, 0, 0])) == pytest.approx(5)
+    assert ln.Ellipsoid(np.zeros((2, 3))).support(np.ones(2)) == 0

@@ -14,7 +14,7 @@ from lownoise.domains.image import Image, check_size, checked_center, checked_fa
 from lownoise.domains.points import Points
 from lownoise.domains.symmetric import as_image, corners
 from lownoise.domains.tensor import CubePower
-from lownoise.domains.turning import turned
+from lownoise.domains.turning import narrowed, turned
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def image(
         product = f * own.factor if own.diagonal else f @ own.factor
     check_size(product, "image.factor × domain")
     check_size(center, "image.factor × center")
-    return Image(frozen(turned(own.base, product)), own.base, center)
+    narrow, base = narrowed(own.base, turned(own.base, product))
+    return Image(frozen(narrow), base, center)
 
 
 def projection(domain: AbstractDomain, coordinates: Sequence[int]) -> AbstractDomain:

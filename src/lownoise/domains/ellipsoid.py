@@ -10,6 +10,7 @@ import numpy as np
 from lownoise.arrays import frozen, vector
 from lownoise.bases import NormBase
 from lownoise.domains.image import Image, checked_center, checked_factor
+from lownoise.domains.turning import narrowed
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -41,4 +42,5 @@ def Ellipsoid(factor: ArrayLike, center: ArrayLike | None = None) -> Image:  # n
         if center is None
         else vector(center, field="Ellipsoid.center", error=DomainError)
     )
-    return Image(a, NormBase(size, 2.0), frozen(checked_center(middle, d, "Ellipsoid.center")))
+    narrow, ball = narrowed(NormBase(size, 2.0), a)
+    return Image(narrow, ball, frozen(checked_center(middle, d, "Ellipsoid.center")))

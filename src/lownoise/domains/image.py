@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, final
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
+from lownoise.bases import NormBase
 from lownoise.domains.abstract import AbstractClampedDomain
 from lownoise.domains.nearest import nearest_weights
 from lownoise.errors import DomainError
@@ -24,6 +26,7 @@ LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
 _NARROWEST = 2.0**-250
 _INSIDE = 1e-12
 _BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is the same everywhere
+_DIRECT, _SEARCHED = 1e-9, 1e-4  # of the reach: how near clamping leaves points of K
 _REACHED = 1e-13
 _REGULAR = 1e-10
 
@@ -86,14 +89,19 @@ class Image(AbstractClampedDomain):
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, within 1e-9 of its reach.
 
-        Where F is nearly singular (beyond about 1e6) rounding of the point alone can decide.
+        Where F is nearly singular (beyond about 1e6) rounding of the point alone can decide. Where
+        F is not injective and B is round, as of a sum of balls, points of the boundary are told
+        within 1e-4 only: the search for the nearest point ends there.
         """
         near = self.clamp(point)
         last = 1e-15 * (np.abs(self.center) + self.reach)
         # where the center is far, a last digit of one coordinate moves the nearest point in others
         wide = self.reach > 0
         share = np.max(last[wide] / self.reach[wide], initial=0.0)
-        room = (1e-9 + 4 * share) * self.reach + last
+        searched = not self.diagonal and self._inverse is None
+        flat_faced = isinstance(self.base, NormBase) and self.base.order in (1.0, math.inf)
+        near_by = _SEARCHED if searched and not flat_faced else _DIRECT
+        room = (near_by + 4 * share) * self.reach + last
         return bool(np.all(np.abs(near - point) <= room))
 
     def clamp(self, points: Vector) -> Vector:

@@ -230,8 +230,9 @@ def _combined(
         own = corners(part)
         if own is None or (found is not None and len(found) * len(own) > _MOST_POINTS):
             raise DomainError(
-                f"{name}[{i}]={type(part).__name__} does not go with these points: there is no "
-                "center, and more than 2^18 corners; list fewer points, or plan for the parts",
+                f"{name}[{i}]={type(part).__name__} does not go with the others: one has no center "
+                "of symmetry, and they have more than 2^18 corners; list fewer points, or plan for "
+                "the parts",
             )
         if found is None:
             found = own

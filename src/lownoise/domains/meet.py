@@ -23,10 +23,11 @@ from lownoise.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Chosen, Vector
     from lownoise.bases import AbstractBase
     from lownoise.domains.abstract import AbstractDomain
 
+_LEAST_CAP = 2.0**-250
 _SAME = 2.0**-48  # of the numbers that make it: how far two equal centers may be apart
 _ROUNDS = 4  # of telling ranges from slabs and slabs from ranges
 _REGULAR = 1e-9
@@ -157,14 +158,24 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
         i = 1 - cubes.index(True)
         base, ball, half = bases[i], factors[i], factors[1 - i]
         if isinstance(base, NormBase):
-            cap = np.minimum(half / np.where(flat, 1.0, ball), 1.0)
-            capped = CappedBase(frozen(np.where(flat, 1.0, cap)), base.order)
-            return Image(frozen(ball), capped, first.shift)
+            cap = _checked_cap(np.minimum(half / np.where(flat, 1.0, ball), 1.0), flat)
+            return Image(frozen(ball), CappedBase(cap, base.order), first.shift)
     unit = np.where(flat, 1.0, np.min(factors, axis=0))
     scales = np.array([unit / np.where(flat, 1.0, factor) for factor in factors])
     return Image(
         frozen(np.where(flat, 0.0, unit)), MeetBase(tuple(bases), frozen(scales)), first.shift
     )
+
+
+def _checked_cap(cap: Vector, flat: Chosen) -> Vector:
+    low = np.flatnonzero(~flat & (cap < _LEAST_CAP))
+    if low.size:
+        i = int(low[0])
+        raise DomainError(
+            f"intersection caps coordinate {i} at {cap[i]:.0e} of its ball, below 2^-250; "
+            "use another unit",
+        )
+    return frozen(np.where(flat, 1.0, cap))
 
 
 def _one_cube(

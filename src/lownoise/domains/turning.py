@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bases import SpectralBase
+from lownoise.bases import NormBase, SpectralBase
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
 
 _STRAIGHT = 1e-12  # of the trace: what counts as diagonal already
 
@@ -60,6 +61,32 @@ def _(base: SpectralBase, factor: Vector) -> Vector:
     if right is not None:
         maps = maps @ right
     return frozen(np.ascontiguousarray(maps.reshape(factor.shape)))
+
+
+def narrowed(base: AbstractBase, factor: Vector) -> tuple[Vector, AbstractBase]:
+    """Return an injective factor, and its ball, where B is a Euclidean ball and F is not injective.
+
+    With F = UΣVᵀ the image F·B is UΣ times the ball of as many coordinates as F has rank, up to
+    rounding. Records outside an injective image need no search.
+
+    Examples:
+        >>> from lownoise.bases import NormBase
+        >>> narrow, ball = narrowed(NormBase(2, 2.0), np.array([[3.0, 4.0]]))
+        >>> np.abs(narrow).round(9), ball.size
+        (array([[5.]]), 1)
+    """
+    if factor.ndim == 1 or not isinstance(base, NormBase) or base.order != 2:  # noqa: PLR2004
+        return factor, base
+    unit = float(np.max(np.abs(factor)))
+    if not unit:
+        return factor, base
+    left, sizes, _ = np.linalg.svd(factor / unit, full_matrices=False)
+    kept = sizes > _STRAIGHT * sizes[0]
+    rank = int(np.count_nonzero(kept))
+    if rank == factor.shape[1]:
+        return factor, base
+    narrow = left[:, kept] * (sizes[kept] * unit)
+    return frozen(np.asarray(narrow)), NormBase(rank, 2.0)
 
 
 def _axes(rows: Vector) -> Vector | None:
