@@ -64,8 +64,8 @@ class Mean:
         if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
             raise QuestionError(
                 f"Mean.domain={type(domain).__name__} is no domain of records; "
-                "give ln.Box(lower, upper) or ln.Points(points) (tensors of a ball can only be "
-                "enclosed)",
+                "give ln.Box(lower, upper) or ln.Points(points), and for tensors of a ball "
+                "ln.Ball(dimension**power, radius**power), which holds them",
             )
         if len(names) != domain.dimension:
             raise QuestionError(
