@@ -195,7 +195,7 @@ def _enclose_tensors(
     Entries of one kind are copies of each other, so they get one noise, and ‖·‖_p of their weighted
     deviations is that of one of them times the ‖·‖_p of their weights.
     """
-    whole = domain.whole if isinstance(domain, CubePowerDifference) else domain
+    whole = domain.base if isinstance(domain, CubePowerDifference) else domain
     copies, k = whole.copies, whole.base.dimension
     if queries is None:
         omega, folded = frozen(_norms_by(copies, weights, order, k)), None
@@ -244,7 +244,7 @@ def _enclose_ball(
     Raises:
         PlanError: where its factor would not fit the memory.
     """
-    whole = domain.whole if isinstance(domain, BallPowerDifference) else domain
+    whole = domain.base if isinstance(domain, BallPowerDifference) else domain
     if domain.dimension * math.comb(whole.size + whole.power - 1, whole.power) > _MOST_NUMBERS:
         raise PlanError(
             f"TensorPower.power={whole.power} of a ball in {whole.size} dimensions needs a factor "
@@ -320,7 +320,7 @@ def _tensors(domain: CubePower | CubePowerDifference, *, alike: bool) -> Abstrac
         PlanError: where that would have to be known.
     """
     differences = isinstance(domain, CubePowerDifference)
-    whole = domain.whole if isinstance(domain, CubePowerDifference) else domain
+    whole = domain.base if isinstance(domain, CubePowerDifference) else domain
     if alike or whole.size > _MOST_CORNERS:
         if not (alike or differences or whole.odd):
             raise PlanError(

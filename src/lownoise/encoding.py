@@ -341,18 +341,9 @@ def _(dual: SquaresDual | ImageDual, plain: SquaresDual | ImageDual) -> dict[str
 
 
 @_evidence.register(OracleDual)
-def _(dual: OracleDual, plain: OracleDual) -> dict[str, Any]:
-    fields: dict[str, Any] = {"kind": "found"}
-    for prefix, each in (("", dual), ("plain_", plain)):
-        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
-        fields[f"{prefix}points"] = each.points.tolist()
-        fields[f"{prefix}vertex_weights"] = each.vertex_weights.tolist()
-    return fields
-
-
 @_evidence.register(SectionDual)
-def _(dual: SectionDual, plain: SectionDual) -> dict[str, Any]:
-    fields: dict[str, Any] = {"kind": "sections"}
+def _(dual: OracleDual | SectionDual, plain: OracleDual | SectionDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "found" if isinstance(dual, OracleDual) else "sections"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
         fields[f"{prefix}points"] = each.points.tolist()

@@ -12,10 +12,8 @@ from lownoise.arrays import matrix as checked_matrix
 from lownoise.arrays import vector
 from lownoise.bodies import AbstractBody, ImageBody
 from lownoise.domains import (
+    AbstractDifference,
     AbstractDomain,
-    IntersectionDifference,
-    OracleDifference,
-    PointsDifference,
     as_image,
 )
 from lownoise.errors import DomainError
@@ -93,7 +91,7 @@ def farthest(
 
 def _upper(domain: AbstractDomain, a: Vector, c: Vector) -> float:
     d = domain.dimension
-    if isinstance(domain, (PointsDifference, IntersectionDifference, OracleDifference)):
+    if isinstance(domain, AbstractDifference):
         body = sensitivity_body(domain.base, "substitute", c)
         moved = float(np.linalg.norm(np.abs(a) @ np.abs(c))) if np.any(c) else 0.0
         return up(_known(body).reach_up(a, np.zeros(d)) + up(moved))

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Domains: the bounded, public sets K that hold every record."""
 
-from lownoise.domains.abstract import AbstractClampedDomain, AbstractDomain
+from lownoise.domains.abstract import (
+    AbstractClampedDomain,
+    AbstractDifference,
+    AbstractDomain,
+)
 from lownoise.domains.affine import image, projection
 from lownoise.domains.ball import Ball
 from lownoise.domains.box import Box
@@ -32,6 +36,7 @@ from lownoise.domains.zonotope import Zonotope
 
 __all__ = [
     "AbstractClampedDomain",
+    "AbstractDifference",
     "AbstractDomain",
     "Ball",
     "BallPower",

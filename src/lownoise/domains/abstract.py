@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lownoise.arrays import frozen
 from lownoise.errors import DomainError
 
@@ -55,6 +57,39 @@ class AbstractDomain(ABC):
     def width(self, direction: Vector) -> float:
         """Return w_K(θ) = h_K(θ) + h_K(−θ) for direction θ, shape (d,) (002, section 3)."""
         return self.support(direction) + self.support(-direction)
+
+
+class AbstractDifference(AbstractDomain):
+    """{x − y : x, y in `base`}; made by `difference_body`."""
+
+    base: AbstractDomain
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.base.dimension
+
+    @property
+    def center(self) -> Vector:
+        """Zero, shape (d,)."""
+        return frozen(np.zeros(self.dimension))
+
+    def support(self, direction: Vector) -> float:
+        """Return the width of the domain along `direction`, shape (d,), or what it has for it."""
+        return self.base.width(np.asarray(direction, dtype=np.float64))
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the difference that is extreme along each row, shapes (n, d)."""
+        return self.base.extreme(directions) - self.base.extreme(-directions)
+
+    def clamp(self, points: Vector) -> Vector:
+        """Refuse: no record lies in a difference body.
+
+        Raises:
+            DomainError: always.
+        """
+        name = type(self).__name__
+        raise DomainError(f"{name} holds changes, not records; clamp into the domain itself")
 
 
 class AbstractClampedDomain(AbstractDomain):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.abstract import AbstractDifference, AbstractDomain
 from lownoise.domains.box import Box
 from lownoise.domains.image import Image
 from lownoise.domains.intersection import Intersection
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class PointsDifference(AbstractDomain):
+class PointsDifference(AbstractDifference):
     """{x − y : x, y in a list of points}; the N² differences are never formed.
 
     Made by `difference_body`.
@@ -37,41 +37,15 @@ class PointsDifference(AbstractDomain):
 
     base: Points
 
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.base.dimension
-
-    @property
-    def center(self) -> Vector:
-        """Zero, shape (d,)."""
-        return frozen(np.zeros(self.dimension))
-
-    def support(self, direction: Vector) -> float:
-        """Return the width of the points along `direction`, shape (d,)."""
-        return self.base.width(direction)
-
-    def extreme(self, directions: Vector) -> Vector:
-        """Return the difference that is extreme along each row, shapes (n, d)."""
-        return self.base.extreme(directions) - self.base.extreme(-directions)
-
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), is the difference of two of the points in floats."""
         points = self.base.points
         return any(bool(np.any(np.all(x - points == point, axis=1))) for x in points)
 
-    def clamp(self, points: Vector) -> Vector:
-        """Return the nearest difference.
-
-        Raises:
-            DomainError: always: no record lies in a difference body.
-        """
-        raise DomainError("PointsDifference holds changes, not records; clamp into the points")
-
 
 @final
 @dataclass(frozen=True, eq=False)
-class IntersectionDifference(AbstractDomain):
+class IntersectionDifference(AbstractDifference):
     """{x − y : x, y in an intersection}; made by `difference_body`.
 
     Args:
@@ -80,40 +54,12 @@ class IntersectionDifference(AbstractDomain):
 
     base: Intersection
 
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.base.dimension
-
-    @property
-    def center(self) -> Vector:
-        """Zero, shape (d,)."""
-        return frozen(np.zeros(self.dimension))
-
-    def support(self, direction: Vector) -> float:
-        """Return the width of the intersection along `direction`, shape (d,)."""
-        return self.base.width(direction)
-
-    def extreme(self, directions: Vector) -> Vector:
-        """Return a difference that is nearly extreme along each row, shapes (n, d)."""
-        return self.base.extreme(directions) - self.base.extreme(-directions)
-
     def contains(self, point: Vector) -> bool:
         """Return whether no part of the intersection says that `point`, shape (d,), is too far."""
         section = self.base.section
         norm = section.base.norm_up((section.rows @ point / 2)[None])[0]
         return bool(norm <= 1 + 1e-9) and all(
             abs(float(a @ point)) <= self.support(a) * (1 + 1e-9) for a in section.rows
-        )
-
-    def clamp(self, points: Vector) -> Vector:
-        """Return the nearest difference.
-
-        Raises:
-            DomainError: always: no record lies in a difference body.
-        """
-        raise DomainError(
-            "IntersectionDifference holds changes, not records; clamp into the intersection"
         )
 
 

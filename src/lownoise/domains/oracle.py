@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.arrays import frozen, vector
 from lownoise.bodies.program import Program
-from lownoise.domains.abstract import AbstractClampedDomain, AbstractDomain
+from lownoise.domains.abstract import AbstractClampedDomain, AbstractDifference
 from lownoise.domains.ball import checked_dimension
 from lownoise.domains.image import LARGEST, check_size, checked_center
 from lownoise.errors import DomainError, PlanError
@@ -257,7 +257,7 @@ class Oracle(AbstractClampedDomain):
 
 @final
 @dataclass(frozen=True, eq=False)
-class OracleDifference(AbstractDomain):
+class OracleDifference(AbstractDifference):
     """{x − y : x, y in a set that a program knows}; made by `difference_body`.
 
     Args:
@@ -266,24 +266,6 @@ class OracleDifference(AbstractDomain):
 
     base: Oracle
 
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.base.dimension
-
-    @property
-    def center(self) -> Vector:
-        """Zero, shape (d,)."""
-        return frozen(np.zeros(self.dimension))
-
-    def support(self, direction: Vector) -> float:
-        """Return at least the width of the set along `direction`, shape (d,)."""
-        return self.base.width(np.asarray(direction, dtype=np.float64))
-
-    def extreme(self, directions: Vector) -> Vector:
-        """Return a difference that should be extreme along each row, shapes (n, d)."""
-        return self.base.extreme(directions) - self.base.extreme(-directions)
-
     def contains(self, point: Vector) -> bool:
         """Refuse: whether a point is a difference is not known.
 
@@ -291,14 +273,6 @@ class OracleDifference(AbstractDomain):
             DomainError: always.
         """
         raise DomainError("OracleDifference does not know what it holds; ask for its support")
-
-    def clamp(self, points: Vector) -> Vector:
-        """Refuse: no record lies in a difference body.
-
-        Raises:
-            DomainError: always.
-        """
-        raise DomainError("OracleDifference holds changes, not records; clamp into the set")
 
 
 def _numbers(values: ArrayLike, dimension: int, name: str, *, least: bool = False) -> Vector:

@@ -13,7 +13,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.bases import MixedBase, NormBase, ParityBase, ParityDifferenceBase
 from lownoise.bases.parity import LISTED, choices
-from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.abstract import AbstractDifference, AbstractDomain
 from lownoise.domains.ball import checked_dimension, checked_positive
 from lownoise.domains.box import Box
 from lownoise.domains.image import check_size
@@ -251,24 +251,10 @@ class CubePower(AbstractDomain):
 
 @final
 @dataclass(frozen=True)
-class CubePowerDifference(AbstractDomain):
+class CubePowerDifference(AbstractDifference):
     """{x − y : x, y in a `CubePower`}; made by `difference_body`."""
 
-    whole: CubePower
-
-    @property
-    def dimension(self) -> int:
-        """The number of entries d^ℓ."""
-        return self.whole.dimension
-
-    @property
-    def center(self) -> Vector:
-        """Zero, shape (d^ℓ,)."""
-        return frozen(np.zeros(self.dimension))
-
-    def support(self, direction: Vector) -> float:
-        """Return the width of the domain along `direction`, shape (d^ℓ,)."""
-        return self.whole.width(direction)
+    base: CubePower
 
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d^ℓ,), is the difference of two records.
@@ -276,19 +262,11 @@ class CubePowerDifference(AbstractDomain):
         Raises:
             DomainError: beyond 10 dimensions, where too many pairs would have to be compared.
         """
-        if self.whole.size > 10:  # noqa: PLR2004
+        if self.base.size > 10:  # noqa: PLR2004
             raise DomainError("CubePowerDifference.contains compares all pairs up to 10 dimensions")
-        numbers = np.arange(1 << self.whole.size)
-        every = self.whole.tensors(choices(numbers, self.whole.size))
+        numbers = np.arange(1 << self.base.size)
+        every = self.base.tensors(choices(numbers, self.base.size))
         return any(bool(np.any(np.all(x - every == point, axis=1))) for x in every)
-
-    def clamp(self, points: Vector) -> Vector:
-        """Return the nearest difference.
-
-        Raises:
-            DomainError: always: no record lies in a difference body.
-        """
-        raise DomainError("CubePowerDifference holds changes, not records; clamp into the records")
 
 
 def _copies(domain: CubePower) -> Integers:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.abstract import AbstractDifference, AbstractDomain
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -152,24 +152,10 @@ class BallPower(AbstractDomain):
 
 @final
 @dataclass(frozen=True)
-class BallPowerDifference(AbstractDomain):
+class BallPowerDifference(AbstractDifference):
     """{x − y : x, y in a `BallPower`}; made by `difference_body`."""
 
-    whole: BallPower
-
-    @property
-    def dimension(self) -> int:
-        """The number of entries d^ℓ."""
-        return self.whole.dimension
-
-    @property
-    def center(self) -> Vector:
-        """Zero, shape (d^ℓ,)."""
-        return frozen(np.zeros(self.dimension))
-
-    def support(self, direction: Vector) -> float:
-        """Return at least the width of the domain along `direction`, shape (d^ℓ,)."""
-        return self.whole.width(direction)
+    base: BallPower
 
     def contains(self, point: Vector) -> bool:
         """Return whether `point` is the difference of two records.
@@ -178,14 +164,6 @@ class BallPowerDifference(AbstractDomain):
             DomainError: always: no rule is known.
         """
         raise DomainError("BallPowerDifference has no rule for points in it; ask of the records")
-
-    def clamp(self, points: Vector) -> Vector:
-        """Return the nearest difference.
-
-        Raises:
-            DomainError: always: no record lies in a difference body.
-        """
-        raise DomainError("BallPowerDifference holds changes, not records; clamp into the records")
 
 
 def sphere_moments(exponents: Integers) -> Vector:
