@@ -113,8 +113,8 @@ def test_what_cancels_is_rounded_down(seed, order, asked):
 @pytest.mark.parametrize("order", [2.0, 5.0, math.inf])
 def test_a_pairing_that_is_not_quite_orthonormal_is_paid_for(order, monkeypatch):
     """Its norm is counted: the rows themselves pair better than any polar factor."""
-    monkeypatch.setattr("lownoise.certificate.lower._ORTHOGONAL", math.inf)
-    monkeypatch.setattr("lownoise.certificate.lower._LOST", math.inf)
+    monkeypatch.setattr("lownoise.certificate.pairing._ORTHOGONAL", math.inf)
+    monkeypatch.setattr("lownoise.certificate.pairing._LOST", math.inf)
     body = TranslatedPoints(np.random.default_rng(0).normal(size=(9, 3)) * [1.0, 2.0, 3.0])
     dual = PointDual(np.arange(9), np.ones(9), np.ones(3))
     hint = DenseShape(np.eye(3))

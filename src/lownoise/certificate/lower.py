@@ -11,8 +11,7 @@ because tr(GM) ≤ tr_{p/2}(LMLᵀ) (Hölder), tr(CM⁻¹) ≤ 1, and ½(a·tr G
 right side for every a > 0. Weights ω on the answers enter as ωL. Where the ellipsoid may stand
 anywhere, C is taken about the mean: no other center has a smaller second moment.
 
-The right side is the nuclear norm of diag(√c)·L·[√wᵢ sᵢ], which is at least its product with any
-matrix of spectral norm at most 1: so it is bounded from below without trusting a decomposition.
+The right side is the nuclear norm of diag(√c)·L·[√wᵢ sᵢ], which `pairing` bounds from below.
 """
 
 from __future__ import annotations
@@ -46,6 +45,7 @@ from lownoise.certificate.duals import (
     SquaresDual,
 )
 from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
+from lownoise.certificate.pairing import about_mean, paired_down
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
 
@@ -54,10 +54,6 @@ if TYPE_CHECKING:
     from lownoise.shapes import AbstractShape
 
 _LEAST = 2.0**-450  # of a mass: two of them, multiplied, are still a normal number
-_THIN = 1e-12  # of the largest eigenvalue
-_ORTHOGONAL = 1e-10
-_STEPS = 4
-_LOST = 1e-12  # of the pairing, beyond which a hint is not near enough
 
 
 def _told(mass: float) -> float:
@@ -132,9 +128,9 @@ def _(
         return 0.0
     w = dual.vertex_weights / float(np.sum(dual.vertex_weights))
     vertices = body.vertices(dual.indices)
-    about, off = _about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
+    about, off = about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
     asked = np.sqrt(dual.query_weights) * weights
-    paired = _paired(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
+    paired = paired_down(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
     mass = math.fsum(w) * _size(dual.query_weights, order)
     return paired / math.sqrt(mass) * (1 - TINY)
 
@@ -157,9 +153,9 @@ def _(
     if not _says_something(dual, body):
         return 0.0
     w = dual.vertex_weights / float(np.sum(dual.vertex_weights))
-    about, off = _about_mean(body.points[dual.indices], w)
+    about, off = about_mean(body.points[dual.indices], w)
     asked = np.sqrt(dual.query_weights) * weights
-    paired = _paired(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
+    paired = paired_down(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
     mass = (math.fsum(w) ** 2 - math.fsum(w * w)) * (1 + SLACK)
     mass *= _size(dual.query_weights, order)
     return paired * math.sqrt(2 / mass) * (1 - TINY) if mass > 0 else 0.0
@@ -186,7 +182,7 @@ def _(
         return fidelity / math.sqrt(mass) * (1 - SLACK)
     asked = np.sqrt(c) * weights
     rows = np.sqrt(z)[:, None] * body.dense.T
-    paired = _paired(rows, np.zeros(body.dimension), asked, queries, hint)
+    paired = paired_down(rows, np.zeros(body.dimension), asked, queries, hint)
     rounded = _rounded_signs(body, z, asked, queries)
     scale = math.sqrt(_size(c, order))
     return max(paired / math.sqrt(mass), rounded / scale) * (1 - SLACK)
@@ -214,7 +210,7 @@ def _(
     # what rounding of the points can change, summed over all of them
     size = np.sqrt(w) @ (np.abs(x) @ np.abs(body.dense.T))
     off = growth(x.shape[1] + 9) * size * math.sqrt(max(body.dimension, weights.size))
-    paired = _paired(rows, off, np.sqrt(c) * weights, queries, hint)
+    paired = paired_down(rows, off, np.sqrt(c) * weights, queries, hint)
     return paired / math.sqrt(mass) * (1 - SLACK)
 
 
@@ -234,8 +230,8 @@ def _(
         return 0.0
     w = w / float(np.sum(w))
     vertices = body.vertices(x)
-    about, off = _about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
-    paired = _paired(np.sqrt(w)[:, None] * about, off, np.sqrt(c) * weights, queries, hint)
+    about, off = about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
+    paired = paired_down(np.sqrt(w)[:, None] * about, off, np.sqrt(c) * weights, queries, hint)
     mass = math.fsum(w) * _size(c, order)
     return paired / math.sqrt(mass) * (1 - TINY)
 
@@ -262,7 +258,7 @@ def _(
     if body.moves:
         changes = changes / np.maximum(gauges, 1.0)[:, None]
         w = w / math.fsum(w)
-        changes, off = _about_mean(changes, w)
+        changes, off = about_mean(changes, w)
     else:
         off = np.zeros(body.dimension)
     # what rounding of the changes can do, summed over all of them
@@ -270,7 +266,9 @@ def _(
     off = off + growth(body.dimension + 9) * size
     total = _told(math.fsum(w * mass)) * _size(c, order)
     rows = np.sqrt(w)[:, None] * changes
-    return _paired(rows, off, np.sqrt(c) * weights, queries, hint) / math.sqrt(total) * (1 - SLACK)
+    return (
+        paired_down(rows, off, np.sqrt(c) * weights, queries, hint) / math.sqrt(total) * (1 - SLACK)
+    )
 
 
 @lower_bound.register(RotationDual)
@@ -416,112 +414,3 @@ def _check(
 def _says_something(dual: PointDual | ProductDual, body: AbstractPointBody) -> bool:
     weighty = np.any(dual.vertex_weights > 0) and np.any(dual.query_weights > 0)
     return bool(body.dimension and weighty)
-
-
-def _paired(
-    seen: Vector,
-    off: Vector,
-    asked: Vector,
-    queries: Vector | None,
-    hint: AbstractShape | None,
-) -> float:
-    """Return at most the nuclear norm of diag(asked)·L·seenᵀ.
-
-    Args:
-        seen: √wᵢ·sᵢ, shape (k, d).
-        off: how far the mean that sᵢ is taken about can be off, shape (d,).
-        asked: √c·ω, shape (m,).
-        queries: L, or None.
-        hint: the nearly least M, or None.
-    """
-    if queries is None:
-        right = seen * asked
-        # at the optimum the square root of rightᵀ·right is asked·M·asked, up to a factor
-        trial, norm = _polar(right, None if hint is None else _root(hint, asked))
-        products = right * trial
-        found, doubt = math.fsum(products.ravel()), growth(9) * float(np.sum(np.abs(products)))
-        doubt += float(np.linalg.norm(asked * off)) * (1 + SLACK)
-    else:
-        # rows of asked·L are orthonormal rows times a triangle, and only the triangle is long
-        scaled = asked[:, None] * queries
-        turn = np.linalg.qr(scaled)[0]
-        triangle = turn.T @ scaled
-        trial, norm = _polar(seen @ triangle.T)
-        norm *= _spectral_up(turn)
-        found = float(np.sum((seen @ triangle.T) * trial))
-        m, d = queries.shape
-        size = np.abs(seen) @ (np.abs(turn).T @ np.abs(scaled)).T
-        doubt = growth(m + 2 * d + 99) * float(np.sum(size * np.abs(trial)))
-        doubt += float(np.linalg.norm(np.abs(scaled) @ off)) * (1 + SLACK)
-    return max(found - doubt, 0.0) / norm * (1 - TINY)
-
-
-def _about_mean(vertices: Vector, w: Vector) -> tuple[Vector, Vector]:
-    """Return the vertices about their mean, and how far that mean can be off, shape (d,)."""
-    about = vertices - vertices[0]
-    off = growth(len(w) + 3) * (w @ np.abs(about)) * 2
-    return about - w @ about, off
-
-
-def _root(hint: AbstractShape, asked: Vector) -> Vector | None:
-    """Return the inverse of asked·M·asked, shape (d, d)."""
-    white = hint.whitening
-    if not white.defect < 1 or not np.all(asked > 0):
-        return None
-    scaled = white.matrix / asked
-    return scaled.T @ scaled
-
-
-def _polar(rows: Vector, inverse_root: Vector | None = None) -> tuple[Vector, float]:
-    """Return a matrix of spectral norm about 1 that pairs best with `rows`, and its norm."""
-    if not np.any(rows):
-        return np.zeros_like(rows), 1.0
-    tall = len(rows) >= rows.shape[1]
-    high = rows if tall else rows.T
-    if tall and inverse_root is not None:
-        near = high @ inverse_root
-        near *= math.sqrt(near.shape[1]) / float(np.linalg.norm(near))
-        if _straighten(near) and _pairs_well(near, high):
-            return near, _spectral_up(near)
-    values, axes = np.linalg.eigh(high.T @ high)
-    near = np.empty(0)
-    if values[0] > _THIN * values[-1]:
-        near = (high @ (axes / np.sqrt(values))) @ axes.T
-    if not near.size or not _straighten(near):
-        left, _, right = np.linalg.svd(high, full_matrices=False)
-        near = left @ right
-    return (near if tall else near.T), _spectral_up(near)
-
-
-def _pairs_well(near: Vector, high: Vector) -> bool:
-    """Return whether no rotation of `near` pairs much better: nearᵀ·high is then symmetric."""
-    pairing = near.T @ high
-    size = np.diag(pairing)
-    if not np.all(size > 0):
-        return False
-    turn = pairing - pairing.T
-    lost = np.sum(turn * turn / (size[:, None] + size)) / 4
-    return bool(lost <= _LOST * np.sum(size))
-
-
-def _straighten(near: Vector) -> bool:
-    """Make nearly orthonormal columns more so, in place (Newton and Schulz); return whether."""
-    for _ in range(_STEPS):
-        gram = near.T @ near
-        gram[np.diag_indices(len(gram))] -= 1
-        off = float(np.linalg.norm(gram))
-        if off < _ORTHOGONAL:
-            return True
-        if not off < 1:
-            return False
-        near -= 0.5 * (near @ gram)
-    return False
-
-
-def _spectral_up(columns: Vector) -> float:
-    """Return at least the spectral norm of nearly orthonormal columns, shape (n, k), n ≥ k."""
-    n, k = columns.shape
-    gram = columns.T @ columns
-    gram[np.diag_indices(k)] -= 1
-    rounding = growth(n + 2) * float(np.sum(columns * columns))
-    return math.sqrt(1 + (float(np.linalg.norm(gram)) + rounding) * (1 + SLACK)) * (1 + TINY)
