@@ -39,7 +39,7 @@ def test_that_of_a_box_is_a_box(sides):
 
 
 def test_no_record_is_clamped_into_it():
-    with pytest.raises(DomainError, match=r"; clamp into the points$"):
+    with pytest.raises(DomainError, match=r"; clamp into the domain itself$"):
         difference_body(Points([[1.0]])).clamp(np.zeros((1, 1)))
 
 

@@ -94,11 +94,17 @@ class KroneckerBase(AbstractBase):
     def extreme(self, directions: Vector) -> Vector:
         """Return x ⊗ y where neither alone can do better; another pair may."""
         tables = self._tables(directions)
-        x = self.first.extreme(np.sum(tables, axis=2) + tables[:, :, 0])
+        top = np.linalg.svd(tables, full_matrices=False)[0][:, :, 0]
+        found = [self._climbed(tables, x) for x in (top, np.sum(tables, axis=2))]
+        values = [np.sum(each * directions, axis=1) for each in found]
+        return np.where((values[0] >= values[1])[:, None], *found)
+
+    def _climbed(self, tables: Vector, start: Vector) -> Vector:
+        x = self.first.extreme(start)
         for _ in range(_ROUNDS):
             y = self.second.extreme(np.einsum("nij,ni->nj", tables, x))
             x = self.first.extreme(np.einsum("nij,nj->ni", tables, y))
-        return np.asarray(np.einsum("ni,nj->nij", x, y).reshape(len(directions), -1))
+        return np.asarray(np.einsum("ni,nj->nij", x, y).reshape(len(tables), -1))
 
     def energy_up(self, coefficients: Vector) -> float:
         """Return the lesser bound: the energy of the rows' energies, or of the columns'."""
