@@ -190,11 +190,7 @@ class Terms:
     @cached_property
     def cost(self) -> Cost:
         """What the release reveals, from the final noise, rounded up."""
-        event = self.mechanism.event
-        if isinstance(self.budget, ApproxDP):
-            return Cost(event, self.budget.epsilon, delta_up(event.mu, self.budget.epsilon))
-        delta = 1e-6
-        return Cost(event, epsilon_up(event.mu, delta), delta)
+        return cost_of(self.mechanism.event, self.budget)
 
     @cached_property
     def isotropic(self) -> Vector:
@@ -299,8 +295,21 @@ def _(domain: Points) -> tuple[str, ...]:
     )
 
 
-def error_bound(standard_deviation: Vector, order: float) -> float:
+def cost_of(event: GaussianEvent, budget: Budget) -> Cost:
+    """Return what a Gaussian release reveals, told as its budget is."""
+    if isinstance(budget, ApproxDP):
+        return Cost(event, budget.epsilon, delta_up(event.mu, budget.epsilon))
+    delta = 1e-6
+    return Cost(event, epsilon_up(event.mu, delta), delta)
+
+
+def error_bound(standard_deviation: Vector, order: float, counts: Vector | None = None) -> float:
     """Return `Terms.error` for independent or dependent Gaussian answers, shape (m,).
+
+    Args:
+        standard_deviation: of each answer, shape (k,).
+        order: p.
+        counts: how many answers have each of them, shape (k,); one by default.
 
     Examples:
         >>> round(error_bound(np.array([3.0, 4.0]), 2.0), 12)
@@ -308,13 +317,15 @@ def error_bound(standard_deviation: Vector, order: float) -> float:
         >>> error_bound(np.array([3.0]), math.inf)
         3.0
     """
-    total = order_norm(standard_deviation, 2.0)
-    m = standard_deviation.size
+    total = order_norm(standard_deviation, 2.0, counts)
+    m = standard_deviation.size if counts is None else float(np.sum(counts))
     if order == 2 or m == 1:  # noqa: PLR2004
         return total
     largest = math.sqrt(2 * math.log(m) + 2) * order_norm(standard_deviation, math.inf)
     if math.isinf(order):
         return min(total, largest)
     log_moment = math.lgamma((order + 1) / 2) - math.lgamma(0.5)
-    jensen = math.sqrt(2) * math.exp(log_moment / order) * order_norm(standard_deviation, order)
+    jensen = (
+        math.sqrt(2) * math.exp(log_moment / order) * order_norm(standard_deviation, order, counts)
+    )
     return min(total, jensen, float(m ** (1 / order)) * largest)
