@@ -14,6 +14,7 @@ import numpy as np
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases import base_from_dict, base_to_dict
 from lownoise.certificate import (
+    AbstractVertexDual,
     CornerDual,
     ImageDual,
     OracleDual,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Integers, Vector
-    from lownoise.certificate import Dual
+    from lownoise.certificate import AbstractDual
     from lownoise.neighbours import Relation
     from lownoise.shapes import AbstractShape
 
@@ -295,7 +296,7 @@ _SHAPES: dict[str, Callable[[dict[str, Any], int], AbstractShape]] = {
 }
 
 
-def evidence_to_dict(dual: Dual, plain: Dual) -> dict[str, Any]:
+def evidence_to_dict(dual: AbstractDual, plain: AbstractDual) -> dict[str, Any]:
     """Return the evidence for the weighted and for the plain bound."""
     return _evidence(dual, plain)
 
@@ -314,9 +315,8 @@ def _(dual: CornerDual, plain: CornerDual) -> dict[str, Any]:
     }
 
 
-@_evidence.register(PointDual)
-@_evidence.register(ProductDual)
-def _(dual: PointDual | ProductDual, plain: PointDual | ProductDual) -> dict[str, Any]:
+@_evidence.register(AbstractVertexDual)
+def _(dual: AbstractVertexDual, plain: AbstractVertexDual) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "points"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
@@ -351,7 +351,7 @@ def _(dual: OracleDual | SectionDual, plain: OracleDual | SectionDual) -> dict[s
     return fields
 
 
-def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Dual, Dual]:
+def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[AbstractDual, AbstractDual]:
     """Return the evidence of those fields, for `answers` answers.
 
     Raises:
@@ -362,12 +362,12 @@ def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Dual, Dual
     return read(fields, "", answers), read(fields, "plain_", answers)
 
 
-def _corners(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _corners(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     name = f"{prefix}query_weights"
     return CornerDual(numbers(fields[name], f"evidence.{name}", answers))
 
 
-def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     expect(f"evidence.{prefix}measure", fields[f"{prefix}measure"], tuple(_MEASURES))
     indices = _whole(fields[f"{prefix}vertices"], f"evidence.{prefix}vertices", (1, 2))
     return _MEASURES[fields[f"{prefix}measure"]](
@@ -377,7 +377,7 @@ def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     )
 
 
-def _images(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _images(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
     if f"{prefix}squares" in fields:
         squares = fields[f"{prefix}squares"]
@@ -387,7 +387,7 @@ def _images(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     return ImageDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
 
 
-def _found(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _found(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     name = f"evidence.{prefix}points"
     given = fields[f"{prefix}points"]
     shape = np.shape(given)
@@ -400,15 +400,15 @@ def _found(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     )
 
 
-def _sections(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _sections(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
     points = table(fields[f"{prefix}points"], f"evidence.{prefix}points")
     weights = fields[f"{prefix}vertex_weights"]
     return SectionDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
 
 
-_MEASURES: dict[str, Callable[..., Dual]] = {"list": PointDual, "product": ProductDual}
-_EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Dual]] = {
+_MEASURES: dict[str, Callable[..., AbstractDual]] = {"list": PointDual, "product": ProductDual}
+_EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], AbstractDual]] = {
     "corners": _corners,
     "found": _found,
     "images": _images,

@@ -25,7 +25,7 @@ from lownoise.rounding import square_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.certificate import Dual
+    from lownoise.certificate import AbstractDual
     from lownoise.neighbours import Relation
     from lownoise.privacy import GaussianEvent
     from lownoise.sensitivity import Body
@@ -85,8 +85,8 @@ class Terms:
     budget: Budget
     order: float
     weights: Vector
-    dual: Dual
-    plain_dual: Dual
+    dual: AbstractDual
+    plain_dual: AbstractDual
     mechanism: GaussianMechanism
 
     @property
@@ -116,7 +116,7 @@ class Terms:
             return found.hinted(self.mechanism.hint)
         return found
 
-    def _least(self, dual: Dual, weights: Vector) -> float:
+    def _least(self, dual: AbstractDual, weights: Vector) -> float:
         """Return at most the least objective at μ = 1."""
         found = lower_bound(dual, self.body, self.order, weights, self.mechanism.embed)
         # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved

@@ -34,6 +34,8 @@ from lownoise.bodies import (
     TranslatedPoints,
 )
 from lownoise.certificate.duals import (
+    AbstractDual,
+    AbstractVertexDual,
     CornerDual,
     ImageDual,
     OracleDual,
@@ -385,7 +387,7 @@ def _rounded_signs(
 
 def _fits(
     known: bool,  # noqa: FBT001
-    dual: SquaresDual | ImageDual | OracleDual | SectionDual,
+    dual: AbstractDual,
     body: AbstractBody,
     weights: Vector,
     queries: Vector | None,
@@ -398,7 +400,7 @@ def _fits(
 
 
 def _check(
-    dual: PointDual | ProductDual,
+    dual: AbstractVertexDual,
     body: AbstractPointBody,
     known: bool,  # noqa: FBT001
     weights: Vector,
@@ -411,6 +413,6 @@ def _check(
         raise PlanError(f"{type(dual).__name__} does not fit its body; solve again")
 
 
-def _says_something(dual: PointDual | ProductDual, body: AbstractPointBody) -> bool:
+def _says_something(dual: AbstractVertexDual, body: AbstractPointBody) -> bool:
     weighty = np.any(dual.vertex_weights > 0) and np.any(dual.query_weights > 0)
     return bool(body.dimension and weighty)
