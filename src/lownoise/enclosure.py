@@ -41,7 +41,7 @@ from lownoise.domains import (
     PointsDifference,
     Slab,
 )
-from lownoise.domains.tensor_ball import sphere_moments
+from lownoise.bodies.kernels import sphere_moments
 from lownoise.errors import DomainError, PlanError
 from lownoise.shapes import DenseShape, DiagonalShape, SelectedShape
 from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve

@@ -9,7 +9,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.bodies.harmonics import Harmonics
-from lownoise.domains.tensor_ball import sphere_moments
+from lownoise.bodies.kernels import sphere_moments
 from lownoise.errors import DomainError, PlanError, QuestionError
 
 ORDERS = (2.0, 3.0, math.inf)
