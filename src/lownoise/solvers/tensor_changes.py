@@ -25,6 +25,7 @@ from lownoise.solvers.generation import INTERRUPTED
 from lownoise.solvers.image import Majorant, least_majorant
 from lownoise.solvers.solution import RTOL, Solution, honest, in_unit
 from lownoise.solvers.tensor_ball import rotated
+from lownoise.solvers.tensor_evidence import improved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _SHRUNK = (math.sqrt(5) - 1) / 2
 _SEARCHES = 40
+_MOST_MASS = 0.95  # where masses that are moved in proportion start
 _ALIKE = 11  # digits in which answers of one kind agree
 
 
@@ -133,6 +135,8 @@ def tensor_solution(
     duals = [_rotation(body, best, squared, along, column, beta, c, often, members)]
     if order > 2 and body.last is None:  # noqa: PLR2004
         duals += _others(body, asked, order, rtol)
+    elif order > 2:  # noqa: PLR2004
+        duals += _better(duals[0], body, asked, order)
     claims = [
         Claim(
             body=body,
@@ -234,6 +238,20 @@ def _others(
             found.append(OrthantDual(dual.weights, c))
         else:
             found.append(RotationDual(dual.alone, dual.weights, dual.angles, c))
+    return found
+
+
+def _better(
+    dual: RotationDual, body: TensorChanges, asked: Vector, order: float
+) -> list[RotationDual | OrthantDual]:
+    """Return better evidence where the count is released."""
+    inner = RotationDual(min(dual.alone, _MOST_MASS), *(dual.weights, dual.angles, dual.query_weights))
+    found: list[RotationDual | OrthantDual] = [improved(inner, body, asked, order)]
+    if body.ball.power == 2:  # noqa: PLR2004
+        half = dual.alone / 2 * _MOST_MASS
+        for masses in ((half, half), (1.0, 0.0)):  # a mass of 0 stays so
+            start = OrthantDual(frozen(np.array(masses)), dual.query_weights)
+            found.append(improved(start, body, asked, order))
     return found
 
 
