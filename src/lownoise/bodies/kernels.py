@@ -2,10 +2,10 @@
 """The different entries of x ⊗ … ⊗ x, and the harmonic parts of symmetric tensors in them.
 
 With m the monomials x^α, |α| = ℓ, each in its multinomial number Dα of entries, x ⊗ … ⊗ x has the
-orthonormal coordinates D^{½}m. There the operator p ↦ |x|²Δp is symmetric, and the projection to the
-part of degree k is a polynomial in it, Πₖ = Π (A − λⱼ)/(λₖ − λⱼ) over the other parts. So
-Kₖ = D^{−½}ΠₖD^{−½} is D⁻¹ times that polynomial in the integer matrix of the operator: whole numbers
-over whole numbers, of which floats hold all but the last bits.
+orthonormal coordinates D^{½}m. There the operator p ↦ |x|²Δp is symmetric, and the projection to
+the part of degree k is a polynomial in it, Πₖ = Π (A − λⱼ)/(λₖ − λⱼ) over the other parts. So
+Kₖ = D^{−½}ΠₖD^{−½} is D⁻¹ times that polynomial in the integer matrix of the operator: whole
+numbers over whole numbers, of which floats hold all but the last bits.
 """
 
 from __future__ import annotations

@@ -163,7 +163,9 @@ class TensorChanges(AbstractBody):
                 bottom += beta * float(along @ column)
         floor = _FAINT * max(float(np.max(y)), bottom)
         y = np.maximum(y, floor)
-        inverse = sum(a / each * kernel for a, each, kernel in zip(parts.shares, y, own, strict=True))
+        inverse = sum(
+            a / each * kernel for a, each, kernel in zip(parts.shares, y, own, strict=True)
+        )
         cover = image @ (inverse @ image.T)
         size = np.abs(image) @ (abs(inverse) @ np.abs(image).T)
         if self.counted:
@@ -224,7 +226,7 @@ def _folded(rows: Vector) -> tuple[Vector, Vector]:
     n, k = rows.shape
     gram = rows.T @ rows
     slack = 4 * growth(n + 4 * k + 99) * float(np.sum(rows * rows))
-    triangle = np.linalg.cholesky(gram + slack * np.eye(k)).T
+    triangle: Vector = np.linalg.cholesky(gram + slack * np.eye(k)).T.astype(float)
     return triangle[:, :-1], triangle[:, -1]
 
 

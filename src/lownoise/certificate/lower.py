@@ -47,7 +47,7 @@ from lownoise.certificate.duals import (
 )
 from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
 from lownoise.certificate.pairing import about_mean, paired_down
-from lownoise.certificate.tensors import tensor_moment
+from lownoise.certificate.tensors import merged, tensor_moment
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
 
@@ -348,7 +348,7 @@ def _of_changes(
     if not np.any(c > 0):
         return 0.0
     rows, off = tensor_moment(dual, body)
-    paired = paired_down(rows, off, np.sqrt(c) * weights, queries, None)
+    paired = paired_down(rows, off, *merged(np.sqrt(c) * weights, queries), None)
     return paired / math.sqrt(_size(c, order)) * (1 - SLACK)
 
 

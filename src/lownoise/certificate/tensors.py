@@ -3,8 +3,8 @@
 
 A measure on changes that no rotation moves has the second moment Σ (aₖzₖ/dimₖ)·Kₖ over the harmonic
 parts (Schur), zₖ being the mean squared length of part k over aₖ. With the count and an even power
-the part of degree 0 goes with it: r = |x|^ℓ is 1 with the mass of the sphere, else 0. The measure is
-on true changes whatever is stated, its masses being scaled to add up to 1.
+the part of degree 0 goes with it: r = |x|^ℓ is 1 with the mass of the sphere, else 0. The measure
+is on true changes whatever is stated, its masses being scaled to add up to 1.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from lownoise.bodies import TensorChanges
 
 
-def tensor_moment(
-    dual: RotationDual | OrthantDual, body: TensorChanges
-) -> tuple[Vector, Vector]:
+def tensor_moment(dual: RotationDual | OrthantDual, body: TensorChanges) -> tuple[Vector, Vector]:
     """Return rows whose products add up to a second moment of changes, and how far each is off.
 
     Args:
@@ -39,6 +37,21 @@ def tensor_moment(
         PlanError: where the measure is none of this body.
     """
     return _rotated(dual, body) if isinstance(dual, RotationDual) else _orthant(dual, body)
+
+
+def merged(asked: Vector, queries: Vector | None) -> tuple[Vector, Vector | None]:
+    """Return each different query once, asked as much as all of its copies: the same Lᵀdiag(c)L.
+
+    Args:
+        asked: √c·ω, shape (m,).
+        queries: L, shape (m, d), or None.
+    """
+    if queries is None:
+        return asked, None
+    place: dict[bytes, int] = {}
+    which = np.array([place.setdefault(row.tobytes(), len(place)) for row in queries])
+    first = np.unique(which, return_index=True)[1]
+    return np.sqrt(np.bincount(which, weights=np.square(asked))), queries[first]
 
 
 def _rotated(dual: RotationDual, body: TensorChanges) -> tuple[Vector, Vector]:
@@ -119,6 +132,6 @@ def _orthant(dual: OrthantDual, body: TensorChanges) -> tuple[Vector, Vector]:
         return about, 2.0**-48 * np.sum(np.abs(about), axis=0)
     about -= found[:, count:] * body.offset
     made = np.hstack([about, found[:, count:] * body.last])
-    return made, 2.0**-48 * np.sum(np.abs(made) + np.abs(found[:, count:]) * np.append(
-        np.abs(body.offset), 0.0
-    ), axis=0)
+    return made, 2.0**-48 * np.sum(
+        np.abs(made) + np.abs(found[:, count:]) * np.append(np.abs(body.offset), 0.0), axis=0
+    )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
+from lownoise.bodies import TensorBall
 from lownoise.bodies.kernels import copies, monomials, sphere_moments
 from lownoise.domains.abstract import AbstractClampedDomain, AbstractDifference
 from lownoise.errors import DomainError
@@ -105,10 +106,15 @@ class BallPower(AbstractClampedDomain):
 
     @cached_property
     def center(self) -> Vector:
-        """Half the mean over the sphere where the power is even, else zero; shape (d^ℓ,)."""
+        """The center of the least ellipsoid at p = 2, shape (d^ℓ,); of even powers it is not in K.
+
+        It is the mean under the measure that proves that it is the least: of the sphere, and of 0.
+        """
         if self.odd:
             return frozen(np.zeros(self.dimension))
-        return frozen(self.value / 2 * sphere_moments(self.monomials)[self.copies])
+        body = TensorBall(self.size, self.power, 1.0, differences=False)
+        mass = float(body.mixture(body.parts.shares * body.parts.dimensions)[0])
+        return frozen(self.value * mass * sphere_moments(self.monomials)[self.copies])
 
     @cached_property
     def lower(self) -> Vector:

@@ -1,28 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least noise, of those that treat all directions alike, for what one record changes in tensors.
+"""The least noise around changes of moment tensors of the ball that treats all directions alike.
 
 Such a noise has one number for each harmonic part of the tensors, and with the count and an even
 power one more, β: the multiple of the mean over the sphere that goes with the count (ours). For
 given β all is a majorant of few coordinates: with r = |x|^ℓ the form y₀(r − β)² + y of the count is
 diagonal in (r − β, 1). The sets of forms with the same β are slices of a convex set by M₁₂ = βM₂₂,
-so the least is a quasi-convex function of β, and a search by thirds finds it.
+so the least is a quasi-convex function of β, and golden sections find it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies.kernels import kernels, monomials
-from lownoise.certificate import Claim, OrthantDual, RotationDual, order_norm
+from lownoise.bodies.kernels import kernels, monomials, multiplicities
+from lownoise.certificate import Claim, OrthantDual, RotationDual, lower_bound, order_norm
 from lownoise.frames import Frame
 from lownoise.shapes import DenseShape
-from lownoise.solvers.generation import INTERRUPTED
-from lownoise.solvers.image import Majorant, least_majorant
+from lownoise.solvers.image import INTERRUPTED, Majorant, least_majorant
 from lownoise.solvers.solution import RTOL, Solution, honest, in_unit
 from lownoise.solvers.tensor_ball import rotated
 from lownoise.solvers.tensor_evidence import improved
@@ -33,11 +32,13 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.bodies import TensorChanges
     from lownoise.solvers.generation import Progress
+    from lownoise.solvers.image import Squares
 
 _SHRUNK = (math.sqrt(5) - 1) / 2
 _SEARCHES = 40
 _MOST_MASS = 0.95  # where masses that are moved in proportion start
 _ALIKE = 11  # digits in which answers of one kind agree
+_EQUAL = 1e-9
 
 
 @final
@@ -75,14 +76,74 @@ class Counted:
     def mass(self, gains: Vector) -> float:
         """Return w ≤ 1 that makes Σ√(gains·squares) greatest.
 
-        With s the sum of the roots of the gains of all other parts that is s√w + √(g₀(β² − w(2β − 1))).
+        That is s√w + √(g₀(β² − w(2β − 1))), s the sum of the roots of all other parts' gains.
         """
-        if self.odd:
-            return 1.0
         s, bent = float(np.sum(np.sqrt(gains[:-2]))), 2 * self.beta - 1
-        if not bent > 0:
+        if self.odd or not bent > 0:
             return 1.0
-        return min(1.0, (s * self.beta) ** 2 / (bent * (gains[-2] * bent + s * s)))
+        return min(1.0, (s * self.beta) ** 2 / (bent * (float(gains[-2]) * bent + s * s)))
+
+
+@final
+class _Asked:
+    """What is asked of a body of changes, answers of one kind taken together.
+
+    Args:
+        body: the changes.
+        asked: ωL, shape (m, d).
+        order: p.
+    """
+
+    def __init__(self, body: TensorChanges, asked: Vector, order: float) -> None:
+        image, column = body.seen(asked)
+        parts = zip(body.ball.parts.shares, _kernels(body), strict=True)
+        squared = np.stack([a * np.sum((image @ k) * image, axis=1) for a, k in parts], axis=1)
+        self.unit = math.ldexp(1.0, math.frexp(math.sqrt(float(np.max(squared))))[1])
+        along, column = image @ body.mean / self.unit, column / self.unit
+        rows = np.column_stack([squared / self.unit**2, along, column])
+        top = np.max(np.abs(rows), axis=0)
+        scaled = np.round(rows / np.where(top > 0, top, 1.0), _ALIKE) + 0.0
+        _, first, members = np.unique(scaled, axis=0, return_index=True, return_inverse=True)
+        self.members = np.ravel(members)
+        self.often = np.bincount(self.members).astype(np.float64)
+        self._body, self._order, self._rows = body, order, rows[first]
+
+    def squared(self, beta: float) -> Vector:
+        """Return what each part, and the count, does to the variance of each kind of answer."""
+        if not self._body.counted:
+            return self._rows[:, :-2]
+        across = np.square(self._rows[:, -1] + beta * self._rows[:, -2])
+        return np.column_stack([self._rows[:, :-2], across])
+
+    def found(
+        self, beta: float, rtol: float, progress: Callable[[Progress], None] | None
+    ) -> Majorant:
+        """Return the best coefficients for this β."""
+        base: Squares = self._body.ball
+        if self._body.counted:
+            base = Counted(self._body.ball.odd, beta)
+        rows = self.squared(beta) * self.often[:, None] ** (2 / self._order)
+        heard = in_unit(progress, self.unit)
+        return least_majorant(rows, base, self._order, rtol=rtol / 8, progress=heard)
+
+    def size(self, beta: float, majorant: Majorant) -> float:
+        """Return what the noise costs."""
+        variances = self.squared(beta) @ (1 / majorant.coefficients)
+        return order_norm(np.sqrt(variances) * self.often ** (1 / self._order), self._order)
+
+    def evidence(self, beta: float, majorant: Majorant) -> RotationDual:
+        """Return the measure that belongs to the coefficients, with a weight for each answer."""
+        c = majorant.query_weights * self.often ** (2 / self._order - 1)
+        gains, ball = (c * self.often) @ self.squared(beta), self._body.ball
+        none, each = frozen(np.zeros(0)), frozen(c[self.members])
+        if self._body.counted:
+            return RotationDual(Counted(ball.odd, beta).mass(gains), none, none, each)
+        measure = ball.mixture(gains)
+        if ball.odd:
+            return RotationDual(float(measure[0]), none, none, each)
+        kept = np.flatnonzero(measure[1:] > 0)
+        angles = frozen(ball.angles[kept])
+        return RotationDual(float(measure[0]), frozen(measure[1:][kept]), angles, each)
 
 
 def tensor_solution(
@@ -96,84 +157,49 @@ def tensor_solution(
     in_order: bool = False,
 ) -> Solution:
     """Return the best noise of that kind; see `solve`."""
-    asked = np.diag(weights) if queries is None else weights[:, None] * queries
-    image, column = body.seen(asked)
-    along = image @ body.mean
-    own = kernels(body.ball.size, body.ball.power)
-    shares = body.ball.parts.shares
-    squared = np.stack(
-        [a * np.sum((image @ kernel) * image, axis=1) for a, kernel in zip(shares, own, strict=True)],
-        axis=1,
+    rows = np.diag(weights) if queries is None else weights[:, None] * queries
+    asked = _Asked(body, rows, order)
+    beta, best = 0.0, asked.found(0.0, rtol, progress)
+    if body.counted and not body.ball.odd and best.status != INTERRUPTED:
+        beta, best = _searched(asked, rtol, progress)
+    duals: list[RotationDual | OrthantDual] = [asked.evidence(beta, best)]
+    if order > 2 and best.status != INTERRUPTED:  # noqa: PLR2004
+        try:
+            duals += (
+                _better(duals, body, rows, order) if body.counted else _alike(body, rows, order)
+            )
+        except KeyboardInterrupt:
+            best = replace(best, status=INTERRUPTED)
+    proved = [lower_bound(dual, body, order, weights, queries) for dual in duals]
+    every = np.arange(body.dimension)
+    claim = Claim(
+        body=body,
+        order=order,
+        queries=queries,
+        weights=weights,
+        frame=Frame(dimension=every.size, pivots=every, embed=None, seeing=every, view=None),
+        shape=DenseShape(_factor(body, best.coefficients, beta)),
+        center=frozen(np.zeros(body.dimension)),
+        dual=duals[int(np.argmax(proved))],
     )
-    unit = math.ldexp(1.0, math.frexp(math.sqrt(float(np.max(squared))))[1])
-    squared, along, column = squared / unit**2, along / unit, column / unit
-    kinds, first, members = _kinds(np.column_stack([squared, along, column]))
-    often = np.bincount(members).astype(np.float64)
-    squared, along, column = squared[first], along[first], column[first]
-
-    def found(beta: float) -> Majorant:
-        rows = squared
-        base: Counted | TensorChanges = Counted(body.ball.odd, beta)
-        if body.counted:
-            rows = np.column_stack([squared, np.square(column + beta * along)])
-        rows = rows * often[:, None] ** (2 / order)
-        heard = in_unit(progress, unit)
-        inner = base if body.counted else body.ball
-        return least_majorant(rows, inner, order, rtol=rtol / 8, progress=heard)
-
-    def size(beta: float, majorant: Majorant) -> float:
-        rows = squared
-        if body.counted:
-            rows = np.column_stack([squared, np.square(column + beta * along)])
-        variances = rows @ (1 / majorant.coefficients)
-        return order_norm(np.sqrt(variances) * often ** (1 / order), order)
-
-    beta, best = 0.0, found(0.0)
-    if body.counted and not body.ball.odd:
-        beta, best = _searched(found, size)
-    c = best.query_weights * often ** (2 / order - 1)
-    duals = [_rotation(body, best, squared, along, column, beta, c, often, members)]
-    if order > 2 and body.last is None:  # noqa: PLR2004
-        duals += _others(body, asked, order, rtol)
-    elif order > 2:  # noqa: PLR2004
-        duals += _better(duals[0], body, asked, order)
-    claims = [
-        Claim(
-            body=body,
-            order=order,
-            queries=queries,
-            weights=weights,
-            frame=_everything(body.dimension),
-            shape=DenseShape(_factor(body, best.coefficients, beta)),
-            center=frozen(np.zeros(body.dimension)),
-            dual=dual,
-        )
-        for dual in duals
-    ]
-    claim = max(claims, key=lambda each: each.certificate().lower)
     return Solution(claim, honest(best.status, claim, rtol), best.rounds)
 
 
 def _searched(
-    found: Callable[[float], Majorant], size: Callable[[float, Majorant], float]
+    asked: _Asked, rtol: float, progress: Callable[[Progress], None] | None
 ) -> tuple[float, Majorant]:
-    """Return the best β and what was found for it."""
-    low, high = 0.0, 1.0
-    best = (math.inf, 0.5, None)
+    """Return the best β and what was found for it, by golden sections."""
+    seen: list[tuple[float, float, Majorant]] = []
 
     def look(beta: float) -> float:
-        nonlocal best
-        majorant = found(beta)
-        value = size(beta, majorant)
-        if value < best[0]:
-            best = (value, beta, majorant)
-        return value if majorant.status != INTERRUPTED else math.nan
+        majorant = asked.found(beta, rtol, progress)
+        seen.append((asked.size(beta, majorant), beta, majorant))
+        return seen[-1][0]
 
-    left, right = high - _SHRUNK * (high - low), low + _SHRUNK * (high - low)
+    low, high = 0.0, 1.0
+    left, right = 1 - _SHRUNK, _SHRUNK
     f, g = look(left), look(right)
-    for _ in range(_SEARCHES):
-        if math.isnan(f) or math.isnan(g):
-            break
+    while len(seen) < _SEARCHES and seen[-1][2].status != INTERRUPTED:
         if f <= g:
             high, right, g = right, left, f
             left = high - _SHRUNK * (high - low)
@@ -182,96 +208,55 @@ def _searched(
             low, left, f = left, right, g
             right = low + _SHRUNK * (high - low)
             g = look(right)
-    assert best[2] is not None  # noqa: S101 (it looked at least twice)
-    return best[1], best[2]
-
-
-def _kinds(rows: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return different rows, the first of each, and which each row is like."""
-    top = np.max(np.abs(rows), axis=0)
-    scaled = np.round(rows / np.where(top > 0, top, 1.0), _ALIKE) + 0.0
-    return np.unique(scaled, axis=0, return_index=True, return_inverse=True)
-
-
-def _rotation(
-    body: TensorChanges,
-    best: Majorant,
-    squared: Vector,
-    along: Vector,
-    column: Vector,
-    beta: float,
-    c: Vector,
-    often: Vector,
-    members: Vector,
-) -> RotationDual:
-    gains = (c * often) @ squared
-    none, each = np.zeros(0), frozen(c[members])
-    if body.counted:
-        across = float((c * often) @ np.square(column + beta * along))
-        mass = Counted(body.ball.odd, beta).mass(np.append(gains, across))
-        return RotationDual(mass, none, none, each)
-    measure = body.ball.mixture(gains)
-    if body.ball.odd:
-        return RotationDual(float(measure[0]), none, none, each)
-    kept = np.flatnonzero(measure[1:] > 0)
-    return RotationDual(
-        float(measure[0]), frozen(measure[1:][kept]), frozen(body.ball.angles[kept]), each
-    )
-
-
-def _others(
-    body: TensorChanges, asked: Vector, order: float, rtol: float
-) -> list[RotationDual | OrthantDual]:
-    """Return what is known where all entries of tensors are asked about alike."""
-    ball, parts = body.ball, body.ball.parts
-    entry = np.argmax(np.abs(asked), axis=1)
-    alone = np.count_nonzero(asked, axis=1) == 1
-    size = np.abs(asked[np.arange(len(asked)), entry]) * body.size[entry]
-    if not (len(asked) == ball.dimension and np.all(alone) and np.ptp(size) <= 1e-9 * size[0]):
-        return []
-    patterns = [tuple(sorted((a for a in row if a), reverse=True)) for row in monomials(ball.size, ball.power).tolist()]
-    kind = np.array([parts.patterns.index(pattern) for pattern in patterns])[entry]
-    found: list[RotationDual | OrthantDual] = []
-    for dual in rotated(ball, order, rtol, None).duals:
-        c = frozen(dual.query_weights[kind])
-        if isinstance(dual, OrthantDual):
-            found.append(OrthantDual(dual.weights, c))
-        else:
-            found.append(RotationDual(dual.alone, dual.weights, dual.angles, c))
-    return found
+    _, beta, best = min(seen, key=lambda each: each[0])
+    return beta, replace(best, status=seen[-1][2].status)
 
 
 def _better(
-    dual: RotationDual, body: TensorChanges, asked: Vector, order: float
+    dual: RotationDual | OrthantDual, body: TensorChanges, asked: Vector, order: float
 ) -> list[RotationDual | OrthantDual]:
     """Return better evidence where the count is released."""
-    inner = RotationDual(min(dual.alone, _MOST_MASS), *(dual.weights, dual.angles, dual.query_weights))
-    found: list[RotationDual | OrthantDual] = [improved(inner, body, asked, order)]
+    assert isinstance(dual, RotationDual)  # noqa: S101 (the caller made it)
+    starts: list[RotationDual | OrthantDual] = [replace(dual, alone=min(dual.alone, _MOST_MASS))]
     if body.ball.power == 2:  # noqa: PLR2004
         half = dual.alone / 2 * _MOST_MASS
-        for masses in ((half, half), (1.0, 0.0)):  # a mass of 0 stays so
-            start = OrthantDual(frozen(np.array(masses)), dual.query_weights)
-            found.append(improved(start, body, asked, order))
-    return found
+        both = ((half, half), (1.0, 0.0))  # a mass of 0 stays so
+        starts += [OrthantDual(frozen(np.array(each)), dual.query_weights) for each in both]
+    return [improved(start, body, asked, order) for start in starts]
+
+
+def _alike(
+    dual: RotationDual | OrthantDual, body: TensorChanges, asked: Vector, order: float
+) -> list[RotationDual | OrthantDual]:
+    """Return what is known of differences where all entries of tensors are asked about alike."""
+    ball, parts = body.ball, body.ball.parts
+    entry = np.argmax(np.abs(asked), axis=1)
+    size = np.abs(asked[np.arange(len(asked)), entry]) * body.size[entry]
+    single = bool(np.all(np.count_nonzero(asked, axis=1) == 1))
+    every = np.array_equal(np.bincount(entry), multiplicities(ball.size, ball.power))
+    if not (single and every and np.ptp(size) <= _EQUAL * size[0]):
+        return []
+    exponents = monomials(ball.size, ball.power).tolist()
+    patterns = [tuple(sorted((a for a in row if a), reverse=True)) for row in exponents]
+    kind = np.array([parts.patterns.index(pattern) for pattern in patterns])[entry]
+    found = rotated(ball, order, RTOL, None).duals
+    return [replace(each, query_weights=frozen(each.query_weights[kind])) for each in found]
 
 
 def _factor(body: TensorChanges, coefficients: Vector, beta: float) -> Vector:
-    """Return a lower triangle of the noise."""
-    ball, k = body.ball, body.size.size
-    parts = zip(ball.parts.shares, coefficients, kernels(ball.size, ball.power), strict=False)
+    """Return a lower triangle of the noise, shape (d, d)."""
+    k = body.size.size
     covariance = np.zeros((body.dimension, body.dimension))
-    for a, y, kernel in parts:
+    parts = zip(body.ball.parts.shares, coefficients[: len(_kernels(body))], strict=True)
+    for (a, y), kernel in zip(parts, _kernels(body), strict=True):
         covariance[:k, :k] += (a / y) * kernel.toarray()
     covariance[:k, :k] *= body.size[:, None] * body.size
     if body.last is not None:
         across = np.append(beta * body.mean * body.size - body.offset, body.last)
-        if ball.odd:
-            across = np.append(-body.offset, body.last)
         covariance += np.outer(across, across / coefficients[-1])
     unit = np.sqrt(np.diag(covariance))
     return np.asarray(unit[:, None] * np.linalg.cholesky(covariance / unit / unit[:, None]))
 
 
-def _everything(dimension: int) -> Frame:
-    every = np.arange(dimension)
-    return Frame(dimension=dimension, pivots=every, embed=None, seeing=every, view=None)
+def _kernels(body: TensorChanges) -> tuple[Any, ...]:
+    return kernels(body.ball.size, body.ball.power)

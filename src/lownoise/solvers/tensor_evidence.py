@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Better evidence for tensors of the ball beyond p = 2: masses and query weights, in turn (ours).
 
-The nuclear norm of diag(√c)·B·diag(√w) is at least its product with any matrix P of spectral norm 1,
-and equal to it for the polar factor. For a fixed P that is Σ √cⱼ·hⱼ, and Σ √w_g·A_g over the orbits
+The nuclear norm of diag(√c)·B·diag(√w) is at least its product with any P of spectral norm 1, and
+equal to it for the polar factor. For a fixed P that is Σ √cⱼ·hⱼ, and Σ √w_g·A_g over the orbits
 that rows belong to; the best c and the best w for it are known. So no step loses.
 """
 
@@ -38,7 +38,8 @@ def improved(
         order: p in (2, ∞].
     """
     _, first, members = np.unique(asked, axis=0, return_index=True, return_inverse=True)
-    members, q = np.ravel(members), conjugate(order)
+    q = conjugate(order)
+    members = np.ravel(members)
     often = np.bincount(members).astype(np.float64)
     rows = asked[first]
     c = np.maximum(dual.query_weights, 1e-12 * float(np.max(dual.query_weights)))[first]
@@ -52,7 +53,8 @@ def improved(
         h = np.maximum(np.sum(pairs, axis=0) / np.sqrt(often), 0.0)  # for one of the answers
         c = np.maximum(h / max(float(np.max(h)), 1e-300), 1e-12) ** (1 / (q - 0.5))
         c /= order_norm(c * often ** (1 / q if np.isfinite(q) else 0.0), q)
-        gained = np.bincount(orbit[orbit >= 0], weights=(pairs @ np.sqrt(often * c))[orbit >= 0])
+        had = orbit >= 0
+        gained = np.bincount(orbit[had], weights=(pairs @ np.sqrt(often * c))[had]).astype(float)
         value = float(h @ (often * np.sqrt(c)))
         dual = _weighted(dual, gained, frozen(c[members]))
         if value <= before * (1 + _HELD):
