@@ -165,9 +165,8 @@ def tensor_solution(
     duals: list[RotationDual | OrthantDual] = [asked.evidence(beta, best)]
     if order > 2 and best.status != INTERRUPTED:  # noqa: PLR2004
         try:
-            duals += (
-                _better(duals, body, rows, order) if body.counted else _alike(body, rows, order)
-            )
+            more = _better if body.counted else _alike
+            duals += more(duals[0], body, rows, order)
         except KeyboardInterrupt:
             best = replace(best, status=INTERRUPTED)
     proved = [lower_bound(dual, body, order, weights, queries) for dual in duals]
@@ -228,14 +227,14 @@ def _better(
 def _alike(
     dual: RotationDual | OrthantDual, body: TensorChanges, asked: Vector, order: float
 ) -> list[RotationDual | OrthantDual]:
-    """Return what is known of differences where all entries of tensors are asked about alike."""
+    """Return better evidence of differences; most is known where entries are asked about alike."""
     ball, parts = body.ball, body.ball.parts
     entry = np.argmax(np.abs(asked), axis=1)
     size = np.abs(asked[np.arange(len(asked)), entry]) * body.size[entry]
     single = bool(np.all(np.count_nonzero(asked, axis=1) == 1))
     every = np.array_equal(np.bincount(entry), multiplicities(ball.size, ball.power))
     if not (single and every and np.ptp(size) <= _EQUAL * size[0]):
-        return []
+        return [improved(dual, body, asked, order)]
     exponents = monomials(ball.size, ball.power).tolist()
     patterns = [tuple(sorted((a for a in row if a), reverse=True)) for row in exponents]
     kind = np.array([parts.patterns.index(pattern) for pattern in patterns])[entry]

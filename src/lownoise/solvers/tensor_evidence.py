@@ -32,8 +32,8 @@ def improved(
     """Return evidence that proves at least as much.
 
     Args:
-        dual: where to start, all masses above 0.
-        body: the changes, with the count.
+        dual: where to start; masses that are 0 stay so, and those of differences as they are.
+        body: the changes.
         asked: ωL, shape (m, d).
         order: p in (2, ∞].
     """
@@ -68,7 +68,7 @@ def _orbits(dual: RotationDual | OrthantDual, body: TensorChanges) -> Integers:
     if isinstance(dual, OrthantDual):
         d, k = body.ball.size, body.size.size
         return np.array([0] * d + [1, 2] + [1] * (k - d))
-    if body.ball.odd:
+    if body.ball.odd or not body.counted:
         return np.full(body.dimension, -1)
     found = np.zeros(body.dimension, dtype=np.int64)
     found[-2] = 1  # x = 0
