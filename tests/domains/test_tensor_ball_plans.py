@@ -504,3 +504,52 @@ def test_an_interrupted_search_is_still_a_plan():
         plan = planned(ball, relation, order=3.0, progress=stop)
         assert plan.verify()
         assert plan.cost.mu <= 1
+
+
+def test_a_record_at_zero_counts_where_it_is_the_farthest():
+    """About the mean of the sphere the trace of a record less the count is r − 1: −1 at x = 0."""
+    for size, power in ((2, 2), (3, 2), (2, 4)):
+        ball = ln.TensorPower(size, power, "ball")
+        body = sensitivity_body(ball, "add_remove", ball.center)
+        fold = np.zeros(body.dimension)
+        # |x|^ℓ is the sum of its monomials, each as often as in the multinomial theorem of x²
+        for i, alpha in enumerate(monomials(size, power)):
+            if np.all(alpha % 2 == 0):
+                halves = [math.factorial(int(a) // 2) for a in alpha]
+                fold[i] = math.factorial(power // 2) / math.prod(halves)
+        assert body.mean @ fold[:-1] == pytest.approx(1)
+        fold[-1] = float(body.offset @ fold[:-1]) - 1  # at r: r − 1
+        assert body.reach_up(fold[None], np.zeros(body.dimension)) >= 1 - 1e-12
+        many = np.repeat(fold[None], 20, axis=0)
+        assert body.reach_up(many, np.zeros(body.dimension)) >= math.sqrt(20) * (1 - 1e-12)
+
+
+def test_what_cancels_does_not_hide_what_rounding_does():
+    """At x = 0 a change is (−offset, 1): its image, exactly, where floats lose most of it."""
+    rng, ball = np.random.default_rng(3), TensorBall(2, 2, 1.0, differences=False)
+    for _ in range(200):
+        body = TensorChanges(ball, np.full(3, 2.0**-30), rng.uniform(1, 2, 3), 1.0)
+        row = rng.normal(size=4)
+        row[3] = row[:3] @ body.offset
+        exact = Fraction(row[3]) - sum(
+            Fraction(a) * Fraction(b) for a, b in zip(row[:3], body.offset, strict=True)
+        )
+        row[:3] *= 2.0**-60  # so that the cancelled part is all there is
+        row[3] *= 2.0**-60
+        far = body.reach_up(row[None], np.zeros(4))
+        seen = sum((Fraction(a) * Fraction(2) ** -30) ** 2 for a in row[:3])
+        assert Fraction(far) >= abs(exact) * Fraction(2) ** -60
+        assert Fraction(far) ** 2 <= 100 * (seen + Fraction(2) ** -180)
+
+
+def test_rounding_is_no_less_than_what_minors_show():
+    """Of a tensor within ε of x ⊗ x the minor ad − bc is at most ε(|a| + |b| + |c| + |d|) + 2ε²."""
+    ball, shown = ln.TensorPower(2, 2, "ball", 0.7), 0
+    off = [Fraction(float(v)) for v in ball.rounding]
+    for row in ball.clamp(tensors(in_ball(400, 2, 0.9), 2)):
+        a, b, c, d = (Fraction(float(v)) for v in row)
+        minor = abs(a * d - b * c)
+        shown += minor > 0
+        first = off[0] * abs(d) + off[3] * abs(a) + off[1] * abs(c) + off[2] * abs(b)
+        assert minor <= first + off[0] * off[3] + off[1] * off[2]
+    assert shown > 50
