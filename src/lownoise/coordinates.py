@@ -116,7 +116,7 @@ def _(domain: AbstractClampedDomain) -> Coordinates:
 @coordinates.register(BallPower)
 def _(domain: CubePower | BallPower) -> Coordinates:
     k = domain.pivots.size
-    if domain.power > 1 and domain.dimension * k > _MOST_COPIES:
+    if domain.dimension * k > _MOST_COPIES:
         raise DomainError(
             f"TensorPower.power={domain.power} has {domain.dimension:,} entries of {k:,} different "
             "ones, a table beyond 10^7 numbers; give fewer dimensions or a lower power",

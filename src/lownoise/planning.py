@@ -183,7 +183,8 @@ def plan(
             1/(upper − lower): errors matter as shares of their ranges.
         count_share: under "add_remove", the part of μ² that is spent on the count, in (0, 1); the
             standard deviation of each sum is 1/√(1 − count_share) times what it would be alone
-            (about that where the center is not the middle of a list of points).
+            (about that where the center is not the middle of a list of points, and for tensors of
+            an even power of a ball).
         rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
             as private, its certificate wider, and its `status` says so.
         progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
