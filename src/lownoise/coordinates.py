@@ -23,7 +23,7 @@ from lownoise.bodies import (
     SymmetricPoints,
     TranslatedPoints,
 )
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Oracle, Points
+from lownoise.domains import AbstractClampedDomain, BallPower, Box, CubePower, Oracle, Points
 from lownoise.errors import DomainError, PlanError
 from lownoise.frames import find_frame
 from lownoise.neighbours import Change
@@ -113,8 +113,9 @@ def _(domain: AbstractClampedDomain) -> Coordinates:
 
 
 @coordinates.register(CubePower)
-def _(domain: CubePower) -> Coordinates:
-    k = domain.base.dimension
+@coordinates.register(BallPower)
+def _(domain: CubePower | BallPower) -> Coordinates:
+    k = domain.pivots.size
     if domain.dimension * k > _MOST_COPIES:
         raise DomainError(
             f"TensorPower.power={domain.power} has {domain.dimension:,} entries of {k:,} different "
@@ -222,7 +223,7 @@ def still_body(
 
 def fits(domain: AbstractClampedDomain | Box | CubePower | Points, chosen: Coordinates) -> bool:
     """Return whether every point of the domain is what its summed coordinates say."""
-    if isinstance(domain, CubePower):
+    if isinstance(domain, (BallPower, CubePower)):
         return chosen.implied
     d = domain.dimension
     rising = bool(np.all(np.diff(chosen.pivots) > 0))

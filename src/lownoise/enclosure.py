@@ -25,6 +25,7 @@ from lownoise.bodies import (
     TranslatedPoints,
     image_body,
 )
+from lownoise.bodies.kernels import sphere_moments
 from lownoise.domains import (
     AbstractDomain,
     BallPower,
@@ -41,7 +42,6 @@ from lownoise.domains import (
     PointsDifference,
     Slab,
 )
-from lownoise.domains.tensor_ball import sphere_moments
 from lownoise.errors import DomainError, PlanError
 from lownoise.shapes import DenseShape, DiagonalShape, SelectedShape
 from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve

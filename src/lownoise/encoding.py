@@ -18,14 +18,17 @@ from lownoise.certificate import (
     CornerDual,
     ImageDual,
     OracleDual,
+    OrthantDual,
     PointDual,
     ProductDual,
+    RotationDual,
     SectionDual,
     SquaresDual,
 )
 from lownoise.coordinates import Coordinates, coordinates, fits
 from lownoise.domains import (
     AbstractClampedDomain,
+    BallPower,
     Box,
     CubePower,
     Image,
@@ -90,6 +93,12 @@ def _(domain: CubePower) -> dict[str, Any]:
     return {
         "tensor": {"dimension": domain.size, "power": domain.power, "radius": domain.radius},
     }
+
+
+@domain_to_dict.register(BallPower)
+def _(domain: BallPower) -> dict[str, Any]:
+    own = {"dimension": domain.size, "power": domain.power, "radius": domain.radius}
+    return {"tensor": {**own, "of": "ball"}}
 
 
 @domain_to_dict.register(Oracle)
@@ -167,9 +176,10 @@ def domain_from_dict(
         return given
     if "tensor" in fields:
         own = fields["tensor"]
-        found = TensorPower(own["dimension"], own["power"], "cube", own["radius"])
-        if not isinstance(found, CubePower):
-            raise FileError(f"question.tensor={own!r} is no tensor power of a cube")
+        of = own.get("of", "cube")
+        found = TensorPower(own["dimension"], own["power"], of, own["radius"])
+        if not isinstance(found, (BallPower, CubePower)):
+            raise FileError(f"question.tensor={own!r} is no tensor power, but a list or a box")
         return found
     if "image" in fields:
         own = fields["image"]
@@ -228,7 +238,7 @@ def coordinates_from_dict(
     Raises:
         FileError: where they do not describe the domain.
     """
-    if isinstance(domain, CubePower):
+    if isinstance(domain, (BallPower, CubePower)):
         return coordinates(domain)
     if "pivots" not in fields:
         every = np.arange(domain.dimension)
@@ -351,6 +361,19 @@ def _(dual: OracleDual | SectionDual, plain: OracleDual | SectionDual) -> dict[s
     return fields
 
 
+@_evidence.register(RotationDual)
+@_evidence.register(OrthantDual)
+def _(dual: RotationDual | OrthantDual, plain: RotationDual | OrthantDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "rotations"}
+    for prefix, each in (("", dual), ("plain_", plain)):
+        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
+        fields[f"{prefix}masses"] = each.weights.tolist()
+        if isinstance(each, RotationDual):
+            fields[f"{prefix}alone"] = each.alone
+            fields[f"{prefix}cosines"] = each.angles.tolist()
+    return fields
+
+
 def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[AbstractDual, AbstractDual]:
     """Return the evidence of those fields, for `answers` answers.
 
@@ -407,12 +430,26 @@ def _sections(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual
     return SectionDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
 
 
+def _rotations(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
+    queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
+    masses = fields[f"{prefix}masses"]
+    weights = numbers(masses, f"evidence.{prefix}masses", len(masses))
+    if f"{prefix}cosines" not in fields:
+        return OrthantDual(weights, queries)
+    alone = numbers([fields[f"{prefix}alone"]], f"evidence.{prefix}alone", 1)
+    given = fields[f"{prefix}cosines"]
+    name = f"evidence.{prefix}cosines"
+    cosines = vector(given, field=name, error=FileError) if given else frozen(np.zeros(0))
+    return RotationDual(float(alone[0]), weights, cosines, queries)
+
+
 _MEASURES: dict[str, Callable[..., AbstractDual]] = {"list": PointDual, "product": ProductDual}
 _EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], AbstractDual]] = {
     "corners": _corners,
     "found": _found,
     "images": _images,
     "points": _vertices,
+    "rotations": _rotations,
     "sections": _sections,
 }
 

@@ -15,7 +15,7 @@ from lownoise.bodies import SectionBody, answer_radius, answer_widths
 from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Oracle, Points
+from lownoise.domains import AbstractClampedDomain, BallPower, Box, CubePower, Oracle, Points
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.neighbours import Change
@@ -285,6 +285,17 @@ def _(domain: CubePower) -> tuple[str, ...]:
         "A row that is no tensor of signs counts as one near it; nothing says how many did.",
         "A row that lacks any of its values counts as the stand-in as a whole.",
     )
+
+
+@clamping.register(BallPower)
+def _(domain: BallPower) -> tuple[str, ...]:
+    said = [
+        "The domain, center and stand-in are public; none of them was taken from this table.",
+        "A row that is no tensor of a ball counts as one near it; nothing says how many did.",
+    ]
+    if domain.whole:
+        said.append("A row that lacks any of its values counts as the stand-in as a whole.")
+    return tuple(said)
 
 
 @clamping.register(Points)

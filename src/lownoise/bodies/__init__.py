@@ -14,6 +14,7 @@ from lownoise.bodies.oracle import (
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.bodies.section import Section, SectionBody, is_slabs
 from lownoise.bodies.tensor_ball import TensorBall
+from lownoise.bodies.tensor_changes import TensorChanges
 
 __all__ = [
     "AbstractBody",
@@ -30,6 +31,7 @@ __all__ = [
     "SymmetricBox",
     "SymmetricPoints",
     "TensorBall",
+    "TensorChanges",
     "TranslatedPoints",
     "answer_radius",
     "answer_widths",

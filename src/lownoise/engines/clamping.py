@@ -33,7 +33,8 @@ class ClampingCoding(AbstractCoding):
         columns: the d names in the table.
         domain: K, in d coordinates.
         center: what is subtracted, shape (d,).
-        missing: what stands in for null, NaN and text that is no number, shape (d,).
+        missing: what stands in for null, NaN and text that is no number, shape (d,); for all of a
+            row that lacks any where the domain says so.
         pivots: the coordinates that are summed, shape (r,); the others follow from them.
         step: the unit of the integers, powers of two, shape (r,).
 
@@ -82,7 +83,10 @@ class ClampingCoding(AbstractCoding):
             [[6, 8], [0, 2]]
         """
         rows = np.reshape(values, (-1, len(self.columns)))
-        present = np.where(np.isnan(rows), self.missing, rows)
+        lacks = np.isnan(rows)
+        if self.domain.whole:
+            lacks = np.any(lacks, axis=1, keepdims=True)
+        present = np.where(lacks, self.missing, rows)
         about = self.domain.clamp(present)[:, self.pivots] - self.center[self.pivots]
         found = np.floor(about * (1 / self.step) + 0.5).astype(np.int64)
         return found.reshape(*np.shape(values)[:-1], self.pivots.size)

@@ -84,7 +84,7 @@ def plan(
         count_share: for means under "add_remove", the part of μ² that is spent on the count, in
             (0, 1), 0.05 by default; the standard deviation of each sum is 1/√(1 − count_share)
             times what it would be alone (about that where the center is not the middle of a list
-            of points).
+            of points, and for tensors of an even power of a ball).
         rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
             as private, its certificate wider, and its `status` says so.
         progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
