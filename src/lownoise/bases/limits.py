@@ -22,13 +22,12 @@ from lownoise.bases.norm import NormBase
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
-    Moves = tuple[tuple[Vector, Vector], ...]
-
 _SLACK = 2.0**-44
 _ROUNDS = 60
 _SETTLED = 1e-12
 _SHORT_OF = 0.9  # of the way to the boundary: powers bend within a longer step
 _START = 0.5
+_BEHIND = 1e-3
 _TINY = 1e-300
 _MOST = 16  # norms at once, whose gradients are all held
 
@@ -102,9 +101,7 @@ def _powers(x: Vector, scales: Vector, orders: Vector) -> Vector:
     return found
 
 
-def _split(
-    theta: Vector, x: Vector, multipliers: Vector, scales: Vector, orders: Vector
-) -> Vector:
+def _split(theta: Vector, x: Vector, multipliers: Vector, scales: Vector, orders: Vector) -> Vector:
     """Return the bound that the multipliers prove, for caps of 1."""
     parts = multipliers[:, :, None] * _powers(x, scales, orders) / x[:, None]
     total = np.sum(parts, axis=1)
@@ -121,106 +118,102 @@ def _central(theta: Vector, scales: Vector, orders: Vector) -> tuple[Vector, Vec
     """Return x in (0, 1) and the multipliers of the norms, at the end of the central path.
 
     Letters: s is the room of each norm, λ its multiplier; low and high are the multipliers of
-    x ≥ 0 and of x ≤ 1.
+    x ≥ 0 and of x ≤ 1. All of them are columns of one array.
     """
     (m, k), n = theta.shape, len(orders)
     norms = [
         float(NormBase(k, float(r)).norm_up(own[None])[0])
         for own, r in zip(scales, orders, strict=True)
     ]
-    x = np.full((m, k), _START / max(1.0, *norms))
+    held = np.empty((m, 3 * k + 2 * n))
+    x, low, high, s, lam = _parts(held, n)
+    x[:], low[:], high[:], lam[:] = _START / max(1.0, *norms), 0.1, 0.1, 1 / n
     powers = _powers(x, scales, orders)
-    s, lam = (1 - np.sum(powers, axis=2)) / orders, np.full((m, n), 1 / n)
-    low, high = np.full((m, k), 0.1), np.full((m, k), 0.1)
+    s[:] = (1 - powers.sum(axis=2)) / orders
+    near, best = np.full(m, np.inf), held.copy()
     for _ in range(_ROUNDS):
         u, slope = 1 - x, powers / x[:, None]
-        excess = (np.sum(powers, axis=2) - 1) / orders + s
+        excess = (powers.sum(axis=2) - 1) / orders + s
         left = theta - _mixed(lam, slope) - high + low
-        own = np.sum(lam * s, axis=1) + np.sum(low * x + high * u, axis=1)
-        off = np.sum(np.abs(left) * x, axis=1) + np.sum(np.abs(excess) * lam, axis=1)
-        going = own + off > _SETTLED * np.sum(theta * x, axis=1)
-        if not np.any(going):
+        own = (lam * s).sum(axis=1) + (low * x + high * u).sum(axis=1)
+        off = (np.abs(left) * x).sum(axis=1) + (np.abs(excess) * lam).sum(axis=1)
+        going = own + off > _SETTLED * (theta * x).sum(axis=1)
+        nearer = own + off < near
+        near[nearer] = (own + off)[nearer]
+        best[nearer] = held[nearer]
+        if not going.any():
             break
-        system = _System(x, s, lam, low, high, slope, orders, left, excess)
-        both = system.step(-low * x, -high * u, -lam * s)
-        (_, dx), (_, ds), (_, dlam), (_, dlow), (_, dhigh) = both
-        reached = own / (n + 2 * k)
-        target = reached * np.minimum(1.0, _ahead(u, both) / own) ** 3
-        both = system.step(
-            target[:, None] - low * x - dlow * dx,
-            target[:, None] - high * u + dhigh * dx,
-            target[:, None] - lam * s - dlam * ds,
+        system = _System(held, slope, orders, left, excess)
+        change = system.step(-low * x, -high * u, -lam * s)
+        dx, dlow, dhigh, ds, dlam = _parts(change, n)
+        xt, lowt, hight, st, lamt = _parts(held + _room(held, change, u, 1.0) * change, n)
+        ahead = (lamt * st).sum(axis=1) + (lowt * xt + hight * (1 - xt)).sum(axis=1)
+        # products do not run ahead of the equations: on the boundary none can be mended
+        target = np.maximum(own * np.minimum(1.0, ahead / own) ** 3, _BEHIND * off)
+        target = (target / (n + 2 * k))[:, None]
+        change = system.step(
+            target - low * x - dlow * dx,
+            target - high * u + dhigh * dx,
+            target - lam * s - dlam * ds,
         )
-        length = _room(u, both, _SHORT_OF)
-        for _, change in both:
-            going &= np.all(np.isfinite(change), axis=1)
-        for held, change in both:
-            moved = held[going] + length[going, None] * change[going]
-            held[going] = np.maximum(moved, _TINY)
-        x = np.minimum(x, 1 - 2.0**-53)
+        length = _room(held, change, u, _SHORT_OF)
+        going &= np.isfinite(change).all(axis=1)
+        held[going] = np.maximum(held + length * change, _TINY)[going]
+        np.minimum(x, 1 - 2.0**-53, out=x)
         powers = _powers(x, scales, orders)
-        s = np.maximum(s, (1 - np.sum(powers, axis=2)) / orders)
-    return x, lam
+        np.maximum(s, (1 - powers.sum(axis=2)) / orders, out=s)
+    return best[:, :k], best[:, 3 * k + n :]
+
+
+def _parts(held: Vector, n: int) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+    """Return x, low, high, s and λ, as they stand in the array."""
+    k = (held.shape[1] - 2 * n) // 3
+    x, low, high = held[:, :k], held[:, k : 2 * k], held[:, 2 * k : 3 * k]
+    return x, low, high, held[:, 3 * k : 3 * k + n], held[:, 3 * k + n :]
 
 
 class _System:
     """The linear equations of one step: a diagonal and a row for each norm (Woodbury)."""
 
     def __init__(
-        self,
-        x: Vector,
-        s: Vector,
-        lam: Vector,
-        low: Vector,
-        high: Vector,
-        slope: Vector,
-        orders: Vector,
-        left: Vector,
-        excess: Vector,
+        self, held: Vector, slope: Vector, orders: Vector, left: Vector, excess: Vector
     ) -> None:
-        self._held = x, s, lam, low, high
+        n = len(orders)
+        self._x, self._low, self._high, self._s, self._lam = _parts(held, n)
         self._slope, self._left, self._excess = slope, left, excess
-        self._curve = _mixed(lam * (orders - 1), slope) / x + low / x + high / (1 - x)
+        self._u = 1 - self._x
+        self._curve = _mixed(self._lam * (orders - 1), slope) / self._x
+        self._curve += self._low / self._x + self._high / self._u
         self._scaled = slope / self._curve[:, None]
         small = self._scaled @ slope.transpose(0, 2, 1)
-        n = len(orders)
-        small[:, np.arange(n), np.arange(n)] += s / lam
+        small[:, np.arange(n), np.arange(n)] += self._s / self._lam
         self._inverse = 1 / small if n == 1 else _inverse(small)
 
-    def step(self, aim_low: Vector, aim_high: Vector, aim_lam: Vector) -> Moves:
-        """Return each unknown with its change; products of pairs are to change by the aims."""
-        x, s, lam, low, high = self._held
-        u = 1 - x
+    def step(self, aim_low: Vector, aim_high: Vector, aim_lam: Vector) -> Vector:
+        """Return the change of everything; products of pairs are to change by the aims."""
+        x, u = self._x, self._u
         right = self._left + aim_low / x - aim_high / u
-        reached = np.einsum("mnk,mk->mn", self._scaled, right) + self._excess + aim_lam / lam
+        reached = np.einsum("mnk,mk->mn", self._scaled, right)
+        reached += self._excess + aim_lam / self._lam
         dlam = np.einsum("mij,mj->mi", self._inverse, reached)
         dx = (right - _mixed(dlam, self._slope)) / self._curve
         ds = -self._excess - np.einsum("mnk,mk->mn", self._slope, dx)
-        dlow, dhigh = (aim_low - low * dx) / x, (aim_high + high * dx) / u
-        return (x, dx), (s, ds), (lam, dlam), (low, dlow), (high, dhigh)
+        dlow, dhigh = (aim_low - self._low * dx) / x, (aim_high + self._high * dx) / u
+        return np.asarray(np.concatenate([dx, dlow, dhigh, ds, dlam], axis=1))
 
 
 def _mixed(weights: Vector, rows: Vector) -> Vector:
-    return np.einsum("mn,mnk->mk", weights, rows)
+    return np.asarray(np.einsum("mn,mnk->mk", weights, rows))
 
 
 def _inverse(small: Vector) -> Vector:
     try:
-        return np.linalg.inv(small)
+        return np.asarray(np.linalg.inv(small), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.full_like(small, np.nan)  # nothing moves any more
 
 
-def _room(u: Vector, both: Moves, most: float) -> Vector:
-    """Return how much of a step keeps all numbers above 0, row by row, at most 1."""
-    pairs = (*both, (u, -both[0][1]))
-    found = [np.min(np.where(dx < 0, -x / dx, np.inf), axis=1) for x, dx in pairs]
-    return np.asarray(np.minimum(1.0, most * np.min(found, axis=0)))
-
-
-def _ahead(u: Vector, both: Moves) -> Vector:
-    """Return the sum of the products at the end of a step."""
-    length = _room(u, both, 1.0)[:, None]
-    x, s, lam, low, high = (held + length * change for held, change in both)
-    across = low * x + high * (u - length * both[0][1])
-    return np.asarray(np.sum(lam * s, axis=1) + np.sum(across, axis=1))
+def _room(held: Vector, change: Vector, u: Vector, most: float) -> Vector:
+    """Return how much of a step keeps all numbers above 0, and u = 1 − x; shape (m, 1)."""
+    away = np.maximum((-change / held).max(axis=1), (change[:, : u.shape[1]] / u).max(axis=1))
+    return np.asarray(np.where(away > most, most / away, 1.0)[:, None])

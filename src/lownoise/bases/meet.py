@@ -32,10 +32,11 @@ class MeetBase(AbstractBase):
     """{x : scaleⱼ∘x ∈ Bⱼ for every j}.
 
     Its support function is the least Σ hⱼ(θⱼ/scaleⱼ) over splits θ = Σ θⱼ, and the energy of parts
-    that are 2-convex the least Σ energyⱼ(yⱼ/scaleⱼ²) over splits of y. Every split is a bound. Where
-    all parts are balls, capped balls and products of them, at most 16 norms in all, Lagrange's
-    multipliers give the best one, within 1e-9 or so; otherwise a good one is searched for, and
-    supports, energies and extreme points are near the best, within 1e-3 or so, not exact.
+    that are 2-convex the least Σ energyⱼ(yⱼ/scaleⱼ²) over splits of y. Every split is a bound.
+    Where all parts are balls, capped balls and products of them, at most 16 norms in all,
+    Lagrange's multipliers give the best one within 1e-8, or 1e-3 where scales differ by many
+    orders. Otherwise a good one is searched for: supports, energies and extreme points are then
+    near the best, within 1e-3 or so.
 
     Args:
         parts: Bⱼ, of k coordinates each.
