@@ -77,6 +77,21 @@ def test_no_row_hangs_on_another_row(domain):
         assert np.array_equal(domain.clamp(rows[i]), known[i])
 
 
+@every
+def test_nearest_points_are_their_own_nearest_points(domain):
+    """On a face between two faces distances and multipliers vanish together."""
+    near = domain.clamp(outside(domain, 200))
+    assert np.all(np.abs(domain.clamp(near) - near) <= 3e-7 * domain.reach + 1e-12)
+
+
+def test_corners_of_zonotopes_stay_to_the_last_digits():
+    for name in ("zonotope", "flat zonotope"):
+        domain = DOMAINS[name]
+        ends = domain.extreme(RNG.normal(size=(40, domain.dimension)))
+        room = 1e-11 * (domain.reach + np.abs(domain.center))
+        assert np.all(np.abs(domain.clamp(ends) - ends) <= room + 1e-12)
+
+
 def test_a_general_optimiser_comes_no_nearer():
     from scipy.optimize import lsq_linear
 

@@ -319,6 +319,15 @@ def test_supports_across_a_face_are_tight():
         assert reached <= cut.support(direction) <= reached + 1e-6
 
 
+def test_many_coordinates_have_some_bound_from_below():
+    """A thorough search would take minutes; few points that are nearly extreme prove most of it."""
+    d = 66
+    lens = ln.intersection(ln.Ball(d), ln.Ball(d, center=np.eye(d)[0] / 2))
+    found = ln.enclose(lens).certificate
+    assert found.verify() == found
+    assert 0 < found.gap < 0.3
+
+
 def test_caps_that_vanish_beside_their_ball_are_refused():
     with pytest.raises(DomainError, match="coordinate 0"):
         ln.intersection(ln.Ball(2, 1e70), ln.Box([-1e-70, -1e71], [1e-70, 1e71]))
