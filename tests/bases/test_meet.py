@@ -26,6 +26,10 @@ BASES = {
     **{f"even {r}": CappedBase(EVEN, r) for r in (1.0, 1.4, 2.0)},
     "two balls": MeetBase((NormBase(4, 2.0), NormBase(4, 2.0)), SCALES),
     "two orders": MeetBase((NormBase(4, 2.0), NormBase(4, 4.0)), SCALES),
+    "three orders": MeetBase(
+        (NormBase(4, 2.5), CappedBase(np.array([0.9, 0.4, 0.8, 1.0]), 4.0), NormBase(4, 2.0)),
+        np.vstack([SCALES, [[0.8, 1.0, 1.0, 1.3]]]),
+    ),
     "cross and ball": MeetBase((NormBase(4, 1.0), NormBase(4, 2.0)), SCALES * [[0.6], [1.0]]),
     "capped and sorted": MeetBase(
         (CappedBase(CAP), SortedBase(np.array([1, 0.5, 0.2, 0]))), SCALES
@@ -35,6 +39,8 @@ BASES = {
     ),
 }
 EXACT = {"capped 2.0", "capped 3.0", "capped 8.0", "even 1.0", "even 2.0"}
+EXACT |= {"two balls", "two orders", "three orders"}
+SEARCHED = {"capped and sorted"}  # where parts are no norms a split is searched for
 
 
 def inside(base, count=4000):
@@ -62,9 +68,56 @@ def test_supports_are_above_points_and_extreme_points_are_near_them(case):
     ends = base.extreme(directions)
     assert np.all(base.norm_up(ends) <= 1 + 1e-9)
     reached = np.sum(ends * directions, axis=1)
-    assert np.all(
-        reached >= support * (1 - (1e-9 if "capped " in name and "and" not in name else 0.1))
-    )
+    assert np.all(reached >= support * (1 - (0.1 if name in SEARCHED else 1e-8)))
+
+
+def test_the_split_of_norms_gives_what_a_general_optimiser_gives():
+    from scipy.optimize import minimize
+
+    for name in ("two balls", "two orders", "three orders", "cross and ball", "pairs and cube"):
+        base = BASES[name]
+        theta = RANDOM.uniform(0.2, 1.0, (6, base.dimension))
+        support = base.support_up(theta)
+        for direction, bound in zip(theta, support, strict=True):
+            held = {"type": "ineq", "fun": lambda x, own=base: 1 - _norms(own, x)}
+            found = minimize(
+                lambda x, t=direction: -float(t @ x), np.full(4, 0.2), method="SLSQP",
+                bounds=[(1e-9, 2)] * 4, constraints=[held], options={"ftol": 1e-13, "maxiter": 999},
+            )  # fmt: skip
+            assert bound == pytest.approx(-found.fun, rel=1e-6)
+
+
+def _norms(base, x):
+    """The norm of each part of a meet, by the definition, for x ≥ 0."""
+    found = []
+    for part, scale in zip(base.parts, base.scales, strict=True):
+        y = scale * x
+        if isinstance(part, CappedBase):
+            found += [*(y / part.cap), np.sum(y**part.order) ** (1 / part.order)]
+        elif isinstance(part, NormBase):
+            found += list(y) if math.isinf(part.order) else [np.linalg.norm(y, part.order)]
+        else:
+            found += [np.linalg.norm(y[:2]), np.sum(y[2:])]
+    return np.array(found)
+
+
+@pytest.mark.parametrize("orders", [(1.0, 2.0), (1.05, 1.9), (2.0, 7.0), (3.0, 900.0), (1.0, 1.0)])
+def test_bounds_of_two_norms_are_met_at_every_scale(orders):
+    """A bound and a point of the body that comes near it prove each other."""
+    k = 9
+    for spread, near in ((0.3, 1e-8), (3.0, 5e-3)):
+        scales = 10.0 ** RANDOM.uniform(-spread, spread, (2, k))
+        base = MeetBase((NormBase(k, orders[0]), NormBase(k, orders[1])), scales)
+        theta = RANDOM.standard_normal((40, k)) * 10.0 ** RANDOM.uniform(-spread, spread, (40, k))
+        theta[0], theta[1], theta[2, 1:] = 0.0, 1.0, 0.0
+        theta[3] *= 2.0**-500
+        theta[4] *= 2.0**500
+        ends = base.extreme(theta)
+        bounds, reached = base.support_up(theta), np.sum(ends * theta, axis=1)
+        assert np.all(base.norm_up(ends) <= 1 + 1e-12)
+        assert np.all(reached <= bounds)
+        assert np.all(reached >= bounds * (1 - near))
+        assert np.all(inside(base, 500) @ theta.T <= bounds * (1 + 1e-12))
 
 
 def test_energy_is_above_every_point_and_near_the_best(case):

@@ -319,6 +319,20 @@ def test_supports_across_a_face_are_tight():
         assert reached <= cut.support(direction) <= reached + 1e-6
 
 
+@pytest.mark.parametrize("relation", ["points", "differences"])
+def test_many_coordinates_have_some_bound_from_below(monkeypatch, relation):
+    """Where a thorough search would take minutes, few points that are nearly extreme do."""
+    d = 12
+    lens = ln.intersection(ln.Ball(d), ln.Ball(d, center=np.eye(d)[0] / 2))
+    domain = lens if relation == "points" else ln.difference_body(lens)
+    whole = ln.enclose(domain).certificate
+    monkeypatch.setattr("lownoise.solvers.section._MOST_WORK", 0.0)
+    found = ln.enclose(domain).certificate
+    assert found.verify() == found
+    assert found.lower <= whole.lower * (1 + 1e-6)
+    assert found.gap < 0.3
+
+
 def test_caps_that_vanish_beside_their_ball_are_refused():
     with pytest.raises(DomainError, match="coordinate 0"):
         ln.intersection(ln.Ball(2, 1e70), ln.Box([-1e-70, -1e71], [1e-70, 1e71]))

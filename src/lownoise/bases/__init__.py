@@ -5,7 +5,7 @@ from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
 from lownoise.bases.encoding import base_from_dict, base_to_dict
 from lownoise.bases.kronecker import KroneckerBase
-from lownoise.bases.meet import MeetBase, only_near
+from lownoise.bases.meet import MeetBase, limits_of, only_near
 from lownoise.bases.mixed import MixedBase, mixed_base, product_base, side_by_side
 from lownoise.bases.norm import NormBase
 from lownoise.bases.parity import ParityBase
@@ -27,6 +27,7 @@ __all__ = [
     "base_from_dict",
     "base_to_dict",
     "is_symmetric",
+    "limits_of",
     "mixed_base",
     "only_near",
     "product_base",

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.capped import CappedBase
+from lownoise.bases.limits import Limits
 from lownoise.bases.mixed import MixedBase
 from lownoise.bases.norm import NormBase
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
 _SLACK = 2.0**-44
-_ROUNDS = 150  # of the search for a split
+_ROUNDS = 150  # of the search for a split where parts are no norms
 _NEAR = 1e-9
 _CLIMBS = 40
 
@@ -30,9 +31,12 @@ _CLIMBS = 40
 class MeetBase(AbstractBase):
     """{x : scaleⱼ∘x ∈ Bⱼ for every j}.
 
-    Its support function is the least Σ hⱼ(θⱼ/scaleⱼ) over splits θ = Σ θⱼ, and its energy the least
-    Σ energyⱼ(yⱼ/scaleⱼ²) over splits of y. Every split is a bound; a good one is searched for, so
-    supports, energies and extreme points are near the best, within 1e-3 or so, not exact.
+    Its support function is the least Σ hⱼ(θⱼ/scaleⱼ) over splits θ = Σ θⱼ, and the energy of parts
+    that are 2-convex the least Σ energyⱼ(yⱼ/scaleⱼ²) over splits of y. Every split is a bound.
+    Where all parts are balls, capped balls and products of them, at most 16 norms in all,
+    Lagrange's multipliers give the best one within 1e-8, or 1e-3 where scales differ by many
+    orders. Otherwise a good one is searched for: supports, energies and extreme points are then
+    near the best, within 1e-3 or so.
 
     Args:
         parts: Bⱼ, of k coordinates each.
@@ -42,7 +46,7 @@ class MeetBase(AbstractBase):
         >>> cross = MeetBase((NormBase(2, 1.0), NormBase(2, 2.0)), np.array([[0.8, 0.8], [1.0, 1]]))
         >>> cross.norm_up(np.array([[1.0, 0.0], [1.0, 1.0]])).round(9)
         array([1. , 1.6])
-        >>> bool(1.0 <= cross.support_up(np.array([[1.0, 0.0]]))[0] < 1.001)
+        >>> bool(1.0 <= cross.support_up(np.array([[1.0, 0.0]]))[0] < 1 + 1e-9)
         True
     """
 
@@ -79,6 +83,8 @@ class MeetBase(AbstractBase):
 
     def energy_up(self, coefficients: Vector) -> float:
         """Return the least sum of the parts' energies over the splits that were tried."""
+        if self._filled is not None:
+            return float(self._filled.squared().farthest(coefficients[None])[0][0])
 
         def energy(j: int, y: Vector) -> Vector:
             return np.array([self.parts[j].energy_up(y[0] / np.square(self.scales[j]))])
@@ -106,9 +112,7 @@ class MeetBase(AbstractBase):
         """
         if squares_convex(self):
             return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
-        hulls = [square_hull(part) for part in self.parts]
-        scales = [own * scale for (_, own), scale in zip(hulls, self.scales, strict=True)]
-        z = MeetBase(tuple(base for base, _ in hulls), np.array(scales)).spread(gains)
+        z = square_hull(self)[0].spread(gains)
         return np.asarray(z / max(self.moment_up(z), 1.0))
 
     def widths(self) -> Vector:
@@ -117,7 +121,21 @@ class MeetBase(AbstractBase):
         widths = [part.widths() / scale for part, scale in pairs]
         return np.asarray(np.min(widths, axis=0) * (1 + _SLACK))
 
+    @cached_property
+    def _limits(self) -> Limits | None:
+        return limits_of(self)
+
+    @cached_property
+    def _filled(self) -> Limits | None:
+        """Limits of order 2 at least, whose squares fill a convex set around those of this body."""
+        return None if self._limits is None else limits_of(square_hull(self)[0])
+
     def _split_support(self, size: Vector) -> tuple[Vector, Vector]:
+        if self._limits is not None:
+            bound, found = self._limits.farthest(size)
+            norm = self.norm_up(found)
+            return bound, found / np.where(norm > 0, norm, 1.0)[:, None]
+
         def support(j: int, theta: Vector) -> Vector:
             return self.parts[j].support_up(theta / self.scales[j])
 
@@ -187,6 +205,53 @@ def _(base: MeetBase) -> bool:
 
 
 @singledispatch
+def limits_of(base: object) -> Limits | None:
+    """Return the body as norms and caps that hold at once; None where it is of another kind."""
+    return None
+
+
+@limits_of.register(NormBase)
+def _(base: NormBase) -> Limits:
+    if np.isinf(base.order) or base.size == 1:
+        return Limits(np.ones(base.size), np.zeros((0, base.size)), np.zeros(0))
+    return Limits(np.ones(base.size), np.ones((1, base.size)), np.array([base.order]))
+
+
+@limits_of.register(CappedBase)
+def _(base: CappedBase) -> Limits:
+    return Limits(base.cap, np.ones((1, base.dimension)), np.array([base.order]))
+
+
+@limits_of.register(MixedBase)
+def _(base: MixedBase) -> Limits | None:
+    found = [limits_of(part) for part in base.parts]
+    known = [part for part in found if part is not None]
+    if not np.isinf(base.order) or len(known) < len(found):
+        return None
+    ends = np.cumsum([0, *(part.cap.size for part in known)])
+    rows = [np.zeros((part.orders.size, base.dimension)) for part in known]
+    for own, part, at in zip(rows, known, ends, strict=False):
+        own[:, at : at + part.cap.size] = part.scales
+    orders = np.concatenate([part.orders for part in known])
+    return _held(Limits(np.concatenate([part.cap for part in known]), np.vstack(rows), orders))
+
+
+@limits_of.register(MeetBase)
+def _(base: MeetBase) -> Limits | None:
+    found = [limits_of(part) for part in base.parts]
+    known = [p.rescaled(s) for p, s in zip(found, base.scales, strict=True) if p is not None]
+    if len(known) < len(found):
+        return None
+    cap = np.min([part.cap for part in known], axis=0)
+    orders = np.concatenate([part.orders for part in known])
+    return _held(Limits(cap, np.vstack([part.scales for part in known]), orders))
+
+
+def _held(limits: Limits) -> Limits | None:
+    return limits if limits.solvable else None
+
+
+@singledispatch
 def only_near(base: object) -> bool:
     """Return whether energies of the body are searched for, and so near the best only."""
     return False
@@ -194,7 +259,7 @@ def only_near(base: object) -> bool:
 
 @only_near.register(MeetBase)
 def _(base: MeetBase) -> bool:
-    return True
+    return limits_of(base) is None
 
 
 @only_near.register(MixedBase)
@@ -218,6 +283,20 @@ def _(base: NormBase) -> tuple[AbstractBase, Vector]:
 @square_hull.register(CappedBase)
 def _(base: CappedBase) -> tuple[AbstractBase, Vector]:
     return base.hull
+
+
+@square_hull.register(MixedBase)
+def _(base: MixedBase) -> tuple[AbstractBase, Vector]:
+    found = [square_hull(part) for part in base.parts]
+    hulls = tuple(hull for hull, _ in found)
+    return MixedBase(hulls, max(base.order, 2.0)), np.concatenate([scale for _, scale in found])
+
+
+@square_hull.register(MeetBase)
+def _(base: MeetBase) -> tuple[AbstractBase, Vector]:
+    found = [square_hull(part) for part in base.parts]
+    scales = [own * scale for (_, own), scale in zip(found, base.scales, strict=True)]
+    return MeetBase(tuple(hull for hull, _ in found), np.array(scales)), np.ones(base.dimension)
 
 
 @singledispatch

@@ -88,8 +88,10 @@ class MixedBase(AbstractBase):
 
     def extreme(self, directions: Vector) -> Vector:
         """Return the parts' extreme points, in the proportions that are extreme for the outer."""
-        share = self._outer.extreme(self._supports(directions))
         found = [part.extreme(directions[:, own]) for part, own in self._pairs()]
+        pairs = zip(found, self._pairs(), strict=True)
+        reached = [np.sum(x * directions[:, own], axis=1) for x, (_, own) in pairs]
+        share = self._outer.extreme(np.stack(reached, axis=1))
         return np.hstack([share[:, i : i + 1] * each for i, each in enumerate(found)])
 
     def energy_up(self, coefficients: Vector) -> float:

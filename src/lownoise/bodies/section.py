@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _SLACK = 2.0**-44
 _MOST_SUPPORTS = 4.0e11  # products that supports may take before coarser bounds must do
-_QUICK = 1e7  # the barrier's last weight
 _STEPS = 80  # about how many steps a support takes
 
 
@@ -159,9 +158,9 @@ class Section:
         """Return points inside, nearly extreme along each row, and multipliers."""
         return farthest(self.rows, self.offsets, self.slabs, self.balls, directions)
 
-    def far(self, directions: Vector) -> Vector:
-        """Return points inside, extreme along each row to about 1e-6: quicker than `extreme`."""
-        return farthest(self.rows, self.offsets, self.slabs, self.balls, directions, _QUICK)[0]
+    def far(self, directions: Vector, last: float) -> Vector:
+        """Return points inside, extreme along each row to about 10/last: quicker than `extreme`."""
+        return farthest(self.rows, self.offsets, self.slabs, self.balls, directions, last)[0]
 
     def gauge(self, points: Vector) -> Vector:
         """Return the least γ with ξ/γ inside, row by row, within `doubt`; points within `reach`.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
-from lownoise.bases import NormBase
+from lownoise.bases import NormBase, limits_of
 from lownoise.domains.abstract import AbstractClampedDomain
-from lownoise.domains.nearest import nearest_weights
+from lownoise.domains.nearest import corrected_weights, nearest_weights
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
 _NARROWEST = 2.0**-250
 _INSIDE = 1e-12
 _BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is the same everywhere
-_DIRECT, _SEARCHED = 1e-9, 1e-4  # of the reach: how near clamping leaves points of K
+_DIRECT = 1e-9  # of the reach: how near clamping leaves points of K
+_CONVEX, _SEARCHED = 3e-7, 1e-4
 _REACHED = 1e-13
 _REGULAR = 1e-10
 
@@ -90,19 +91,23 @@ class Image(AbstractClampedDomain):
         """Return whether `point`, shape (d,), lies in K, within 1e-9 of its reach.
 
         Where F is nearly singular (beyond about 1e6) rounding of the point alone can decide. Where
-        F is not injective and B is round, as of a sum of balls, points of the boundary are told
-        within 1e-4 only: the search for the nearest point ends there.
+        F is not injective points of the boundary are told within 1e-8 of zonotopes, 1e-7 of sums
+        of balls and boxes, and 1e-4 of hulls of round bodies: the search for the nearest point ends
+        there.
         """
         near = self.clamp(point)
         last = 1e-15 * (np.abs(self.center) + self.reach)
         # where the center is far, a last digit of one coordinate moves the nearest point in others
         wide = self.reach > 0
         share = np.max(last[wide] / self.reach[wide], initial=0.0)
-        searched = not self.diagonal and self._inverse is None
-        flat_faced = isinstance(self.base, NormBase) and self.base.order in (1.0, math.inf)
-        near_by = _SEARCHED if searched and not flat_faced else _DIRECT
-        room = (near_by + 4 * share) * self.reach + last
-        return bool(np.all(np.abs(near - point) <= room))
+        room = (self._near_by + 4 * share) * self.reach + last
+        if np.all(np.abs(near - point) <= room):
+            return True
+        if not self._flat_faced:
+            return False
+        about = np.clip(point, -LARGEST, LARGEST) - self.center
+        x = corrected_weights(self.factor, self.base, about, self.reach)
+        return bool(np.all(np.abs(self.center + self.factor @ x - point) <= room))
 
     def clamp(self, points: Vector) -> Vector:
         """Return `points`, shape (..., d), each moved to a point of K, within `rounding`."""
@@ -152,6 +157,20 @@ class Image(AbstractClampedDomain):
             return None
         return np.asarray(np.linalg.pinv(scaled) / size[:, None])
 
+    @property
+    def _near_by(self) -> float:
+        """How near, in parts of the reach, clamping leaves points of K to where they are."""
+        searched = not self.diagonal and self._inverse is None
+        if not searched or self._flat_faced:
+            return _DIRECT
+        return _CONVEX if limits_of(self.base) is not None else _SEARCHED
+
+    @property
+    def _flat_faced(self) -> bool:
+        """Whether K is an image of a polytope, in which a nearest point is searched for."""
+        searched = not self.diagonal and self._inverse is None
+        return searched and isinstance(self.base, NormBase) and self.base.order in (1.0, math.inf)
+
     @cached_property
     def _shortest(self) -> Vector:
         """What maps a record to its shortest weights, shape (k, d)."""
@@ -179,8 +198,9 @@ class Image(AbstractClampedDomain):
         off = np.abs(_multiplied(found, self.factor) - about)
         there = (self.base.norm_up(found) <= 1) & np.all(off <= _REACHED * self.reach, axis=1)
         found[~there] = 0.0
-        for i in np.flatnonzero(~there):
-            found[i] = nearest_weights(self.factor, self.base, about[i], self.reach)
+        if not np.all(there):
+            points = about[~there]
+            found[~there] = nearest_weights(self.factor, self.base, points, self.reach)
         return found
 
 

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nearest point of an image F·B, one record at a time."""
+"""The nearest point of an image F·B: all records at once where B is made of norms and caps.
+
+For other bodies, as hulls of round ones, one record at a time.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from lownoise.bases import limits_of
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -16,32 +21,61 @@ _NEAR = 1e-10
 _FLOATS = 2.0**-49  # of both lengths: a product's own rounding
 
 
-def nearest_weights(factor: Vector, base: AbstractBase, point: Vector, reach: Vector) -> Vector:
-    """Return x in B whose image F·x is nearest to `point`, in parts of each coordinate's reach.
+def nearest_weights(factor: Vector, base: AbstractBase, points: Vector, reach: Vector) -> Vector:
+    """Return x in B whose image F·x is nearest to each point, in parts of each coordinate's reach.
 
-    A coordinate beyond twice its reach counts as twice its reach. Fully corrective conditional
-    gradients: the best mixture of the extreme points so far, then the point of B that is extreme
-    along what is left, until that gains less than 1e-10 of the distance already covered. Points of
-    a polytope are found after finitely many steps.
+    A coordinate beyond twice its reach counts as twice its reach. No row's answer depends on the
+    other rows.
 
     Args:
         factor: F, shape (d, k).
         base: B, k coordinates.
-        point: shape (d,), about the center.
+        points: shape (m, d), about the center.
         reach: the unit of each coordinate, shape (d,); where it is 0 the point counts for nothing.
+
+    Returns:
+        x with a norm of at most 1, within rounding, shape (m, k).
 
     Examples:
         >>> from lownoise.bases import NormBase
         >>> hexagon = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-        >>> x = nearest_weights(hexagon, NormBase(3, np.inf), np.array([9.0, 1.0]), np.ones(2) * 2)
-        >>> (hexagon @ x).round(6)
+        >>> cube, far = NormBase(3, np.inf), np.array([[9.0, 1.0]])
+        >>> x = nearest_weights(hexagon, cube, far, 2 * np.ones(2))
+        >>> (hexagon @ x[0]).round(6)
         array([2., 1.])
+    """
+    scaled, goals = _in_reach(factor, points, reach)
+    limits = limits_of(base)
+    if limits is None:
+        return np.array([_corrected(scaled, base, goal) for goal in goals])
+    found = limits.nearest(scaled, goals)
+    return np.asarray(found / np.maximum(base.norm_up(found), 1.0)[:, None])
+
+
+def corrected_weights(factor: Vector, base: AbstractBase, point: Vector, reach: Vector) -> Vector:
+    """Return the same for one point, shape (d,), by mixtures of extreme points.
+
+    Slower and, where B has flat faces, sharper: a polytope's nearest point is found after finitely
+    many steps, to the last digits.
+    """
+    scaled, goals = _in_reach(factor, point[None], reach)
+    return _corrected(scaled, base, goals[0])
+
+
+def _in_reach(factor: Vector, points: Vector, reach: Vector) -> tuple[Vector, Vector]:
+    unit = np.where(reach > 0, reach, 1.0)
+    goals = np.where(reach > 0, np.clip(points / unit, -2.0, 2.0), 0.0)
+    return factor / unit[:, None], goals
+
+
+def _corrected(scaled: Vector, base: AbstractBase, goal: Vector) -> Vector:
+    """Return x in B by fully corrective conditional gradients.
+
+    The best mixture of the extreme points so far, then the point of B that is extreme along what
+    is left, until that gains less than 1e-10 of the distance already covered.
     """
     from scipy.optimize import nnls
 
-    unit = np.where(reach > 0, reach, 1.0)
-    scaled = factor / unit[:, None]
-    goal = np.where(reach > 0, np.clip(point / unit, -2.0, 2.0), 0.0)
     atoms = np.zeros((1, base.dimension))
     weights = np.ones(1)
     for _ in range(_MOST_STEPS):

@@ -39,6 +39,8 @@ _STARTS = 3  # in parts of the dimension
 _ROUNDS = 6
 _ENOUGH = 1e-5
 _MOST_WORK = 4.0e10
+_MOST_ROUGH = 2.0e12  # with few points, each within 1e-3 of extreme: some bound is better than none
+_ROUGH, _THOROUGH = 1e3, 1e7  # the barrier's last weight
 _MANY = 400
 _SHORT = "stopped where floats resolve no more; the bounds are proved as they are"
 _INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
@@ -306,6 +308,8 @@ def far_changes(
 ) -> SectionDual | None:
     """Return changes of the body with the weights that prove the most; None where it takes long.
 
+    Where a thorough search would take long, one look at few points that are nearly extreme.
+
     Args:
         body: K − K, K or its lift, in d coordinates.
         asked: ωL, shape (m, d).
@@ -314,14 +318,17 @@ def far_changes(
         precision: of the ellipsoid that was found: where to look first, shape (d, d).
     """
     m, d = body.section.rows.shape
-    if float(m) * d**3 * 2000 > _MOST_WORK:
+    work = float(m) * d**3 * 2000
+    if work > _MOST_ROUGH:
         return None
-    search = _Search(body, precision)
+    rough = work > _MOST_WORK
+    search = _Search(body, precision, last=_ROUGH if rough else _THOROUGH)
     problem = Problem(queries=asked, order=order, moves=body.moves, floor=0.1 * rtol)
-    search.climb(np.linalg.inv(np.linalg.cholesky(precision).T), None, _STARTS * d + 4)
+    starts, climbs = (d + 4, 1) if rough else (_STARTS * d + 4, _CLIMBS)
+    search.climb(np.linalg.inv(np.linalg.cholesky(precision).T), None, starts, climbs)
     best: SectionDual | None = None
     lower = 0.0
-    for _ in range(_ROUNDS):
+    for _ in range(1 if rough else _ROUNDS):
         if not search.spans:
             return best
         found = generate(
@@ -337,7 +344,7 @@ def far_changes(
             if gain < _ENOUGH:
                 break
         mean = found.cover_weights @ search.atoms[found.cover_indices] if body.moves else None
-        if not search.climb(found.factor, mean, d + 4):
+        if rough or not search.climb(found.factor, mean, d + 4, _CLIMBS):
             break
     return best
 
@@ -349,9 +356,11 @@ class _Search:
     Args:
         body: K − K, K or its lift.
         precision: of an ellipsoid around it: what distances are measured in.
+        last: how near to extreme points are to be, as `Section.far` takes it.
     """
 
-    def __init__(self, body: SectionBody, precision: Vector) -> None:
+    def __init__(self, body: SectionBody, precision: Vector, last: float) -> None:
+        self._last = last
         self._body = body
         self._root = np.linalg.cholesky(precision).T
         self._random = np.random.default_rng(0)  # starts only: nothing that is released
@@ -365,7 +374,7 @@ class _Search:
         about = rows - rows[0] if self._body.moves else rows
         return bool(np.linalg.matrix_rank(about, tol=1e-6) == self._body.dimension)
 
-    def climb(self, factor: Vector, mean: Vector | None, count: int) -> int:
+    def climb(self, factor: Vector, mean: Vector | None, count: int, climbs: int) -> int:
         """Take in what is far out in the ellipsoid factor·factorᵀ about the mean; return how many.
 
         A convex function on a body is greatest at an extreme point, and going to the point that is
@@ -382,7 +391,7 @@ class _Search:
         if not len(self.atoms):  # what climbing leads to may lie in a plane
             added = self._add(points.copy(), atoms.copy())
         active = np.arange(len(starts))
-        for _ in range(_CLIMBS):
+        for _ in range(climbs):
             inner = (atoms[active] - about) @ image
             reached, found = self._extreme(inner @ image.T)
             value = np.linalg.norm((found - about) @ image, axis=1)
@@ -398,15 +407,15 @@ class _Search:
         body = self._body
         n = len(directions)
         if body.inside is not None and body.shift is not None:
-            both = body.inside.far(np.vstack([directions[:, :-1], -directions[:, :-1]]))
+            both = body.inside.far(np.vstack([directions[:, :-1], -directions[:, :-1]]), self._last)
             own = np.sum(both * np.tile(directions[:, :-1], (2, 1)), axis=1)
             size = np.abs(own + np.tile(directions @ body.shift, 2))
             points = np.where((size[:n] >= size[n:])[:, None], both[:n], both[n:])
         elif body.kind == "differences":
-            both = body.section.far(np.vstack([directions, -directions]))
+            both = body.section.far(np.vstack([directions, -directions]), self._last)
             points = np.hstack([both[:n], both[n:]])
         else:
-            points = body.section.far(directions)
+            points = body.section.far(directions, self._last)
         return points, body.changes(points)[0]
 
     def _add(self, points: Vector, atoms: Vector) -> int:

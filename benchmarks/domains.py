@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long domains take: `python -m benchmarks.domains [word …]`, members whose names hold a word.
+
+For every member of the family of tests/cases.py, and others that have tests of their own: seconds
+to enclose it at p = 2 and p = ∞ with the gaps of the certificates, and milliseconds a row to bring
+in records that are inside (mixtures of three extreme points) and outside (about three times as far
+as the domain reaches). Times are CPU time of one thread, medians of three runs after one that is
+not counted, fewer where one takes seconds. The last column is how many runs the slowest had.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import sys
+import time
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import lownoise as ln
+from benchmarks.solver import ONE_THREAD, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RUNS = 3
+LONG = 3.0  # seconds after which a member is not run again
+ROWS = 256
+FEW = 4  # rows where one takes long
+HEAD = ("domain", "d", "p=2 s", "gap", "p=∞ s", "gap", "in ms", "out ms", "runs")
+
+
+def _others() -> dict[str, Any]:
+    """Return what has tests of its own: sections, meets, oracles, tensors and matrices."""
+    rng = np.random.default_rng(8)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    oracles = import_module("oracles")
+    points = rng.normal(size=(40, 4))
+    totals = [ln.Slab(np.ones(20), 0, 12), ln.Box(np.zeros(20), np.arange(1, 21) / 4)]
+    return {
+        "counts with a total": ln.intersection(ln.Box([0] * 3, [3, 4, 5]), ln.Slab([1] * 3, 0, 7)),
+        "counts with a total, 20": ln.intersection(*totals),
+        "lens": ln.intersection(ln.Ball(3), ln.Ball(3, center=[1, 0, 0])),
+        "box and ellipsoid": ln.intersection(
+            ln.Box([-1] * 3, [1] * 3), ln.Ellipsoid(turn * [2, 1.2, 0.5], [0.2, 0, 0])
+        ),
+        "capped ball": ln.intersection(ln.Ball(3), ln.Box([-0.6] * 3, [0.6] * 3)),
+        "two ellipsoids": ln.intersection(ln.Ellipsoid([1, 2.0, 1]), ln.Ellipsoid([2, 1, 1.5])),
+        "orders 1 and 2": ln.intersection(ln.Ball(3, order=1), ln.Ball(3, radius=0.8)),
+        "orders 2 and 4": ln.intersection(ln.Ball(8), ln.Ball(8, radius=0.7, order=4)),
+        "zonotope, 10 × 60": ln.Zonotope(rng.normal(size=(60, 10))),
+        "box + ball": ln.minkowski_sum(ln.Box([-1] * 8, [1] * 8), ln.Ball(8)),
+        "ball + cross": ln.minkowski_sum(ln.Ball(5), ln.Ball(5, order=1)),
+        "three ellipsoids": ln.minkowski_sum(
+            *[ln.Ellipsoid(rng.normal(size=(4, 4))) for _ in range(3)]
+        ),
+        "kronecker of balls": ln.kronecker(ln.Ball(3), ln.Ball(4)),
+        "oracle of a list": ln.Oracle(
+            4, oracles.listed(points), center=np.mean(points, axis=0),
+            reach=np.max(np.abs(points - np.mean(points, axis=0)), axis=0),
+            clamp=ln.Points(points).clamp,
+        ),
+        "tensors of signs": ln.TensorPower(5, 3),
+        "tensors of a ball": ln.TensorPower(3, 2, of="ball"),
+        "operator norm": ln.OperatorNormBall(4, 5),
+        "Schatten 1.5": ln.SchattenBall(4, 5, 1.5),
+        "Schatten 3": ln.SchattenBall(4, 5, 3),
+        "Ky Fan 2": ln.KyFanBall(4, 5, 2),
+    }  # fmt: skip
+
+
+def _timed(call: Callable[[], Any], runs: list[int]) -> tuple[float, Any]:
+    """Return the median of CPU seconds, and what was returned."""
+    times: list[float] = []
+    found = None
+    for _ in range(RUNS + 1):
+        start = time.process_time()
+        found = call()
+        times.append(time.process_time() - start)
+        if times[-1] > LONG:
+            break
+    kept = times[1:] or times
+    runs.append(len(kept))
+    return statistics.median(kept), found
+
+
+def _inside(domain: Any, rng: np.random.Generator, count: int) -> np.ndarray | None:  # noqa: ANN401
+    if isinstance(domain, ln.Points):
+        share = rng.dirichlet(np.ones(len(domain.points)), size=count)
+        return np.asarray(share @ domain.points)
+    if hasattr(domain, "extreme"):
+        share = rng.dirichlet(np.ones(3), size=count)
+        ends = [domain.extreme(rng.normal(size=(count, domain.dimension))) for _ in range(3)]
+        return np.asarray(sum(share[:, i : i + 1] * end for i, end in enumerate(ends)))
+    width = (domain.upper - domain.lower) / 4
+    return np.asarray(domain.center + width * rng.uniform(-1, 1, (count, domain.dimension)))
+
+
+def _row(name: str, domain: Any) -> list[str]:  # noqa: ANN401
+    """Return a member's line; a dash for what it cannot do."""
+    cells, runs = [name[:28], str(domain.dimension)], []
+    for order in (2.0, math.inf):
+        seconds, found = _timed(lambda p=order: ln.enclose(domain, order=p), runs)
+        cells += [f"{seconds:.3f}", f"{found.certificate.gap:.1e}"]
+    rng = np.random.default_rng(0)
+    try:
+        start = time.process_time()
+        domain.clamp(domain.center + np.zeros((1, domain.dimension)))
+        far = 3 * (domain.upper - domain.lower) / 2
+        domain.clamp(domain.center + far * rng.normal(size=(1, domain.dimension)))
+        count = ROWS if time.process_time() - start < LONG / 10 else FEW
+        outside = domain.center + far * rng.normal(size=(count, domain.dimension))
+        for rows in (_inside(domain, rng, count), outside):
+            seconds, _ = _timed(lambda own=rows: domain.clamp(own), runs)
+            cells.append(f"{1000 * seconds / count:.3f}")
+    except (ln.errors.LownoiseError, AttributeError):
+        cells += ["–"] * (8 - len(cells))
+    return [*cells, str(min(runs))]
+
+
+def main(arguments: list[str]) -> int:
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+        command = [sys.executable, "-m", "benchmarks.domains", *arguments]
+        os.execve(sys.executable, command, {**os.environ, **ONE_THREAD})  # noqa: S606
+    sys.path.append(str(ROOT / "tests"))
+    members = {member.name: member.domain for member in import_module("cases").MEMBERS}
+    print("{:<28} {:>4} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>5}".format(*HEAD))
+    for name, domain in {**members, **_others()}.items():
+        if not arguments or any(word in name for word in arguments):
+            line = "{:<28} {:>4} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>5}"
+            print(line.format(*_row(name, domain)), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
