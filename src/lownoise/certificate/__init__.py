@@ -6,6 +6,7 @@ from lownoise.certificate.duals import (
     CornerDual,
     Dual,
     ImageDual,
+    JointDual,
     OracleDual,
     OrthantDual,
     PointDual,
@@ -14,6 +15,7 @@ from lownoise.certificate.duals import (
     SectionDual,
     SquaresDual,
 )
+from lownoise.certificate.joint import moments
 from lownoise.certificate.lower import lower_bound
 from lownoise.certificate.norms import order_norm
 from lownoise.certificate.upper import upper_bound
@@ -24,6 +26,7 @@ __all__ = [
     "CornerDual",
     "Dual",
     "ImageDual",
+    "JointDual",
     "OracleDual",
     "OrthantDual",
     "PointDual",
@@ -32,6 +35,7 @@ __all__ = [
     "SectionDual",
     "SquaresDual",
     "lower_bound",
+    "moments",
     "order_norm",
     "upper_bound",
 ]

@@ -148,8 +148,23 @@ class OrthantDual:
     query_weights: Vector
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class JointDual:
+    """Measures on the parts of a product, independent of each other.
+
+    Args:
+        parts: evidence for each part's body; its own query weights are not looked at.
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    parts: tuple[Dual, ...]
+    query_weights: Vector
+
+
 Dual = (
     CornerDual
+    | JointDual
     | PointDual
     | ProductDual
     | SquaresDual
