@@ -21,7 +21,7 @@ from lownoise.bases import NormBase, product_base
 from lownoise.bodies.hint import far_hint
 from lownoise.bodies.image import ImageBody
 from lownoise.bodies.known import AbstractKnown, Told, affine_farthest
-from lownoise.bodies.pieces import ImageSet, PointSet, climbed
+from lownoise.bodies.pieces import ImageSet, PointSet, climbed, image_reach
 from lownoise.rounding import growth
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _CLIMBS = 20
 _RISES = 1e-12
+_MOST = 2.0**13  # choices of points, one from each list
 _SMALL = 1e-15  # of a length: a coupling that is bounded by its size alone
 
 
@@ -98,8 +99,83 @@ class ProductSet(AbstractKnown):
             for part, a, at in zip(self.parts, maps, self.blocks, strict=True)
         ]
         best = self._climbed(matrix, np.concatenate([told.point for told in own]), center)
-        upper = sum(told.upper for told in own)
-        return Told(best, (upper + lost) * (1 + growth(len(own) + 9)))
+        upper = (sum(told.upper for told in own) + lost) * (1 + growth(len(own) + 9))
+        if any(len(a) > len(matrix) for a in maps):  # they meet, and splitting lost something
+            found = self._listed(matrix, center)
+            if found is not None:
+                starts = (best, self._climbed(matrix, found.point[0], center))
+                best = max(starts, key=lambda x: self._length(matrix, x, center))
+                upper = min(upper, found.upper)
+        return Told(best, upper)
+
+    def _length(self, matrix: Vector, point: Vector, center: Vector) -> float:
+        return float(np.linalg.norm(matrix @ (self.place(point) - center)))
+
+    def _listed(self, matrix: Vector, center: Vector | None) -> Told | None:
+        """Return at least max ‖Σ Aᵢzᵢ‖², z about the center, or differences where there is none.
+
+        Images are one image, and every choice of points is looked at that can be the farthest.
+        """
+        lists = [part for part in self.parts if isinstance(part, PointSet)]
+        images = [part for part in self.parts if isinstance(part, ImageSet)]
+        sizes = [len(p.rows) if center is not None else len(p.rows) ** 2 for p in lists]
+        if len(lists) + len(images) < len(self.parts) or np.prod(sizes, initial=1.0) > _MOST:
+            return None
+        r = len(matrix)
+        choices, doubt = np.zeros((1, r)), 0.0
+        columns = []
+        for part, at in zip(self.parts, self.blocks, strict=True):
+            a = matrix[:, at]
+            far = part.far(part.center if center is None else center[at])
+            doubt += 2 * growth(part.dimension + 9) * float(np.linalg.norm(np.abs(a) @ far))
+            if isinstance(part, ImageSet):
+                columns.append((1.0 if center is not None else 2.0) * a @ part.factor)
+                size = np.abs(a) @ (np.abs(part.factor) @ part.base.widths())
+                doubt += 2 * growth(part.dimension + 9) * float(np.linalg.norm(size))
+                if center is not None:
+                    choices = choices + a @ (part.center - center[at])
+            elif isinstance(part, PointSet):
+                rows = part.rows - center[at] if center is not None else _differences(part.rows)
+                choices = (choices[:, None] + rows @ a.T).reshape(-1, r)
+        doubt *= 1 + growth(len(self.parts) + 9)
+        lengths = np.linalg.norm(choices, axis=1) * (1 + growth(r + 9))
+        if not images:
+            i = int(np.argmax(lengths))
+            return Told(
+                self._chosen(i, sizes, np.zeros(0), pairs=center is None),
+                _longer(lengths[i] ** 2, doubt),
+            )
+        image = np.hstack(columns)
+        base = product_base([part.base for part in images])
+        around = image_reach(image, np.zeros(r), base)
+        longest, at_most = -1.0, 0
+        for i in np.argsort(-lengths, kind="stable"):
+            if (lengths[i] + around) * (1 + growth(9)) <= longest:
+                break
+            reached = image_reach(image, choices[i], base)
+            if reached > longest:
+                longest, at_most = reached, int(i)
+        x = climbed(base, image, choices[at_most])
+        return Told(
+            self._chosen(at_most, sizes, x, pairs=center is None), _longer(longest * longest, doubt)
+        )
+
+    def _chosen(self, i: int, sizes: list[int], x: Vector, *, pairs: bool) -> Vector:
+        """Return what tells the i-th choice of points with x in the images, and another; (2, w)."""
+        rest, at = list(np.unravel_index(i, sizes)) if sizes else [], 0
+        found: tuple[list[Vector], list[Vector]] = ([], [])
+        for part in self.parts:
+            if isinstance(part, PointSet):
+                n, own = len(part.rows), int(rest.pop(0))
+                pair = divmod(own, n) if pairs else (own, own)
+                for side, index in zip(found, pair, strict=True):
+                    side.append(np.array([float(index)]))
+            else:
+                own_x = x[at : at + part.width]
+                at += part.width
+                found[0].append(own_x)
+                found[1].append(-own_x)
+        return np.stack([np.concatenate(side) for side in found])
 
     def farthest_pair(self, matrix: Vector) -> Told:
         """Return the parts' farthest pairs, and the sum of their bounds."""
@@ -111,11 +187,17 @@ class ProductSet(AbstractKnown):
                 (np.append(first, told.point[i]), np.append(second, told.point[1 - i]))
                 for i in (0, 1)
             ]
-            first, second = max(pairs, key=lambda pair: self._length(matrix, *pair))
-        upper = sum(told.upper for told in own)
-        return Told(np.stack([first, second]), (upper + lost) * (1 + growth(len(own) + 9)))
+            first, second = max(pairs, key=lambda pair: self._apart(matrix, *pair))
+        upper = (sum(told.upper for told in own) + lost) * (1 + growth(len(own) + 9))
+        if any(len(a) > len(matrix) for a in maps):
+            found = self._listed(matrix, None)
+            if found is not None:
+                both = ((first, second), tuple(found.point))
+                first, second = max(both, key=lambda pair: self._apart(matrix, *pair))
+                upper = min(upper, found.upper)
+        return Told(np.stack([first, second]), upper)
 
-    def _length(self, matrix: Vector, first: Vector, second: Vector) -> float:
+    def _apart(self, matrix: Vector, first: Vector, second: Vector) -> float:
         known, end = zip(self.parts, self._told, self.blocks, strict=True), first.size
         total = np.zeros(len(matrix))
         for part, told, at in known:
@@ -435,6 +517,11 @@ def _from_points(one: PointSet, two: AbstractKnown, matrix: Vector, known: float
             longest, pair = length, np.zeros((2, max(1, two.width)))
             pair[0, 0], pair[1, : two.width] = i, told.point
     return Told(pair, max(upper, known))
+
+
+def _differences(rows: Vector) -> Vector:
+    """Return all x − y, shape (N², d)."""
+    return (rows[:, None] - rows).reshape(-1, rows.shape[1])
 
 
 def _longer(square: float, more: float) -> float:

@@ -322,6 +322,24 @@ def climbed(base: AbstractBase, image: Vector, away: Vector) -> Vector:
     return np.asarray(x[np.argmax(size)])
 
 
+def image_reach(image: Vector, away: Vector, base: AbstractBase) -> float:
+    """Return at least max ‖X·x + o‖ over B.
+
+    Args:
+        image: X, shape (r, k).
+        away: o, shape (r,).
+        base: B, k coordinates.
+    """
+    r = len(away)
+    factor = np.hstack([image, away[:, None]])
+    lifted = product_base([base, NormBase(1, math.inf)])
+    return min(
+        _bounded(np.eye(r), factor, lifted, base),
+        (_bounded(np.eye(r), image, base, base) + float(np.linalg.norm(away)))
+        * (1 + growth(r + 9)),
+    )
+
+
 def _bounded(matrix: Vector, factor: Vector, base: AbstractBase, own: AbstractBase) -> float:
     """Return at least max ‖matrix·F·x‖ over a base: own × [−1, 1], or own alone."""
     body = ImageBody(frozen(factor), base)

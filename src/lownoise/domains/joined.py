@@ -11,7 +11,7 @@ from lownoise.arrays import frozen
 from lownoise.bases import KroneckerBase, mixed_base, product_base
 from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.box import Box
-from lownoise.domains.compound import checked_product
+from lownoise.domains.compound import checked_hull, checked_mapped, checked_product
 from lownoise.domains.image import Image, check_size
 from lownoise.domains.points import Points
 from lownoise.domains.symmetric import as_image, corners
@@ -70,11 +70,12 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
     Γ_p(K + L) ≤ Γ_p(K) + Γ_p(L) (002, Theorem 20).
 
     Args:
-        domains: one or more of like dimension; boxes and domains with a center of symmetry in any
-            number, lists of points where all have at most 2^18 corners together.
+        domains: one or more of like dimension, of any kinds but tensors of a ball, slabs and
+            difference bodies.
 
     Raises:
-        DomainError: where there is none, dimensions differ, or no form is known.
+        DomainError: where there is none, dimensions differ, or one is of a kind that does not
+            combine.
 
     Examples:
         >>> import lownoise as ln
@@ -90,12 +91,10 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
     images = _images(parts)
     if images is None:
         listed = _combined(parts, np.add)
-        if listed is None:
-            raise DomainError(
-                "minkowski_sum of these domains has no known form: one has no center of symmetry, "
-                "and they have more than 2^18 corners; list fewer points, or plan for the parts",
-            )
-        return listed
+        if listed is not None:
+            return listed
+        d = parts[0].dimension
+        return checked_mapped(np.tile(np.eye(d), len(parts)), checked_product(parts), np.zeros(d))
     base = product_base([own.base for own in images])
     center = np.sum([own.center for own in images], axis=0)
     return _side_by_side(images, base, center, "minkowski_sum")
@@ -105,11 +104,12 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
     """Return the convex hull of the union.
 
     Args:
-        domains: one or more of like dimension: with at most 2^18 corners together, or boxes and
-            domains with one center of symmetry for all.
+        domains: one or more of like dimension, of any kinds but tensors of a ball, slabs and
+            difference bodies.
 
     Raises:
-        DomainError: where there is none, dimensions differ, or no form is known.
+        DomainError: where there is none, dimensions differ, or one is of a kind that does not
+            combine.
 
     Examples:
         >>> import lownoise as ln
@@ -124,10 +124,7 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
         return Points(np.unique(np.vstack(found), axis=0))
     images = _images(parts)
     if images is None or any(np.any(own.center != images[0].center) for own in images):
-        raise DomainError(
-            "hull of round domains that have no center in common has no known form; "
-            "list their points, or describe it with ln.Oracle",
-        )
+        return checked_hull(parts)
     # {x₁ + … : Σ‖x_k‖ ≤ 1} is the hull of bodies about one center
     base = mixed_base([own.base for own in images], 1.0)
     return _side_by_side(images, base, images[0].center, "hull")

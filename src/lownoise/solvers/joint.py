@@ -119,13 +119,18 @@ def joint_solution(
         stopped = any(part.solution.status == INTERRUPTED for part in parts)
         status = INTERRUPTED if stopped else parts[0].solution.status
         found = Solution(claim, status, rounds + (best.iterations if best else 0))
-        better = best is None or found.claim.certificate().gap < best.claim.certificate().gap
-        best = found if better or best is None else replace(best, iterations=found.iterations)
-        if stopped or best.claim.certificate().gap <= rtol:
+        gap = claim.certificate().gap
+        if best is None or gap < least:
+            best, least = found, gap
+        else:
+            best = replace(best, iterations=found.iterations)
+        if stopped or least <= rtol or not body.counted:
             break
-        counts = np.array(
-            [_count(part, u, time, order) for part, u in zip(parts, scale, strict=True)]
-        )
+        pairs = zip(parts, scale, strict=True)
+        new = np.array([_count(part, u, time, order) for part, u in pairs])
+        if np.all(np.abs(new - counts) <= _ALIKE * new):
+            break
+        counts = new
     assert best is not None  # noqa: S101 (there is a first round)
     solved = all(part.solution.status != INTERRUPTED for part in parts)
     status = "solved" if solved else INTERRUPTED
