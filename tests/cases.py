@@ -279,6 +279,28 @@ MEMBERS = (
         slow=True,
     ),
     Member(
+        "list beside a ball",
+        side_by_side(Points(np.eye(3)), Ball(2, 0.5)),
+        joined(lambda rng, n: np.eye(3)[rng.integers(0, 3, n)], moved(in_ball(2, 2.0), 0.5, 0.0)),
+        # 002, Lemma 60
+        lambda p: order_norm(
+            np.array([2 / 3 * 3 ** (1 / p), 0.5 * 2 ** (1 / p)]),
+            2.0 if math.isinf(p) else 2 * p / (p + 2),
+        ),
+    ),
+    Member(
+        "hull of two balls",
+        hull(Ball(3), Ball(3, 0.5, center=[2.0, 0.0, 0.0])),
+        mixed(in_ball(3, 2.0), moved(in_ball(3, 2.0), 0.5, np.array([2.0, 0.0, 0.0]))),
+        slow=True,
+    ),
+    Member(
+        "sum of a list and a ball",
+        minkowski_sum(Points(FEW), Ball(3)),
+        summed(lambda rng, n: FEW[rng.integers(0, len(FEW), n)], in_ball(3, 2.0)),
+        slow=True,
+    ),
+    Member(
         "hull of a ball and an ellipsoid",
         hull(Ball(3), Ellipsoid(TURNED)),
         mixed(in_ball(3, 2.0), moved(in_ball(3, 2.0), TURNED, 0.0)),

@@ -145,3 +145,9 @@ def _middle(known: AbstractKnown, linear: Vector, origin: Vector, constant: Vect
 def root_up(square: float) -> float:
     """Return at least the root of a bound on a square."""
     return math.sqrt(square) * (1 + growth(20))
+
+
+def longer(square: float, more: float) -> float:
+    """Return at least the square of a length that is `more` longer."""
+    length = np.sqrt(square) * (1 + 2.0**-50) + more * (1 + 2.0**-30)
+    return float(length * length * (1 + 2.0**-50))

@@ -9,7 +9,13 @@ import numpy as np
 
 from lownoise.arrays import frozen, vector
 from lownoise.domains.box import Box
-from lownoise.domains.compound import checked_mapped
+from lownoise.domains.compound import (
+    Hull,
+    Product,
+    checked_hull,
+    checked_mapped,
+    checked_product,
+)
 from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.image import Image, check_size, checked_center, checked_factor
 from lownoise.domains.points import Points
@@ -68,7 +74,7 @@ def image(
         return Points(_applied(f, listed) + moved)
     own = as_image(domain)
     if own is None:
-        return checked_mapped(f, domain, moved)
+        return _compound_image(f, domain, moved)
     center = frozen(_applied(f, own.center[None])[0] + moved)
     if f.ndim == 1:
         product = own.factor * (f if own.diagonal else f[:, None])
@@ -113,13 +119,23 @@ def projection(  # noqa: PLR0911 (one a kind of domain)
         return Points(np.unique(listed[:, kept], axis=0))
     own = as_image(domain)
     if own is None:
-        return checked_mapped(np.eye(d)[kept], domain, np.zeros(len(kept)))
+        return _compound_image(np.eye(d)[kept], domain, np.zeros(len(kept)))
     center = frozen(own.center[kept])
     restricted = own.base.restricted(kept) if own.diagonal and np.all(np.diff(kept) > 0) else None
     if restricted is not None:
         return Image(frozen(own.factor[kept]), restricted, center)
     dense = np.diag(own.factor) if own.diagonal else own.factor
     return Image(frozen(dense[kept]), own.base, center)
+
+
+def _compound_image(f: Vector, domain: AbstractDomain, moved: Vector) -> AbstractDomain:
+    """Return the image part by part where that is what it is: of hulls, and along coordinates."""
+    if isinstance(domain, Hull):
+        return checked_hull([image(f, part, moved) for part in domain.parts])
+    if isinstance(domain, Product) and f.ndim == 1:
+        own = zip(domain.parts, domain.program.blocks, strict=True)
+        return checked_product([image(f[at], part, moved[at]) for part, at in own])
+    return checked_mapped(f, domain, moved)
 
 
 def _applied(f: Vector, rows: Vector) -> Vector:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, vector
-from lownoise.bodies.compound import HullSet, MappedSet, ProductSet
+from lownoise.bodies.compound import HullSet, MappedSet
 from lownoise.bodies.pieces import ImageSet, PointSet, SectionSet
+from lownoise.bodies.product import ProductSet
 from lownoise.domains.abstract import (
     AbstractClampedDomain,
     AbstractDifference,
