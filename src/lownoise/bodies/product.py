@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _CLIMBS = 20
 _RISES = 1e-12
 _MOST = 2.0**13  # choices of points, one from each list
+_STARTS = 2
 _SMALL = 1e-15  # of a length: a coupling that is bounded by its size alone
 
 
@@ -95,7 +96,11 @@ class ProductSet(AbstractKnown):
             part.farthest(a, center[at])
             for part, a, at in zip(self.parts, maps, self.blocks, strict=True)
         ]
-        best = self._climbed(matrix, np.concatenate([told.point for told in own]), center)
+        axes = np.linalg.svd(matrix, full_matrices=False)[2][:_STARTS]
+        points = [np.concatenate([told.point for told in own])]
+        points += [self.extreme(side) for axis in axes for side in (axis, -axis)]
+        start = max(points, key=lambda x: self._length(matrix, x, center))
+        best = self._climbed(matrix, start, center)
         upper = (sum(told.upper for told in own) + lost) * (1 + growth(len(own) + 9))
         if any(len(a) > len(matrix) for a in maps):  # they meet, and splitting lost something
             found = self._listed(matrix, center)
