@@ -7,7 +7,7 @@ Parts covered by Eᵢ about bᵢ (seen from the public point) are covered togeth
 
 and for given parts the least (u, t) is a convex problem in a few numbers. A part alone with a count
 of weight κᵢ has the same optimum with uᵢ/t in the place of u/t: where those agree the parts' optima
-make the best M of this form (ours). So parts are solved for guessed κᵢ, and κᵢ follows from u and t.
+make the best M of this form (ours). So parts are solved for guessed κᵢ, and κᵢ follows from u, t.
 
 Under `substitute`, and for a product that may be translated, that is the least M (002, Lemma 60).
 With a count it is where at most one part is off its center; otherwise an M that ties the parts can
