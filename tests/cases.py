@@ -14,17 +14,27 @@ from lownoise import (
     Ball,
     Box,
     Ellipsoid,
+    KyFanBall,
+    OperatorNormBall,
+    Oracle,
+    OrderedBall,
     Points,
+    SchattenBall,
+    Slab,
+    TensorPower,
     TopBall,
     Zonotope,
     difference_body,
     hull,
+    intersection,
+    kronecker,
     minkowski_sum,
 )
 from lownoise import (
     product as side_by_side,
 )
 from lownoise.certificate import order_norm
+from oracles import HALF_DISC, ellipsoid, in_half_disc, to_half_disc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,7 +139,10 @@ class Member:
 
     `sample` draws points of K by its definition, apart from the code under test, shape (n, d), some
     of them extreme; `gamma` is Γ_p(K) where it is known; `gap` is what its certificate must reach;
-    `slow` says that bringing in a record takes a search, so that fewer are tried.
+    `near` is the part of each width that 10,000 of those points must fill; `slow` says that
+    bringing in a record takes a search, so that fewer are tried; `partner` makes the domain of so
+    many coordinates that it is combined with; `refuses` names the operations of
+    tests/test_members.py that have no form for it: there the law is that they are refused.
     """
 
     name: str
@@ -137,7 +150,10 @@ class Member:
     sample: Sampler
     gamma: Callable[[float], float] | None = None
     gap: float = 2e-6
+    near: float = 0.9
     slow: bool = False
+    partner: Callable[[int], AbstractDomain] = Ball
+    refuses: frozenset[str] = frozenset()
 
 
 def in_ball(d: int, order: float) -> Sampler:
@@ -195,7 +211,85 @@ def by_norm(d: int, norm: Callable[[Vector], Vector]) -> Sampler:
     return sample
 
 
+def spectra(rows: int, columns: int, values: Sampler) -> Sampler:
+    """Matrices of random singular vectors, row by row; `values` draws their singular values."""
+
+    def sample(rng: np.random.Generator, n: int) -> Vector:
+        u, _, v = np.linalg.svd(rng.normal(size=(n, rows, columns)), full_matrices=False)
+        return ((u * values(rng, n)[:, None]) @ v).reshape(n, rows * columns)
+
+    return sample
+
+
+def tensors(sample: Sampler, power: int) -> Sampler:
+    """Tensor powers of points."""
+
+    def own(rng: np.random.Generator, n: int) -> Vector:
+        x = sample(rng, n)
+        found = x
+        for _ in range(power - 1):
+            found = np.einsum("ni,nj->nij", found, x).reshape(n, -1)
+        return found
+
+    return own
+
+
+def pairwise(first: Sampler, second: Sampler) -> Sampler:
+    """Points x ⊗ y, every other of them mixed with the one before."""
+
+    def own(rng: np.random.Generator, n: int) -> Vector:
+        found = np.einsum("ni,nj->nij", first(rng, n), second(rng, n)).reshape(n, -1)
+        share = rng.random((n, 1)) * (np.arange(n) % 2)[:, None]
+        return (1 - share) * found + share * np.roll(found, 1, axis=0)
+
+    return own
+
+
+def choices(d: int) -> Sampler:
+    """Choices of signs."""
+    return lambda rng, n: rng.choice([-1.0, 1.0], (n, d))
+
+
+def rays(middle: Vector, leave: Callable[[Vector], Vector]) -> Sampler:
+    """Points on rays from a point inside, half of them where the ray leaves: at `leave`(u) ≥ 0."""
+
+    def sample(rng: np.random.Generator, n: int) -> Vector:
+        u = rng.normal(size=(n, middle.size)) * (rng.random((n, middle.size)) < 0.8)
+        size = np.linalg.norm(u, axis=1)
+        u /= np.where(size > 0, size, 1.0)[:, None]
+        part = np.where(rng.random(n) < 0.5, 1.0, rng.random(n))
+        return middle + (part * leave(u))[:, None] * u
+
+    return sample
+
+
+def upwards(sample: Sampler) -> Sampler:
+    """Points of the plane, those below the axis mirrored."""
+
+    def own(rng: np.random.Generator, n: int) -> Vector:
+        x = sample(rng, n)
+        return np.stack([x[:, 0], np.abs(x[:, 1])], axis=1)
+
+    return own
+
+
+def out_of_planes(normals: Vector, rooms: Vector) -> Callable[[Vector], Vector]:
+    """Where rays leave {x : ⟨normal, x − middle⟩ ≤ room}."""
+
+    def leave(u: Vector) -> Vector:
+        along = u @ normals.T
+        return np.min(np.where(along > 0, rooms / np.where(along > 0, along, 1.0), 1e6), axis=1)
+
+    return lambda u: np.where(np.any(u != 0, axis=1), leave(u), 0.0)
+
+
+def cross(d: int) -> Points:
+    """The corners of the ℓ₁ ball."""
+    return Points(np.vstack([np.eye(d), -np.eye(d)]))
+
+
 AWAY = np.array([1e3, -2.0, 0.5])
+NEAR = np.array([1.0, -2.0, 0.5])
 TURNED = np.random.default_rng(1).normal(size=(3, 3)) * [[1.0], [10.0], [0.1]]
 FEW = np.random.default_rng(2).normal(size=(6, 3))
 MANY = np.random.default_rng(3).normal(size=(25, 3))
@@ -206,6 +300,14 @@ AXES = np.array([1e-3, 1.0, 1e3])
 def of_ball(radius: float, order: float) -> Callable[[float], float]:
     return lambda p: radius * 3 ** (1 / p + max(0.5 - 1 / order, 0.0))
 
+
+def entries(counts: list[int], p: float) -> float:
+    """Γ_p of signs, each of which stands in so many coordinates (docs/theory.md)."""
+    return float(np.sum(np.power(counts, 2 / (p + 2.0))) ** ((p + 2) / (2 * p)))
+
+
+# what has no form yet beside others, and of which no images are known
+ALONE = frozenset({"image", "sum", "product", "kronecker", "projection", "hull"})
 
 MEMBERS = (
     Member(
@@ -219,6 +321,13 @@ MEMBERS = (
         Points(np.eye(3)),
         lambda rng, n: np.eye(3)[rng.integers(0, 3, n)],
         lambda p: 2 / 3 * 3 ** (1 / p),
+        partner=cross,
+    ),
+    Member(
+        "a few points",
+        Points(FEW + AWAY),
+        lambda rng, n: (FEW + AWAY)[rng.integers(0, len(FEW), n)],
+        partner=cross,
     ),
     *(
         Member(
@@ -256,7 +365,13 @@ MEMBERS = (
         lambda p: order_norm(np.linalg.norm(FLAT, axis=1), p),
     ),
     Member("zonotope", Zonotope(FEW, AWAY), moved(in_ball(6, math.inf), FEW.T, AWAY)),
-    Member("zonotope of many", Zonotope(MANY), moved(in_ball(25, math.inf), MANY.T, 0.0), gap=0.26),
+    Member(
+        "zonotope of many",
+        Zonotope(MANY),
+        moved(in_ball(25, math.inf), MANY.T, 0.0),
+        gap=0.26,
+        near=0.65,
+    ),
     Member(
         "two largest",
         TopBall(3, 2),
@@ -306,5 +421,118 @@ MEMBERS = (
         mixed(in_ball(3, 2.0), moved(in_ball(3, 2.0), TURNED, 0.0)),
         gap=0.5,
         slow=True,
+    ),
+    Member(
+        "two largest of weights",
+        OrderedBall([3.0, 2.0, 0.5]),
+        by_norm(3, lambda x: np.sort(np.abs(x), axis=1) @ [0.5, 2.0, 3.0]),
+    ),
+    Member(
+        "capped ball",
+        intersection(Ball(3), Box([-0.6, -0.5, -0.7], [0.6, 0.5, 0.7])),
+        by_norm(
+            3,
+            lambda x: np.maximum(
+                np.linalg.norm(x, axis=1), np.max(np.abs(x) / [0.6, 0.5, 0.7], axis=1)
+            ),
+        ),
+    ),
+    Member(
+        "Kronecker product",
+        kronecker(Ball(2, 2.0), Ball(2, order=1.0)),
+        pairwise(moved(in_ball(2, 2.0), 2.0, 0.0), in_ball(2, 1.0)),
+        lambda p: 2.0 * 2 ** (1 / p) * 2 ** (1 / p),  # 002, Lemma 62
+        refuses=frozenset({"kronecker"}),
+    ),
+    Member(
+        "operator norm",
+        OperatorNormBall(2, 2, 2.0, [[1.0, 0.0], [0.0, -30.0]]),
+        moved(spectra(2, 2, in_ball(2, math.inf)), 2.0, np.array([1.0, 0.0, 0.0, -30.0])),
+        lambda p: 2.0 * math.sqrt(2) * 4 ** (1 / p),
+        refuses=frozenset({"kronecker"}),
+    ),
+    Member(
+        "nuclear norm",
+        SchattenBall(2, 3, 1.0),
+        spectra(2, 3, in_ball(2, 1.0)),
+        lambda p: 6 ** (1 / p),
+        refuses=frozenset({"kronecker"}),
+    ),
+    Member(
+        "Schatten 4",
+        SchattenBall(3, 2, 4.0, 0.1),
+        moved(spectra(3, 2, in_ball(2, 4.0)), 0.1, 0.0),
+        lambda p: 0.1 * 2**0.25 * 6 ** (1 / p),
+        refuses=frozenset({"kronecker"}),
+    ),
+    Member(
+        "Ky Fan 2",
+        KyFanBall(3, 3, 2),
+        spectra(3, 3, by_norm(3, lambda x: np.sort(np.abs(x), axis=1)[:, 1:].sum(axis=1))),
+        lambda p: 9 ** (1 / p),
+        refuses=frozenset({"kronecker"}),
+    ),
+    Member(
+        "pairs of signs",
+        TensorPower(3, 2, radius=2.0),
+        tensors(moved(choices(3), 2.0, 0.0), 2),
+        # each pair of indices stands in two entries
+        lambda p: 4 * (math.sqrt(3) if math.isinf(p) else entries([2, 2, 2], p)),
+        partner=cross,
+    ),
+    Member(
+        "triples of signs",
+        TensorPower(2, 3),
+        tensors(choices(2), 3),
+        # i alone and i beside both others' pairs: four entries for each of the two signs
+        lambda p: math.sqrt(2) if math.isinf(p) else entries([4, 4], p),
+        partner=cross,
+    ),
+    Member(
+        "pairs of a ball's coordinates",
+        TensorPower(2, 2, "ball", 2.0),
+        tensors(moved(in_ball(2, 2.0), 2.0, 0.0), 2),
+        refuses=ALONE | {"plan", "workload"},
+    ),
+    Member(
+        "triples of a ball's coordinates",
+        TensorPower(2, 3, "ball"),
+        tensors(in_ball(2, 2.0), 3),
+        gap=0.2,
+        near=0.75,  # the greatest value of a cubic form has no formula: a bound
+        refuses=ALONE | {"plan", "workload"},
+    ),
+    Member(
+        "counts with caps and a total",
+        intersection(Box([0, 0, 0], [3, 4, 5]), Slab([1, 1, 1], 0, 7)),
+        rays(
+            np.ones(3),
+            out_of_planes(
+                np.vstack([-np.eye(3), np.eye(3), np.ones((1, 3))]),
+                np.array([1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 4.0]),
+            ),
+        ),
+        gap=0.1,
+        refuses=ALONE,
+    ),
+    Member(
+        "half disc of a program",
+        Oracle(2, HALF_DISC, reach=[1, 1], clamp=to_half_disc, contains=in_half_disc),
+        upwards(in_ball(2, 2.0)),
+        gap=0.16,  # of its differences; √(4/3) at most
+        refuses=ALONE,
+    ),
+    Member(
+        "ellipsoid of a program",
+        Oracle(
+            3,
+            ellipsoid(TURNED, NEAR),
+            center=NEAR,
+            reach=np.linalg.norm(TURNED, axis=1) * (1 + 1e-12),
+            clamp=Ellipsoid(TURNED, NEAR).clamp,
+        ),
+        moved(in_ball(3, 2.0), TURNED, NEAR),
+        lambda p: order_norm(np.linalg.norm(TURNED, axis=1), p),
+        refuses=ALONE,
     ),
 )

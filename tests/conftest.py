@@ -1,7 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test runs under."""
 
+import numpy as np
+import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)
 settings.load_profile("ci")
+
+STARTS = {}
+
+
+def pytest_collection_finish(session):
+    """Remember where each test module's own generators stand before any test has drawn."""
+    for module in {item.getparent(pytest.Module) for item in session.items} - {None}:
+        own = [g for g in vars(module.obj).values() if isinstance(g, np.random.Generator)]
+        STARTS[module.obj.__name__] = [(g.bit_generator, g.bit_generator.state) for g in own]
+
+
+@pytest.fixture(autouse=True)
+def _same_draws_in_any_order(request):
+    """Every test draws what it would draw alone."""
+    if isinstance(request.node, pytest.Function):
+        for generator, state in STARTS[request.module.__name__]:
+            generator.state = state

@@ -89,6 +89,29 @@ def test_release_the_whole_way(folder):
     refused(run(folder, "release", "spec.toml"), "too little of its 0.5-zCDP left")
 
 
+def test_a_declared_domain_goes_the_whole_way(folder):
+    opened(folder)
+    disc = 'columns = ["x", "y"]\ndomain = { kind = "ball", dimension = 2, radius = 5 }\n[budget]'
+    head, rest = SPEC.split("[question.columns]")
+    text = head + disc + rest.split("[budget]")[1]
+    (folder / "disc.toml").write_text(text)
+    planned = ln.Plan.from_json(run(folder, "plan", "disc.toml", "--json").stdout)
+    assert planned.certificate.gap < 1e-6
+    done = run(folder, "release", "disc.toml", "--json", "--out", "made")
+    assert done.returncode == 0, done.stderr
+    answer = ln.Release.from_json(done.stdout)
+    rows = pd.read_csv(folder / "t.csv").to_numpy()
+    inside = rows / np.maximum(1, np.linalg.norm(rows, axis=1) / 5)[:, None]
+    assert np.all(np.abs(answer.estimate - inside.mean(axis=0)) < 8 * answer.standard_deviation)
+    found = json.loads(run(folder, "enclose", "disc.toml", "--json").stdout)
+    assert found["names"] == ["x", "y"]
+    assert found["certificate"]["upper"] == pytest.approx(5 * np.sqrt(2))
+    (folder / "odd.toml").write_text(text.replace("radius = 5", "radius = -5"))
+    done = run(folder, "enclose", "odd.toml")
+    assert done.returncode == 2
+    assert "question.domain: Ball.radius=-5 is out of range" in done.stderr
+
+
 def test_release_prints_a_table_for_people(folder):
     opened(folder)
     done = run(folder, "release", "spec.toml")

@@ -6,7 +6,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import SpecError
-from lownoise.spec import read_spec
+from lownoise.spec import read_domain, read_spec
 
 GOOD = """
 [question]
@@ -145,3 +145,143 @@ def test_a_file_that_cannot_be_read(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SpecError, match="not TOML"):
         read_spec(tmp_path / "bytes.toml")
+
+
+ROUND = """
+[question]
+relation = "substitute"
+size = 100
+columns = ["east", "north", "hour"]
+
+[question.domain]
+kind = "product"
+
+[[question.domain.domains]]
+kind = "ball"
+dimension = 2
+radius = 3
+center = [1, 1]
+
+[[question.domain.domains]]
+kind = "box"
+lower = [0]
+upper = [24]
+
+[budget]
+rho = 0.1
+"""
+NAMES = ["east", "north", "hour"]
+PRODUCT = ln.product(ln.Ball(2, 3, center=[1, 1]), ln.Box([0], [24]))
+
+
+def test_a_declared_domain_is_the_one_that_code_makes(tmp_path):
+    spec = read_spec(written(tmp_path, ROUND))
+    more = {"budget": ln.zcdp(0.1), "relation": "substitute", "size": 100}
+    assert spec.plan().to_json() == ln.plan(ln.Mean(NAMES, PRODUCT), **more).to_json()
+    # with points that stand in, and weights, of some columns
+    named = "{ east = { center = 2, weight = 4 }, north = { missing = 0.5 }, hour = {} }"
+    text = ROUND.replace('["east", "north", "hour"]', named)
+    question = ln.Mean(NAMES, PRODUCT, center=[2, 1, 12], missing=[2, 0.5, 12])
+    by_code = ln.plan(question, weights=[4, 1, 1], **more)
+    assert read_spec(written(tmp_path, text)).plan().to_json() == by_code.to_json()
+
+
+def test_the_stand_in_is_the_domains_own_point_nearest_to_the_center(tmp_path):
+    named = "{ east = { center = 4 }, north = { center = 4 }, hour = {} }"
+    text = ROUND.replace('["east", "north", "hour"]', named)
+    asked = read_spec(written(tmp_path, text)).question.asked()
+    assert asked.center.tolist() == [4, 4, 12]
+    assert asked.missing[:2] == pytest.approx([1 + 3 / np.sqrt(2)] * 2)
+
+
+def test_dropping_and_ranges_go_with_a_declared_domain(tmp_path):
+    text = ROUND.replace("size = 100", 'missing = "drop"\nweights = "range"')
+    terms = read_spec(written(tmp_path, text.replace("substitute", "add_remove"))).plan().terms
+    assert terms.question.drops_missing
+    assert terms.weights[:3] == pytest.approx([1 / 6, 1 / 6, 1 / 24])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("radius = 3", "radius = -3", "question.domain.domains.0: Ball.radius=-3 is out of range"),
+        ("radius = 3", 'radius = "3"', "question.domain.domains.0.radius: is not a number"),
+        ("radius = 3", "radus = 3", "question.domain.domains.0.radus: is no field of ball, which"),
+        ("dimension = 2", "dimension = 2.0", "domains.0.dimension: is no whole number"),
+        ("dimension = 2", "dimension = true", "domains.0.dimension: is no whole number"),
+        ("dimension = 2", "dimension = 99999999999", "domains.0.dimension: is too large"),
+        ("dimension = 2", "", "question.domain.domains.0.dimension: field required"),
+        ("dimension = 2", "dimension = 3", "domains.0: Ball.center has 2 coordinates for 3"),
+        ('kind = "box"', 'kind = "bix"', "domains.1.kind: is no kind of domain; give one of ball,"),
+        ('kind = "box"', "", "question.domain.domains.1.kind: is no kind"),
+        ("lower = [0]", 'lower = ["0"]', "question.domain.domains.1.lower: is no list of numbers"),
+        ("lower = [0]", "lower = [30]", "question.domain.domains.1: Box.lower[0]"),
+        ("upper = [24]", "upper = [1" + "0" * 400 + "]", "question.domain.domains.1: Box.upper"),
+        ("columns = [", 'columns = ["x", ', "question.columns: has 4 names for the 3 coordinates"),
+        ('"east", "north"', '"east", "east"', "question.columns: names 'east' twice"),
+        ("columns = [", "columns = [1, ", "question.columns: "),
+        ('columns = ["east", "north", "hour"]', "", "question.columns: is missing"),
+        (
+            'columns = ["east", "north", "hour"]',
+            "columns = { east = { lower = 0 }, north = {}, hour = {} }",
+            "question.columns.east.lower: stands beside question.domain",
+        ),
+        (
+            'columns = ["east", "north", "hour"]',
+            "columns = { east = { center = 99 }, north = {}, hour = {} }",
+            "question: Mean.center[0]=99.0 is outside",
+        ),
+        ("columns = [", 'points = "l.csv"\ncolumns = [', "question.columns: has both points and"),
+        ('kind = "product"', 'kind = "sum"', "question.domain.kind: is no kind of domain"),
+        ('kind = "product"', 'kind = "hull"', "question.domain: hull[1] has 1 coordinates"),
+    ],
+)
+def test_one_mistake_in_a_domain_is_one_line_with_its_path(old, new, said, tmp_path):
+    assert old in ROUND
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, ROUND.replace(old, new)))
+    head, *lines = str(refusal.value).splitlines()
+    assert head.endswith("has a mistake:")
+    (line,) = lines
+    assert line.startswith(f"  {said}") or f".{said}" in line
+    assert len(line) < 400
+
+
+def test_mistakes_in_a_domain_stand_among_the_others(tmp_path):
+    text = ROUND.replace("radius = 3", "radius = nan\nodd = 1").replace("lower = [0]", "")
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, text.replace("rho = 0.1", "rho = -1")))
+    said = str(refusal.value)
+    for mistake in ("question.domain.domains.0.odd: ", "domains.1.lower: field", "budget.rho: "):
+        assert mistake in said
+    assert "has 3 mistakes" in said  # a constructor is asked once its fields are right
+
+
+def test_a_domain_that_is_no_domain_of_records(tmp_path):
+    slab = 'kind = "slab"\nnormal = [1, 1, 1]\nlower = 0\nupper = 1\n[budget]'
+    text = ROUND[: ROUND.index('kind = "product"')] + slab + "\nrho = 1"
+    with pytest.raises(SpecError, match=r"question: Mean\.domain=Slab is no domain of records"):
+        read_spec(written(tmp_path, text))
+    with pytest.raises(SpecError, match=r"question\.domain: is no table; give one with kind"):
+        read_spec(written(tmp_path, GOOD.replace("size = 100", 'size = 100\ndomain = "ball"')))
+
+
+def test_a_domain_alone_or_of_a_specification(tmp_path):
+    names, domain = read_domain(written(tmp_path, ROUND))
+    assert names == ("east", "north", "hour")
+    text = '[domain]\nkind = "schatten_ball"\nrows = 2\ncolumns = 2\norder = inf'
+    names, domain = read_domain(written(tmp_path, text))
+    assert names == ("x1", "x2", "x3", "x4")
+    assert domain.support(np.array([1.0, 0, 0, 1])) == pytest.approx(2)
+    few = written(tmp_path, 'columns = ["x"]\ndomain = { kind = "ball", dimension = 2 }')
+    with pytest.raises(SpecError, match="columns: has 1 names for the 2 coordinates of domain"):
+        read_domain(few)
+    with pytest.raises(SpecError, match="domain: field required"):
+        read_domain(written(tmp_path, "columns = []"))
+
+
+@pytest.mark.parametrize("text", ["a = 1" + "0" * 5000, "a = " + "[" * 5000 + "]" * 5000])
+def test_a_file_that_no_reader_takes(tmp_path, text):
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, text))
+    assert "\n" not in str(refusal.value)

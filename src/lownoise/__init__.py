@@ -42,12 +42,13 @@ if TYPE_CHECKING:
     )
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
-    from lownoise.planning import Plan, plan
+    from lownoise.planning import Plan, TablePlan, plan
     from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, zcdp
     from lownoise.quadratics import Farthest, farthest
     from lownoise.release import Release
+    from lownoise.tables import TableRelease
     from lownoise.verification import verify
-    from lownoise.workloads import Mean
+    from lownoise.workloads import Marginals, Mean
 
 __version__ = "0.1.0"
 
@@ -60,6 +61,7 @@ __all__ = [
     "Farthest",
     "KyFanBall",
     "Ledger",
+    "Marginals",
     "Mean",
     "OperatorNormBall",
     "Oracle",
@@ -69,6 +71,8 @@ __all__ = [
     "Release",
     "SchattenBall",
     "Slab",
+    "TablePlan",
+    "TableRelease",
     "TensorPower",
     "TopBall",
     "UnitarilyInvariantBall",
@@ -116,12 +120,15 @@ _HOMES = {
     "Enclosure": "lownoise.enclosure",
     "Factorization": "lownoise.factorization",
     "Ledger": "lownoise.privacy",
+    "Marginals": "lownoise.workloads",
     "Mean": "lownoise.workloads",
     "Oracle": "lownoise.domains",
     "Plan": "lownoise.planning",
     "Points": "lownoise.domains",
     "Release": "lownoise.release",
     "Slab": "lownoise.domains",
+    "TablePlan": "lownoise.planning",
+    "TableRelease": "lownoise.tables",
     "TensorPower": "lownoise.domains",
     "approx_dp": "lownoise.privacy",
     "convert": "lownoise.privacy",

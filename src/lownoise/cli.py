@@ -141,7 +141,9 @@ def verify(
 
 @app.command()
 def enclose(
-    points: Annotated[Path, typer.Argument(help="A CSV file: a header, then one point a row.")],
+    domain: Annotated[
+        Path, typer.Argument(help="A CSV file of points under a header, or a TOML file.")
+    ],
     *,
     order: Annotated[float, typer.Option(help="p in [2, inf], the norm of the error.")] = 2.0,
     rtol: Annotated[float, typer.Option(help="The relative gap to reach.")] = 1e-6,
@@ -150,16 +152,16 @@ def enclose(
     ] = False,
     as_json: _Json = False,
 ) -> None:
-    """Find the least ellipsoid around a public list of points, and prove how close to least."""
+    """Find the least ellipsoid around a public domain, and prove how close to least it is."""
     from lownoise import report
     from lownoise.domains import difference_body
     from lownoise.enclosure import enclose as least
-    from lownoise.listed import read_points
+    from lownoise.spec import read_domain
 
-    names, domain = read_points(points)
-    with _solving("enclosing the points") as progress:
+    names, known = read_domain(domain)
+    with _solving("enclosing the domain") as progress:
         found = least(
-            difference_body(domain) if difference else domain,
+            difference_body(known) if difference else known,
             order=order,
             rtol=rtol,
             progress=progress,

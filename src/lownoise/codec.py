@@ -13,7 +13,7 @@ import math
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
+    from lownoise.certificate import Certificate
     from lownoise.domains import AbstractKnownDomain
+    from lownoise.terms import Cost
 
 VERSION = 1
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
@@ -204,7 +206,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
     terms = Terms(
         question=question,
         budget=budget_from_dict(fields["budget"]),
-        order=_order(fields["order"]),
+        order=order_from(fields["order"]),
         weights=weights,
         dual=dual,
         plain_dual=plain_dual,
@@ -234,10 +236,41 @@ def _hint(noise: dict[str, Any]) -> Vector | None:
 
 def derived(terms: Terms) -> dict[str, Any]:
     """Return what follows from the terms, for the readers of a file."""
-    certificate, cost = terms.certificate, terms.cost
     return {
         "names": list(terms.names),
         "standard_deviation": terms.standard_deviation.tolist(),
+        **promises(terms),
+    }
+
+
+class Promises(Protocol):
+    """What the terms of every release promise."""
+
+    @property
+    def error(self) -> float:
+        """The error of the answers."""
+
+    @property
+    def objective(self) -> float:
+        """What was made small."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """How small it can be made."""
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's error is below."""
+
+    @property
+    def cost(self) -> Cost:
+        """What the release reveals."""
+
+
+def promises(terms: Promises) -> dict[str, Any]:
+    """Return what every release promises, as JSON values."""
+    certificate, cost = terms.certificate, terms.cost
+    return {
         "error": terms.error,
         "objective": terms.objective,
         "certificate": {"lower": certificate.lower, "upper": certificate.upper},
@@ -251,7 +284,12 @@ def derived(terms: Terms) -> dict[str, Any]:
     }
 
 
-def _order(value: float | str) -> float:
+def order_from(value: float | str) -> float:
+    """Return the order that a file states.
+
+    Raises:
+        FileError: where it is below 2.
+    """
     order = math.inf if value == "inf" else float(value)
     if not order >= 2:  # noqa: PLR2004
         raise FileError(f"order={order} is below 2")

@@ -28,6 +28,7 @@ from lownoise.bodies import (
 from lownoise.domains import (
     AbstractClampedDomain,
     AbstractKnownDomain,
+    BallPower,
     Box,
     CubePower,
     Points,
@@ -140,8 +141,9 @@ def _(domain: Product) -> Coordinates:
 
 
 @coordinates.register(CubePower)
-def _(domain: CubePower) -> Coordinates:
-    k = domain.base.dimension
+@coordinates.register(BallPower)
+def _(domain: CubePower | BallPower) -> Coordinates:
+    k = domain.pivots.size
     if domain.dimension * k > _MOST_COPIES:
         raise DomainError(
             f"TensorPower.power={domain.power} has {domain.dimension:,} entries of {k:,} different "
@@ -269,7 +271,7 @@ def _still_product(domain: Product, center: Vector, chosen: Coordinates) -> Body
 
 def fits(domain: AbstractClampedDomain | Box | CubePower | Points, chosen: Coordinates) -> bool:
     """Return whether every point of the domain is what its summed coordinates say."""
-    if isinstance(domain, CubePower):
+    if isinstance(domain, (BallPower, CubePower)):
         return chosen.implied
     d = domain.dimension
     rising = bool(np.all(np.diff(chosen.pivots) > 0))

@@ -27,6 +27,7 @@ from lownoise.bodies import (
     TranslatedPoints,
     image_body,
 )
+from lownoise.bodies.kernels import sphere_moments
 from lownoise.domains import (
     AbstractDomain,
     AbstractKnownDomain,
@@ -47,7 +48,6 @@ from lownoise.domains import (
     as_image,
     known_set,
 )
-from lownoise.domains.tensor_ball import sphere_moments
 from lownoise.errors import DomainError, PlanError
 from lownoise.sensitivity import sensitivity_body
 from lownoise.shapes import DenseShape, DiagonalShape, SelectedShape

@@ -13,18 +13,22 @@ import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.certificate import (
+    AbstractVertexDual,
     CornerDual,
     ImageDual,
     JointDual,
     OracleDual,
+    OrthantDual,
     PointDual,
     ProductDual,
+    RotationDual,
     SectionDual,
     SquaresDual,
 )
 from lownoise.coordinates import Coordinates, coordinates, fits
 from lownoise.domains import (
     AbstractClampedDomain,
+    BallPower,
     Box,
     CubePower,
     Points,
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Integers, Vector
-    from lownoise.certificate import Dual
+    from lownoise.certificate import AbstractDual
     from lownoise.neighbours import Relation
     from lownoise.shapes import AbstractShape
 
@@ -93,7 +97,7 @@ def coordinates_from_dict(
     Raises:
         FileError: where they do not describe the domain.
     """
-    if isinstance(domain, CubePower):
+    if isinstance(domain, (BallPower, CubePower)):
         return coordinates(domain)
     if "pivots" not in fields:
         every = np.arange(domain.dimension)
@@ -161,7 +165,7 @@ _SHAPES: dict[str, Callable[[dict[str, Any], int], AbstractShape]] = {
 }
 
 
-def evidence_to_dict(dual: Dual, plain: Dual) -> dict[str, Any]:
+def evidence_to_dict(dual: AbstractDual, plain: AbstractDual) -> dict[str, Any]:
     """Return the evidence for the weighted and for the plain bound."""
     return _evidence(dual, plain)
 
@@ -180,9 +184,8 @@ def _(dual: CornerDual, plain: CornerDual) -> dict[str, Any]:
     }
 
 
-@_evidence.register(PointDual)
-@_evidence.register(ProductDual)
-def _(dual: PointDual | ProductDual, plain: PointDual | ProductDual) -> dict[str, Any]:
+@_evidence.register(AbstractVertexDual)
+def _(dual: AbstractVertexDual, plain: AbstractVertexDual) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "points"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
@@ -231,7 +234,20 @@ def _(dual: JointDual, plain: JointDual) -> dict[str, Any]:
     return fields
 
 
-def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Dual, Dual]:
+@_evidence.register(RotationDual)
+@_evidence.register(OrthantDual)
+def _(dual: RotationDual | OrthantDual, plain: RotationDual | OrthantDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "rotations"}
+    for prefix, each in (("", dual), ("plain_", plain)):
+        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
+        fields[f"{prefix}masses"] = each.weights.tolist()
+        if isinstance(each, RotationDual):
+            fields[f"{prefix}alone"] = each.alone
+            fields[f"{prefix}cosines"] = each.angles.tolist()
+    return fields
+
+
+def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[AbstractDual, AbstractDual]:
     """Return the evidence of those fields, for `answers` answers.
 
     Raises:
@@ -242,12 +258,12 @@ def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[Dual, Dual
     return read(fields, "", answers), read(fields, "plain_", answers)
 
 
-def _corners(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _corners(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     name = f"{prefix}query_weights"
     return CornerDual(numbers(fields[name], f"evidence.{name}", answers))
 
 
-def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     expect(f"evidence.{prefix}measure", fields[f"{prefix}measure"], tuple(_MEASURES))
     indices = _whole(fields[f"{prefix}vertices"], f"evidence.{prefix}vertices", (1, 2))
     return _MEASURES[fields[f"{prefix}measure"]](
@@ -257,7 +273,7 @@ def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     )
 
 
-def _images(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _images(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
     if f"{prefix}squares" in fields:
         squares = fields[f"{prefix}squares"]
@@ -267,7 +283,7 @@ def _images(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     return ImageDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
 
 
-def _found(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _found(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     name = f"evidence.{prefix}points"
     given = fields[f"{prefix}points"]
     shape = np.shape(given)
@@ -280,14 +296,14 @@ def _found(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     )
 
 
-def _sections(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _sections(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
     points = table(fields[f"{prefix}points"], f"evidence.{prefix}points")
     weights = fields[f"{prefix}vertex_weights"]
     return SectionDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
 
 
-def _joint(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
+def _joint(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     parts = []
     for own in fields[f"{prefix}parts"]:
         expect("evidence.parts.kind", own["kind"], tuple(_EVIDENCE))
@@ -296,13 +312,27 @@ def _joint(fields: dict[str, Any], prefix: str, answers: int) -> Dual:
     return JointDual(tuple(parts), numbers(fields[name], f"evidence.{name}", answers))
 
 
-_MEASURES: dict[str, Callable[..., Dual]] = {"list": PointDual, "product": ProductDual}
-_EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], Dual]] = {
+def _rotations(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
+    queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
+    masses = fields[f"{prefix}masses"]
+    weights = numbers(masses, f"evidence.{prefix}masses", len(masses))
+    if f"{prefix}cosines" not in fields:
+        return OrthantDual(weights, queries)
+    alone = numbers([fields[f"{prefix}alone"]], f"evidence.{prefix}alone", 1)
+    given = fields[f"{prefix}cosines"]
+    name = f"evidence.{prefix}cosines"
+    cosines = vector(given, field=name, error=FileError) if given else frozen(np.zeros(0))
+    return RotationDual(float(alone[0]), weights, cosines, queries)
+
+
+_MEASURES: dict[str, Callable[..., AbstractDual]] = {"list": PointDual, "product": ProductDual}
+_EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], AbstractDual]] = {
     "corners": _corners,
     "found": _found,
     "images": _images,
     "joint": _joint,
     "points": _vertices,
+    "rotations": _rotations,
     "sections": _sections,
 }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
@@ -21,13 +21,17 @@ from lownoise.neighbours import Change
 from lownoise.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     from lownoise.arrays import Vector
     from lownoise.domains import AbstractKnownDomain
+    from lownoise.engines import Totals
     from lownoise.entropy import Entropy
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import GaussianEvent, Ledger
     from lownoise.terms import Terms
+
+T = TypeVar("T")
 
 
 @final
@@ -236,25 +240,48 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
         raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
     if oracle_of(terms.question.domain) is not None:
         codec.derived(terms)  # a program that fails must do so before anything is paid
-    number = ledger.reserve(terms.mechanism.event, _note(terms)) if ledger else 0
-    try:
+
+    def read() -> Totals:
         totals = duckdb.totals(terms.mechanism.query, table)
         terms.mechanism.check(totals)
+        return totals
+
+    totals, spend = charged(ledger, terms.mechanism.event, _note(terms), read)
+    integers = terms.mechanism.run(totals, entropy=entropy)
+    return Release(terms=terms, integers=integers, spend=spend, created=now(), versions=versions())
+
+
+def charged(
+    ledger: Ledger | None, event: GaussianEvent, note: str, read: Callable[[], T]
+) -> tuple[T, Spend | None]:
+    """Reserve the cost, read the table, settle the cost; return what was read, and who paid.
+
+    Args:
+        ledger: the account that pays, or None.
+        event: what will be revealed.
+        note: what the ledger says of it.
+        read: reads the table; a `TableError` of it must follow from the schema and from what is
+            public, for it gives the spend back.
+
+    Raises:
+        LedgerError: where the account cannot pay; then nothing has been read.
+    """
+    number = ledger.reserve(event, note) if ledger else 0
+    try:
+        found = read()
         if ledger:
             ledger.settle(number)  # from here on nothing gives the spend back
-    except (TableError, LedgerError):  # known from the schema and the public size alone
+    except (TableError, LedgerError):
         if ledger:
             with suppress(LedgerError):  # what cannot be cancelled counts
                 ledger.cancel(number)
         raise
-    integers = terms.mechanism.run(totals, entropy=entropy)
-    return Release(
-        terms=terms,
-        integers=integers,
-        spend=Spend(ledger.dataset, number) if ledger else None,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        versions=_versions(),
-    )
+    return found, Spend(ledger.dataset, number) if ledger else None
+
+
+def now() -> str:
+    """Return the time, UTC, ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 _FEW_NAMES = 3  # in a ledger's note
@@ -267,7 +294,8 @@ def _note(terms: Terms) -> str:
     return f"{hidden}mean of {', '.join(columns) if few else f'{len(columns)} columns'}"[:200]
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions that a release is made with."""
     import platform
     from importlib.metadata import version
 

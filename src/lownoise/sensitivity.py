@@ -32,11 +32,14 @@ from lownoise.bodies import (
     SectionBody,
     SymmetricBox,
     SymmetricPoints,
+    TensorBall,
+    TensorChanges,
     image_body,
 )
 from lownoise.domains import (
     AbstractClampedDomain,
     AbstractKnownDomain,
+    BallPower,
     Box,
     CubePower,
     Image,
@@ -101,8 +104,8 @@ def _(domain: Points, relation: Word, center: Vector) -> AbstractBody:
 
 @sensitivity_body.register(AbstractClampedDomain)
 def _(domain: AbstractClampedDomain, relation: Word, center: Vector) -> AbstractBody:
-    d = domain.dimension
-    return changes(domain, relation, center, np.arange(d), np.ones(d))
+    kept = domain.pivots if isinstance(domain, BallPower) else np.arange(domain.dimension)
+    return changes(domain, relation, center, kept, np.ones(kept.size))
 
 
 @singledispatch
@@ -256,6 +259,25 @@ def _(
         frozen(rows), frozen(np.zeros(m + 1)), product_base([own.base, NormBase(1, math.inf)])
     )
     return SectionBody(lifted, "lifted", inside=section, shift=frozen(np.append(-away / step, 1.0)))
+
+
+@changes.register(BallPower)
+def _(
+    domain: BallPower,
+    relation: Word,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
+) -> AbstractBody:
+    if not np.array_equal(pivots, domain.pivots):
+        raise DomainError("TensorPower of a ball is summed by its different entries; plan again")
+    differences = relation == "substitute"
+    ball = TensorBall(domain.size, domain.power, 1.0, differences)
+    # the greatest length is a product of `power` roundings, all of which may have gone down
+    size = domain.value * (1 + domain.power * 2.0**-52) / step
+    if differences:
+        return TensorChanges(ball, frozen(size), frozen(np.zeros(step.size)))
+    return TensorChanges(ball, frozen(size), frozen(center[pivots] / step), 1.0)
 
 
 @sensitivity_body.register(CubePower)

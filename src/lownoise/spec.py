@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PlainValidator,
     ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from lownoise.declared import declared_domain
 from lownoise.domains import Box
-from lownoise.errors import SpecError
+from lownoise.errors import LownoiseError, SpecError
 from lownoise.listed import read_points
 from lownoise.planning import COUNT_SHARE, plan
 from lownoise.privacy import Budget, Ledger, approx_dp, gaussian_dp, zcdp
@@ -32,11 +35,45 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+    from lownoise.domains import AbstractDomain
     from lownoise.planning import Plan
     from lownoise.solvers import Progress
 
 
 _Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
+
+_BOUNDED = "bounded"
+_BY_DOMAIN = "domain"
+
+
+def _said(text: str) -> PydanticCustomError:
+    """Return a mistake in the words of a constructor, which start with the field's name there."""
+    return PydanticCustomError(_BY_DOMAIN, "{said}", {"said": text})
+
+
+def _declared(fields: object) -> AbstractDomain | None:
+    """Return the domain of a table, or every mistake in it, each with its path."""
+    domain, mistakes = declared_domain(fields)
+    if not mistakes:
+        return domain
+    details = [
+        InitErrorDetails(
+            type=_said(mistake.text),
+            loc=mistake.path,
+            input=mistake.value,
+        )
+        for mistake in mistakes
+    ]
+    raise ValidationError.from_exception_data("domain", details)
+
+
+def _bounded(info: ValidationInfo) -> bool:
+    """Whether columns have bounds of their own: no domain is declared."""
+    return bool((info.context or {}).get(_BOUNDED, True))
+
+
+_Domain = Annotated[Any, PlainValidator(_declared)]
 
 
 class _Strict(BaseModel):
@@ -70,19 +107,31 @@ class BudgetSpec(_Strict):
 
 
 class ColumnSpec(_Strict):
-    """The public range of a column, in its unit, the points that stand in, and its weight."""
+    """The public range of a column, in its unit, the points that stand in, and its weight.
 
-    lower: _Number
-    upper: _Number
+    The range is left out where the question declares a domain, which has it.
+    """
+
+    lower: _Number | None = Field(default=None, validate_default=True)
+    upper: _Number | None = Field(default=None, validate_default=True)
     center: _Number | None = None
     missing: _Number | None = None
     weight: Annotated[float, Field(ge=1e-100, le=1e100, strict=True)] | None = None
 
+    @field_validator("lower", "upper")
+    @classmethod
+    def _given_once(cls, bound: float | None, info: ValidationInfo) -> float | None:
+        if bound is None and _bounded(info):
+            raise PydanticCustomError("missing", "Field required")
+        if bound is not None and not _bounded(info):
+            raise ValueError("stands beside question.domain, which has the bounds; drop one")
+        return bound
+
     @field_validator("upper")
     @classmethod
-    def _ordered(cls, upper: float, info: ValidationInfo) -> float:
+    def _ordered(cls, upper: float | None, info: ValidationInfo) -> float | None:
         lower = info.data.get("lower")
-        if lower is not None and lower > upper:
+        if lower is not None and upper is not None and lower > upper:
             raise ValueError(f"is below lower={lower:g}; swap them")
         return upper
 
@@ -96,9 +145,11 @@ class ColumnSpec(_Strict):
             raise ValueError(f"is outside [{lower:g}, {upper:g}]; move it inside")
         return point
 
-    def middle(self) -> float:
-        """Return the center: as given, or the middle of the range."""
-        return self.lower / 2 + self.upper / 2 if self.center is None else self.center
+    def bounds(self) -> tuple[float, float]:
+        """Return the range."""
+        assert self.lower is not None  # noqa: S101 (validated where no domain is declared)
+        assert self.upper is not None  # noqa: S101
+        return self.lower, self.upper
 
 
 class QuestionSpec(_Strict):
@@ -113,6 +164,7 @@ class QuestionSpec(_Strict):
     count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] = COUNT_SHARE
     weights: Literal["range"] | None = None
     points: Path | None = None
+    domain: _Domain = None
     columns: dict[str, ColumnSpec] = Field(default_factory=dict, validate_default=True)
 
     @field_validator("size")
@@ -132,6 +184,20 @@ class QuestionSpec(_Strict):
             raise ValueError('"drop" would change the public size; use "stand-in"')
         return missing
 
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _named(cls, columns: object, info: ValidationInfo) -> object:
+        """Names alone will do where a domain is declared."""
+        names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+        if not isinstance(columns, list) or not names or _bounded(info):
+            return columns
+        found: dict[str, dict[str, float]] = {}
+        for name in columns:
+            if name in found:
+                raise ValueError(f"names {name!r} twice; name each column once")
+            found[name] = {}
+        return found
+
     @field_validator("columns")
     @classmethod
     def _weighed_once(
@@ -139,14 +205,57 @@ class QuestionSpec(_Strict):
         columns: dict[str, ColumnSpec],
         info: ValidationInfo,
     ) -> dict[str, ColumnSpec]:
-        listed = info.data.get("points") is not None
+        listed, domain = info.data.get("points") is not None, info.data.get("domain")
+        if listed and domain is not None:
+            raise ValueError("has both points and domain to name columns of; drop one of them")
         if listed and columns:
             raise ValueError("stands beside points, whose file names the columns; drop one of them")
-        if not listed and not columns and "points" in info.data:
-            raise ValueError("is missing; give each column its bounds, or points a list's path")
+        if not listed and not columns and {"points", "domain"} <= set(info.data):
+            raise ValueError(
+                "is missing; give each column its bounds, or a domain and its columns' names, or "
+                "points a list's path"
+            )
+        if domain is not None and len(columns) != domain.dimension:
+            raise ValueError(
+                f"has {len(columns)} names for the {domain.dimension} coordinates of "
+                "question.domain; give each a name"
+            )
         if info.data.get("weights") and any(c.weight is not None for c in columns.values()):
             raise ValueError('has weights by column beside weights = "range"; give one of the two')
         return columns
+
+    @model_validator(mode="after")
+    def _of_records(self) -> Self:
+        """Refuse a domain that no release is made of, and points outside of it."""
+        if self.domain is not None:
+            try:
+                self.asked()
+            except LownoiseError as error:
+                raise _said(str(error)) from None
+        return self
+
+    def asked(self) -> Mean:
+        """Return the question, of columns in the order of the file.
+
+        Raises:
+            LownoiseError: where the list of points cannot be read, or parts do not fit together.
+        """
+        if self.points is not None:
+            names, listed = read_points(self.points)
+            return Mean(names, listed, missing="drop" if self.missing == "drop" else "center")
+        columns = list(self.columns.values())
+        domain = self.domain
+        if domain is None:
+            domain = Box(*zip(*(column.bounds() for column in columns), strict=True))
+        middle = _filled([c.center for c in columns], domain.center.tolist())
+        own = [c.missing for c in columns]
+        stand_in = "center" if own.count(None) == len(own) else _filled(own, middle)
+        return Mean(
+            list(self.columns),
+            domain,
+            center=middle,
+            missing="drop" if self.missing == "drop" else stand_in,
+        )
 
     def column_weights(self) -> list[float] | str | None:
         """Return what one unit of each column's error matters: as given, 1 where nothing is."""
@@ -187,7 +296,7 @@ class Spec(_Strict):
         """
         asked = self.question
         return plan(
-            self._listed(asked.points) if asked.points is not None else self._boxed(),
+            asked.asked(),
             budget=self.budget.budget(),
             relation=asked.relation,
             size=asked.size,
@@ -197,29 +306,32 @@ class Spec(_Strict):
             progress=progress,
         )
 
-    def _listed(self, path: Path) -> Mean:
-        names, domain = read_points(path)
-        return Mean(names, domain, missing="drop" if self.question.missing == "drop" else "center")
-
-    def _boxed(self) -> Mean:
-        asked = self.question
-        columns = asked.columns
-        middle = [c.middle() for c in columns.values()]
-        stand_in = [
-            m if c.missing is None else c.missing
-            for m, c in zip(middle, columns.values(), strict=True)
-        ]
-        domain = Box([c.lower for c in columns.values()], [c.upper for c in columns.values()])
-        return Mean(
-            list(columns),
-            domain,
-            center=middle,
-            missing="drop" if asked.missing == "drop" else stand_in,
-        )
-
     def account(self) -> Ledger | None:
         """Return the account that pays, None where none is named."""
         return Ledger(self.ledger.path, self.ledger.dataset) if self.ledger else None
+
+
+class DomainFile(_Strict):
+    """A domain alone, and the names of its coordinates."""
+
+    domain: _Domain
+    columns: tuple[Annotated[str, Field(min_length=1)], ...] | None = None
+
+    @field_validator("columns")
+    @classmethod
+    def _one_each(
+        cls, columns: tuple[str, ...] | None, info: ValidationInfo
+    ) -> tuple[str, ...] | None:
+        domain = info.data.get("domain")
+        if columns is not None and domain is not None and len(columns) != domain.dimension:
+            raise ValueError(
+                f"has {len(columns)} names for the {domain.dimension} coordinates of domain; "
+                "give each a name"
+            )
+        return columns
+
+
+_Model = TypeVar("_Model", bound=_Strict)
 
 
 def read_spec(path: Path) -> Spec:
@@ -228,19 +340,10 @@ def read_spec(path: Path) -> Spec:
     Raises:
         SpecError: where the file cannot be read, or with every mistake in it, one a line.
     """
-    try:
-        fields = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SpecError(
-            f"spec={path} cannot be read ({error.strerror}); give the path of a TOML file",
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecError(f"spec={path} is not TOML: {error}") from None
-    try:
-        spec = Spec.model_validate(fields)
-    except ValidationError as error:
-        mistakes = "\n".join(f"  {_mistake(d)}" for d in error.errors())
-        raise SpecError(f"spec={path} has {_count(error.error_count())}:\n{mistakes}") from None
+    fields = _toml(path)
+    question = fields.get("question")
+    bounded = not isinstance(question, dict) or "domain" not in question
+    spec = _checked(Spec, fields, path, {_BOUNDED: bounded})
     folder = path.parent
     moved: dict[str, _Strict] = {
         name: part.model_copy(update={"path": folder / part.path})
@@ -251,6 +354,53 @@ def read_spec(path: Path) -> Spec:
         beside = {"points": folder / spec.question.points}
         moved["question"] = spec.question.model_copy(update=beside)
     return spec.model_copy(update=moved)
+
+
+def read_domain(path: Path) -> tuple[tuple[str, ...], AbstractDomain]:
+    """Return the names of coordinates and the domain that a public file describes.
+
+    Args:
+        path: a CSV file with a header of names and one point a row; or a TOML file, either a
+            specification or one with a table `domain` and, if wanted, a list `columns` of names.
+
+    Raises:
+        LownoiseError: where the file cannot be read, or with every mistake in it.
+    """
+    if path.suffix.lower() != ".toml":
+        return read_points(path)
+    fields = _toml(path)
+    if "question" in fields:
+        asked = read_spec(path).question.asked()
+        return asked.columns, asked.domain
+    alone = _checked(DomainFile, fields, path, {})
+    names = alone.columns or tuple(f"x{i + 1}" for i in range(alone.domain.dimension))
+    return names, alone.domain
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(
+            f"spec={path} cannot be read ({error.strerror}); give the path of a TOML file",
+        ) from None
+    except RecursionError:
+        raise SpecError(f"spec={path} is nested too deep; write it flatter") from None
+    except ValueError as error:  # of its syntax, its encoding, or a number too long to read
+        raise SpecError(f"spec={path} is not TOML: {error}") from None
+
+
+def _checked(kind: type[_Model], fields: object, path: Path, context: dict[str, bool]) -> _Model:
+    try:
+        return kind.model_validate(fields, context=context)
+    except ValidationError as error:
+        mistakes = "\n".join(f"  {_mistake(d)}" for d in error.errors())
+        raise SpecError(f"spec={path} has {_count(error.error_count())}:\n{mistakes}") from None
+
+
+def _filled(points: list[float | None], rest: list[float]) -> list[float]:
+    """Return a point's coordinates, those of `rest` where none is given."""
+    return [r if p is None else p for p, r in zip(points, rest, strict=True)]
 
 
 def _count(mistakes: int) -> str:
@@ -264,6 +414,8 @@ def _mistake(detail: ErrorDetails) -> str:
         text = "is not a field of a specification; see docs/specification.md"
     if detail["type"] == "float_type":
         text = "is not a number; write it without quotes, infinity as inf"
+    if detail["type"] != _BY_DOMAIN:
+        text = text[0].lower() + text[1:]
     given = detail["input"]
     shown = f" (found {given!r})" if isinstance(given, (str, int, float)) else ""
-    return f"{place}: {text[0].lower()}{text[1:]}{shown}"
+    return f"{place}: {text}{shown}"

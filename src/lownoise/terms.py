@@ -18,6 +18,7 @@ from lownoise.coordinates import summed_body
 from lownoise.domains import (
     AbstractClampedDomain,
     AbstractCompound,
+    BallPower,
     Box,
     CubePower,
     Oracle,
@@ -33,7 +34,7 @@ from lownoise.rounding import square_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.certificate import Dual
+    from lownoise.certificate import AbstractDual
     from lownoise.neighbours import Relation
     from lownoise.privacy import GaussianEvent
     from lownoise.sensitivity import Body
@@ -93,8 +94,8 @@ class Terms:
     budget: Budget
     order: float
     weights: Vector
-    dual: Dual
-    plain_dual: Dual
+    dual: AbstractDual
+    plain_dual: AbstractDual
     mechanism: GaussianMechanism
 
     @property
@@ -124,7 +125,7 @@ class Terms:
             return found.hinted(self.mechanism.hint)
         return found
 
-    def _least(self, dual: Dual, weights: Vector) -> float:
+    def _least(self, dual: AbstractDual, weights: Vector) -> float:
         """Return at most the least objective at μ = 1."""
         found = lower_bound(dual, self.body, self.order, weights, self.mechanism.embed)
         # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
@@ -198,11 +199,7 @@ class Terms:
     @cached_property
     def cost(self) -> Cost:
         """What the release reveals, from the final noise, rounded up."""
-        event = self.mechanism.event
-        if isinstance(self.budget, ApproxDP):
-            return Cost(event, self.budget.epsilon, delta_up(event.mu, self.budget.epsilon))
-        delta = 1e-6
-        return Cost(event, epsilon_up(event.mu, delta), delta)
+        return cost_of(self.mechanism.event, self.budget)
 
     @cached_property
     def isotropic(self) -> Vector:
@@ -312,6 +309,17 @@ def _(domain: CubePower) -> tuple[str, ...]:
     )
 
 
+@clamping.register(BallPower)
+def _(domain: BallPower) -> tuple[str, ...]:
+    said = [
+        "The domain, center and stand-in are public; none of them was taken from this table.",
+        "A row that is no tensor of a ball counts as one near it; nothing says how many did.",
+    ]
+    if domain.whole:
+        said.append("A row that lacks any of its values counts as the stand-in as a whole.")
+    return tuple(said)
+
+
 @clamping.register(Points)
 def _(domain: Points) -> tuple[str, ...]:
     return (
@@ -320,8 +328,21 @@ def _(domain: Points) -> tuple[str, ...]:
     )
 
 
-def error_bound(standard_deviation: Vector, order: float) -> float:
+def cost_of(event: GaussianEvent, budget: Budget) -> Cost:
+    """Return what a Gaussian release reveals, told as its budget is."""
+    if isinstance(budget, ApproxDP):
+        return Cost(event, budget.epsilon, delta_up(event.mu, budget.epsilon))
+    delta = 1e-6
+    return Cost(event, epsilon_up(event.mu, delta), delta)
+
+
+def error_bound(standard_deviation: Vector, order: float, counts: Vector | None = None) -> float:
     """Return `Terms.error` for independent or dependent Gaussian answers, shape (m,).
+
+    Args:
+        standard_deviation: of each answer, shape (k,).
+        order: p.
+        counts: how many answers have each of them, shape (k,); one by default.
 
     Examples:
         >>> round(error_bound(np.array([3.0, 4.0]), 2.0), 12)
@@ -329,13 +350,15 @@ def error_bound(standard_deviation: Vector, order: float) -> float:
         >>> error_bound(np.array([3.0]), math.inf)
         3.0
     """
-    total = order_norm(standard_deviation, 2.0)
-    m = standard_deviation.size
+    total = order_norm(standard_deviation, 2.0, counts)
+    m = standard_deviation.size if counts is None else float(np.sum(counts))
     if order == 2 or m == 1:  # noqa: PLR2004
         return total
     largest = math.sqrt(2 * math.log(m) + 2) * order_norm(standard_deviation, math.inf)
     if math.isinf(order):
         return min(total, largest)
     log_moment = math.lgamma((order + 1) / 2) - math.lgamma(0.5)
-    jensen = math.sqrt(2) * math.exp(log_moment / order) * order_norm(standard_deviation, order)
+    jensen = (
+        math.sqrt(2) * math.exp(log_moment / order) * order_norm(standard_deviation, order, counts)
+    )
     return min(total, jensen, float(m ** (1 / order)) * largest)

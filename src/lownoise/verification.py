@@ -17,9 +17,11 @@ from lownoise.domains.encoding import expect_oracle
 from lownoise.errors import FileError, LownoiseError
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import Release
+from lownoise.tables import codec as tables
 
 if TYPE_CHECKING:
     from lownoise.domains import AbstractKnownDomain
+    from lownoise.tables import TableTerms
     from lownoise.terms import Terms
 
 
@@ -65,8 +67,13 @@ def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verificat
         document.get("digest") == codec.digest(document),
         "the digest of the file's content",
     )
+    asked = codec.guarded(lambda: document["terms"]["question"]["kind"])
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
     try:
+        if asked == tables.KIND:
+            found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
+            checks = (*_terms(found), *_derived(document.get("derived"), tables.derived(found)))
+            return Verification((digest, *checks))
         if kind == "release":
             release = Release.from_json(text, domain)
             terms, derived = release.terms, release.derived()
@@ -90,7 +97,7 @@ def _document(text: str) -> dict[str, Any]:
     return dict(document)
 
 
-def _terms(terms: Terms) -> list[Check]:
+def _terms(terms: Terms | TableTerms) -> list[Check]:
     mu, allowed, cost = terms.mechanism.event.mu, terms.parameter, terms.cost
     lower, upper = terms.certificate.lower, terms.certificate.upper
     return [

@@ -22,7 +22,7 @@ COLUMNS = ("x", "y")
 SIZE = 6
 CLOSELY = ("privacy/ledger.py", "release.py")  # every call and return is tried
 LINES = ("_transaction", "_take", "_move", "execute", "write")  # here every line is a step
-COARSELY = ("planning.py", "codec.py", "mechanisms/gaussian.py", "engines/")  # calls and returns
+COARSELY = ("planning/", "codec.py", "mechanisms/gaussian.py", "engines/")  # calls and returns
 SPREAD = 30  # of the coarse steps before the answer
 
 

@@ -55,13 +55,27 @@ def test_pages_with_code_are_found():
 
 
 def test_specification_page_shows_a_good_specification(tmp_path):
-    from lownoise.spec import read_spec
+    from lownoise.spec import read_domain, read_spec
 
     blocks = [body for kind, body in snippets(ROOT / "docs/specification.md") if kind == "toml"]
-    assert blocks
+    asked = [block for block in blocks if "[question]" in block]
+    assert len(asked) == len(blocks) - 1 == 2
     for block in blocks:
         (tmp_path / "spec.toml").write_text(block, encoding="utf-8")
-        assert read_spec(tmp_path / "spec.toml").plan().certificate.gap < 1e-6
+        if block in asked:
+            assert read_spec(tmp_path / "spec.toml").plan().certificate.gap < 1e-6
+        else:
+            names, domain = read_domain(tmp_path / "spec.toml")
+            assert names == ("x", "y", "z")
+            assert domain.support(np.ones(3)) == pytest.approx(7)
+
+
+def test_specification_page_names_every_kind_of_domain():
+    from lownoise.declared import kinds
+
+    page = (ROOT / "docs/specification.md").read_text(encoding="utf-8")
+    stated = page[page.index("The kinds are") : page.index("has no form in a file")]
+    assert sorted(re.findall(r"`([a-z_]+)`", stated)) == sorted(kinds())
 
 
 def test_printed_help_is_the_real_help():

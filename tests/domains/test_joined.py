@@ -15,12 +15,6 @@ from lownoise.errors import DomainError, FileError
 ORDERS = (2.0, 3.0, math.inf)
 RNG = np.random.default_rng(7)
 TALL, SQUARE = RNG.normal(size=(5, 3)), RNG.normal(size=(3, 3))
-START = RNG.bit_generator.state
-
-
-@pytest.fixture(autouse=True)
-def _same_draws_in_any_order():
-    RNG.bit_generator.state = START
 
 
 def gamma(domain, order, gap=2e-6):

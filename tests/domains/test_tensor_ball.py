@@ -9,7 +9,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.bodies.harmonics import Harmonics
-from lownoise.domains.tensor_ball import sphere_moments
+from lownoise.bodies.kernels import sphere_moments
 from lownoise.errors import DomainError, PlanError, QuestionError
 
 ORDERS = (2.0, 3.0, math.inf)
@@ -145,9 +145,8 @@ def test_it_knows_its_own_tensors(size, power):
 
 def test_what_it_cannot_do_it_says():
     ball = ln.TensorPower(3, 2, "ball")
-    names = [f"c{i}" for i in range(9)]
-    with pytest.raises(QuestionError, match="tensors of a ball"):
-        ln.Mean(names, ball)
+    with pytest.raises(QuestionError, match="no domain of records"):
+        ln.Mean([f"c{i}" for i in range(9)], ln.difference_body(ball))
     with pytest.raises(PlanError, match="leave them out"):
         ln.enclose(ball, workload=np.ones((1, 9)))
     with pytest.raises(PlanError, match="leave them out"):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from cases import MEMBERS
-from lownoise.bases import NormBase
+from lownoise.bases import KroneckerBase, NormBase, SpectralBase
 from lownoise.coordinates import coordinates
+from lownoise.domains import Image
 from lownoise.engines import ClampingCoding
 from lownoise.errors import PlanError
 from lownoise.mechanisms.gaussian import _reach
@@ -21,7 +22,10 @@ from lownoise.shapes import DenseShape, DiagonalShape
 from unit_bodies import exact_norm
 
 SEED = st.integers(0, 2**32 - 1)
-CLAMPED = [m for m in MEMBERS if not isinstance(m.domain, (ln.Box, ln.Points))]
+MATRICES = (KroneckerBase, SpectralBase)  # no formula gives their norms to 60 digits
+CLAMPED = [
+    m for m in MEMBERS if isinstance(m.domain, Image) and not isinstance(m.domain.base, MATRICES)
+]
 every = pytest.mark.parametrize("member", CLAMPED, ids=lambda member: member.name)
 
 

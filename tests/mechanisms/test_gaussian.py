@@ -17,6 +17,7 @@ from lownoise.engines import Totals
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError, TableError
 from lownoise.mechanisms import gaussian_mechanism
+from lownoise.mechanisms.gaussian import coding_for
 from lownoise.privacy import gaussian_parameter
 from lownoise.shapes import DiagonalShape
 
@@ -131,3 +132,25 @@ def test_noise_does_not_look_at_the_totals():
         answer = mechanism.run(Totals(7, (total,)), entropy=SimulationEntropy(3))
         moved.add((answer[0] - total, answer[1] - 7 * unit))
     assert len(moved) == 1
+
+
+@pytest.mark.parametrize(
+    ("domain", "center", "missing"),
+    [
+        (ln.Box([0, 0], [4, 4]), [1, 1], [3, 4]),
+        (ln.Points([[0, 0], [4, 1], [1, 4]]), [1, 1], [4, 1]),
+        (ln.Ball(2, 4), [1, 1], [0, 3]),
+        (ln.TensorPower(2, 1), [0, 0], [1, -1]),
+    ],
+    ids=["box", "points", "ball", "signs"],
+)
+def test_a_lacking_record_has_the_code_of_the_questions_stand_in(domain, center, missing):
+    question = ln.Mean(["x", "y"], domain, center=center, missing=missing)
+    chosen = coordinates(domain)
+    coding = coding_for(question, chosen, np.full(chosen.pivots.size, 2.0**-20))
+    assert coding.columns == question.columns
+    assert coding.center.tolist() == center
+    found = coding.encode(np.full((1, 2), np.nan))
+    assert np.array_equal(found, coding.encode(np.array([missing], dtype=np.float64)))
+    about = np.subtract(missing, center)[chosen.pivots]
+    assert np.max(np.abs(found[0] * 2.0**-20 - about)) <= 2.0**-20

@@ -9,7 +9,7 @@ import pytest
 
 from cases import ORDERS
 from lownoise.certificate import order_norm
-from lownoise.solvers.newton import Problem, newton, objective
+from lownoise.solvers.newton import ListedVertices, Problem, newton, objective
 from lownoise.solvers.references import fixed_point
 
 every_order = pytest.mark.parametrize("order", ORDERS)
@@ -18,8 +18,7 @@ every_order = pytest.mark.parametrize("order", ORDERS)
 def start(problem, vertices, seed):
     rng = np.random.default_rng(seed)
     return newton(
-        problem,
-        vertices,
+        ListedVertices(problem, vertices),
         rng.dirichlet(np.ones(len(vertices))) + 1e-6,
         rng.dirichlet(np.ones(problem.count)) + 1e-3,
     )
@@ -71,13 +70,13 @@ def test_a_warm_start_is_quicker_and_a_floor_is_no_obstacle(order):
     last = next(islice(start(problem, vertices, 0), 25, None))
     roots = np.maximum(last.roots, problem.floor / 4)
     roots[3] = problem.floor / 4  # no room that floats can tell
-    again = newton(problem, vertices, last.weights, roots, 1e-9)
+    again = newton(ListedVertices(problem, vertices), last.weights, roots, 1e-9)
     assert min(i.gap for i in islice(again, 8)) < 1e-6
 
 
 def test_at_two_the_query_weights_are_of_no_use():
     problem = Problem(queries=np.ones(2), order=2.0, moves=False, floor=1e-7)
-    iterate = next(newton(problem, np.eye(2), np.ones(2) / 2, np.array([0.9, 0.1])))
+    iterate = next(newton(ListedVertices(problem, np.eye(2)), np.ones(2) / 2, np.array([0.9, 0.1])))
     assert problem.exponent == 0.0
     assert iterate.lower == pytest.approx(2 / math.sqrt(2))
 

@@ -15,6 +15,7 @@ from lownoise.bodies.oracle import (
 from lownoise.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.bodies.section import Section, SectionBody, is_slabs
 from lownoise.bodies.tensor_ball import TensorBall
+from lownoise.bodies.tensor_changes import TensorChanges
 
 __all__ = [
     "AbstractBody",
@@ -32,6 +33,7 @@ __all__ = [
     "SymmetricBox",
     "SymmetricPoints",
     "TensorBall",
+    "TensorChanges",
     "TranslatedPoints",
     "answer_radius",
     "answer_widths",

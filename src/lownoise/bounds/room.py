@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.bodies import SymmetricPoints
-from lownoise.domains import AbstractClampedDomain, Box, Points
+from lownoise.domains import AbstractClampedDomain, BallPower, Box, Points
 
 if TYPE_CHECKING:
     from lownoise.neighbours import Change
@@ -48,6 +48,11 @@ def _(domain: Box | AbstractClampedDomain, change: Change) -> bool:
     # where several coordinates change, some s and its opposite each need an end of each
     ends = 1 if np.count_nonzero(widths) == 1 else 2
     return bool(np.all(ends * widths <= (domain.upper - domain.lower) * (1 + _ROUNDING)))
+
+
+@may_have_room.register(BallPower)
+def _(domain: BallPower, change: Change) -> bool:
+    return False  # a tensor and most changes make no tensor
 
 
 @may_have_room.register(Points)

@@ -3,8 +3,9 @@
 
 from lownoise.certificate.claim import Certificate, Claim
 from lownoise.certificate.duals import (
+    AbstractDual,
+    AbstractVertexDual,
     CornerDual,
-    Dual,
     ImageDual,
     JointDual,
     OracleDual,
@@ -21,10 +22,11 @@ from lownoise.certificate.norms import order_norm
 from lownoise.certificate.upper import upper_bound
 
 __all__ = [
+    "AbstractDual",
+    "AbstractVertexDual",
     "Certificate",
     "Claim",
     "CornerDual",
-    "Dual",
     "ImageDual",
     "JointDual",
     "OracleDual",

@@ -15,7 +15,7 @@ from lownoise.errors import PlanError
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.bodies import AbstractBody, SymmetricBox, TensorBall
-    from lownoise.certificate.duals import Dual
+    from lownoise.certificate.duals import AbstractDual
     from lownoise.frames import Frame
     from lownoise.shapes import AbstractShape
 
@@ -93,7 +93,7 @@ class Claim:
     frame: Frame | None
     shape: AbstractShape
     center: Vector
-    dual: Dual
+    dual: AbstractDual
 
     def certificate(self) -> Certificate:
         """Return both bounds, rounded outward.

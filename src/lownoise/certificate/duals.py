@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -10,34 +11,15 @@ if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class CornerDual:
-    """The uniform measure on a box's corners, C = diag(half_width²), and query weights c, (d,)."""
+class AbstractDual(ABC):
+    """Evidence: a measure on a body, and query weights c ≥ 0, one an answer."""
 
     query_weights: Vector
 
 
-@final
 @dataclass(frozen=True, eq=False)
-class ProductDual:
-    """The measure of two independent points' difference, the two being different.
-
-    Args:
-        indices: which points, different ones, shape (k,).
-        vertex_weights: w ≥ 0, the measure that both are drawn from, shape (k,).
-        query_weights: c ≥ 0, shape (m,).
-    """
-
-    indices: Integers
-    vertex_weights: Vector
-    query_weights: Vector
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class PointDual:
-    """A measure on a few vertices of a body, and query weights.
+class AbstractVertexDual(AbstractDual):
+    """A measure on vertices that a body numbers.
 
     Args:
         indices: which vertices, shape (k,), or pairs of points, shape (k, 2).
@@ -50,9 +32,45 @@ class PointDual:
     query_weights: Vector
 
 
+@dataclass(frozen=True, eq=False)
+class AbstractPlacedDual(AbstractDual):
+    """A measure on points that are given by coordinates.
+
+    Args:
+        points: one a row; of what, the kind of evidence says.
+        vertex_weights: w ≥ 0, one a row.
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    points: Vector
+    vertex_weights: Vector
+    query_weights: Vector
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class SquaresDual:
+class CornerDual(AbstractDual):
+    """The uniform measure on a box's corners, C = diag(half_width²), and query weights c, (d,)."""
+
+    query_weights: Vector
+
+
+@final
+class ProductDual(AbstractVertexDual):
+    """The measure of two independent points' difference, the two being different.
+
+    `indices` are of different points, shape (k,); both are drawn from `vertex_weights`.
+    """
+
+
+@final
+class PointDual(AbstractVertexDual):
+    """A measure on a few vertices of a body."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SquaresDual(AbstractDual):
     """A random point of an image F·B whose signs are drawn at random: C = F diag(z) Fᵀ.
 
     Args:
@@ -65,58 +83,33 @@ class SquaresDual:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class ImageDual:
+class ImageDual(AbstractPlacedDual):
     """A measure on a few points Fx of an image F·B.
 
-    Args:
-        points: x, in the coordinates of the base, shape (n, k).
-        vertex_weights: w ≥ 0, shape (n,).
-        query_weights: c ≥ 0, shape (m,).
+    `points` are the x, in the coordinates of the base, shape (n, k).
     """
-
-    points: Vector
-    vertex_weights: Vector
-    query_weights: Vector
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class OracleDual:
+class OracleDual(AbstractPlacedDual):
     """A measure on a few points that a program found in its set, or on pairs of them.
 
-    That they are in the set is the program's word, checked by its own `contains` where it has one.
-
-    Args:
-        points: whole records, shape (n, d), or pairs of them, shape (n, 2, d).
-        vertex_weights: w ≥ 0, shape (n,).
-        query_weights: c ≥ 0, shape (m,).
+    `points` are whole records, shape (n, d), or pairs of them, shape (n, 2, d). That they are in
+    the set is the program's word, checked by its own `contains` where it has one.
     """
-
-    points: Vector
-    vertex_weights: Vector
-    query_weights: Vector
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class SectionDual:
+class SectionDual(AbstractPlacedDual):
     """A measure on a few changes between points of a section, or on a few of its points.
 
-    Args:
-        points: ξ, shape (n, e); or ξ and η side by side, whose difference is meant, shape (n, 2e).
-        vertex_weights: w ≥ 0, shape (n,).
-        query_weights: c ≥ 0, shape (m,).
+    `points` are ξ, shape (n, e); or ξ and η side by side, whose difference is meant, shape (n, 2e).
     """
-
-    points: Vector
-    vertex_weights: Vector
-    query_weights: Vector
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class RotationDual:
+class RotationDual(AbstractDual):
     """A measure on tensor powers of a ball, or on their pairs, that no rotation changes.
 
     Args:
@@ -134,7 +127,7 @@ class RotationDual:
 
 @final
 @dataclass(frozen=True, eq=False)
-class OrthantDual:
+class OrthantDual(AbstractDual):
     """A measure on second tensor powers of a ball: axes and diagonals of the cube, signs at random.
 
     Args:
@@ -150,7 +143,7 @@ class OrthantDual:
 
 @final
 @dataclass(frozen=True, eq=False)
-class JointDual:
+class JointDual(AbstractDual):
     """Measures on the parts of a product, independent of each other.
 
     Args:
@@ -158,19 +151,5 @@ class JointDual:
         query_weights: c ≥ 0, shape (m,).
     """
 
-    parts: tuple[Dual, ...]
+    parts: tuple[AbstractDual, ...]
     query_weights: Vector
-
-
-Dual = (
-    CornerDual
-    | JointDual
-    | PointDual
-    | ProductDual
-    | SquaresDual
-    | ImageDual
-    | OracleDual
-    | SectionDual
-    | RotationDual
-    | OrthantDual
-)

@@ -32,9 +32,12 @@ from lownoise.bodies import (
     SectionBody,
     SymmetricBox,
     TensorBall,
+    TensorChanges,
     TranslatedPoints,
 )
 from lownoise.certificate.duals import (
+    AbstractDual,
+    AbstractVertexDual,
     CornerDual,
     ImageDual,
     OracleDual,
@@ -47,6 +50,7 @@ from lownoise.certificate.duals import (
 )
 from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
 from lownoise.certificate.pairing import about_mean, paired_down
+from lownoise.certificate.tensors import merged, tensor_moment
 from lownoise.errors import PlanError
 from lownoise.rounding import growth
 
@@ -279,7 +283,7 @@ def _(
 @lower_bound.register(RotationDual)
 def _(
     dual: RotationDual,
-    body: TensorBall,
+    body: TensorBall | TensorChanges,
     order: float,
     weights: Vector,
     queries: Vector | None = None,
@@ -289,6 +293,8 @@ def _(
 
     C is (aₖ/dimₖ)·zₖ on each part, G is diagonal.
     """
+    if isinstance(body, TensorChanges):
+        return _of_changes(dual, body, order, weights, queries)
     alone, w, c = dual.alone, dual.weights, dual.query_weights
     known = isinstance(body, TensorBall) and queries is None and c.shape == body.parts.counts.shape
     if not (known and np.all(c >= 0) and np.all(w >= 0) and 0 <= alone <= 1):
@@ -310,13 +316,15 @@ def _(
 @lower_bound.register(OrthantDual)
 def _(
     dual: OrthantDual,
-    body: TensorBall,
+    body: TensorBall | TensorChanges,
     order: float,
     weights: Vector,
     queries: Vector | None = None,
     hint: AbstractShape | None = None,
 ) -> float:
     """Return the fidelity, G and C having the same three parts: diagonal, trace and the others."""
+    if isinstance(body, TensorChanges):
+        return _of_changes(dual, body, order, weights, queries)
     w, c = dual.weights, dual.query_weights
     known = isinstance(body, TensorBall) and body.power == 2 and queries is None  # noqa: PLR2004
     known = known and w.shape == ((4,) if body.differences else (2,)) and c.shape == (2,)
@@ -329,6 +337,26 @@ def _(
     found = float(np.sqrt(c[[0, 0, 1]]) @ (orthant_counts(body.size) * np.sqrt(z)))
     scale = math.sqrt(_entry_norm(c, body.parts.counts, conjugate(order)))
     return body.value * float(weights[0]) * found / scale * (1 - SLACK)
+
+
+def _of_changes(
+    dual: RotationDual | OrthantDual,
+    body: TensorChanges,
+    order: float,
+    weights: Vector,
+    queries: Vector | None,
+) -> float:
+    """Return the fidelity of what is asked and of a measure on changes of tensors."""
+    c = dual.query_weights
+    answers = (body.dimension,) if queries is None else (len(queries),)
+    fine = c.shape == weights.shape == answers and np.all((c >= 0) & (c < math.inf))
+    if not fine:
+        raise PlanError(f"{type(dual).__name__} does not fit its body; solve again")
+    if not np.any(c > 0):
+        return 0.0
+    rows, off = tensor_moment(dual, body)
+    paired = paired_down(rows, off, *merged(np.sqrt(c) * weights, queries), None)
+    return paired / math.sqrt(size_of(c, order)) * (1 - SLACK)
 
 
 def orthant_squares(size: int, weights: Vector) -> Vector:
@@ -390,7 +418,7 @@ def _rounded_signs(
 
 def _fits(
     known: bool,  # noqa: FBT001
-    dual: SquaresDual | ImageDual | OracleDual | SectionDual,
+    dual: AbstractDual,
     body: AbstractBody,
     weights: Vector,
     queries: Vector | None,
@@ -403,7 +431,7 @@ def _fits(
 
 
 def _check(
-    dual: PointDual | ProductDual,
+    dual: AbstractVertexDual,
     body: AbstractPointBody,
     known: bool,  # noqa: FBT001
     weights: Vector,
@@ -416,6 +444,6 @@ def _check(
         raise PlanError(f"{type(dual).__name__} does not fit its body; solve again")
 
 
-def _says_something(dual: PointDual | ProductDual, body: AbstractPointBody) -> bool:
+def _says_something(dual: AbstractVertexDual, body: AbstractPointBody) -> bool:
     weighty = np.any(dual.vertex_weights > 0) and np.any(dual.query_weights > 0)
     return bool(body.dimension and weighty)

@@ -22,8 +22,13 @@ def conjugate(order: float) -> float:
     return order / (order - 2) if order > 2 else math.inf  # noqa: PLR2004
 
 
-def order_norm(values: Vector, order: float) -> float:
-    """Return ‖values‖_order without overflow; `values` is not negative, shape (d,).
+def order_norm(values: Vector, order: float, counts: Vector | None = None) -> float:
+    """Return ‖values‖_order without overflow.
+
+    Args:
+        values: not negative, shape (d,).
+        order: p.
+        counts: how often each value occurs, at least 1, shape (d,); once by default.
 
     Examples:
         >>> round(order_norm(np.array([3.0, 4.0]), 2.0), 12)
@@ -32,4 +37,5 @@ def order_norm(values: Vector, order: float) -> float:
     largest = float(np.max(values, initial=0.0))
     if largest == 0 or math.isinf(order):
         return largest
-    return largest * float(math.fsum((values / largest) ** order) ** (1 / order))
+    parts = (values / largest) ** order
+    return largest * float(math.fsum(parts if counts is None else counts * parts) ** (1 / order))

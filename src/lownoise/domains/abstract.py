@@ -116,6 +116,11 @@ class AbstractClampedDomain(AbstractDomain):
     def full(self) -> bool:
         """Whether no coordinate of its points follows from others, as far as is known."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether a record that lacks any of its values counts as the stand-in as a whole."""
+        return False
+
     @cached_property
     def lower(self) -> Vector:
         """The least value of each coordinate, shape (d,), within rounding."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen, vector
+from lownoise.arrays import frozen
 from lownoise.domains.box import Box
 from lownoise.domains.compound import (
     Hull,
@@ -17,7 +17,7 @@ from lownoise.domains.compound import (
     checked_product,
 )
 from lownoise.domains.difference import PointsDifference, difference_body
-from lownoise.domains.image import Image, check_size, checked_center, checked_factor
+from lownoise.domains.image import Image, center_or_zero, check_size, checked_factor
 from lownoise.domains.points import Points
 from lownoise.domains.symmetric import as_image, corners
 from lownoise.domains.tensor import CubePower
@@ -63,8 +63,7 @@ def image(
             "give one column each",
         )
     m = f.shape[0]
-    moved = np.zeros(m) if shift is None else vector(shift, field="image.shift", error=DomainError)
-    moved = checked_center(moved, m, "image.shift")
+    moved = center_or_zero(shift, m, "image.shift")
     if isinstance(domain, Points):
         return Points(_applied(f, domain.points) + moved)
     if isinstance(domain, PointsDifference) and not np.any(moved):

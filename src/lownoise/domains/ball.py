@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen, vector
+from lownoise.arrays import frozen
 from lownoise.bases import NormBase
-from lownoise.domains.image import Image, check_size, checked_center
+from lownoise.domains.image import Image, center_or_zero, check_size
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -47,14 +47,8 @@ def Ball(  # noqa: N802 (a domain is named like one)
     d = checked_dimension(dimension, "Ball.dimension")
     size = checked_positive(radius, "Ball.radius", least=0.0)
     r = checked_norm_order(order, "Ball.order")
-    middle = (
-        np.zeros(d) if center is None else vector(center, field="Ball.center", error=DomainError)
-    )
-    return Image(
-        frozen(np.full(d, size)),
-        NormBase(d, r),
-        frozen(checked_center(middle, d, "Ball.center")),
-    )
+    middle = center_or_zero(center, d, "Ball.center")
+    return Image(frozen(np.full(d, size)), NormBase(d, r), middle)
 
 
 def checked_dimension(value: int, field: str) -> int:

@@ -5,13 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lownoise.arrays import frozen, vector
 from lownoise.bases import NormBase
-from lownoise.domains.image import Image, checked_center, checked_factor
+from lownoise.domains.image import Image, center_or_zero, checked_factor
 from lownoise.domains.turning import narrowed
-from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,6 +26,7 @@ def Ellipsoid(factor: ArrayLike, center: ArrayLike | None = None) -> Image:  # n
         DomainError: where an argument is not finite, too large, or of the wrong shape.
 
     Examples:
+        >>> import numpy as np
         >>> scores = Ellipsoid([[2.0, 0.0], [1.0, 1.0]], center=[50, 50])
         >>> round(scores.support(np.array([0.0, 1.0])), 9)  # 50 + √2
         51.414213562
@@ -37,10 +34,6 @@ def Ellipsoid(factor: ArrayLike, center: ArrayLike | None = None) -> Image:  # n
     a = checked_factor(factor, "Ellipsoid.factor")
     d = a.shape[0]
     size = d if a.ndim == 1 else a.shape[1]
-    middle = (
-        np.zeros(d)
-        if center is None
-        else vector(center, field="Ellipsoid.center", error=DomainError)
-    )
+    middle = center_or_zero(center, d, "Ellipsoid.center")
     narrow, ball = narrowed(NormBase(size, 2.0), a)
-    return Image(narrow, ball, frozen(checked_center(middle, d, "Ellipsoid.center")))
+    return Image(narrow, ball, middle)

@@ -22,6 +22,7 @@ from lownoise.domains.intersection import Intersection, checked_intersection
 from lownoise.domains.oracle import Oracle
 from lownoise.domains.points import Points
 from lownoise.domains.tensor import CubePower, TensorPower
+from lownoise.domains.tensor_ball import BallPower
 from lownoise.errors import FileError
 
 if TYPE_CHECKING:
@@ -66,6 +67,12 @@ def _(domain: CubePower) -> dict[str, Any]:
     return {
         "tensor": {"dimension": domain.size, "power": domain.power, "radius": domain.radius},
     }
+
+
+@domain_to_dict.register(BallPower)
+def _(domain: BallPower) -> dict[str, Any]:
+    own = {"dimension": domain.size, "power": domain.power, "radius": domain.radius}
+    return {"tensor": {**own, "of": "ball"}}
 
 
 @domain_to_dict.register(Oracle)
@@ -174,7 +181,7 @@ def expect_oracle(fields: dict[str, Any], given: object) -> None:
 
 def domain_from_dict(
     fields: dict[str, Any], given: AbstractKnownDomain | None = None
-) -> AbstractClampedDomain | Box | CubePower | Points:
+) -> AbstractClampedDomain | BallPower | Box | CubePower | Points:
     """Return the domain of those fields, or `given` where they only name it.
 
     Raises:
@@ -184,17 +191,17 @@ def domain_from_dict(
     return given if given is not None else _read(fields)
 
 
-def _read(fields: dict[str, Any]) -> AbstractClampedDomain | Box | CubePower | Points:
+def _read(fields: dict[str, Any]) -> AbstractClampedDomain | BallPower | Box | CubePower | Points:
     for kind, read in _READERS.items():
         if kind in fields:
             return read(fields[kind])
     return Box(fields["lower"], fields["upper"])
 
 
-def _tensor(own: dict[str, Any]) -> CubePower:
-    found = TensorPower(own["dimension"], own["power"], "cube", own["radius"])
-    if not isinstance(found, CubePower):
-        raise FileError(f"question.tensor={own!r} is no tensor power of a cube")
+def _tensor(own: dict[str, Any]) -> BallPower | CubePower:
+    found = TensorPower(own["dimension"], own["power"], own.get("of", "cube"), own["radius"])
+    if not isinstance(found, (BallPower, CubePower)):
+        raise FileError(f"question.tensor={own!r} is no tensor power, but a list or a box")
     return found
 
 
@@ -203,7 +210,7 @@ def _intersection(own: dict[str, Any]) -> Intersection:
     return checked_intersection(own["rows"], own["offsets"], base, own["center"])
 
 
-_READERS: dict[str, Callable[[Any], AbstractClampedDomain | CubePower | Points]] = {
+_READERS: dict[str, Callable[[Any], AbstractClampedDomain | BallPower | CubePower | Points]] = {
     "product": lambda own: checked_product([_read(part) for part in own]),
     "hull": lambda own: checked_hull([_read(part) for part in own]),
     "mapped": lambda own: checked_mapped(own["factor"], _read(own["domain"]), own["shift"]),

@@ -233,6 +233,18 @@ def checked_center(center: Vector, dimension: int, field: str) -> Vector:
     return center
 
 
+def center_or_zero(center: ArrayLike | None, dimension: int, field: str) -> Vector:
+    """Return the center that a constructor is given, zero by default.
+
+    Raises:
+        DomainError: where it is no vector of so many numbers, or has one beyond 2^250.
+    """
+    if center is None:
+        return frozen(np.zeros(dimension))
+    given = vector(center, field=field, error=DomainError)
+    return frozen(checked_center(given, dimension, field))
+
+
 def check_size(values: Vector, field: str) -> None:
     """Refuse numbers whose products could overflow or vanish.
 

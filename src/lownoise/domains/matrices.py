@@ -11,20 +11,20 @@ Euclidean length of a point of the gauge's unit body.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen, vector
+from lownoise.arrays import frozen
 from lownoise.bases import NormBase, SortedBase, is_symmetric, spectral_base
 from lownoise.domains.ball import checked_dimension, checked_norm_order, checked_positive
-from lownoise.domains.image import Image, check_size, checked_center
+from lownoise.domains.image import Image, center_or_zero
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
     from lownoise.bases import AbstractBase
 
 
@@ -54,8 +54,8 @@ def OperatorNormBall(  # noqa: N802 (a domain is named like one)
         >>> round(contractions.support(np.array([1.0, 0.0, 0.0, 1.0])), 9)  # the trace
         2.0
     """
-    m = _checked_least(rows, columns, "OperatorNormBall")
-    return _ball(rows, columns, NormBase(m, math.inf), radius, center, "OperatorNormBall")
+    matrices = _Matrices("OperatorNormBall", rows, columns)
+    return matrices.ball(NormBase(matrices.least, math.inf), radius, center)
 
 
 def SchattenBall(  # noqa: N802 (a domain is named like one)
@@ -85,9 +85,9 @@ def SchattenBall(  # noqa: N802 (a domain is named like one)
         >>> round(nuclear.support(np.array([3.0, 0.0, 0.0, 4.0])), 9)
         4.0
     """
-    m = _checked_least(rows, columns, "SchattenBall")
-    r = checked_norm_order(order, "SchattenBall.order")
-    return _ball(rows, columns, NormBase(m, r), radius, center, "SchattenBall")
+    matrices = _Matrices("SchattenBall", rows, columns)
+    gauge = NormBase(matrices.least, checked_norm_order(order, "SchattenBall.order"))
+    return matrices.ball(gauge, radius, center)
 
 
 def KyFanBall(  # noqa: N802 (a domain is named like one)
@@ -117,7 +117,8 @@ def KyFanBall(  # noqa: N802 (a domain is named like one)
         >>> round(ball.support(np.eye(3).ravel()), 9)
         1.5
     """
-    m = _checked_least(rows, columns, "KyFanBall")
+    matrices = _Matrices("KyFanBall", rows, columns)
+    m = matrices.least
     k = checked_dimension(largest, "KyFanBall.largest")
     if k > m:
         raise DomainError(
@@ -127,7 +128,7 @@ def KyFanBall(  # noqa: N802 (a domain is named like one)
         gauge: AbstractBase = NormBase(m, math.inf if k == 1 else 1.0)
     else:
         gauge = SortedBase(frozen(np.where(np.arange(m) < k, 1.0, 0.0)))
-    return _ball(rows, columns, gauge, radius, center, "KyFanBall")
+    return matrices.ball(gauge, radius, center)
 
 
 def UnitarilyInvariantBall(  # noqa: N802 (a domain is named like one)
@@ -159,7 +160,8 @@ def UnitarilyInvariantBall(  # noqa: N802 (a domain is named like one)
         1.681793
     """
     name = "UnitarilyInvariantBall"
-    m = _checked_least(rows, columns, name)
+    matrices = _Matrices(name, rows, columns)
+    m = matrices.least
     if not isinstance(gauge, Image):
         raise DomainError(f"{name}.gauge={type(gauge).__name__} is no norm's ball; give ln.Ball(…)")
     if gauge.dimension != m:
@@ -173,41 +175,64 @@ def UnitarilyInvariantBall(  # noqa: N802 (a domain is named like one)
             f"{name}.gauge is not the same about zero in every order of coordinates; "
             "give a ball about zero of equal axes",
         )
-    number = checked_positive(radius, f"{name}.radius", least=0.0) * abs(float(size[0]))
-    return _ball(rows, columns, gauge.base, number, center, name)
+    return matrices.ball(gauge.base, radius, center, unit=abs(float(size[0])))
 
 
-def _ball(
-    rows: int,
-    columns: int,
-    gauge: AbstractBase,
-    radius: float,
-    center: ArrayLike | None,
-    name: str,
-) -> Image:
-    size = checked_positive(radius, f"{name}.radius", least=0.0)
-    middle = frozen(_checked_middle(rows, columns, center, f"{name}.center"))
-    base = spectral_base(int(rows), int(columns), gauge)
-    return Image(frozen(np.full(int(rows) * int(columns), size)), base, middle)
+@final
+@dataclass(frozen=True)
+class _Matrices:
+    """Matrices of a shape, and the name of the constructor that its messages call.
 
+    Raises:
+        DomainError: where there is no row or no column.
+    """
 
-def _checked_least(rows: int, columns: int, name: str) -> int:
-    return min(
-        checked_dimension(rows, f"{name}.rows"), checked_dimension(columns, f"{name}.columns")
-    )
+    name: str
+    rows: int
+    columns: int
 
+    def __post_init__(self) -> None:
+        for field in ("rows", "columns"):
+            number = checked_dimension(getattr(self, field), f"{self.name}.{field}")
+            object.__setattr__(self, field, number)
 
-def _checked_middle(rows: int, columns: int, center: ArrayLike | None, field: str) -> Vector:
-    if center is None:
-        return np.zeros(rows * columns)
-    try:
-        shape = np.shape(center)
-    except ValueError:
-        shape = ()
-    if shape == (rows, columns):
-        center = np.ravel(np.asarray(center))
-    elif len(shape) != 1:
-        raise DomainError(f"{field} has shape {shape}; give ({rows}, {columns})")
-    found = vector(center, field=field, error=DomainError)
-    check_size(found, field)
-    return checked_center(found, rows * columns, field)
+    @property
+    def least(self) -> int:
+        """The number of singular values."""
+        return min(self.rows, self.columns)
+
+    def ball(
+        self,
+        gauge: AbstractBase,
+        radius: float,
+        center: ArrayLike | None,
+        unit: float = 1.0,
+    ) -> Image:
+        """Return those whose singular values, about the center, lie in radius·unit·gauge.
+
+        Raises:
+            DomainError: where the radius is out of range, or the center no such matrix.
+        """
+        field = f"{self.name}.radius"
+        given = checked_positive(radius, field, least=0.0)
+        size = checked_positive(given * unit, field, least=0.0)
+        d = self.rows * self.columns
+        middle = center_or_zero(self._flat(center), d, f"{self.name}.center")
+        base = spectral_base(self.rows, self.columns, gauge)
+        return Image(frozen(np.full(d, size)), base, middle)
+
+    def _flat(self, center: ArrayLike | None) -> ArrayLike | None:
+        """Return a center row by row, if it is a matrix."""
+        if center is None:
+            return None
+        try:
+            shape = np.shape(center)
+        except ValueError:
+            shape = ()
+        if shape == (self.rows, self.columns):
+            return np.ravel(np.asarray(center))
+        if len(shape) != 1:
+            raise DomainError(
+                f"{self.name}.center has shape {shape}; give ({self.rows}, {self.columns})"
+            )
+        return center

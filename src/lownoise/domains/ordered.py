@@ -10,7 +10,7 @@ import numpy as np
 from lownoise.arrays import frozen, vector
 from lownoise.bases import SortedBase
 from lownoise.domains.ball import checked_dimension, checked_positive
-from lownoise.domains.image import Image, checked_center
+from lownoise.domains.image import Image, center_or_zero
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -46,12 +46,7 @@ def OrderedBall(  # noqa: N802 (a domain is named like one)
         )
     size = checked_positive(radius, "OrderedBall.radius", least=0.0)
     unit = SortedBase(frozen(w / w[0]))
-    middle = (
-        np.zeros(w.size)
-        if center is None
-        else vector(center, field="OrderedBall.center", error=DomainError)
-    )
-    shift = frozen(checked_center(middle, w.size, "OrderedBall.center"))
+    shift = center_or_zero(center, w.size, "OrderedBall.center")
     factor = np.full(w.size, size / float(w[0]))
     return Image(frozen(factor), unit, shift)
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.domains.abstract import AbstractDifference, AbstractDomain
+from lownoise.bodies import TensorBall
+from lownoise.bodies.kernels import copies, monomials, sphere_moments
+from lownoise.domains.abstract import AbstractClampedDomain, AbstractDifference
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -19,13 +21,14 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 20  # numbers
 _ROUNDS = 30
+_NEWTON = 8
 _INSIDE = 1 - 2.0**-44  # so that rounded lengths stay in the ball
 _NEAR = 1e-9
 
 
 @final
 @dataclass(frozen=True)
-class BallPower(AbstractDomain):
+class BallPower(AbstractClampedDomain):
     """{x ⊗ … ⊗ x : |x| ≤ radius}; made by `TensorPower`, size ≥ 2, radius > 0.
 
     Args:
@@ -53,27 +56,65 @@ class BallPower(AbstractDomain):
         """Whether the power is odd: then −K is K."""
         return self.power % 2 == 1
 
-    @cached_property
+    @property
     def monomials(self) -> Integers:
         """The exponents of the different entries, shape (k, size): C(d + ℓ − 1, ℓ) of them."""
-        keys = np.unique(self._keys)
-        digits = np.stack([keys // self.size**i % self.size for i in range(self.power)], axis=1)
-        found = np.zeros((len(keys), self.size), dtype=np.int64)
-        for column in digits.T:
-            found[np.arange(len(keys)), column] += 1
-        return found
+        return monomials(self.size, self.power)
 
-    @cached_property
+    @property
     def copies(self) -> Integers:
         """Which monomial each entry is, shape (d^ℓ,)."""
-        return np.unique(self._keys, return_inverse=True)[1].ravel()
+        return copies(self.size, self.power)
+
+    @cached_property
+    def pivots(self) -> Integers:
+        """The first entry of each monomial, rising, shape (k,)."""
+        return np.asarray(np.unique(self.copies, return_index=True)[1])
+
+    @property
+    def whole(self) -> bool:
+        """A tensor that lacks an entry says little of its others."""
+        return self.power > 1
+
+    @property
+    def full(self) -> bool:
+        """Whether no entry is a copy of another."""
+        return self.power == 1
+
+    @property
+    def spanning(self) -> Vector:
+        """One row for each monomial, 1 where an entry is a copy of it, shape (k, d^ℓ)."""
+        return np.eye(len(self.monomials))[:, self.copies]
+
+    @cached_property
+    def reach(self) -> Vector:
+        """At least the greatest change of each entry from the center, shape (d^ℓ,)."""
+        far = np.maximum(self.upper - self.center, self.center - self.lower)
+        return frozen(far * (1 + 2.0**-50))
+
+    @cached_property
+    def rounding(self) -> Vector:
+        """How far a clamped record can be off a tensor of K, shape (d^ℓ,).
+
+        It is multiplied from floats x. Their length is at most the radius up to d + 9 roundings of
+        it, whatever was left for that: sums of d squares, two divisions, two roots, three products.
+        So x over 1 + (d + 9)·2^-53 is in the ball, which moves an entry by ℓ times as much, and
+        2ℓ roundings, of the products and of `value`, come to it.
+        """
+        off = self.power * (self.size + 16) * 2.0**-51
+        return frozen(self.upper * off)
 
     @cached_property
     def center(self) -> Vector:
-        """Half the mean over the sphere where the power is even, else zero; shape (d^ℓ,)."""
+        """The center of the least ellipsoid at p = 2, shape (d^ℓ,); of even powers it is not in K.
+
+        It is the mean under the measure that proves that it is the least: of the sphere, and of 0.
+        """
         if self.odd:
             return frozen(np.zeros(self.dimension))
-        return frozen(self.value / 2 * sphere_moments(self.monomials)[self.copies])
+        body = TensorBall(self.size, self.power, 1.0, differences=False)
+        mass = float(body.mixture(body.parts.shares * body.parts.dimensions)[0])
+        return frozen(self.value * mass * sphere_moments(self.monomials)[self.copies])
 
     @cached_property
     def lower(self) -> Vector:
@@ -133,21 +174,12 @@ class BallPower(AbstractDomain):
         x = _unit(x)
         low = -1.0 if self.odd and self.power > 1 else 0.0
         size = np.clip(size, low, 1.0)
-        root = np.abs(size) ** (1 / self.power) * np.where(size < 0, -1.0, 1.0)
-        x = x * (np.minimum(np.abs(root), _INSIDE) * np.sign(root) * self.radius)[:, None]
+        root = np.minimum(_root(np.abs(size), self.power), _INSIDE)
+        x = x * (root * np.where(size < 0, -1.0, 1.0) * self.radius)[:, None]
         found = np.ones((n, 1))
         for _ in range(self.power):
             found = (found[:, :, None] * x[:, None, :]).reshape(n, -1)
         return found
-
-    @cached_property
-    def _keys(self) -> Integers:
-        """Each entry's sorted index as a number, shape (d^ℓ,)."""
-        entries = np.arange(self.dimension)
-        indices = np.sort(
-            np.stack([entries // self.size**i % self.size for i in range(self.power)], axis=1)
-        )
-        return np.asarray(indices @ self.size ** np.arange(self.power)[::-1])
 
 
 @final
@@ -164,25 +196,6 @@ class BallPowerDifference(AbstractDifference):
             DomainError: always: no rule is known.
         """
         raise DomainError("BallPowerDifference has no rule for points in it; ask of the records")
-
-
-def sphere_moments(exponents: Integers) -> Vector:
-    """Return E Π uᵢ^αᵢ for u uniform on the unit sphere, shapes (n, d) and (n,).
-
-    Π (αᵢ − 1)!! / (d(d + 2)…(d + |α| − 2)) where all αᵢ are even, else 0.
-
-    Examples:
-        >>> sphere_moments(np.array([[2, 0], [4, 0], [2, 2], [1, 1]])).round(9)
-        array([0.5  , 0.375, 0.125, 0.   ])
-    """
-    d = exponents.shape[1]
-    most = int(np.max(exponents, initial=0))
-    odd_factorials = np.array([math.prod(range(a - 1, 0, -2)) for a in range(most + 1)], float)
-    degrees = np.sum(exponents, axis=1)
-    below = {int(k): math.prod(range(d, d + int(k), 2)) for k in np.unique(degrees)}
-    found = np.prod(odd_factorials[exponents], axis=1)
-    found /= np.array([below[int(k)] for k in degrees], dtype=np.float64)
-    return np.where(np.all(exponents % 2 == 0, axis=1), found, 0.0)
 
 
 def _contracted(tensors: Vector, x: Vector, times: int) -> Vector:
@@ -209,3 +222,23 @@ def _unit(x: Vector) -> Vector:
     x = x / np.where(top > 0, top, 1.0)
     size = _length(x)[:, None]
     return np.asarray(x / np.where(size > 0, size, 1.0))
+
+
+def _root(sizes: Vector, power: int) -> Vector:
+    """Return the roots of numbers in [0, 1], by operations that do not depend on their company.
+
+    What runs over many numbers at once may round a power otherwise at the end of a row of them, and
+    then one record would change what others count for.
+    """
+    if power == 1:
+        return sizes
+    part, exponent = np.frexp(np.where(sizes > 0, sizes, 1.0))
+    steps = -(-exponent // power)  # the exponent of the root, so that what is left is in (2^-ℓ, 1]
+    left = np.ldexp(part, exponent - steps * power)
+    root = np.ones_like(left)
+    for _ in range(_NEWTON * power):
+        below = np.ones_like(root)
+        for _ in range(power - 1):
+            below *= root
+        root = ((power - 1) * root + left / below) / power
+    return np.where(sizes > 0, np.ldexp(root, steps), 0.0)

@@ -6,11 +6,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lownoise.arrays import frozen, matrix, vector
+from lownoise.arrays import frozen, matrix
 from lownoise.bases import NormBase
-from lownoise.domains.image import Image, check_size, checked_center
+from lownoise.domains.image import Image, center_or_zero, check_size
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
@@ -31,6 +29,7 @@ def Zonotope(generators: ArrayLike, center: ArrayLike | None = None) -> Image:  
         DomainError: where an argument is not finite, too large, or of the wrong shape.
 
     Examples:
+        >>> import numpy as np
         >>> hexagon = Zonotope([[1, 0], [0, 1], [1, 1]])
         >>> round(hexagon.support(np.array([1.0, 0.0])), 9)
         2.0
@@ -42,13 +41,5 @@ def Zonotope(generators: ArrayLike, center: ArrayLike | None = None) -> Image:  
         )
     check_size(rows, "Zonotope.generators")
     k, d = rows.shape
-    middle = (
-        np.zeros(d)
-        if center is None
-        else vector(center, field="Zonotope.center", error=DomainError)
-    )
-    return Image(
-        frozen(rows.T.copy()),
-        NormBase(k, math.inf),
-        frozen(checked_center(middle, d, "Zonotope.center")),
-    )
+    middle = center_or_zero(center, d, "Zonotope.center")
+    return Image(frozen(rows.T.copy()), NormBase(k, math.inf), middle)

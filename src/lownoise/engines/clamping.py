@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.engines.query import LARGEST_CODE, AbstractCoding
+from lownoise.engines.query import LARGEST_CODE, AbstractCoding, exact_sums
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ class ClampingCoding(AbstractCoding):
         columns: the d names in the table.
         domain: K, in d coordinates.
         center: what is subtracted, shape (d,).
-        missing: what stands in for null, NaN and text that is no number, shape (d,).
+        missing: what stands in for null, NaN and text that is no number, shape (d,); for all of a
+            row that lacks any where the domain says so.
         pivots: the coordinates that are summed, shape (r,); the others follow from them.
         step: the unit of the integers, powers of two, shape (r,).
 
@@ -82,16 +83,14 @@ class ClampingCoding(AbstractCoding):
             [[6, 8], [0, 2]]
         """
         rows = np.reshape(values, (-1, len(self.columns)))
-        present = np.where(np.isnan(rows), self.missing, rows)
+        lacks = np.isnan(rows)
+        if self.domain.whole:
+            lacks = np.any(lacks, axis=1, keepdims=True)
+        present = np.where(lacks, self.missing, rows)
         about = self.domain.clamp(present)[:, self.pivots] - self.center[self.pivots]
         found = np.floor(about * (1 / self.step) + 0.5).astype(np.int64)
         return found.reshape(*np.shape(values)[:-1], self.pivots.size)
 
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns."""
-        codes = self.encode(np.stack(columns, axis=1))
-        # codes are at most 2^50: their halves, high and low, sum without overflow
-        high, low = codes >> 26, codes & (2**26 - 1)
-        return [
-            (int(h) << 26) + int(w) for h, w in zip(high.sum(axis=0), low.sum(axis=0), strict=True)
-        ]
+        return exact_sums(self.encode(np.stack(columns, axis=1)))

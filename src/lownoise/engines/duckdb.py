@@ -68,14 +68,19 @@ def _stream(connection: Any, rows: Any, coding: AbstractCoding) -> Totals:  # no
     """Sum the codes batch by batch."""
     count, sums = 0, [0] * coding.step.size
     floats = rows.select(**{x: rows[x].cast("float64") for x in rows.columns})
-    # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
-    connection._run_pre_execute_hooks(floats)  # noqa: SLF001
-    for batch in connection.con.sql(connection.compile(floats)).to_arrow_reader(_BATCH):
+    for batch in batches(connection, floats):
         count += batch.num_rows
         # null becomes NaN, which is what a coding calls missing
         found = coding.sums([c.to_numpy(zero_copy_only=False) for c in batch.columns])
         sums = [a + b for a, b in zip(sums, found, strict=True)]
     return Totals(count, tuple(sums))
+
+
+def batches(connection: Any, rows: Any) -> Any:  # noqa: ANN401
+    """Return an Arrow reader of the rows of an ibis table on `connection`, batch by batch."""
+    # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
+    connection._run_pre_execute_hooks(rows)  # noqa: SLF001
+    return connection.con.sql(connection.compile(rows)).to_arrow_reader(_BATCH)
 
 
 def _aggregate(connection: Any, rows: Any, coding: Coding, scales: list[int]) -> Totals:  # noqa: ANN401

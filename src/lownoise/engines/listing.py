@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.engines.query import LARGEST_CODE, AbstractCoding, rounding_slack
+from lownoise.engines.query import LARGEST_CODE, AbstractCoding, exact_sums, rounding_slack
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
@@ -85,10 +85,4 @@ class ListCoding(AbstractCoding):
 
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns."""
-        rows = np.stack(columns, axis=1)
-        # codes are at most 2^52: their halves, high and low, sum without overflow
-        codes = self.encode(rows)
-        high, low = codes >> 26, codes & (2**26 - 1)
-        return [
-            (int(h) << 26) + int(w) for h, w in zip(high.sum(axis=0), low.sum(axis=0), strict=True)
-        ]
+        return exact_sums(self.encode(np.stack(columns, axis=1)))

@@ -148,6 +148,13 @@ def _codes(
     return whole
 
 
+def exact_sums(codes: Integers) -> list[int]:
+    """Return the sum of each column of codes of at most 2^52, shape (n, r)."""
+    # their halves, high and low, sum without overflow
+    high, low = codes >> 26, codes & (2**26 - 1)
+    return [(int(h) << 26) + int(w) for h, w in zip(high.sum(axis=0), low.sum(axis=0), strict=True)]
+
+
 def rounding_slack(lower: Vector, upper: Vector, center: Vector, step: Vector) -> Vector:
     """Return at least |floor(fl(fl(x − center)/step + ½)) − (x − center)/step|, all of shape (d,).
 

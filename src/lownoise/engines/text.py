@@ -58,10 +58,9 @@ def _lines(path: Path) -> Iterator[str]:
     with _open(path, packed=packed) as file:
         first = True
         for raw in file:
-            line = raw.decode("latin-1")
+            line = raw.decode("utf-8", "replace")  # what is no UTF-8 is no number and no category
             if first:
-                # names may be any text; what follows is numbers
-                line = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+                line = line.removeprefix("\ufeff")
                 if "\r" in line.rstrip("\r\n"):
                     raise TableError(
                         f"table={path} ends lines with carriage returns alone; convert it",

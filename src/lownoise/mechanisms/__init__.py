@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms: exact totals become a private answer."""
+"""Mechanisms: noise in its final form, added to exact totals."""
 
 from lownoise.mechanisms.gaussian import GaussianMechanism, gaussian_mechanism
+from lownoise.mechanisms.residual import ResidualMechanism, residual_mechanism
 
-__all__ = ["GaussianMechanism", "gaussian_mechanism"]
+__all__ = [
+    "GaussianMechanism",
+    "ResidualMechanism",
+    "gaussian_mechanism",
+    "residual_mechanism",
+]

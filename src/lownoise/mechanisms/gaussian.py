@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import cached_property, partial, singledispatch
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -42,7 +42,9 @@ from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity import changes, parity_changes, radius_up
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from collections.abc import Callable
+
+    from lownoise.arrays import Integers, Vector
     from lownoise.coordinates import Coordinates
     from lownoise.entropy import Entropy
     from lownoise.neighbours import Relation
@@ -264,62 +266,36 @@ def coding_for(question: Mean, chosen: Coordinates, step: Vector) -> AbstractCod
         chosen: the coordinates that are summed.
         step: the unit of the integers, powers of two, shape (r,).
     """
-    return _coding(question.domain, question, chosen, step)
+    of_domain = _coding(question.domain, chosen.pivots)
+    return of_domain(
+        columns=question.columns, center=question.center, missing=question.missing, step=step
+    )
 
 
 @singledispatch
-def _coding(domain: object, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+def _coding(domain: object, pivots: Integers) -> Callable[..., AbstractCoding]:
+    """Return the coding of a kind of domain, but for the fields that all codings have."""
     raise DomainError(f"domain={type(domain).__name__} has no known codes; use ln.Box or ln.Points")
 
 
 @_coding.register(Box)
-def _(domain: Box, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
-    return Coding(
-        columns=question.columns,
-        lower=domain.lower,
-        upper=domain.upper,
-        center=question.center,
-        missing=question.missing,
-        step=step,
-    )
+def _(domain: Box, pivots: Integers) -> Callable[..., AbstractCoding]:
+    return partial(Coding, lower=domain.lower, upper=domain.upper)
 
 
 @_coding.register(Points)
-def _(domain: Points, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
-    return ListCoding(
-        columns=question.columns,
-        domain=domain,
-        center=question.center,
-        missing=question.missing,
-        pivots=chosen.pivots,
-        step=step,
-    )
+def _(domain: Points, pivots: Integers) -> Callable[..., AbstractCoding]:
+    return partial(ListCoding, domain=domain, pivots=pivots)
 
 
 @_coding.register(AbstractClampedDomain)
-def _(
-    domain: AbstractClampedDomain, question: Mean, chosen: Coordinates, step: Vector
-) -> AbstractCoding:
-    return ClampingCoding(
-        columns=question.columns,
-        domain=domain,
-        center=question.center,
-        missing=question.missing,
-        pivots=chosen.pivots,
-        step=step,
-    )
+def _(domain: AbstractClampedDomain, pivots: Integers) -> Callable[..., AbstractCoding]:
+    return partial(ClampingCoding, domain=domain, pivots=pivots)
 
 
 @_coding.register(CubePower)
-def _(domain: CubePower, question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
-    return SignCoding(
-        columns=question.columns,
-        domain=domain,
-        center=question.center,
-        missing=question.missing,
-        pivots=chosen.pivots,
-        step=step,
-    )
+def _(domain: CubePower, pivots: Integers) -> Callable[..., AbstractCoding]:
+    return partial(SignCoding, domain=domain, pivots=pivots)
 
 
 def _changed_reach(coding: AbstractCoding, change: Change, chosen: Coordinates) -> Reach:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samplers: noise drawn before anything is known of the data."""
 
-from lownoise.samplers.rounded_gaussian import rounded_gaussian
+from lownoise.samplers.rounded_gaussian import prepare, rounded_gaussian
 
-__all__ = ["rounded_gaussian"]
+__all__ = ["prepare", "rounded_gaussian"]

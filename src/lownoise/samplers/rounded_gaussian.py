@@ -12,17 +12,16 @@ work depends on the bits of ξ and on the public L, never on a datum.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from lownoise.balls import precision
-from lownoise.samplers.normal_quantile import normals
+from lownoise.samplers.normal_quantile import normals, taylor_table
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Words
+    from lownoise.arrays import Integers, Vector, Words
     from lownoise.entropy import Entropy
-    from lownoise.shapes import AbstractShape
 
 _UNIT = 2.0**-53
 _LARGEST = 2.0**51  # below it a float and its neighbours resolve a half
@@ -31,7 +30,38 @@ _BLOCK = 1 << 15
 _FEW = 1000  # so few are decided by ball arithmetic sooner than the table is built
 
 
-def rounded_gaussian(shape: AbstractShape, *, entropy: Entropy) -> Integers:
+class Factor(Protocol):
+    """A matrix L, as much of it as sampling needs; its entries are exactly the stored floats."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of rows d."""
+
+    @property
+    def sources(self) -> int:
+        """The number of columns k."""
+
+    @property
+    def longest_row(self) -> int:
+        """The most entries in a row: how many roundings `apply` makes in one answer."""
+
+    def apply(self, vector: Vector) -> Vector:
+        """Return L·vector; shapes (k,) and (d,)."""
+
+    def apply_abs(self, vector: Vector) -> Vector:
+        """Return |L|·vector, rounded to nearest; shapes (k,) and (d,)."""
+
+    def row(self, index: int) -> tuple[Integers, Vector]:
+        """Return where row `index` is not zero, and its entries there; shapes (j,), (j,)."""
+
+
+def prepare(count: int) -> None:
+    """Make ready for `count` numbers that will be drawn a few at a time."""
+    if count >= _FEW:
+        taylor_table()
+
+
+def rounded_gaussian(shape: Factor, *, entropy: Entropy) -> Integers:
     """Return round(L·ξ), ξ standard normal, exactly.
 
     Args:
@@ -48,7 +78,7 @@ def rounded_gaussian(shape: AbstractShape, *, entropy: Entropy) -> Integers:
         np.int64(0)
     """
     words = entropy.words(shape.sources)
-    if shape.dimension < _FEW:
+    if shape.dimension < _FEW and not taylor_table.cache_info().currsize:
         rows = np.arange(shape.dimension)
         return np.array(_decide(shape, rows, words, entropy), dtype=np.int64)
     z = np.empty(shape.sources)
@@ -70,7 +100,7 @@ def rounded_gaussian(shape: AbstractShape, *, entropy: Entropy) -> Integers:
     return result
 
 
-def _decide(shape: AbstractShape, rows: Integers, words: Words, entropy: Entropy) -> list[int]:
+def _decide(shape: Factor, rows: Integers, words: Words, entropy: Entropy) -> list[int]:
     """Return the roundings of `rows`, drawing more bits of their ξ until each is sure."""
     from flint import arb
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.solvers.newton import newton
+from lownoise.solvers.newton import ListedVertices, newton
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Chosen, Integers, Vector
+    from lownoise.solvers.fidelity import Fidelity
     from lownoise.solvers.newton import Iterate, Problem
     from lownoise.solvers.pricing import AbstractVertices
 
@@ -132,8 +133,8 @@ class _Best:
         self.iterations = 0
         self.lower, self.upper = 0.0, math.inf
         self._reached = math.inf
-        self._low: tuple[Integers, Iterate] | None = None
-        self._high: tuple[Integers, Iterate, float] | None = None
+        self._low: tuple[Integers, Iterate[Fidelity]] | None = None
+        self._high: tuple[Integers, Iterate[Fidelity], float] | None = None
 
     @property
     def gap(self) -> float:
@@ -145,17 +146,17 @@ class _Best:
         """The gap that vertices explain: less than `gap` where a bound over all is loose."""
         return min(self.upper, self._reached) / self.lower - 1 if self.lower > 0 else math.inf
 
-    def reach(self, iterate: Iterate, radius: float) -> None:
+    def reach(self, iterate: Iterate[Fidelity], radius: float) -> None:
         """Take in how far the vertices reach that were found to stick out farthest."""
         self._reached = min(self._reached, iterate.objective * radius)
 
     @property
-    def lowest(self) -> tuple[Integers, Iterate]:
+    def lowest(self) -> tuple[Integers, Iterate[Fidelity]]:
         """The iterate of the lower bound, after the vertices that it weighs."""
         assert self._low is not None  # noqa: S101 (a solver takes at least one step)
         return self._low
 
-    def step(self, indices: Integers, iterate: Iterate, *, whole: bool) -> None:
+    def step(self, indices: Integers, iterate: Iterate[Fidelity], *, whole: bool) -> None:
         """Take one iterate in."""
         self.iterations += 1
         if iterate.lower > self.lower:
@@ -165,7 +166,7 @@ class _Best:
         if self._progress is not None:
             self._progress(Progress(self.iterations, self.lower, self.upper))
 
-    def cover(self, indices: Integers, iterate: Iterate, radius: float) -> None:
+    def cover(self, indices: Integers, iterate: Iterate[Fidelity], radius: float) -> None:
         """Take an ellipsoid in whose radius over all vertices is known; of equals the later."""
         value = iterate.objective * radius
         if value < self.upper * (1 + self._tie):
@@ -256,10 +257,11 @@ def generate(
     return best.outcome(status)
 
 
-def _polish(short: _Short, state: _State, best: _Best) -> Iterate:
+def _polish(short: _Short, state: _State, best: _Best) -> Iterate[Fidelity]:
     """Return an iterate whose bounds on the listed vertices are within `inner` of each other."""
     lower, upper, stalled, settling = 0.0, math.inf, 0, 0
-    for iterate in newton(short.problem, short.listed, state.weights, state.roots, state.product):
+    program = ListedVertices(short.problem, short.listed)
+    for iterate in newton(program, state.weights, state.roots, state.product):
         better = iterate.lower > lower or iterate.objective * iterate.radius < upper
         lower = max(lower, iterate.lower)
         upper = min(upper, iterate.objective * iterate.radius)
@@ -275,7 +277,7 @@ def _polish(short: _Short, state: _State, best: _Best) -> Iterate:
     return iterate
 
 
-def _outer(iterate: Iterate) -> Chosen:
+def _outer(iterate: Iterate[Fidelity]) -> Chosen:
     """Return which listed vertices to keep: those not clearly inside, if they carry C."""
     state = iterate.state
     keep = state.stretches() > _INSIDE * state.value
@@ -287,7 +289,7 @@ def _outer(iterate: Iterate) -> Chosen:
 def _price(
     vertices: AbstractVertices,
     indices: Integers,
-    iterate: Iterate,
+    iterate: Iterate[Fidelity],
     best: _Best,
     wanted: int,
 ) -> Integers:
@@ -311,7 +313,7 @@ def _cold(problem: Problem, listed: Vector) -> _State:
     return _State(weights, np.full(problem.count, 1.0 / problem.count), None)
 
 
-def _warm(iterate: Iterate, keep: Chosen, new: int, gap: float) -> _State:
+def _warm(iterate: Iterate[Fidelity], keep: Chosen, new: int, gap: float) -> _State:
     """Start from an optimum of fewer vertices: the new ones get a small share."""
     share = min(_NEW_SHARE, _NEW_SHARE * 10 * gap) if new else 0.0
     old = iterate.weights[keep]

@@ -39,7 +39,7 @@ _FAINT = 1e-200  # a weight whose answers still have a say in what is covered
 _LOOKS, _FEW_LOOKS = 10, 4  # few where a body's own bounds are searched for, and slow
 _STALLED = 1e-2
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
-_INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
+INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
 
 
 class Squares(Protocol):
@@ -136,7 +136,7 @@ def least_majorant(
     except KeyboardInterrupt:
         if not search.cover.size:
             raise
-        status = _INTERRUPTED
+        status = INTERRUPTED
     return Majorant(
         frozen(search.cover),
         frozen(search.squares),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, final
 
 import numpy as np
 
@@ -67,9 +67,72 @@ class Problem:
         return len(self.queries)
 
 
+class State(Protocol):
+    """F at one pair of weights."""
+
+    @property
+    def value(self) -> float:
+        """F."""
+
+    @property
+    def mass(self) -> float:
+        """Σw."""
+
+    def stretches(self) -> Vector:
+        """Return 2·∂F/∂w, shape (k,)."""
+
+    def variances(self) -> Vector:
+        """Return 2·∂F/∂c, shape (n,)."""
+
+
+S = TypeVar("S", bound=State)
+
+
+class Program(Protocol[S]):
+    """F as a function of its weights, and the linear system of one step."""
+
+    @property
+    def problem(self) -> Problem:
+        """The order, the floor and how many queries there are."""
+
+    def at(self, weights: Vector, query_weights: Vector) -> S:
+        """Return F at w > 0, shape (k,), and c > 0, shape (n,)."""
+
+    def system(
+        self, state: S, pull: Vector | None, gradient: Vector, extra: Vector, *, coarse: bool
+    ) -> Callable[[Vector], Vector]:
+        """Return the function that solves (−∇²(2·log F) + diag(extra))·x = right, within 2%."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ListedVertices:
+    """The program on given vertices s_i, shape (k, r)."""
+
+    problem: Problem
+    vertices: Vector
+
+    def at(self, weights: Vector, query_weights: Vector) -> Fidelity:
+        """Return F and its optimal ellipsoid."""
+        problem = self.problem
+        return fidelity(self.vertices, weights, problem.queries, query_weights, moves=problem.moves)
+
+    def system(
+        self,
+        state: Fidelity,
+        pull: Vector | None,
+        gradient: Vector,
+        extra: Vector,
+        *,
+        coarse: bool,
+    ) -> Callable[[Vector], Vector]:
+        """Return the function that solves one step."""
+        return newton_system(state, pull, gradient, extra, coarse=coarse)
+
+
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Iterate:
+class Iterate(Generic[S]):
     """Weights, the ellipsoid that follows from them, and both bounds on these vertices alone.
 
     Args:
@@ -86,7 +149,7 @@ class Iterate:
     weights: Vector
     roots: Vector
     slacks: Vector
-    state: Fidelity
+    state: S
     objective: float
     lower: float
     radius: float
@@ -112,23 +175,22 @@ def objective(variances: Vector, order: float) -> float:
 
 
 def newton(
-    problem: Problem,
-    vertices: Vector,
+    program: Program[S],
     weights: Vector,
     roots: Vector,
     product: float | None = None,
-) -> Iterator[Iterate]:
+) -> Iterator[Iterate[S]]:
     """Yield better and better weights, without end: the caller stops.
 
     Args:
-        problem: the program.
-        vertices: shape (k, r).
+        program: F.
         weights: where w starts, above 0, shape (k,).
         roots: where v starts, above its floor, shape (n,).
         product: weight times slack where they start near an optimum; found where None.
     """
+    problem = program.problem
     e, n = problem.exponent, problem.count if problem.order > 2 else 0  # noqa: PLR2004
-    k, floor = len(vertices), problem.floor / problem.count
+    k, floor = weights.size, problem.floor / problem.count
     # a root at its floor has no room that floats can tell: its slack is then about its price
     room = np.maximum(roots[:n] - floor, 0.0 if product is None else product)
     y = np.concatenate([room, weights])
@@ -137,7 +199,7 @@ def newton(
     while True:
         v, w = (y[:n] + floor if n else roots), y[n:]
         c = v**e if n else np.ones(problem.count)
-        state = fidelity(vertices, w, problem.queries, c, moves=problem.moves)
+        state = program.at(w, c)
         F, stretches, variances = state.value, state.stretches(), state.variances()
         share = (c / v) * variances / F if n else variances[:0]
         gradient = np.concatenate([e * share, stretches / F])
@@ -158,7 +220,7 @@ def newton(
         extra = z / y
         extra[:n] += e * (1 - e) * share / v[:n]
         pull = np.sqrt(e * c / v) if n else None
-        solve = newton_system(state, pull, gradient, extra, coarse=iterate.gap > _FAR)
+        solve = program.system(state, pull, gradient, extra, coarse=iterate.gap > _FAR)
         y, z = _step(solve, gradient - price, y, z)
 
 

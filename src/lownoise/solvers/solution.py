@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lownoise.bodies import (
         AbstractBody,
     )
-    from lownoise.certificate import Dual
+    from lownoise.certificate import AbstractDual
     from lownoise.frames import Frame
 
 
@@ -58,7 +58,7 @@ def nothing(
     weights: Vector,
     queries: Vector | None,
     frame: Frame,
-    dual: Dual,
+    dual: AbstractDual,
 ) -> Claim:
     """Return the claim that a single point, or what no query sees of a body, needs no noise."""
     return Claim(

@@ -21,6 +21,7 @@ from lownoise.bodies import (
     SectionBody,
     SymmetricBox,
     TensorBall,
+    TensorChanges,
 )
 from lownoise.certificate import (
     Claim,
@@ -41,6 +42,7 @@ from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
 from lownoise.solvers.section import far_changes, least_section
 from lownoise.solvers.solution import NO_WIDTH, RTOL, Solution, honest, in_unit, nothing
 from lownoise.solvers.tensor_ball import rotated
+from lownoise.solvers.tensor_changes import tensor_solution
 from lownoise.solvers.uniform import equal_weights
 
 if TYPE_CHECKING:
@@ -239,6 +241,7 @@ def _(
 
 
 solve.register(ImageBody)(image_solution)
+solve.register(TensorChanges)(tensor_solution)
 
 
 @solve.register(SectionBody)

@@ -64,8 +64,7 @@ class Mean:
         if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
             raise QuestionError(
                 f"Mean.domain={type(domain).__name__} is no domain of records; "
-                "give ln.Box(lower, upper) or ln.Points(points), and for tensors of a ball "
-                "ln.Ball(dimension**power, radius**power), which holds them",
+                "give ln.Box(lower, upper) or ln.Points(points)",
             )
         if len(names) != domain.dimension:
             raise QuestionError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A question and a budget become a plan; no data are read."""
+"""A mean and a budget become a plan; no data are read."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
 from lownoise.neighbours import RELATIONS, Change
+from lownoise.planning.request import COUNT_SHARE, checked_size
 from lownoise.privacy import gaussian_parameter
 from lownoise.release import Release, execute
 from lownoise.shapes import DenseShape
-from lownoise.solvers import RTOL, solve
+from lownoise.solvers import solve
 from lownoise.solvers.box import weight_for_share
 from lownoise.terms import Terms
 from lownoise.verification import Verification, verify
-from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import PathLike
 
     from numpy.typing import ArrayLike
@@ -40,14 +39,14 @@ if TYPE_CHECKING:
     from lownoise.coordinates import Coordinates
     from lownoise.domains import AbstractKnownDomain
     from lownoise.neighbours import Relation
-    from lownoise.privacy import Budget, Ledger
+    from lownoise.planning.request import Request
+    from lownoise.privacy import Ledger
     from lownoise.shapes import AbstractShape
-    from lownoise.solvers import Progress, Solution
+    from lownoise.solvers import Solution
     from lownoise.terms import Cost
+    from lownoise.workloads import Mean
 
-COUNT_SHARE = 0.05
 _LEAST_WEIGHT = 1e-100
-_MOST_RECORDS = 10**12
 
 
 @final
@@ -152,72 +151,19 @@ class Plan:
         codec.write(Path(path), self.to_json())
 
 
-def plan(
-    question: Mean,
-    *,
-    budget: Budget,
-    relation: Relation | AbstractDomain,
-    size: int | None = None,
-    order: float = 2.0,
-    weights: ArrayLike | str | None = None,
-    count_share: float = COUNT_SHARE,
-    rtol: float = RTOL,
-    progress: Callable[[Progress], None] | None = None,
-) -> Plan:
-    """Fit the least noise to a question, without reading any data.
-
-    Args:
-        question: what is asked, `ln.Mean(columns, domain)`.
-        budget: `ln.zcdp(rho)` or `ln.approx_dp(epsilon, delta)`.
-        relation: "substitute": a neighbour changes one record, `size` is public, the answers are
-            the means. "add_remove": a neighbour has one record more or less, the answers are the
-            sums about the question's center and the count; means follow from them. Or a domain that
-            holds every change one neighbour can make, `ln.Ball(d, radius=0.5)`: a neighbour changes
-            one record, and that record, once moved into its own domain, changes by a point of it or
-            its opposite; `size` is public, the answers are the means. Moving records into a domain
-            can lengthen a change: what counts is the change of what has been moved.
-        size: the number of records; not under "add_remove".
-        order: p in [2, ∞], the norm of the error that is made small; `math.inf` for the largest.
-        weights: how much one unit of each column's error matters, shape (d,), above 0; by default
-            ones, so that the column with the widest range dictates the noise of all. "range" takes
-            1/(upper − lower): errors matter as shares of their ranges.
-        count_share: under "add_remove", the part of μ² that is spent on the count, in (0, 1); the
-            standard deviation of each sum is 1/√(1 − count_share) times what it would be alone
-            (about that where the center is not the middle of a list of points).
-        rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
-            as private, its certificate wider, and its `status` says so.
-        progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
-            interrupt ends the search with the best noise found.
-
-    Raises:
-        PlanError, BudgetError: where an argument is out of range.
-        DomainError: where the relation is a domain of a kind that no noise is known for.
-
-    Examples:
-        >>> import lownoise as ln
-        >>> p = ln.plan(ln.Mean(["age", "height"], ln.Box([0, 0.5], [120, 2.5])),
-        ...             budget=ln.zcdp(0.5), relation="substitute", size=1000)
-        >>> [round(float(s), 4) for s in p.standard_deviation]
-        [0.121, 0.0156]
-        >>> p.certificate.gap < 1e-6
-        True
-        >>> nudged = ln.plan(ln.Mean(["x", "y"], ln.Box([0, 0], [9, 9])), budget=ln.zcdp(0.5),
-        ...                  relation=ln.Ball(2, radius=0.5), size=1000)
-        >>> round(nudged.error, 9)  # 0.5·√2/1000
-        0.000707107
-    """
-    if not isinstance(question, Mean):
-        raise PlanError(f"question={type(question).__name__} is no question; give ln.Mean(…)")
-    relation = _checked_relation(relation)
+def plan_mean(question: Mean, request: Request) -> Plan:
+    """Return the plan for means, sums and counts of records in a domain."""
+    relation = _checked_relation(request.relation)
     if question.drops_missing and relation != "add_remove":
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
-    size = _checked_size(size, relation)
-    order = checked_order(order)
-    rtol = checked_rtol(rtol)
+    size = checked_size(request.size, relation)
+    order = checked_order(request.order)
+    rtol = checked_rtol(request.rtol)
+    count_share = COUNT_SHARE if request.count_share is None else request.count_share
     count_share = checked_number("count_share", count_share)
     if not 0 < count_share < 1:
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
-    parameter = gaussian_parameter(budget)
+    parameter = gaussian_parameter(request.budget)
     chosen = coordinates(question.domain)
     if isinstance(relation, Change):
         check_change(relation, question.domain, chosen)
@@ -232,10 +178,10 @@ def plan(
             weights=omega,
             queries=answers,
             rtol=rtol,
-            progress=progress,
+            progress=request.progress,
         )
 
-    matters = _weights(weights, question)
+    matters = _weights(request.weights, question)
     count_weight = [1.0] if counted else []
     plain = fitted(np.append(np.ones(matters.size), count_weight))
     if counted:
@@ -245,7 +191,7 @@ def plan(
     return Plan(
         Terms(
             question=question,
-            budget=budget,
+            budget=request.budget,
             order=order,
             weights=frozen(matters),
             dual=solution.claim.dual,
@@ -319,19 +265,3 @@ def _whole(solution: Solution) -> AbstractShape:
     if claim.frame is None or claim.frame.exact or not isinstance(claim.shape, DenseShape):
         return claim.shape
     return DenseShape(claim.frame.up() @ claim.shape.factor)
-
-
-def _checked_size(size: int | None, relation: Relation) -> int | None:
-    if relation == "add_remove":
-        if size is not None:
-            raise PlanError(
-                f"size={size} is private under add_remove; leave it out: the count is released",
-            )
-        return None
-    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-    if not whole or not 1 <= int(size or 0) <= _MOST_RECORDS:
-        raise PlanError(
-            f"size={size!r} is no public number of records; where one record changes give a whole "
-            "number from 1 to 10^12",
-        )
-    return int(size or 0)

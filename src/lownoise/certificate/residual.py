@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What no Gaussian noise on a table's marginals can beat, from weights on cells and patterns.
+
+With cell weights c and pattern weights w, both at least 0, let a_A be the sum of w times what a
+pattern costs σ_A⁻², and b_A the sum of c times what σ_A² adds to the weighted variances. For all
+variances that cost at most 1,
+
+    ‖c‖_q·‖ω V‖_{p/2} ≥ Σ c ω V = Σ_A b_A σ_A²,    Σw ≥ Σ_A a_A/σ_A²,    q = p/(p − 2),
+
+and Cauchy-Schwarz gives ‖ω V‖_{p/2} ≥ (Σ_A √(a_A b_A))²/(‖c‖_q Σw) (Hölder; ours). Noise that is
+not independent on residual spaces does no better: see `residuals.orbits`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.certificate.norms import SLACK, conjugate
+from lownoise.residuals import pattern_costs
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers, Vector
+    from lownoise.residuals import Orbits
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ResidualDual:
+    """The evidence for a lower bound.
+
+    Args:
+        cells: c ≥ 0 on a cell of each orbit of marginals, shape (g,).
+        patterns: which attributes of a record change, by type, shape (k, t); one row of zeros under
+            `add_remove`.
+        chances: w ≥ 0, shape (k,).
+    """
+
+    cells: Vector
+    patterns: Integers
+    chances: Vector
+
+
+def residual_lower_bound(dual: ResidualDual, orbits: Orbits, order: float, relation: str) -> float:
+    """Return at most the least √‖ωV‖_{p/2} of noise that costs μ = 1: 0 where nothing is proved.
+
+    Args:
+        dual: the evidence.
+        orbits: the marginals.
+        order: p in [2, ∞].
+        relation: "substitute" or "add_remove".
+
+    Examples:
+        >>> from lownoise.residuals import marginal_orbits
+        >>> from lownoise.workloads import Marginals
+        >>> found = marginal_orbits(Marginals({"x": 4}, sets=[["x"]]))
+        >>> none = np.zeros((1, 1), int)
+        >>> even = ResidualDual(cells=np.ones(1), patterns=none, chances=np.ones(1))
+        >>> round(residual_lower_bound(even, found, 2.0, "add_remove"), 9)
+        2.0
+    """
+    c, w = dual.cells, dual.chances
+    sound = np.all(np.isfinite(c) & (c >= 0)) and np.all(np.isfinite(w) & (w >= 0))
+    if not sound or not np.any(c) or not np.any(w):
+        return 0.0
+    scale, mass = float(np.max(c)), float(np.sum(w))
+    c = c / scale
+    q = conjugate(order)
+    size = 1.0 if math.isinf(q) else float(math.fsum(orbits.cells * c**q)) ** (1 / q)
+    rows, columns, entries = orbits.variance_terms
+    seen = np.zeros(len(orbits.residuals))
+    np.add.at(seen, columns, entries * (c * orbits.weights * orbits.cells)[rows])
+    paid = (w / mass) @ pattern_costs(orbits, relation, dual.patterns)
+    found = math.fsum(np.sqrt(seen * paid)) / math.sqrt(size)
+    return found * (1 - SLACK) if math.isfinite(found) else 0.0

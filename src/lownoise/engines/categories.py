@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a table to exact counts: each value becomes the number of its cell, and cells are counted.
+
+Where all attributes together have few cells, one table of all of them is kept, however many rows
+there are; else the codes of all rows are kept, a byte or two each. Which of the two follows from
+the declared sizes alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.engines.duckdb import batches
+from lownoise.engines.tables import named, open_table
+from lownoise.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from lownoise.arrays import Integers, Vector
+    from lownoise.workloads import Attribute
+
+    Codes = NDArray[np.integer]
+
+_WHOLE = 1 << 22  # cells of a table that is kept instead of its rows
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Records:
+    """The rows of a table as cells of its attributes.
+
+    Args:
+        count: the number of rows, less those that were left out.
+        sizes: the number of cells of each attribute, shape (D,).
+        codes: the cell of each row, one array of shape (count,) an attribute; or None.
+        table: the count of each cell of all attributes together, shape `sizes`; or None.
+    """
+
+    count: int
+    sizes: tuple[int, ...]
+    codes: tuple[Codes, ...] | None
+    table: Integers | None
+
+    def marginal(self, chosen: Sequence[int]) -> Integers:
+        """Return the exact counts over the attributes `chosen`, rising, shape (n, …).
+
+        Examples:
+            >>> rows = records_of([np.array([0, 1, 1]), np.array([2, 0, 0])], (2, 3))
+            >>> rows.marginal((0, 1)).tolist(), rows.marginal(()).tolist()
+            ([[0, 0, 1], [2, 0, 0]], 3)
+        """
+        shape = [self.sizes[i] for i in chosen]
+        if self.table is not None:
+            others = tuple(i for i in range(len(self.sizes)) if i not in chosen)
+            whole: Integers = np.asarray(self.table.sum(axis=others))
+            return whole
+        assert self.codes is not None  # noqa: S101 (one of the two is kept)
+        if not shape:
+            return np.array(self.count)
+        flat = self.codes[chosen[0]].astype(np.int64)
+        for i in chosen[1:]:
+            flat *= self.sizes[i]
+            flat += self.codes[i]
+        return np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
+
+
+def records_of(codes: Sequence[Codes], sizes: Sequence[int]) -> Records:
+    """Return rows given by their cells: the meaning that `read_records` matches.
+
+    Args:
+        codes: one array of shape (n,) an attribute.
+        sizes: the number of cells of each attribute.
+    """
+    return Records(count=len(codes[0]), sizes=tuple(sizes), codes=tuple(codes), table=None)
+
+
+def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noqa: ANN401 (any frame)
+    """Return the rows of `table` as cells of its attributes.
+
+    Args:
+        attributes: the columns and their categories.
+        table: as `lownoise.engines.tables.open_table` takes it.
+
+    Raises:
+        TableError: where the table cannot be opened or lacks a column: known from its schema,
+            before a row is read.
+        EngineError: where reading rows failed; the text is the same for every cause.
+    """
+    names = [a.name for a in attributes]
+    sizes = tuple(a.size for a in attributes)
+    connection, rows = open_table(table, names)
+    try:
+        whole = math.prod(sizes) <= _WHOLE
+        counts = np.zeros(math.prod(sizes), dtype=np.int64) if whole else None
+        count, parts = 0, []
+        chosen = {f"x{i}": _column(rows[a.name], text=a.texts) for i, a in enumerate(attributes)}
+        for batch in batches(connection, rows.select(**chosen)):
+            cells = [cells_of(a, c) for a, c in zip(attributes, batch.columns, strict=True)]
+            kept = np.all([c >= 0 for c in cells], axis=0)
+            cells = [c[kept].astype(_kind(n)) for c, n in zip(cells, sizes, strict=True)]
+            count += len(cells[0])
+            if counts is None:
+                parts.append(cells)
+            else:
+                counts += records_of(cells, sizes).marginal(range(len(sizes))).reshape(-1)
+    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
+        raise EngineError(
+            f"table={named(table)} could not be counted, and a spend on it stays reserved; check "
+            "that the file is complete, and that memory and temporary disk suffice",
+        ) from None
+    if counts is not None:
+        return Records(count=count, sizes=sizes, codes=None, table=counts.reshape(sizes))
+    empty = [[np.zeros(0, dtype=_kind(n)) for n in sizes]]
+    columns = tuple(np.concatenate(c) for c in zip(*(parts or empty), strict=True))
+    return Records(count=count, sizes=sizes, codes=columns, table=None)
+
+
+def _column(column: Any, *, text: bool) -> Any:  # noqa: ANN401
+    if text:
+        return column.cast("string")
+    return column.try_cast("float64") if column.type().is_string() else column.cast("float64")
+
+
+def _kind(size: int) -> type[np.integer]:
+    for kind in (np.uint8, np.uint16):
+        if size <= np.iinfo(kind).max + 1:
+            return kind
+    return np.uint32
+
+
+def cells_of(attribute: Attribute, column: Any) -> Integers:  # noqa: ANN401 (pyarrow has no types)
+    """Return the cell of each value, shape (n,): −1 where the row is to be left out.
+
+    Args:
+        attribute: its categories.
+        column: an Arrow array of texts where the categories are texts, else of floats.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> from lownoise.workloads.attributes import attributes
+        >>> age, sex = attributes({"age": 3, "sex": ["F", "M"]}, {"age": "extra"})
+        >>> cells_of(age, pa.array([0.0, 2.0, 3.0, 0.5, None, -1.0])).tolist()
+        [0, 2, 3, 3, 3, 3]
+        >>> cells_of(sex, pa.array(["M", "F", "?", None])).tolist()
+        [1, 0, -1, -1]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if attribute.texts:
+        listed = pa.array(attribute.labels, type=pa.string())
+        found = pc.index_in(column.cast(pa.string()), value_set=listed)
+        cells: Integers = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    else:
+        values: Vector = column.to_numpy(zero_copy_only=False).astype(np.float64)
+        cells = _numbered(attribute, values)
+    if attribute.outside is not None:
+        cells[cells < 0] = attribute.outside
+    return cells
+
+
+def _numbered(attribute: Attribute, values: Vector) -> Integers:
+    """Return the place of each number among the declared ones, −1 where it is none of them."""
+    with np.errstate(invalid="ignore"):
+        if attribute.labels is None:
+            known = (values >= 0) & (values < attribute.categories) & (values == np.floor(values))
+            return np.where(known, values, -1.0).astype(np.int64)
+        labels = np.array(attribute.labels, dtype=np.float64)
+        order = np.argsort(labels)
+        place = np.minimum(np.searchsorted(labels[order], values), labels.size - 1)
+        found: Integers = np.where(labels[order][place] == values, order[place], -1)
+        return found

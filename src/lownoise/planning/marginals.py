@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marginals and a budget become a plan; no data are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from lownoise import codec
+from lownoise.enclosure import checked_order, checked_rtol
+from lownoise.entropy import SystemEntropy
+from lownoise.errors import PlanError
+from lownoise.mechanisms import residual_mechanism
+from lownoise.neighbours import RELATIONS
+from lownoise.planning.request import checked_size
+from lownoise.privacy import gaussian_parameter
+from lownoise.residuals import marginal_orbits
+from lownoise.solvers.residual import solve_residual
+from lownoise.tables import TableTerms
+from lownoise.tables.codec import derived, terms_from_dict, terms_to_dict
+from lownoise.tables.execution import execute
+from lownoise.verification import Verification, verify
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lownoise.certificate import Certificate
+    from lownoise.planning.request import Request
+    from lownoise.privacy import Ledger
+    from lownoise.tables import TableRelease
+    from lownoise.tables.terms import Cell
+    from lownoise.terms import Cost
+    from lownoise.workloads import Marginals
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TablePlan:
+    """What a release of marginals will be: its noise, its error, its proof and its cost.
+
+    Made by `plan`; `terms` holds everything, and `status` says how the search for the least noise
+    ended.
+    """
+
+    terms: TableTerms
+    status: str = "read from a file"
+
+    @property
+    def error(self) -> float:
+        """(E‖√weight·error‖_p²)^{1/2} over all cells of all marginals, in rows.
+
+        Exact at p = 2, where it is √(Σ weight × variance of a cell); a stated upper bound
+        otherwise.
+        """
+        return self.terms.error
+
+    @property
+    def objective(self) -> float:
+        """‖√weight × standard deviation‖_p over all cells of all marginals."""
+        return self.terms.objective
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least `objective` of any Gaussian noise within the budget."""
+        return self.terms.certificate
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism with this plan's ρ has an error below, on any dataset."""
+        return self.terms.lower_bound
+
+    @property
+    def cost(self) -> Cost:
+        """What the release reveals, from the final noise, rounded up."""
+        return self.terms.cost
+
+    def standard_deviation(self, *names: str) -> float:
+        """Return the standard deviation of the noise of each cell of a marginal, in rows.
+
+        Raises:
+            QuestionError: where a name is unknown or the marginal does not follow from those asked.
+        """
+        question = self.terms.question
+        return float(self.terms.variance(question.index(names)) ** 0.5)
+
+    def covariance(self, first: Cell, second: Cell) -> float:
+        """Return the covariance of the noise of two cells, in rows².
+
+        Args:
+            first: names of a marginal's attributes, and the number of a cell of each.
+            second: another.
+
+        Raises:
+            QuestionError: where one of them does not exist or does not follow from those asked.
+        """
+        return self.terms.covariance(first, second)
+
+    def release(
+        self,
+        table: Any,  # noqa: ANN401
+        ledger: Ledger | None = None,
+        *,
+        path: str | PathLike[str] | None = None,
+    ) -> TableRelease:
+        """Read the table, add the noise, and return the marginals.
+
+        Args:
+            table: the path of a CSV or Parquet file, a pandas DataFrame or an Arrow table.
+            ledger: the account that pays, `ln.Ledger(path, dataset)`; without one nothing is
+                recorded, and the release says so.
+            path: a new folder to write the release to as it is made, so that it need not fit the
+                memory; `ln.TableRelease.load(path)` reads it.
+
+        Raises:
+            FileError: where the folder cannot be made; then nothing is spent.
+            LedgerError: where the account cannot pay; then no record has been read.
+            TableError: where the table cannot be opened or does not fit; then nothing is spent.
+            EngineError: where reading its rows failed; then the spend stays reserved.
+        """
+        return execute(self.terms, table, ledger, entropy=SystemEntropy(), path=path)
+
+    def verify(self) -> Verification:
+        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
+        return verify(self.to_json())
+
+    def to_json(self) -> str:
+        """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
+        content = {"terms": terms_to_dict(self.terms), "derived": derived(self.terms)}
+        return codec.dump("plan", content)
+
+    @classmethod
+    def from_json(cls, text: str) -> TablePlan:
+        """Return the plan that `to_json` wrote.
+
+        Raises:
+            FileError: where the text is no plan of a version that is known.
+        """
+        return codec.guarded(lambda: cls(terms_from_dict(codec.load("plan", text)["terms"])))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_json` to a file, all of it or nothing.
+
+        Raises:
+            FileError: where it cannot be written.
+        """
+        codec.write(Path(path), self.to_json())
+
+
+def plan_marginals(question: Marginals, request: Request) -> TablePlan:
+    """Return the plan for marginals."""
+    relation = request.relation
+    if not isinstance(relation, str) or relation not in RELATIONS:
+        said = repr(relation) if isinstance(relation, str) else type(relation).__name__
+        raise PlanError(f"relation={said} is unknown for marginals; give {' or '.join(RELATIONS)}")
+    if request.weights is not None or request.count_share is not None:
+        raise PlanError(
+            "weights and count_share are for means; give ln.Marginals(…, weights=[…]) instead",
+        )
+    size = checked_size(request.size, relation)
+    if size is not None and question.drops:
+        name = next(a.name for a in question.attributes if a.outside is None)
+        raise PlanError(
+            f'outside="drop" of {name!r} would change the public size; give ln.Marginals(…, '
+            'outside="extra"), or a category that stands in',
+        )
+    order, parameter = checked_order(request.order), gaussian_parameter(request.budget)
+    orbits = marginal_orbits(question)
+    found = solve_residual(orbits, order, relation, checked_rtol(request.rtol), request.progress)
+    mechanism = residual_mechanism(orbits, relation, size, found.variances, parameter)
+    return TablePlan(
+        TableTerms(
+            question=question,
+            budget=request.budget,
+            order=order,
+            dual=found.dual,
+            mechanism=mechanism,
+        ),
+        status=found.status,
+    )

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A question and a budget become a plan; no data are read."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, overload
+
+from lownoise.errors import PlanError
+from lownoise.planning.marginals import TablePlan, plan_marginals
+from lownoise.planning.mean import Plan, plan_mean
+from lownoise.planning.request import Request
+from lownoise.solvers import RTOL
+from lownoise.workloads import Marginals, Mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.domains import AbstractDomain
+    from lownoise.neighbours import Relation
+    from lownoise.privacy import Budget
+    from lownoise.solvers import Progress
+
+
+@overload
+def plan(
+    question: Mean,
+    *,
+    budget: Budget,
+    relation: Relation | AbstractDomain,
+    size: int | None = ...,
+    order: float = ...,
+    weights: ArrayLike | str | None = ...,
+    count_share: float | None = ...,
+    rtol: float = ...,
+    progress: Callable[[Progress], None] | None = ...,
+) -> Plan: ...
+
+
+@overload
+def plan(
+    question: Marginals,
+    *,
+    budget: Budget,
+    relation: Relation,
+    size: int | None = ...,
+    order: float = ...,
+    rtol: float = ...,
+    progress: Callable[[Progress], None] | None = ...,
+) -> TablePlan: ...
+
+
+def plan(
+    question: Mean | Marginals,
+    *,
+    budget: Budget,
+    relation: Relation | AbstractDomain,
+    size: int | None = None,
+    order: float = 2.0,
+    weights: ArrayLike | str | None = None,
+    count_share: float | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+) -> Plan | TablePlan:
+    """Fit the least noise to a question, without reading any data.
+
+    Args:
+        question: what is asked, `ln.Mean(columns, domain)` or `ln.Marginals(sizes, way=k)`.
+        budget: `ln.zcdp(rho)` or `ln.approx_dp(epsilon, delta)`.
+        relation: "substitute": a neighbour changes one record, `size` is public, the answers are
+            the means. "add_remove": a neighbour has one record more or less, the answers are the
+            sums about the question's center and the count; means follow from them. Or a domain that
+            holds every change one neighbour can make, `ln.Ball(d, radius=0.5)`: a neighbour changes
+            one record, and that record, once moved into its own domain, changes by a point of it or
+            its opposite; `size` is public, the answers are the means. Moving records into a domain
+            can lengthen a change: what counts is the change of what has been moved.
+        size: the number of records; not under "add_remove".
+        order: p in [2, ∞], the norm of the error that is made small; `math.inf` for the largest.
+        weights: for means, how much one unit of each column's error matters, shape (d,), above 0;
+            by default ones, so that the column with the widest range dictates the noise of all.
+            "range" takes 1/(upper − lower): errors matter as shares of their ranges.
+        count_share: for means under "add_remove", the part of μ² that is spent on the count, in
+            (0, 1), 0.05 by default; the standard deviation of each sum is 1/√(1 − count_share)
+            times what it would be alone (about that where the center is not the middle of a list
+            of points, and for tensors of an even power of a ball).
+        rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
+            as private, its certificate wider, and its `status` says so.
+        progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
+            interrupt ends the search with the best noise found.
+
+    Raises:
+        PlanError, BudgetError: where an argument is out of range.
+        DomainError: where the relation is a domain of a kind that no noise is known for.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> p = ln.plan(ln.Mean(["age", "height"], ln.Box([0, 0.5], [120, 2.5])),
+        ...             budget=ln.zcdp(0.5), relation="substitute", size=1000)
+        >>> [round(float(s), 4) for s in p.standard_deviation]
+        [0.121, 0.0156]
+        >>> p.certificate.gap < 1e-6
+        True
+        >>> tables = ln.plan(ln.Marginals({"age": 85, "sex": 2}, way=2), budget=ln.zcdp(0.5),
+        ...                  relation="add_remove")
+        >>> round(tables.standard_deviation("age", "sex"), 4)
+        1.0816
+        >>> nudged = ln.plan(ln.Mean(["x", "y"], ln.Box([0, 0], [9, 9])), budget=ln.zcdp(0.5),
+        ...                  relation=ln.Ball(2, radius=0.5), size=1000)
+        >>> round(nudged.error, 9)  # 0.5·√2/1000
+        0.000707107
+    """
+    return _planned(
+        question,
+        Request(
+            budget=budget,
+            relation=relation,
+            size=size,
+            order=order,
+            weights=weights,
+            count_share=count_share,
+            rtol=rtol,
+            progress=progress,
+        ),
+    )
+
+
+@singledispatch
+def _planned(question: object, request: Request) -> Plan | TablePlan:
+    raise PlanError(
+        f"question={type(question).__name__} is no question; give ln.Mean(…) or ln.Marginals(…)",
+    )
+
+
+_planned.register(Mean, plan_mean)
+_planned.register(Marginals, plan_marginals)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The terms of marginals as JSON values: what was chosen is stored, what follows is computed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.certificate.residual import ResidualDual
+from lownoise.codec import order_from, promises
+from lownoise.encoding import expect, numbers
+from lownoise.errors import FileError
+from lownoise.mechanisms import ResidualMechanism
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.residuals import marginal_orbits
+from lownoise.tables.terms import TableTerms
+from lownoise.workloads import Marginals
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers
+    from lownoise.residuals import Orbits
+    from lownoise.workloads import Attribute
+
+KIND = "marginals"
+_FINEST = 2.0**-22
+
+
+def terms_to_dict(terms: TableTerms) -> dict[str, Any]:
+    """Return what was chosen, as JSON values."""
+    question, dual = terms.question, terms.dual
+    asked: dict[str, Any] = (
+        {"sets": [list(chosen) for chosen in question.chosen]}
+        if question.way is None
+        else {"way": question.way}
+    )
+    return {
+        "question": {
+            "kind": KIND,
+            "attributes": [_attribute(a) for a in question.attributes],
+            **asked,
+            "weights": question.weights.tolist(),
+        },
+        "budget": budget_to_dict(terms.budget),
+        "relation": terms.relation,
+        "size": terms.size,
+        "order": "inf" if math.isinf(terms.order) else terms.order,
+        "noise": {
+            "deviations": terms.mechanism.deviations.tolist(),
+            "steps": terms.mechanism.steps.tolist(),
+        },
+        "evidence": {
+            "cells": dual.cells.tolist(),
+            "patterns": dual.patterns.tolist(),
+            "chances": dual.chances.tolist(),
+        },
+    }
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    labels = attribute.labels
+    return {
+        "name": attribute.name,
+        "categories": attribute.categories if labels is None else list(labels),
+        "outside": attribute.outside,
+    }
+
+
+def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
+    """Return the terms that `terms_to_dict` described; every field is checked as if it were new."""
+    asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
+    expect("question.kind", asked["kind"], (KIND,))
+    expect("relation", fields["relation"], ("substitute", "add_remove"))
+    question = _question(asked)
+    orbits = marginal_orbits(question)
+    size = fields["size"]
+    sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
+    if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
+        raise FileError(f"size={size!r} does not fit the relation")
+    if sized and question.drops:
+        raise FileError("rows would be dropped from a table of public size")
+    r = len(orbits.residuals)
+    deviations = numbers(noise["deviations"], "noise.deviations", r)
+    steps = numbers(noise["steps"], "noise.steps", r)
+    silent = np.array([sized and not orbit for orbit in orbits.residuals])
+    if np.any(deviations[~silent] <= 0) or np.any(deviations[silent] != 0):
+        raise FileError("noise.deviations are not all above 0")
+    if any(math.frexp(s)[0] != 0.5 or not _FINEST <= s <= 1 for s in steps.tolist()):  # noqa: PLR2004
+        raise FileError("noise.steps are not powers of two from 2^-22 to 1")
+    terms = TableTerms(
+        question=question,
+        budget=budget_from_dict(fields["budget"]),
+        order=order_from(fields["order"]),
+        dual=_dual(evidence, orbits),
+        mechanism=ResidualMechanism(
+            orbits=orbits,
+            relation=fields["relation"],
+            size=size,
+            deviations=deviations,
+            steps=steps,
+        ),
+    )
+    if not terms.mechanism.event.mu <= terms.parameter:
+        raise FileError("noise is too small for the budget")
+    return terms
+
+
+def _question(asked: dict[str, Any]) -> Marginals:
+    sizes, outside = {}, {}
+    for fields in asked["attributes"]:
+        name, given, cell = fields["name"], fields["categories"], fields["outside"]
+        count = given if isinstance(given, int) else len(given)
+        sizes[name] = given
+        if cell is None:
+            outside[name] = "drop"
+        elif cell == count:
+            outside[name] = "extra"
+        else:
+            outside[name] = cell if isinstance(given, int) else given[cell]
+    if len(sizes) < len(asked["attributes"]):
+        raise FileError("question.attributes names one twice")
+    names = list(sizes)
+    if "way" in asked:
+        chosen: dict[str, Any] = {"way": asked["way"]}
+    else:
+        chosen = {"sets": [[names[i] for i in places] for places in asked["sets"]]}
+    return Marginals(sizes, weights=asked["weights"], outside=outside, **chosen)
+
+
+def _dual(evidence: dict[str, Any], orbits: Orbits) -> ResidualDual:
+    chances = numbers(evidence["chances"], "evidence.chances", len(evidence["chances"]))
+    patterns: Integers = np.array(evidence["patterns"])
+    whole = patterns.dtype == np.int64 and patterns.shape == (chances.size, orbits.members.size)
+    if not whole or np.any((patterns < 0) | (patterns > orbits.members)):
+        raise FileError("evidence.patterns are not one row of whole numbers a chance")
+    cells = numbers(evidence["cells"], "evidence.cells", len(orbits.asked))
+    if np.any(cells < 0) or np.any(chances < 0):
+        raise FileError("evidence has a negative weight")
+    return ResidualDual(cells=cells, patterns=patterns, chances=chances)
+
+
+def derived(terms: TableTerms) -> dict[str, Any]:
+    """Return what follows from the terms, for the readers of a file."""
+    return {
+        "marginals": [
+            {"like": list(names), "count": count, "standard_deviation": deviation}
+            for names, count, deviation in terms.deviations()
+        ],
+        **promises(terms),
+    }

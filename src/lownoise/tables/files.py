@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A release of marginals as a folder: `release.json`, and its integers in `integers.npy`.
+
+The integers are written first, the document last and whole: a folder without it is no release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise import codec
+from lownoise.errors import FileError
+from lownoise.release import Spend
+from lownoise.tables.codec import derived, terms_from_dict, terms_to_dict
+from lownoise.tables.release import TableRelease
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+    from lownoise.arrays import Integers
+
+DOCUMENT = "release.json"
+INTEGERS = "integers.npy"
+_PIECE = 1 << 24  # bytes
+
+
+@contextmanager
+def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
+    """Give room for the integers of a release, in memory or in a new folder on disk.
+
+    The room is taken before anything is spent; where the block fails, the folder is removed.
+
+    Args:
+        path: the folder, or None.
+        length: how many integers.
+
+    Raises:
+        FileError: where the folder exists or there is no room for it.
+    """
+    if path is None:
+        try:
+            yield np.zeros(length, dtype=np.int64)
+        except MemoryError:
+            raise FileError(
+                f"{length:,} integers do not fit the memory; give path= a new folder for them",
+            ) from None
+        return
+    folder = Path(path)
+    _make(folder)
+    try:
+        try:
+            integers = np.lib.format.open_memmap(
+                folder / INTEGERS, mode="w+", dtype=np.int64, shape=(length,)
+            )
+            with (folder / INTEGERS).open("r+b") as file:  # a full disk must show here, not later
+                os.posix_fallocate(file.fileno(), 0, file.seek(0, os.SEEK_END))
+        except OSError as error:
+            raise FileError(
+                f"folder={folder} has no room for {length:,} integers ({error.strerror}); "
+                "give a disk that has",
+            ) from None
+        yield integers
+        integers.flush()
+    except BaseException:
+        _remove(folder)
+        raise
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise FileError(f"folder={folder} exists; give a new folder") from None
+    except OSError as error:
+        raise FileError(
+            f"folder={folder} cannot be made ({error.strerror}); give another",
+        ) from None
+
+
+def _remove(folder: Path) -> None:
+    for name in (INTEGERS, DOCUMENT):
+        (folder / name).unlink(missing_ok=True)
+    folder.rmdir()
+
+
+def save(release: TableRelease, path: str | PathLike[str]) -> None:
+    """Write a release to a new folder."""
+    with room(path, release.integers.size) as integers:
+        integers[:] = release.integers
+        seal(release, path)
+
+
+def seal(release: TableRelease, path: str | PathLike[str]) -> None:
+    """Write the document beside integers that are already there: with it the folder is a release.
+
+    Raises:
+        FileError: where it cannot be written.
+    """
+    spend = release.spend and {"dataset": release.spend.dataset, "number": release.spend.number}
+    content = {
+        "terms": terms_to_dict(release.terms),
+        "integers": {"file": INTEGERS, "sha256": digest(release.integers)},
+        "spend": spend,
+        "created": release.created,
+        "versions": release.versions,
+        "derived": derived(release.terms),
+    }
+    codec.write(Path(path) / DOCUMENT, codec.dump("release", content))
+
+
+def digest(integers: Integers) -> str:
+    """Return the SHA-256 of the integers, little-endian."""
+    found = hashlib.sha256()
+    step = _PIECE // 8
+    for start in range(0, integers.size, step):
+        found.update(np.ascontiguousarray(integers[start : start + step], dtype="<i8").data)
+    return found.hexdigest()
+
+
+def read_document(path: str | PathLike[str]) -> str:
+    """Return the text of a folder's document.
+
+    Raises:
+        FileError: where there is none.
+    """
+    try:
+        return (Path(path) / DOCUMENT).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise FileError(
+            f"folder={Path(path)} has no readable {DOCUMENT}; give a folder that a release was "
+            "written to, completely",
+        ) from None
+
+
+def load(path: str | PathLike[str]) -> TableRelease:
+    """Return the release in a folder; its integers stay on disk until they are read."""
+    text = read_document(path)
+
+    def read() -> TableRelease:
+        fields = codec.load("release", text)
+        terms = terms_from_dict(fields["terms"])
+        paid = fields["spend"]
+        return TableRelease(
+            terms=terms,
+            integers=_integers(Path(path), terms.mechanism.length),
+            spend=None if paid is None else Spend(str(paid["dataset"]), int(paid["number"])),
+            created=str(fields["created"]),
+            versions={str(k): str(v) for k, v in fields["versions"].items()},
+        )
+
+    return codec.guarded(read)
+
+
+def _integers(folder: Path, length: int) -> Integers:
+    try:
+        found: Any = np.load(folder / INTEGERS, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        found = None
+    if found is None or found.dtype != np.int64 or found.shape != (length,):
+        raise FileError(
+            f"folder={folder} has not the {length:,} integers of its release; "
+            "restore integers.npy from a copy",
+        )
+    whole: Integers = found
+    return whole
+
+
+def unchanged(release: TableRelease, path: str | PathLike[str]) -> bool:
+    """Return whether the integers are those that the document was written for."""
+    stated = codec.guarded(lambda: codec.load("release", read_document(path))["integers"])
+    return bool(stated["sha256"] == digest(release.integers))

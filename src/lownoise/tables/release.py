@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marginals that may be published, with their error, their proof and their cost."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.errors import QuestionError
+from lownoise.regions import normal_quantile
+from lownoise.shapes.differences import centered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
+
+    from lownoise.arrays import Integers, Vector
+    from lownoise.release import Spend
+    from lownoise.tables.terms import Cell, TableTerms
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableRelease:
+    """Released marginals.
+
+    Every marginal whose attributes are among those of one that was asked for can be read; all of
+    them agree on what they share, and are unbiased, so that a small count may be negative.
+
+    Args:
+        terms: what was promised.
+        integers: the release itself, in grid steps; all else follows from it and the terms. In
+            memory, or on disk where the release has a path.
+        spend: where it was paid, None where nothing was recorded.
+        created: when (UTC, ISO 8601).
+        versions: of Python, numpy and lownoise.
+    """
+
+    terms: TableTerms
+    integers: Integers
+    spend: Spend | None
+    created: str
+    versions: dict[str, str]
+
+    @property
+    def recorded(self) -> bool:
+        """Whether a ledger holds the spend."""
+        return self.spend is not None
+
+    def marginal(self, *names: str) -> Vector:
+        """Return the counts by these attributes, one axis each in the order of the names.
+
+        Args:
+            names: of attributes; none for the number of rows, an array of shape ().
+
+        Raises:
+            QuestionError: where a name is unknown or the marginal does not follow from what was
+                released.
+        """
+        chosen = self.terms.question.index(names)
+        found = self._marginal(chosen)
+        order = [chosen.index(self.terms.question.index([n])[0]) for n in names]
+        return frozen(np.transpose(found, order))
+
+    def _marginal(self, chosen: tuple[int, ...]) -> Vector:
+        """Return the counts by the attributes `chosen`, rising.
+
+        T_B = Σ_{A⊆B} (centred table of A)·Π_{j∈B∖A} 1/nⱼ, an axis at a time: what is centred along
+        the axis, and the even spread of what is summed over it.
+        """
+        self.terms.require(chosen)
+        mechanism, attributes = self.terms.mechanism, self.terms.question.attributes
+        parts: dict[tuple[int, ...], Vector] = {}
+        for k in range(len(chosen) + 1):
+            for inside in itertools.combinations(chosen, k):
+                if all(attributes[i].size > 1 for i in inside):
+                    parts[inside] = mechanism.differences(inside, self.integers)
+        for i in reversed(chosen):
+            size = attributes[i].size
+            merged: dict[tuple[int, ...], Vector] = {}
+            for inside in [key for key in parts if i not in key]:
+                axis = len(inside)  # the axes before it are still differences, those after are done
+                spread = np.expand_dims(parts[inside], axis) / size
+                own = parts.get((*inside, i))
+                if own is None:  # one category
+                    merged[inside] = np.broadcast_to(spread, _with(spread.shape, axis, size))
+                else:
+                    merged[inside] = centered(own, axis)
+                    merged[inside] += spread
+            parts = merged
+        return parts[()]
+
+    def marginals(self) -> Iterator[tuple[tuple[str, ...], Vector]]:
+        """Yield every marginal that was asked for: names, and counts of shape (n, …).
+
+        One at a time: nothing but the released integers is held.
+        """
+        question = self.terms.question
+        for chosen in question.sets():
+            yield question.names(chosen), frozen(self._marginal(chosen))
+
+    def standard_deviation(self, *names: str) -> float:
+        """Return the standard deviation of the noise of each cell of a marginal, in rows.
+
+        Raises:
+            QuestionError: as `marginal`.
+        """
+        return float(np.sqrt(self.terms.variance(self.terms.question.index(names))))
+
+    def covariance(self, first: Cell, second: Cell) -> float:
+        """Return the covariance of the noise of two cells, in rows².
+
+        Args:
+            first: names of a marginal's attributes, and the number of a cell of each.
+            second: another.
+
+        Raises:
+            QuestionError: where one of them does not exist or does not follow from what was asked.
+        """
+        return self.terms.covariance(first, second)
+
+    def interval(self, *names: str, level: float = 0.95) -> tuple[Vector, Vector]:
+        """Return the ends of an interval for each cell of a marginal, arrays like `marginal`.
+
+        Each covers the exact count with chance `level` over the noise.
+
+        Raises:
+            QuestionError: as `marginal`.
+            PlanError: where `level` is not between 0 and 1.
+        """
+        reach = normal_quantile(level) * self.standard_deviation(*names)
+        counts = self.marginal(*names)
+        return frozen(np.asarray(counts - reach)), frozen(np.asarray(counts + reach))
+
+    def total(self, cells: Sequence[Cell]) -> tuple[float, float]:
+        """Return a sum of cells of any marginals, and the standard deviation of its noise.
+
+        Args:
+            cells: of each, names of a marginal's attributes and the number of a cell of each.
+
+        Raises:
+            QuestionError: where one of them does not exist or does not follow from what was asked.
+        """
+        if not cells:
+            raise QuestionError("cells is empty; give at least one cell")
+        value = sum(float(self.marginal(*names)[tuple(place)]) for names, place in cells)
+        variance = sum(self.covariance(a, b) for a in cells for b in cells)
+        return value, float(np.sqrt(max(variance, 0.0)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the release to a new folder: `release.json` and `integers.npy`.
+
+        Raises:
+            FileError: where the folder exists or cannot be written.
+        """
+        from lownoise.tables import files
+
+        files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> TableRelease:
+        """Return the release in a folder; its integers stay on disk until they are read.
+
+        Raises:
+            FileError: where it is no release of a version that is known, or is damaged.
+        """
+        from lownoise.tables import files
+
+        return files.load(path)
+
+
+def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
+    return (*shape[:axis], size, *shape[axis + 1 :])

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is promised of marginals before a record is read: noise, how good it is, what it costs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bounds import unbiased_add_remove, unbiased_substitute
+from lownoise.certificate import Certificate
+from lownoise.certificate.norms import SLACK, order_norm
+from lownoise.certificate.residual import residual_lower_bound
+from lownoise.errors import QuestionError
+from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
+from lownoise.rounding import square_up
+from lownoise.terms import Cost, cost_of, error_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.arrays import Vector
+    from lownoise.certificate.residual import ResidualDual
+    from lownoise.mechanisms import ResidualMechanism
+    from lownoise.residuals import Orbits
+    from lownoise.workloads import Marginals
+
+_TINY = 2.0**-50
+Cell = tuple["Sequence[str]", "Sequence[int]"]
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableTerms:
+    """The terms of a release of marginals.
+
+    Args:
+        question: which marginals.
+        budget: the most that may be spent.
+        order: p in [2, ∞], the norm of the error.
+        dual: the evidence for the certificate.
+        mechanism: the final noise.
+    """
+
+    question: Marginals
+    budget: Budget
+    order: float
+    dual: ResidualDual
+    mechanism: ResidualMechanism
+
+    @property
+    def relation(self) -> str:
+        """What a neighbour is."""
+        return self.mechanism.relation
+
+    @property
+    def size(self) -> int | None:
+        """The public number of records, None under `add_remove`."""
+        return self.mechanism.size
+
+    @property
+    def orbits(self) -> Orbits:
+        """The marginals up to the exchange of attributes."""
+        return self.mechanism.orbits
+
+    @cached_property
+    def parameter(self) -> float:
+        """The greatest μ that the budget allows one Gaussian release."""
+        return gaussian_parameter(self.budget)
+
+    @cached_property
+    def cell_variances(self) -> Vector:
+        """The variance of a cell of each orbit of marginals, in records², shape (g,)."""
+        return frozen(self.orbits.cell_variances(self.mechanism.variances))
+
+    @cached_property
+    def _weighted(self) -> Vector:
+        return frozen(np.sqrt(self.orbits.weights * self.cell_variances))
+
+    @cached_property
+    def objective(self) -> float:
+        """‖√ω·(standard deviations)‖_p over all cells of all marginals."""
+        return order_norm(self._weighted, self.order, self.orbits.cells)
+
+    @cached_property
+    def error(self) -> float:
+        """(E‖√ω·error‖_p²)^{1/2} over all cells: exact at p = 2, where it is √(Σ ω·variance)."""
+        return error_bound(self._weighted, self.order, self.orbits.cells)
+
+    @cached_property
+    def _least(self) -> float:
+        return residual_lower_bound(self.dual, self.orbits, self.order, self.relation)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Bounds on the least `objective` of any Gaussian noise within the budget."""
+        return Certificate(self._least / self.parameter * (1 - _TINY), self.objective * (1 + SLACK))
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`)."""
+        rho = square_up(self.parameter) / 2
+        if self.size is not None:
+            return unbiased_substitute(self._least, 1, rho)
+        return unbiased_add_remove(self._least, rho)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the release reveals, from the final noise, rounded up."""
+        return cost_of(self.mechanism.event, self.budget)
+
+    def variance(self, chosen: Sequence[int]) -> float:
+        """Return the variance of a cell of the marginal of these attributes, in records².
+
+        Raises:
+            QuestionError: where it does not follow from the marginals that were asked for.
+        """
+        sizes = [a.size for a in self.question.attributes]
+        total = 0.0
+        for inside in self._subsets(chosen):
+            rest = math.prod(sizes[j] ** -2.0 for j in chosen if j not in inside)
+            own = math.prod(1 - 1 / sizes[i] for i in inside)
+            total += self._residual_variance(inside) * own * rest
+        return total
+
+    def covariance(self, first: Cell, second: Cell) -> float:
+        """Return the covariance of the noise of two cells, in records².
+
+        Args:
+            first: the names of a marginal's attributes, and a cell of each.
+            second: another.
+
+        Raises:
+            QuestionError: where one of them does not exist or does not follow from what was asked.
+        """
+        (B, x), (C, y) = self._cell(first), self._cell(second)
+        self.require(B)
+        self.require(C)
+        sizes = [a.size for a in self.question.attributes]
+        total = 0.0
+        for inside in self._subsets([i for i in B if i in C]):
+            product = math.prod((x[i] == y[i]) - 1 / sizes[i] for i in inside)
+            rest = math.prod(1 / sizes[j] for j in B if j not in inside)
+            rest *= math.prod(1 / sizes[j] for j in C if j not in inside)
+            total += self._residual_variance(inside) * product * rest
+        return total
+
+    def deviations(self) -> tuple[tuple[tuple[str, ...], int, float], ...]:
+        """Return for each orbit of marginals one of them, how many there are, a cell's deviation.
+
+        The deviation is the standard deviation of the noise of each cell, in records.
+        """
+        orbits = self.orbits
+        found = []
+        for orbit, variance in zip(orbits.asked, self.cell_variances.tolist(), strict=True):
+            members: list[int] = []
+            for kind in orbit:
+                own = np.flatnonzero(orbits.kinds == kind).tolist()
+                members.append(next(i for i in own if i not in members))
+            names = self.question.names(sorted(members))
+            found.append((names, orbits.copies(orbit), math.sqrt(variance)))
+        return tuple(found)
+
+    @cached_property
+    def isotropic(self) -> float:
+        """The standard deviation of i.i.d. Gaussian noise on all cells at the same budget.
+
+        A record is in one cell of each marginal; the number of records does not move under
+        `substitute`.
+        """
+        if self.size is None:
+            return math.sqrt(self.question.count) / self.parameter
+        moving = self.question.count - self.question.asked(())
+        return math.sqrt(2 * moving) / self.parameter
+
+    def histogram(self, chosen: Sequence[int]) -> float:
+        """Return the deviation of a cell summed from i.i.d. noise on all attributes' full table.
+
+        At the same budget, in records; infinite where it exceeds the floats.
+        """
+        sizes = [a.size for j, a in enumerate(self.question.attributes) if j not in set(chosen)]
+        moved = 1.0 if self.size is None else 2.0
+        log = sum(map(math.log, sizes)) + math.log(moved)
+        return math.exp(log / 2) / self.parameter if log < 1400 else math.inf  # noqa: PLR2004
+
+    def _residual_variance(self, inside: Sequence[int]) -> float:
+        place = self.orbits.place.get(self.orbits.orbit(inside))
+        return 0.0 if place is None else float(self.mechanism.variances[place])
+
+    def _subsets(self, chosen: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return the sets of attributes inside `chosen`."""
+        self.require(chosen)
+        sets = itertools.chain.from_iterable(
+            itertools.combinations(chosen, k) for k in range(len(chosen) + 1)
+        )
+        return list(sets)
+
+    def require(self, chosen: Sequence[int]) -> None:
+        """Refuse a marginal that does not follow from those that were asked for.
+
+        Raises:
+            QuestionError: as said.
+        """
+        question = self.question
+        kept = [i for i in chosen if question.attributes[i].size > 1]
+        if self.orbits.orbit(kept) not in self.orbits.place:
+            raise QuestionError(
+                f"marginal={question.names(chosen)} does not follow from what was released; "
+                "ask for one whose attributes are among those of a released marginal",
+            )
+
+    def _cell(self, cell: Cell) -> tuple[tuple[int, ...], dict[int, int]]:
+        names, places = cell
+        chosen = self.question.index(names)
+        if len(places) != len(names):
+            raise QuestionError(
+                f"cell={tuple(places)} of the marginal {tuple(names)} has not one number an "
+                "attribute; give one of each",
+            )
+        by_name = dict(zip(names, places, strict=True))
+        found = {}
+        for i in chosen:
+            attribute = self.question.attributes[i]
+            attribute.label(by_name[attribute.name])
+            found[i] = int(by_name[attribute.name])
+        return chosen, found
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the promise rests on, one sentence each."""
+        neighbour = (
+            "takes any other values in its row" if self.size is not None else "comes or goes"
+        )
+        said = [
+            f"One person is one row; between neighbouring tables one row {neighbour}.",
+            "The categories of each attribute are public; none of them was taken from this table.",
+        ]
+        if any(a.outside is not None for a in self.question.attributes):
+            said.append(
+                "A missing value and one outside the declared categories count in the cell that is "
+                "declared for them.",
+            )
+        if self.question.drops:
+            said.append(
+                "A row with a missing value or one outside the declared categories is left out "
+                "where its attribute declares no cell for them; nothing says how many were.",
+            )
+        said.append(
+            "All counts are unbiased and agree on what they share; a count may be negative."
+        )
+        if isinstance(self.budget, ApproxDP):
+            said.append(
+                "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
+                "(epsilon, delta) alone allows others that fail on some neighbouring table.",
+            )
+        return tuple(said)

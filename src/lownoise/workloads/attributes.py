@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The attributes of a table of counts: their categories, and where other values go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from lownoise.errors import QuestionError
+
+OTHER = "(other)"
+_MOST_CATEGORIES = 2**31
+POLICIES = ("drop", "extra")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """One attribute of a table of counts.
+
+    Args:
+        name: the column's name.
+        categories: how many categories are declared, at least 1.
+        labels: the declared categories in the order of their cells, all numbers or all texts; None
+            where they are the integers from 0.
+        outside: the cell of missing values and of those outside the declared categories: one of
+            theirs, or an extra one after them; None where a row that has one is left out.
+    """
+
+    name: str
+    categories: int
+    labels: tuple[float, ...] | tuple[str, ...] | None = None
+    outside: int | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of cells: the declared categories, and the extra one where there is one."""
+        return self.categories + (self.outside == self.categories)
+
+    @property
+    def texts(self) -> bool:
+        """Whether the categories are texts."""
+        return self.labels is not None and isinstance(self.labels[0], str)
+
+    def label(self, cell: int) -> str:
+        """Return what cell `cell` is called.
+
+        Examples:
+            >>> (sex,) = attributes({"sex": ["F", "M"]}, "extra")
+            >>> [sex.label(cell) for cell in range(sex.size)]
+            ['F', 'M', '(other)']
+        """
+        if not 0 <= cell < self.size:
+            raise QuestionError(
+                f"cell={cell} of {self.name!r} does not exist; give one from 0 to {self.size - 1}",
+            )
+        if cell == self.categories:
+            return OTHER
+        if self.labels is None:
+            return str(cell)
+        label = self.labels[cell]
+        return label if isinstance(label, str) else f"{label:.17g}"
+
+
+def attributes(
+    sizes: Mapping[str, int | Sequence[float] | Sequence[str]],
+    outside: str | Mapping[str, object] = "drop",
+) -> tuple[Attribute, ...]:
+    """Return the attributes that a question declares.
+
+    Args:
+        sizes: maps each column's name to its number n of categories, whose values are the integers
+            0 … n − 1, or to the list of its categories, numbers or texts.
+        outside: where missing values go and those outside the declared categories: "extra", an
+            extra cell of their attribute; "drop", the row is left out; or a mapping from names to
+            "extra", "drop" or the category that stands in, with "drop" for names it lacks.
+
+    Raises:
+        QuestionError: where a size is below 1, a category stands twice, or a name is unknown.
+
+    Examples:
+        >>> age, sex = attributes({"age": 85, "sex": ["F", "M"]}, {"sex": "extra"})
+        >>> age.size, age.outside, sex.size, sex.outside
+        (85, None, 3, 2)
+    """
+    if not isinstance(sizes, Mapping) or not sizes:
+        raise QuestionError(
+            "sizes is no mapping from names to numbers of categories; give {'age': 85, …}",
+        )
+    for name in sizes:
+        if not isinstance(name, str) or not _printable(name):
+            raise QuestionError(f"sizes has the name {name!r}; give the name of a column, a text")
+    policies = _policies(outside, sizes)
+    return tuple(_attribute(name, given, policies[name]) for name, given in sizes.items())
+
+
+def _printable(name: str) -> bool:
+    # neither a lone surrogate nor a NUL can name a column in a file
+    kept = name.encode("utf-8", "replace").decode()
+    return bool(name) and "\0" not in name and kept == name
+
+
+def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]:
+    if isinstance(outside, str):
+        if outside not in POLICIES:
+            raise QuestionError(
+                f'outside={outside!r} is no policy; give "extra", "drop" or a mapping by name',
+            )
+        return dict.fromkeys(sizes, outside)
+    if not isinstance(outside, Mapping):
+        raise QuestionError(
+            f'outside={type(outside).__name__} is no policy; give "extra", "drop" or a mapping',
+        )
+    for name in outside:
+        if name not in sizes:
+            raise QuestionError(f"outside names {name!r}, which is not in sizes; name attributes")
+    return {name: outside.get(name, "drop") for name in sizes}
+
+
+def _attribute(name: str, given: object, policy: object) -> Attribute:
+    labels = None
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        categories = int(given)
+        if not 1 <= categories <= _MOST_CATEGORIES:
+            raise QuestionError(
+                f"sizes[{name!r}]={categories} is no number of categories; give 1 to 2^31",
+            )
+    else:
+        labels = _labels(name, given)
+        categories = len(labels)
+    return Attribute(
+        name=name,
+        categories=categories,
+        labels=labels,
+        outside=_cell(name, policy, categories, labels),
+    )
+
+
+def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
+    listed = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(listed, (str, bytes, Mapping)) or not isinstance(listed, (Sequence, range)):
+        raise QuestionError(
+            f"sizes[{name!r}]={given!r} is neither a number of categories nor a list of them",
+        )
+    texts = [item for item in listed if isinstance(item, str)]
+    if texts and len(texts) == len(listed):
+        found: tuple[str, ...] | tuple[float, ...] = tuple(texts)
+    else:
+        numbers = [
+            float(item)
+            for item in listed
+            if isinstance(item, (bool, int, float, np.number, np.bool_))
+        ]
+        if len(numbers) != len(listed) or not all(map(math.isfinite, numbers)) or not numbers:
+            raise QuestionError(
+                f"sizes[{name!r}] lists categories that are not all finite numbers or all texts; "
+                "give one kind",
+            )
+        found = tuple(numbers)
+    if len(set(found)) < len(found):
+        twice = next(c for i, c in enumerate(found) if c in found[:i])
+        raise QuestionError(f"sizes[{name!r}] lists {twice!r} twice; list each category once")
+    return found
+
+
+def _cell(
+    name: str,
+    policy: object,
+    categories: int,
+    labels: tuple[float, ...] | tuple[str, ...] | None,
+) -> int | None:
+    if isinstance(policy, str) and policy in POLICIES:
+        return categories if policy == "extra" else None
+    known: Sequence[object] = range(categories) if labels is None else labels
+    if isinstance(policy, bool) or policy not in known:
+        raise QuestionError(
+            f"outside[{name!r}]={policy!r} is no policy and no category; "
+            'give "extra", "drop" or one of the declared categories',
+        )
+    return known.index(policy)

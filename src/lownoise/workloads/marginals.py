@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marginals: the counts of a table by every choice of a few attributes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.errors import QuestionError
+from lownoise.workloads.attributes import Attribute, attributes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lownoise.arrays import Vector
+
+_MOST_MARGINALS = 10**7
+_LIGHTEST, _HEAVIEST = 1e-100, 1e100
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class Marginals:
+    """Marginals of a table: for each set of attributes, how many rows there are in each cell.
+
+    A cell of the marginal of attributes B is one category of each of them; the marginal of no
+    attribute is the number of rows.
+
+    Args:
+        sizes: maps each column's name to its number n of categories, whose values are the integers
+            0 … n − 1, or to the list of its categories, numbers or texts.
+        way: k: every marginal of 0 to k attributes. Either this or `sets`.
+        sets: which marginals, each a list of names, () for the number of rows.
+        weights: what one unit of variance in each cell of a marginal matters, above 0, 1 by
+            default: with `sets` one number a set, with `way` one for each number of attributes,
+            0 to k.
+        outside: where missing values go and those outside the declared categories: "drop", the row
+            is left out (`add_remove` only); "extra", an extra cell of their attribute; or a mapping
+            from names to "drop", "extra" or the declared category that stands in.
+
+    Raises:
+        QuestionError: where a size is below 1, `way` exceeds the number of attributes, a name is
+            unknown, a set stands twice, or weights do not fit.
+
+    Examples:
+        >>> question = Marginals({"age": 85, "sex": ["F", "M"]}, way=2)
+        >>> [question.names(s) for s in question.sets()]
+        [(), ('age',), ('sex',), ('age', 'sex')]
+        >>> question.cells
+        258
+    """
+
+    attributes: tuple[Attribute, ...]
+    way: int | None
+    chosen: tuple[tuple[int, ...], ...]
+    weights: Vector
+
+    def __init__(
+        self,
+        sizes: Mapping[str, int | Sequence[float] | Sequence[str]],
+        *,
+        way: int | None = None,
+        sets: Sequence[Sequence[str]] | None = None,
+        weights: Sequence[float] | None = None,
+        outside: str | Mapping[str, object] = "drop",
+    ) -> None:
+        declared = attributes(sizes, outside)
+        if (way is None) == (sets is None):
+            raise QuestionError(
+                "Marginals needs either way=k, for all marginals of up to k attributes, or "
+                "sets=[…]; give one of them",
+            )
+        chosen: tuple[tuple[int, ...], ...] = ()
+        if way is not None:
+            count = _checked_way(way, len(declared)) + 1
+        else:
+            assert sets is not None  # noqa: S101 (one of the two was given)
+            chosen = _checked_sets(sets, [a.name for a in declared])
+            count = len(chosen)
+        object.__setattr__(self, "attributes", declared)
+        object.__setattr__(self, "way", None if way is None else int(way))
+        object.__setattr__(self, "chosen", chosen)
+        object.__setattr__(self, "weights", _checked_weights(weights, count))
+
+    def sets(self) -> Iterator[tuple[int, ...]]:
+        """Yield each marginal's attributes, as rising indices into `attributes`."""
+        if self.way is None:
+            yield from self.chosen
+            return
+        for count in range(self.way + 1):
+            yield from itertools.combinations(range(len(self.attributes)), count)
+
+    @property
+    def count(self) -> int:
+        """The number of marginals."""
+        if self.way is None:
+            return len(self.chosen)
+        return sum(math.comb(len(self.attributes), k) for k in range(self.way + 1))
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of all marginals together."""
+        sizes = [a.size for a in self.attributes]
+        if self.way is None:
+            return sum(math.prod(sizes[i] for i in chosen) for chosen in self.chosen)
+        # the elementary symmetric polynomials of the sizes, degrees 0 to k
+        sums = [1] + [0] * self.way
+        for size in sizes:
+            for k in range(self.way, 0, -1):
+                sums[k] += sums[k - 1] * size
+        return sum(sums)
+
+    def names(self, chosen: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of the attributes at the indices `chosen`."""
+        return tuple(self.attributes[i].name for i in chosen)
+
+    def index(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Return the rising indices of the attributes called `names`.
+
+        Raises:
+            QuestionError: where a name is unknown or stands twice.
+        """
+        return _indices(names, [a.name for a in self.attributes], "names")
+
+    def asked(self, chosen: Sequence[int]) -> bool:
+        """Return whether the marginal of these attributes is one of the question's."""
+        return len(chosen) <= self.way if self.way is not None else tuple(chosen) in self.chosen
+
+    @property
+    def drops(self) -> bool:
+        """Whether a row may be left out."""
+        return any(a.outside is None for a in self.attributes)
+
+
+def _checked_way(way: object, count: int) -> int:
+    whole = isinstance(way, (int, np.integer)) and not isinstance(way, bool)
+    found = int(way) if whole and isinstance(way, (int, np.integer)) else -1
+    if not 0 <= found <= count:
+        raise QuestionError(
+            f"Marginals.way={way!r} with {count} attributes; give a whole number from 0 to {count}",
+        )
+    marginals = sum(math.comb(count, k) for k in range(found + 1))
+    if marginals > _MOST_MARGINALS:
+        raise QuestionError(
+            f"Marginals.way={found} of {count} attributes asks for {marginals:,} marginals; "
+            "ask for at most 10^7",
+        )
+    return found
+
+
+def _checked_sets(sets: object, names: list[str]) -> tuple[tuple[int, ...], ...]:
+    if isinstance(sets, str) or not isinstance(sets, Sequence) or not sets:
+        raise QuestionError('Marginals.sets is no list of lists of names; give [["age", "sex"], …]')
+    found = [_indices(chosen, names, f"Marginals.sets[{k}]") for k, chosen in enumerate(sets)]
+    if len(set(found)) < len(found):
+        twice = next(k for k, chosen in enumerate(found) if chosen in found[:k])
+        raise QuestionError(
+            f"Marginals.sets[{twice}] asks for a marginal twice; give it once, with a weight",
+        )
+    return tuple(found)
+
+
+def _indices(chosen: object, names: list[str], field: str) -> tuple[int, ...]:
+    if isinstance(chosen, str) or not isinstance(chosen, Sequence):
+        raise QuestionError(f'{field}={chosen!r} is no list of names; give ["name", …]')
+    known = {name: i for i, name in enumerate(names)}
+    for name in chosen:
+        if not isinstance(name, str) or name not in known:
+            raise QuestionError(f"{field} names {name!r}, which is no attribute; name some of them")
+    found = sorted(known[name] for name in chosen)
+    if len(set(found)) < len(found):
+        raise QuestionError(f"{field}={tuple(chosen)} names an attribute twice; name it once")
+    return tuple(found)
+
+
+def _checked_weights(weights: object, count: int) -> Vector:
+    if weights is None:
+        return frozen(np.ones(count))
+    try:
+        found = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise QuestionError(
+            "Marginals.weights is no list of numbers; give one a marginal",
+        ) from None
+    if found.shape != (count,):
+        raise QuestionError(
+            f"Marginals.weights has shape {found.shape}; give {count} numbers, one for each set, "
+            "or with way=k one for each number of attributes from 0 to k",
+        )
+    wrong = np.flatnonzero(~((found >= _LIGHTEST) & (found <= _HEAVIEST)))
+    if wrong.size:
+        i = int(wrong[0])
+        raise QuestionError(
+            f"Marginals.weights[{i}]={found[i]:g} is out of range; give one in [1e-100, 1e100]",
+        )
+    return frozen(found)

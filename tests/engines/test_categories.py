@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counting categories: every way in gives the counts of a plain loop, whatever the rows hold."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from lownoise.engines import categories
+from lownoise.engines.categories import read_records
+from lownoise.errors import EngineError, TableError
+from lownoise.workloads.attributes import attributes
+
+ROWS = pd.DataFrame(
+    {
+        "age": [0, 1, 2, 3, 2, np.nan, -1, 1.5, np.inf, 2],
+        "sex": ["F", "M", "M", "F", None, "M", "?", "F", "é", "é"],
+        "code": [10, 20.5, -3, 10, 10, 20.5, -3, 7, 10, 10],
+    }
+)
+SIZES = {"age": 3, "sex": ["F", "M", "é"], "code": [10, 20.5, -3]}
+POLICIES = ["drop", "extra", {"age": 1, "sex": "extra"}, {"sex": "M", "age": "extra", "code": -3}]
+
+
+def expected(declared, chosen):
+    """Count by hand."""
+    counts = np.zeros([declared[i].size for i in chosen], dtype=int)
+    for row in ROWS.to_dict("records"):
+        cells = []
+        for attribute in declared:
+            known = list(attribute.labels or range(attribute.categories))
+            value = row[attribute.name]
+            cells.append(known.index(value) if value in known else attribute.outside)
+        if None not in cells:
+            counts[tuple(cells[i] for i in chosen)] += 1
+    return counts
+
+
+def csv(folder):
+    ROWS.to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+def parquet(folder):
+    ROWS.to_parquet(folder / "t.parquet")
+    return folder / "t.parquet"
+
+
+WAYS_IN = {
+    "pandas": lambda _: ROWS,
+    "pandas categories": lambda _: ROWS.assign(sex=ROWS["sex"].astype("category")),
+    "polars": lambda _: pl.from_pandas(ROWS),
+    "arrow": lambda _: pa.Table.from_pandas(ROWS, preserve_index=False),
+    "csv": csv,
+    "parquet": parquet,
+}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("way_in", WAYS_IN)
+def test_counts_are_those_of_a_plain_loop(way_in, policy, whole, tmp_path, monkeypatch):
+    if not whole:
+        monkeypatch.setattr(categories, "_WHOLE", 0)
+    declared = attributes(SIZES, policy)
+    found = read_records(declared, WAYS_IN[way_in](tmp_path))
+    assert (found.table is not None) == whole
+    for k in range(4):
+        for chosen in itertools.combinations(range(3), k):
+            assert np.array_equal(found.marginal(chosen), expected(declared, chosen))
+    assert found.count == expected(declared, ()).item()
+
+
+def test_what_is_no_utf8_is_no_category(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"sex\nF\n\xff\n\xc3\xa9\n")
+    (sex,) = attributes({"sex": ["F", "é"]}, "extra")
+    assert read_records([sex], tmp_path / "t.csv").marginal((0,)).tolist() == [1, 1, 1]
+
+
+def test_an_empty_table_has_zeros(tmp_path):
+    (tmp_path / "t.csv").write_text("age,sex\n")
+    declared = attributes({"age": 3, "sex": ["F", "M"]}, "drop")
+    for limit in (True, False):
+        found = read_records(declared, tmp_path / "t.csv")
+        assert found.count == 0
+        assert found.marginal((0, 1)).tolist() == [[0, 0]] * 3
+        if limit:
+            categories_limit = categories._WHOLE
+            categories._WHOLE = 0
+    categories._WHOLE = categories_limit
+
+
+def test_numbers_as_text_count_as_numbers():
+    frame = pd.DataFrame({"age": ["0", " 1", "2.0", "x", None]})
+    (age,) = attributes({"age": 3}, "extra")
+    assert read_records([age], frame).marginal((0,)).tolist() == [1, 1, 1, 2]
+
+
+def test_many_batches_add_up():
+    n = 300_001
+    rng = np.random.default_rng(5)
+    codes = rng.integers(-1, 5, n)
+    (x,) = attributes({"x": 4}, "extra")
+    found = read_records([x], pa.table({"x": codes}))
+    assert dict(enumerate(found.marginal((0,)).tolist())) == dict(
+        sorted(Counter(np.where((codes < 0) | (codes > 3), 4, codes).tolist()).items())
+    )
+    assert math.fsum(found.marginal((0,))) == n
+
+
+def test_a_missing_column_is_refused_before_a_row_is_read():
+    (x,) = attributes({"absent": 4}, "extra")
+    with pytest.raises(TableError, match="absent"):
+        read_records([x], ROWS)
+
+
+def test_a_failure_in_the_middle_says_nothing_of_a_value(tmp_path):
+    import gzip
+
+    whole = gzip.compress(b"age\n" + b"1\n" * 500_000)
+    (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
+    (age,) = attributes({"age": 3}, "extra")
+    with pytest.raises(EngineError, match="could not be counted") as error:
+        read_records([age], tmp_path / "t.csv.gz")
+    assert error.value.__cause__ is None

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What noise on residual spaces reveals, against covariances that are written out."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import lownoise as ln
+from lownoise.residuals import PatternCosts, cost, largest_cost_up, marginal_orbits
+from lownoise.residuals.orbits import _interchangeable
+
+QUESTIONS = {
+    "three of two": ln.Marginals({"a": 2, "b": 2, "c": 2}, way=2),
+    "different sizes": ln.Marginals({"a": 2, "b": 3, "c": 4}, way=3),
+    "some sets": ln.Marginals({"a": 3, "b": 3, "c": 2, "d": 1}, sets=[["a", "b"], ["c"], ["d"]]),
+    "weighted": ln.Marginals({"a": 3, "b": 3, "c": 3}, way=2, weights=[1.0, 5.0, 0.1]),
+}
+
+
+def spaces(question):
+    """Return (set, orbit's place) of every residual space, by looking at all sets."""
+    orbits = marginal_orbits(question)
+    sizes = [a.size for a in question.attributes]
+    inside = {
+        c for s in question.sets() for k in range(len(s) + 1) for c in itertools.combinations(s, k)
+    }
+    kept = [c for c in sorted(inside) if all(sizes[i] > 1 for i in c)]
+    return orbits, [(c, orbits.place[orbits.orbit(c)]) for c in kept]
+
+
+def precision(question, variances):
+    """Return Σ_A P_A/σ_A² over the cells of all attributes, P_A the residual projection."""
+    orbits, found = spaces(question)
+    total = 0.0
+    for chosen, place in found:
+        block = np.ones((1, 1))
+        for i, attribute in enumerate(question.attributes):
+            n = attribute.size
+            own = np.eye(n) - 1 / n if i in chosen else np.ones((n, n))
+            block = np.kron(block, own)
+        total = total + block / variances[place]
+    return orbits, total
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_the_cost_is_the_largest_distance_between_records(name, relation):
+    question = QUESTIONS[name]
+    rng = np.random.default_rng(3)
+    orbits = marginal_orbits(question)
+    variances = rng.uniform(0.3, 4, len(orbits.residuals))
+    _, matrix = precision(question, variances)
+    if relation == "add_remove":
+        expected = np.max(np.diag(matrix))
+        assert np.ptp(np.diag(matrix)) < 1e-12
+    else:
+        square = np.diag(matrix)
+        expected = np.max(square[:, None] + square - 2 * matrix)
+    found = largest_cost_up(orbits, variances, relation)
+    assert expected * (1 - 1e-13) <= found <= expected * (1 + 1e-10)
+
+
+def test_no_noise_costs_everything():
+    orbits = marginal_orbits(QUESTIONS["different sizes"])
+    variances = np.ones(len(orbits.residuals))
+    variances[3] = 0.0
+    for relation in ("add_remove", "substitute"):
+        assert largest_cost_up(orbits, variances, relation) == math.inf
+    # the number of records does not move where one becomes another
+    variances = np.ones(len(orbits.residuals))
+    variances[0] = 0.0
+    assert math.isfinite(largest_cost_up(orbits, variances, "substitute"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_branches_bound_what_looking_at_all_patterns_finds(seed):
+    rng = np.random.default_rng(seed)
+    question = ln.Marginals({f"x{i}": 2 + int(rng.integers(5)) for i in range(9)}, way=3)
+    costs = PatternCosts(marginal_orbits(question))
+    rates = np.where(costs.most > 0, rng.uniform(0.1, 3, costs.most.size), 0.0)
+    exact, best = costs._all(rates)
+    pattern, bound = costs._branches(rates)
+    assert best * (1 - 1e-12) <= bound <= best * (1 + 1e-9)
+    assert costs.at(pattern)[0] @ rates == pytest.approx(best, rel=1e-12)
+    assert costs.at(exact[:1])[0] @ rates == pytest.approx(best, rel=1e-12)
+
+
+def test_branches_that_are_cut_short_still_bound(monkeypatch):
+    rng = np.random.default_rng(1)
+    question = ln.Marginals({f"x{i}": 2 + i for i in range(12)}, way=3)
+    costs = PatternCosts(marginal_orbits(question))
+    rates = np.where(costs.most > 0, rng.uniform(0.1, 3, costs.most.size), 0.0)
+    _, best = costs._all(rates)
+    monkeypatch.setattr(cost, "_PARTS", 1)
+    pattern, bound = costs._branches(rates)
+    assert costs.at(pattern)[0] @ rates <= best * (1 + 1e-12)
+    assert bound > best * (1 + 1e-6)
+
+
+def test_exchangeable_attributes_are_those_whose_exchange_changes_nothing():
+    sets = [(0, 1), (1, 2), (2, 3), (3, 0)]  # a square: no two corners alike but the opposite ones
+    assert _interchangeable([4, 4, 4, 4], sets, [1.0] * 4) == [0, 1, 0, 1]
+    assert _interchangeable([4, 4, 5, 4], sets, [1.0] * 4) == [0, 1, 2, 1]
+    assert _interchangeable([4, 4, 4, 4], sets, [1.0, 2.0, 1.0, 1.0]) == [0, 1, 2, 3]
+    every = list(itertools.combinations(range(5), 2))
+    assert _interchangeable([3] * 5, every, [2.0] * len(every)) == [0] * 5
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_orbits_and_sets_count_the_same_cells(name):
+    question = QUESTIONS[name]
+    orbits = marginal_orbits(question)
+    assert orbits.cells.sum() == question.cells
+    listed = ln.Marginals(
+        {a.name: a.size for a in question.attributes},
+        sets=[question.names(s) for s in question.sets()],
+    )
+    assert sum(marginal_orbits(listed).copies(o) for o in marginal_orbits(listed).asked) == (
+        question.count
+    )

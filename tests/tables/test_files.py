@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of marginals read back exactly, and are refused where they were touched."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lownoise as ln
+from lownoise.errors import FileError
+from lownoise.tables import files
+
+ROWS = pd.DataFrame({"a": [0, 1, 1, 2, 9], "b": ["x", "y", "y", "x", "x"]})
+
+
+def plan(**keywords):
+    question = ln.Marginals({"a": 3, "b": ["x", "y"]}, way=2, outside={"a": "extra", "b": "y"})
+    keywords = {"relation": "add_remove", "budget": ln.zcdp(0.5), **keywords}
+    return ln.plan(question, **keywords)
+
+
+MADE = [
+    plan(),
+    plan(order=math.inf),
+    plan(relation="substitute", size=5, budget=ln.approx_dp(1, 1e-6)),
+    ln.plan(
+        ln.Marginals({"a": 3, "b": [1.5, 2]}, sets=[["a"], ["a", "b"]], weights=[2, 3]),
+        budget=ln.gaussian_dp(1),
+        relation="add_remove",
+    ),
+]
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_a_plan_reads_back_exactly(made):
+    text = made.to_json()
+    again = ln.TablePlan.from_json(text)
+    assert again.to_json() == text
+    assert again.error == made.error
+    assert ln.verify(text)
+    assert made.verify()
+
+
+@pytest.mark.parametrize("made", MADE[:3])
+def test_a_release_reads_back_exactly(made, tmp_path):
+    on_disk = made.release(ROWS, path=tmp_path / "disk")
+    in_memory = made.release(ROWS)
+    in_memory.save(tmp_path / "memory")
+    for folder, released in (("disk", on_disk), ("memory", in_memory)):
+        again = ln.TableRelease.load(tmp_path / folder)
+        assert np.array_equal(again.integers, released.integers)
+        assert np.array_equal(again.marginal("a", "b"), released.marginal("a", "b"))
+        assert again.created == released.created
+        assert files.unchanged(again, tmp_path / folder)
+        assert ln.verify(files.read_document(tmp_path / folder))
+
+
+def edit(made, change):
+    document = json.loads(made.to_json())
+    change(document["terms"])
+    return json.dumps(document)
+
+
+def scale(terms, factor):
+    terms["noise"]["deviations"] = [d * factor for d in terms["noise"]["deviations"]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: scale(t, 1 - 1e-9),
+        lambda t: scale(t, -1),
+        lambda t: scale(t, 0),
+        lambda t: t["noise"].update(deviations=t["noise"]["deviations"][:-1]),
+        lambda t: t["noise"].update(steps=[0.3] * 6),
+        lambda t: t["noise"].update(steps=[2.0**-40] * len(t["noise"]["steps"])),
+        lambda t: t.update(relation="substitute"),
+        lambda t: t.update(size=5),
+        lambda t: t["question"].update(way=3),
+        lambda t: t["question"].update(kind="other"),
+        lambda t: t["question"]["attributes"].pop(),
+        lambda t: t["question"]["attributes"].append(t["question"]["attributes"][0]),
+        lambda t: t["question"]["attributes"][0].update(categories=400),
+        lambda t: t["evidence"].update(cells=[-1.0] * 4),
+        lambda t: t["evidence"].update(patterns=[[9, 9]]),
+        lambda t: t["evidence"].update(patterns=[[0.5, 0]]),
+        lambda t: t.pop("budget"),
+    ],
+)
+def test_a_plan_that_was_touched_is_refused_or_does_not_verify(change):
+    text = edit(plan(), change)
+    try:
+        found = ln.TablePlan.from_json(text)
+    except FileError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+    else:
+        assert found.cost.mu <= 1.0
+        assert not ln.verify(text)
+
+
+def test_folders_that_are_no_release_are_refused(tmp_path):
+    made = plan()
+    made.release(ROWS, path=tmp_path / "r")
+    with pytest.raises(FileError, match=r"no readable release\.json"):
+        ln.TableRelease.load(tmp_path)
+    integers = np.load(tmp_path / "r" / "integers.npy")
+    for wrong in (integers[:-1], integers.astype(float)):
+        np.save(tmp_path / "r" / "integers.npy", wrong)
+        with pytest.raises(FileError, match="integers of its release"):
+            ln.TableRelease.load(tmp_path / "r")
+    integers[0] += 1
+    np.save(tmp_path / "r" / "integers.npy", integers)
+    assert not files.unchanged(ln.TableRelease.load(tmp_path / "r"), tmp_path / "r")
+    (tmp_path / "r" / "integers.npy").unlink()
+    with pytest.raises(FileError, match="integers of its release"):
+        ln.TableRelease.load(tmp_path / "r")
+    with pytest.raises(FileError, match="exists"):
+        made.release(ROWS).save(tmp_path / "r")
+
+
+def test_an_interrupt_leaves_no_folder(tmp_path, monkeypatch):
+    made = plan()
+
+    def stop(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "seal", stop)
+    with pytest.raises(KeyboardInterrupt):
+        made.release(ROWS, path=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
