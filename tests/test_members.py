@@ -16,7 +16,7 @@ from cases import MEMBERS
 from lownoise.certificate import order_norm
 from lownoise.certificate.norms import conjugate
 from lownoise.domains import CubePower, Image
-from lownoise.encoding import oracle_of
+from lownoise.domains.encoding import oracle_of
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import LownoiseError
 from lownoise.release import execute
