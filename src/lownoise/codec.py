@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from lownoise.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.encoding import (
     coordinates_from_dict,
     coordinates_to_dict,
-    domain_from_dict,
-    domain_to_dict,
     evidence_from_dict,
     evidence_to_dict,
     expect,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
     from lownoise.arrays import Vector
     from lownoise.certificate import Certificate
-    from lownoise.domains import Oracle
+    from lownoise.domains import AbstractKnownDomain
     from lownoise.terms import Cost
 
 VERSION = 1
@@ -166,7 +165,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
     }
 
 
-def terms_from_dict(fields: dict[str, Any], domain: Oracle | None = None) -> Terms:
+def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None = None) -> Terms:
     """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
 
     Args:

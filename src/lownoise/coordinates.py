@@ -16,14 +16,25 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import (
+    AbstractBody,
     ImageBody,
+    JointBody,
     OracleBody,
     PointDifferences,
     SymmetricBox,
     SymmetricPoints,
     TranslatedPoints,
 )
-from lownoise.domains import AbstractClampedDomain, BallPower, Box, CubePower, Oracle, Points
+from lownoise.domains import (
+    AbstractClampedDomain,
+    AbstractKnownDomain,
+    BallPower,
+    Box,
+    CubePower,
+    Points,
+    Product,
+    as_image,
+)
 from lownoise.errors import DomainError, PlanError
 from lownoise.frames import find_frame
 from lownoise.neighbours import Change
@@ -110,6 +121,23 @@ def _(domain: AbstractClampedDomain) -> Coordinates:
     frame = find_frame(SymmetricPoints(domain.spanning), None)
     embed = None if frame.embed is None else frozen(frame.embed.T.copy())
     return Coordinates(pivots=frame.pivots, embed=embed, start=domain.center)
+
+
+@coordinates.register(Product)
+def _(domain: Product) -> Coordinates:
+    own = [coordinates(part) for part in domain.parts]
+    starts = [at.start for at in domain.program.blocks]
+    pivots = np.concatenate([part.pivots + at for part, at in zip(own, starts, strict=True)])
+    embed = None
+    if any(part.embed is not None for part in own):
+        embed = np.zeros((domain.dimension, pivots.size))
+        j = 0
+        for part, at in zip(own, domain.program.blocks, strict=True):
+            k = part.pivots.size
+            embed[at, j : j + k] = np.eye(k) if part.embed is None else part.embed
+            j += k
+        embed = frozen(embed)
+    return Coordinates(pivots=pivots, embed=embed, start=domain.center)
 
 
 @coordinates.register(CubePower)
@@ -210,7 +238,9 @@ def still_body(
         return ImageBody(frozen(np.full(chosen.pivots.size, domain.value)), domain.base)
     if isinstance(domain, Points):
         return TranslatedPoints(np.ascontiguousarray(domain.points[:, chosen.pivots]))
-    if isinstance(domain, Oracle):
+    if isinstance(domain, Product):
+        return _still_product(domain, center, chosen)
+    if isinstance(domain, AbstractKnownDomain):
         return OracleBody(domain.program, chosen.pivots, np.ones(chosen.pivots.size))
     if isinstance(domain, AbstractClampedDomain):
         # what lies about its center reaches half as far as differences, at least
@@ -219,6 +249,24 @@ def still_body(
     whole = sensitivity_body(domain, "add_remove", center)
     assert isinstance(whole, SymmetricBox)  # noqa: S101 (what the body of a box is)
     return SymmetricBox(frozen(whole.half_width[:-1]))
+
+
+def _still_product(domain: Product, center: Vector, chosen: Coordinates) -> Body:
+    pivots, program = chosen.pivots, domain.program
+    whole = OracleBody(program, pivots, np.ones(pivots.size))
+    own, at = [], []
+    for part, block in zip(domain.parts, program.blocks, strict=True):
+        kept = pivots[(pivots >= block.start) & (pivots < block.stop)] - block.start
+        known = as_image(part) or part if isinstance(part, Box) else part
+        if not kept.size or not isinstance(known, (AbstractClampedDomain, CubePower, Points)):
+            return whole
+        few = Coordinates(pivots=kept, embed=None, start=known.center)
+        body = still_body(known, center[block], few)
+        if not isinstance(body, AbstractBody):
+            return whole
+        own.append(body)
+        at.append(np.zeros(kept.size) if body.moves else known.center[kept])
+    return JointBody(whole, tuple(own), frozen(np.concatenate(at)))
 
 
 def fits(domain: AbstractClampedDomain | Box | CubePower | Points, chosen: Coordinates) -> bool:

@@ -14,7 +14,9 @@ import numpy as np
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.bases.parity import parities
 from lownoise.bodies import (
+    AbstractBody,
     ImageBody,
+    JointBody,
     OracleBody,
     OracleDifferences,
     PointDifferences,
@@ -28,21 +30,26 @@ from lownoise.bodies import (
 from lownoise.bodies.kernels import sphere_moments
 from lownoise.domains import (
     AbstractDomain,
+    AbstractKnownDomain,
     BallPower,
     BallPowerDifference,
     Box,
+    CompoundDifference,
     CubePower,
     CubePowerDifference,
     Image,
     Intersection,
     IntersectionDifference,
-    Oracle,
     OracleDifference,
     Points,
     PointsDifference,
+    Product,
     Slab,
+    as_image,
+    known_set,
 )
 from lownoise.errors import DomainError, PlanError
+from lownoise.sensitivity import sensitivity_body
 from lownoise.shapes import DenseShape, DiagonalShape, SelectedShape
 from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
 
@@ -52,7 +59,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.arrays import Integers, Vector
-    from lownoise.bodies import AbstractBody
     from lownoise.certificate import Certificate
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress
@@ -353,16 +359,42 @@ def _(domain: PointsDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # 
     return PointDifferences(domain.base.points), np.zeros(domain.dimension)
 
 
-@_body.register(Oracle)
-def _(domain: Oracle, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+@_body.register(AbstractKnownDomain)
+def _(domain: AbstractKnownDomain, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
     d = domain.dimension
     return OracleBody(domain.program, np.arange(d), np.ones(d)), np.zeros(d)
+
+
+@_body.register(Product)
+def _(domain: Product, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    d = domain.dimension
+    whole = OracleBody(domain.program, np.arange(d), np.ones(d))
+    own, at = [], []
+    for part in domain.parts:
+        body, offset = _body((as_image(part) or part) if isinstance(part, Box) else part, False)  # noqa: FBT003
+        assert isinstance(body, AbstractBody)  # noqa: S101 (only a box has another)
+        own.append(body)
+        at.append(offset)
+    return JointBody(whole, tuple(own), frozen(np.concatenate(at))), np.zeros(d)
+
+
+@_body.register(CubePower)
+def _(domain: CubePower, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    d = domain.dimension
+    return OracleBody(known_set(domain), np.arange(d), np.ones(d)), np.zeros(d)
 
 
 @_body.register(OracleDifference)
 def _(domain: OracleDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
     d = domain.dimension
     return OracleDifferences(domain.base.program, np.arange(d), np.ones(d)), np.zeros(d)
+
+
+@_body.register(CompoundDifference)
+def _(domain: CompoundDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    found = sensitivity_body(domain.base, "substitute", domain.base.center)
+    assert isinstance(found, AbstractBody)  # noqa: S101 (of boxes alone it is not)
+    return found, np.zeros(domain.dimension)
 
 
 @_body.register(Image)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.arrays import frozen, matrix, vector
-from lownoise.bases import base_from_dict, base_to_dict
 from lownoise.certificate import (
     AbstractVertexDual,
     CornerDual,
     ImageDual,
+    JointDual,
     OracleDual,
     OrthantDual,
     PointDual,
@@ -31,16 +31,11 @@ from lownoise.domains import (
     BallPower,
     Box,
     CubePower,
-    Image,
-    Intersection,
-    Oracle,
     Points,
     PointsDifference,
-    TensorPower,
-    checked_image,
-    checked_intersection,
     difference_body,
 )
+from lownoise.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.errors import FileError
 from lownoise.neighbours import RELATIONS, Change
 from lownoise.shapes import DenseShape, DiagonalShape
@@ -55,142 +50,6 @@ if TYPE_CHECKING:
 
 
 _WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
-
-
-@singledispatch
-def domain_to_dict(domain: object) -> dict[str, Any]:
-    """Return a domain's fields.
-
-    Raises:
-        FileError: where its kind has no form in a file.
-    """
-    raise FileError(f"domain={type(domain).__name__} cannot be written; use ln.Box or ln.Points")
-
-
-@domain_to_dict.register(Box)
-def _(domain: Box) -> dict[str, Any]:
-    return {"lower": domain.lower.tolist(), "upper": domain.upper.tolist()}
-
-
-@domain_to_dict.register(Points)
-def _(domain: Points) -> dict[str, Any]:
-    return {"points": domain.points.tolist()}
-
-
-@domain_to_dict.register(Image)
-def _(domain: Image) -> dict[str, Any]:
-    return {
-        "image": {
-            "factor": domain.factor.tolist(),
-            "base": base_to_dict(domain.base),
-            "shift": domain.shift.tolist(),
-        },
-    }
-
-
-@domain_to_dict.register(CubePower)
-def _(domain: CubePower) -> dict[str, Any]:
-    return {
-        "tensor": {"dimension": domain.size, "power": domain.power, "radius": domain.radius},
-    }
-
-
-@domain_to_dict.register(BallPower)
-def _(domain: BallPower) -> dict[str, Any]:
-    own = {"dimension": domain.size, "power": domain.power, "radius": domain.radius}
-    return {"tensor": {**own, "of": "ball"}}
-
-
-@domain_to_dict.register(Oracle)
-def _(domain: Oracle) -> dict[str, Any]:
-    # a program has no form in a file: its name and what else is public of it
-    return {
-        "oracle": {
-            "name": domain.name,
-            "center": domain.center.tolist(),
-            "reach": domain.reach.tolist(),
-            "rounding": domain.rounding.tolist(),
-        },
-    }
-
-
-@domain_to_dict.register(Intersection)
-def _(domain: Intersection) -> dict[str, Any]:
-    section = domain.section
-    return {
-        "intersection": {
-            "rows": section.rows.tolist(),
-            "offsets": section.offsets.tolist(),
-            "base": base_to_dict(section.base),
-            "center": domain.middle.tolist(),
-        },
-    }
-
-
-def oracle_of(domain: object) -> Oracle | None:
-    """Return the domain where a file holds its name only."""
-    return domain if isinstance(domain, Oracle) else None
-
-
-def expect_oracle(fields: dict[str, Any], given: object) -> None:
-    """Refuse to read on without the program that a document names, or with one too many.
-
-    Args:
-        fields: of the question.
-        given: what the reader has, or None.
-
-    Raises:
-        FileError: where the domain is an oracle and `given` is not that one, or the other way.
-    """
-    named = fields.get("oracle")
-    if not isinstance(named, dict):
-        if given is not None:
-            raise FileError(
-                f"domain={type(given).__name__} is given and the file holds its own; leave it out",
-            )
-        return
-    if not isinstance(given, Oracle):
-        raise FileError(
-            f"question.oracle={named.get('name')!r} is a program, which no file holds; give it as "
-            "domain=ln.Oracle(…)",
-        )
-    own = domain_to_dict(given)["oracle"]
-    other = [key for key in own if own[key] != named.get(key)]
-    if other:
-        raise FileError(
-            f"domain={given.name!r} is not the file's oracle {named.get('name')!r}: its "
-            f"{', '.join(other)} differ; give the one that was planned with",
-        )
-
-
-def domain_from_dict(
-    fields: dict[str, Any], given: Oracle | None = None
-) -> AbstractClampedDomain | Box | CubePower | Points:
-    """Return the domain of those fields, or `given` where they only name it.
-
-    Raises:
-        FileError: as `expect_oracle`, and where they describe a domain that no release is made of.
-    """
-    expect_oracle(fields, given)
-    if given is not None:
-        return given
-    if "tensor" in fields:
-        own = fields["tensor"]
-        of = own.get("of", "cube")
-        found = TensorPower(own["dimension"], own["power"], of, own["radius"])
-        if not isinstance(found, (BallPower, CubePower)):
-            raise FileError(f"question.tensor={own!r} is no tensor power, but a list or a box")
-        return found
-    if "image" in fields:
-        own = fields["image"]
-        return checked_image(own["factor"], base_from_dict(own["base"]), own["shift"])
-    if "intersection" in fields:
-        own = fields["intersection"]
-        base = base_from_dict(own["base"])
-        return checked_intersection(own["rows"], own["offsets"], base, own["center"])
-    if "points" in fields:
-        return Points(fields["points"])
-    return Box(fields["lower"], fields["upper"])
 
 
 def relation_to_dict(relation: Relation) -> str | dict[str, Any]:
@@ -361,6 +220,20 @@ def _(dual: OracleDual | SectionDual, plain: OracleDual | SectionDual) -> dict[s
     return fields
 
 
+@_evidence.register(JointDual)
+def _(dual: JointDual, plain: JointDual) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": "joint"}
+    for prefix, each in (("", dual), ("plain_", plain)):
+        fields[f"{prefix}query_weights"] = each.query_weights.tolist()
+        own = [_evidence(part, part) for part in each.parts]
+        fields[f"{prefix}parts"] = [
+            {key: part[key] for key in part if not key.startswith("plain_")} for part in own
+        ]
+        for part, listed in zip(each.parts, fields[f"{prefix}parts"], strict=True):
+            listed["answers"] = part.query_weights.size
+    return fields
+
+
 @_evidence.register(RotationDual)
 @_evidence.register(OrthantDual)
 def _(dual: RotationDual | OrthantDual, plain: RotationDual | OrthantDual) -> dict[str, Any]:
@@ -430,6 +303,15 @@ def _sections(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual
     return SectionDual(points, numbers(weights, f"{prefix}vertex_weights", len(points)), queries)
 
 
+def _joint(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
+    parts = []
+    for own in fields[f"{prefix}parts"]:
+        expect("evidence.parts.kind", own["kind"], tuple(_EVIDENCE))
+        parts.append(_EVIDENCE[own["kind"]](own, "", int(own["answers"])))
+    name = f"{prefix}query_weights"
+    return JointDual(tuple(parts), numbers(fields[name], f"evidence.{name}", answers))
+
+
 def _rotations(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     queries = numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers)
     masses = fields[f"{prefix}masses"]
@@ -448,6 +330,7 @@ _EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], AbstractDual]] = {
     "corners": _corners,
     "found": _found,
     "images": _images,
+    "joint": _joint,
     "points": _vertices,
     "rotations": _rotations,
     "sections": _sections,

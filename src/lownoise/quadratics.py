@@ -11,6 +11,7 @@ import numpy as np
 from lownoise.arrays import matrix as checked_matrix
 from lownoise.arrays import vector
 from lownoise.bodies import AbstractBody, ImageBody
+from lownoise.bodies.hint import far_hint
 from lownoise.domains import (
     AbstractDifference,
     AbstractDomain,
@@ -19,7 +20,6 @@ from lownoise.domains import (
 from lownoise.errors import DomainError
 from lownoise.rounding import up
 from lownoise.sensitivity import sensitivity_body
-from lownoise.solvers.reach import far_hint
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

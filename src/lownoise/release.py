@@ -15,7 +15,7 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen
-from lownoise.encoding import oracle_of
+from lownoise.domains.encoding import oracle_of
 from lownoise.errors import LedgerError, PlanError, TableError
 from lownoise.neighbours import Change
 from lownoise.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.arrays import Vector
-    from lownoise.domains import Oracle
+    from lownoise.domains import AbstractKnownDomain
     from lownoise.engines import Totals
     from lownoise.entropy import Entropy
     from lownoise.privacy import GaussianEvent, Ledger
@@ -182,12 +182,12 @@ class Release:
         return {**codec.derived(self.terms), "estimate": self.estimate.tolist()}
 
     @classmethod
-    def from_json(cls, text: str, domain: Oracle | None = None) -> Release:
+    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> Release:
         """Return the release that `to_json` wrote.
 
         Args:
             text: the document.
-            domain: the set, where it is an `ln.Oracle`: a program, which no file holds.
+            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
 
         Raises:
             FileError: where the text is no release of a version that is known.

@@ -21,7 +21,9 @@ from lownoise.arrays import frozen
 from lownoise.bases import NormBase, product_base
 from lownoise.bodies import (
     AbstractBody,
+    AbstractOracleBody,
     ImageBody,
+    JointBody,
     LiftedOracle,
     OracleDifferences,
     PointDifferences,
@@ -36,13 +38,16 @@ from lownoise.bodies import (
 )
 from lownoise.domains import (
     AbstractClampedDomain,
+    AbstractKnownDomain,
     BallPower,
     Box,
     CubePower,
     Image,
     Intersection,
-    Oracle,
     Points,
+    Product,
+    as_image,
+    known_set,
 )
 from lownoise.errors import DomainError, PlanError
 from lownoise.rounding import down, growth, up
@@ -151,9 +156,9 @@ def _(
     return image_body(frozen(matrix), lifted)
 
 
-@changes.register(Oracle)
+@changes.register(AbstractKnownDomain)
 def _(
-    domain: Oracle,
+    domain: AbstractKnownDomain,
     relation: Word,
     center: Vector,
     pivots: Integers,
@@ -162,6 +167,70 @@ def _(
     if relation == "substitute":
         return OracleDifferences(domain.program, pivots, step)
     return LiftedOracle(domain.program, pivots, step, center)
+
+
+@changes.register(Product)
+def _(
+    domain: Product,
+    relation: Word,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
+) -> AbstractBody:
+    program = domain.program
+    if relation == "substitute":
+        whole: AbstractOracleBody = OracleDifferences(program, pivots, step)
+    else:
+        whole = LiftedOracle(program, pivots, step, center)
+    own = []
+    for part, at in zip(domain.parts, program.blocks, strict=True):
+        kept = (pivots >= at.start) & (pivots < at.stop)
+        if not np.any(kept):  # a single point changes nothing
+            return whole
+        own.append(changes(part, relation, center[at], pivots[kept] - at.start, step[kept]))
+    in_turn = bool(np.all(np.diff(pivots) > 0))
+    return JointBody(whole, tuple(own)) if in_turn else whole
+
+
+@changes.register(Box)
+def _(
+    domain: Box,
+    relation: Word,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
+) -> AbstractBody:
+    own = as_image(domain)
+    assert own is not None  # noqa: S101 (every box is the image of a cube)
+    return changes(own, relation, center, pivots, step)
+
+
+@changes.register(Points)
+def _(
+    domain: Points,
+    relation: Word,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
+) -> AbstractBody:
+    if relation == "substitute":
+        return PointDifferences(frozen(domain.points[:, pivots] / step))
+    about = (domain.points - center)[:, pivots] / step
+    return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
+
+
+@changes.register(CubePower)
+def _(
+    domain: CubePower,
+    relation: Word,
+    center: Vector,
+    pivots: Integers,
+    step: Vector,
+) -> AbstractBody:
+    known = known_set(domain)
+    if relation == "substitute":
+        return OracleDifferences(known, pivots, step)
+    return LiftedOracle(known, pivots, step, center)
 
 
 @changes.register(Intersection)

@@ -15,7 +15,16 @@ from lownoise.bodies import SectionBody, answer_radius, answer_widths
 from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
-from lownoise.domains import AbstractClampedDomain, BallPower, Box, CubePower, Oracle, Points
+from lownoise.domains import (
+    AbstractClampedDomain,
+    AbstractCompound,
+    BallPower,
+    Box,
+    CubePower,
+    Oracle,
+    Points,
+    oracles_in,
+)
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.neighbours import Change
@@ -275,6 +284,19 @@ def _(domain: Oracle) -> tuple[str, ...]:
         f"The program {domain.name!r} knows the set; its bounds and clamp are taken to be right.",
         "The set, center and stand-in are public; none of them was taken from this table.",
         "A row outside the set is moved into it; nothing says how many were.",
+    )
+
+
+@clamping.register(AbstractCompound)
+def _(domain: AbstractCompound) -> tuple[str, ...]:
+    said = tuple(
+        f"The program {own.name!r} knows a part; its bounds and clamp are taken to be right."
+        for own in oracles_in(domain)
+    )
+    return (
+        *said,
+        "The domain, center and stand-in are public; none of them was taken from this table.",
+        "A row outside the domain is moved into it; nothing says how many were.",
     )
 
 

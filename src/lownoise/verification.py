@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise import codec
-from lownoise.encoding import expect_oracle
+from lownoise.domains.encoding import expect_oracle
 from lownoise.errors import FileError, LownoiseError
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import Release
 from lownoise.tables import codec as tables
 
 if TYPE_CHECKING:
-    from lownoise.domains import Oracle
+    from lownoise.domains import AbstractKnownDomain
     from lownoise.tables import TableTerms
     from lownoise.terms import Terms
 
@@ -46,12 +46,12 @@ class Verification:
         return all(check.holds for check in self.checks)
 
 
-def verify(text: str, *, domain: Oracle | None = None) -> Verification:
+def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verification:
     """Check the document of a plan or of a release.
 
     Args:
         text: what `Plan.to_json` or `Release.to_json` wrote.
-        domain: the set, where it is an `ln.Oracle`: a program, which no file holds.
+        domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
 
     Returns:
         Every check; `bool()` of it says whether all hold.

@@ -13,7 +13,7 @@ import lownoise as ln
 from lownoise.bases import CappedBase, MeetBase, NormBase
 from lownoise.bodies import SectionBody
 from lownoise.domains import Image, Intersection
-from lownoise.encoding import domain_from_dict, domain_to_dict
+from lownoise.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.errors import DomainError
 from lownoise.sensitivity import radius_up
 from lownoise.shapes import DenseShape

@@ -280,7 +280,7 @@ def test_moments_of_products_are_true_mixtures():
         (ln.product, "no domain"),
         (lambda: ln.product(ln.Ball(2), "ball"), r"product\[1\]"),
         (lambda: ln.minkowski_sum(ln.Ball(2), ln.Ball(3)), "like dimension"),
-        (lambda: ln.hull(ln.Ball(2), ln.Ball(2, center=[1, 0])), "center in common"),
+        (lambda: ln.hull(ln.Ball(4), ln.TensorPower(2, 2, "ball")), "combine"),
         (lambda: ln.image(np.eye(2), ln.Ball(3)), "one column each"),
         (lambda: ln.image(np.eye(3), ln.Ball(3), shift=[1.0]), "image.shift"),
         (lambda: ln.image([[np.nan, 1.0]], ln.Ball(2)), "image.factor"),
@@ -297,7 +297,7 @@ def test_moments_of_products_are_true_mixtures():
         (lambda: ln.OrderedBall([1, 0], -1), "radius"),
         (lambda: ln.TopBall(3, 4), "largest=4"),
         (lambda: ln.TopBall(3, 0), "largest=0"),
-        (lambda: ln.product(ln.Points(np.eye(3)), ln.Ball(30)), "corners"),
+        (lambda: ln.product(ln.Points(np.eye(3)), ln.TensorPower(2, 2, "ball")), "combine"),
     ],
 )
 def test_what_has_no_form_is_refused_in_one_line(make, words):

@@ -5,6 +5,7 @@ from lownoise.bodies.abstract import AbstractBody, AbstractPointBody
 from lownoise.bodies.answers import answer_radius, answer_widths
 from lownoise.bodies.box import SymmetricBox
 from lownoise.bodies.image import ImageBody, RoundedBody, image_body
+from lownoise.bodies.joint import JointBody
 from lownoise.bodies.oracle import (
     AbstractOracleBody,
     LiftedOracle,
@@ -21,6 +22,7 @@ __all__ = [
     "AbstractOracleBody",
     "AbstractPointBody",
     "ImageBody",
+    "JointBody",
     "LiftedOracle",
     "OracleBody",
     "OracleDifferences",

@@ -22,17 +22,16 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies.abstract import AbstractBody
-from lownoise.rounding import growth
+from lownoise.bodies.known import affine_farthest, root_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
-    from lownoise.bodies.program import Program
+    from lownoise.bodies.known import AbstractKnown
 
 _MOST_CENTERS = 40
 NEAR = 1e-9  # of the radius: how near its least is enough
 _ASCENTS = 6
 _GAIN = 1e-9
-_BEYOND = 2.0**20  # of the reach: a center farther out says nothing in floats
 
 
 @final
@@ -59,7 +58,7 @@ class AbstractOracleBody(AbstractBody):
         step: the unit of each, powers of two, so that nothing is rounded; shape (r,).
     """
 
-    program: Program
+    program: AbstractKnown
     pivots: Integers
     step: Vector
 
@@ -68,7 +67,7 @@ class AbstractOracleBody(AbstractBody):
         """Return the points of the body that those of K make, shape (n, dimension).
 
         Args:
-            points: points of K, shape (n, d), or pairs of them, shape (n, 2, d).
+            points: what tells points of K, shape (n, w), or pairs of them, shape (n, 2, w).
         """
 
     @abstractmethod
@@ -114,8 +113,14 @@ class AbstractOracleBody(AbstractBody):
         whole[:, self.pivots] = matrix[:, : self.pivots.size] / self.step
         return whole
 
+    @property
+    def doubt(self) -> Vector:
+        """How far off the vertices are that points make, shape (r,), and 0 for a count."""
+        off = self.program.doubt[self.pivots] / self.step
+        return np.asarray(np.append(off, np.zeros(self.dimension - off.size)))
+
     def _kept(self, points: Vector) -> Vector:
-        return np.asarray(points[..., self.pivots])
+        return np.asarray(self.program.place(points)[..., self.pivots])
 
     def _whole(self, center: Vector) -> Vector:
         """Return a point whose coordinates in the body are `center`, shape (d,)."""
@@ -126,7 +131,7 @@ class AbstractOracleBody(AbstractBody):
     def _known(self, points: Vector, shape: tuple[int, ...]) -> bool:
         if points.shape != (len(points), *shape):
             return False
-        return all(self.program.holds(x) for x in np.reshape(points, (-1, self.program.dimension)))
+        return all(self.program.knows(x) for x in np.reshape(points, (-1, self.program.width)))
 
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two."""
@@ -159,12 +164,12 @@ class OracleBody(AbstractOracleBody):
 
     def knows(self, points: Vector) -> bool:
         """Return whether these are points of K, shape (n, d)."""
-        return self._known(points, (self.program.dimension,))
+        return self._known(points, (self.program.width,))
 
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(x − center)‖."""
         told = self.program.farthest(self._raised(matrix), self._whole(center))
-        return Reached(told.point[None], math.sqrt(told.upper) * (1 + growth(20)))
+        return Reached(told.point[None], root_up(told.upper))
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the points at both ends."""
@@ -205,14 +210,14 @@ class OracleDifferences(AbstractOracleBody):
 
     def knows(self, points: Vector) -> bool:
         """Return whether these are pairs of points of K, shape (n, 2, d)."""
-        return self._known(points, (2, self.program.dimension))
+        return self._known(points, (2, self.program.width))
 
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(x − y)‖; `center` is 0."""
         whole = self._raised(matrix)
         if self.program.tells_differences:
             told = self.program.farthest_pair(whole)
-            return Reached(told.point[None], math.sqrt(told.upper) * (1 + growth(20)))
+            return Reached(told.point[None], root_up(told.upper))
         found = _least_ball(self.program, whole, near)
         return Reached(_far_pairs(self.program, whole, found.points), 2 * found.upper)
 
@@ -269,36 +274,13 @@ class LiftedOracle(AbstractOracleBody):
 
     def knows(self, points: Vector) -> bool:
         """Return whether these are points of K, shape (n, d)."""
-        return self._known(points, (self.program.dimension,))
+        return self._known(points, (self.program.width,))
 
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖A₁(x − origin) + a‖, the square completed; `center` is 0."""
         linear, constant = self._raised(matrix), matrix[:, -1] * self.count
-        middle = self._middle(linear, constant)
-        told = self.program.farthest(linear, middle)
-        shift = middle - self.origin
-        rest = linear @ shift + constant
-        d, m = shift.size, len(matrix)
-        off = growth(d + 4) * (np.abs(linear) @ np.abs(shift) + np.abs(constant))
-        # ‖A₁z + e‖² = ‖A₁z‖² + 2⟨z, A₁ᵀe⟩ + ‖e‖², and A₁ᵀe is nearly 0
-        pull = np.abs(rest @ linear) + np.abs(linear).T @ (off + growth(m + 2) * np.abs(rest))
-        cross = 2 * float(self.program.far(middle) @ pull)
-        length = float(np.linalg.norm(rest)) + float(np.linalg.norm(off))
-        total = told.upper + (cross + length**2) * (1 + growth(d + m + 60))
-        return Reached(told.point[None], math.sqrt(total) * (1 + growth(20)))
-
-    def _middle(self, linear: Vector, constant: Vector) -> Vector:
-        """Return the center about which the length has no linear term, shape (d,)."""
-        reach = self.program.reach
-        used = reach > 0
-        scaled = linear[:, used] * reach[used]
-        found = self.program.center.copy()
-        if not np.any(scaled):
-            return found
-        parts = np.linalg.lstsq(scaled, constant + linear @ (found - self.origin))[0]
-        if np.all(np.abs(parts) < _BEYOND):
-            found[used] -= parts * reach[used]
-        return found
+        told = affine_farthest(self.program, linear, self.origin, constant)
+        return Reached(told.point[None], root_up(told.upper))
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the points at both ends."""
@@ -321,46 +303,47 @@ def _outward(value: float, size: float) -> float:
     return max(value, 0.0) * (1 + 2.0**-50) + size * 2.0**-51
 
 
-def _ends(program: Program, row: Vector, center: Vector) -> tuple[float, float]:
+def _ends(program: AbstractKnown, row: Vector, center: Vector) -> tuple[float, float]:
     """Return at least max ⟨row, x − center⟩ and max ⟨−row, x − center⟩."""
     if not np.any(row):
         return 0.0, 0.0
     return program.support_up(row, center), program.support_up(-row, center)
 
 
-def _extents(program: Program, rows: Vector, center: Vector) -> Vector:
+def _extents(program: AbstractKnown, rows: Vector, center: Vector) -> Vector:
     return np.array([_outward(max(_ends(program, row, center)), 0.0) for row in rows])
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class _Ball:
-    """The points that hold a ball, and at least its radius."""
+    """What tells the points that hold a ball, and at least its radius."""
 
     points: Vector
     upper: float
 
 
-def _least_ball(program: Program, matrix: Vector, near: float) -> _Ball:
+def _least_ball(program: AbstractKnown, matrix: Vector, near: float) -> _Ball:
     """Return at least the least radius of a ball around matrix·K, and nearly that.
 
     The ball of a few points grows with the farthest point beyond it (Fischer, Gärtner and Kutz
     2003, in another order); every center gives a proof, so that it may stop anywhere.
     """
     center, upper = program.center, math.inf
-    points = np.zeros((0, program.dimension))
+    points, held = np.zeros((0, program.dimension)), np.zeros((0, program.width))
     for _ in range(_MOST_CENTERS):
         told = program.farthest(matrix, center)
-        upper = min(upper, math.sqrt(told.upper) * (1 + growth(20)))
-        if np.any(np.all(points == told.point, axis=1)):
+        upper = min(upper, root_up(told.upper))
+        point = program.place(told.point)
+        if np.any(np.all(points == point, axis=1)):
             break
-        points = np.vstack([points, told.point])
+        points, held = np.vstack([points, point]), np.vstack([held, told.point])
         images = (points - points[0]) @ matrix.T
         weights, radius = _ball_of(images)
         if upper <= radius * (1 + near):
             break
         center = points[0] + weights @ (points - points[0])
-    return _Ball(points, upper)
+    return _Ball(held, upper)
 
 
 def _ball_of(images: Vector) -> tuple[Vector, float]:
@@ -403,21 +386,22 @@ def _sphere(images: Vector) -> Vector:
     return np.asarray(np.linalg.lstsq(system, right)[0][:k])
 
 
-def _far_pairs(program: Program, matrix: Vector, held: Vector) -> Vector:
+def _far_pairs(program: AbstractKnown, matrix: Vector, held: Vector) -> Vector:
     """Return pairs far apart under a map: each point's farthest, and that one's, and so on."""
     known = program.points
-    images = known @ matrix.T
+    images = program.place(known) @ matrix.T
     start = known[np.argmax(np.linalg.norm(images - images.mean(axis=0), axis=1))]
     found = []
     for first in (start, *held[-2:]):
         x, length = first, 0.0
         for _ in range(_ASCENTS):
-            y = program.farthest(matrix, x).point
-            reached = float(np.linalg.norm(matrix @ (y - x)))
+            at = program.place(x)
+            y = program.farthest(matrix, at).point
+            reached = float(np.linalg.norm(matrix @ (program.place(y) - at)))
             if not reached > length * (1 + _GAIN):
                 break
             pair, x, length = np.stack([x, y]), y, reached
         if length > 0:
             found.append(pair)
-    shape = (0, 2, program.dimension)
+    shape = (0, 2, program.width)
     return np.array(found) if found else np.zeros(shape)

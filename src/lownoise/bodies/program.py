@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.bodies.known import AbstractKnown, Told
 from lownoise.errors import DomainError
 from lownoise.rounding import growth
 
@@ -33,21 +33,7 @@ _FIRST_WORDS = 200  # of an error's own text
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Told:
-    """An answer that was checked.
-
-    Args:
-        point: a point of the set, shape (d,), or a pair of them, shape (2, d).
-        upper: at least the greatest value over the set.
-    """
-
-    point: Vector
-    upper: float
-
-
-@final
-class Program:
+class Program(AbstractKnown):
     """What a user's program says of a set K, and has said.
 
     Args:
@@ -80,9 +66,17 @@ class Program:
         self._points: dict[bytes, Vector] = {}
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.center.size
+    def width(self) -> int:
+        """A point is told by its coordinates."""
+        return self.dimension
+
+    def place(self, told: Vector) -> Vector:
+        """Return the points themselves."""
+        return told
+
+    def knows(self, told: Vector) -> bool:
+        """Return whether a point may be in K."""
+        return self.holds(told)
 
     @property
     def tells_differences(self) -> bool:

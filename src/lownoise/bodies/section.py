@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _SLACK = 2.0**-44
 _MOST_SUPPORTS = 4.0e11  # products that supports may take before coarser bounds must do
 _STEPS = 80  # about how many steps a support takes
+_QUICK = 1e7  # the barrier's last weight, where points need to be extreme to about 1e-6
 
 
 @final
@@ -158,7 +159,7 @@ class Section:
         """Return points inside, nearly extreme along each row, and multipliers."""
         return farthest(self.rows, self.offsets, self.slabs, self.balls, directions)
 
-    def far(self, directions: Vector, last: float) -> Vector:
+    def far(self, directions: Vector, last: float = _QUICK) -> Vector:
         """Return points inside, extreme along each row to about 10/last: quicker than `extreme`."""
         return farthest(self.rows, self.offsets, self.slabs, self.balls, directions, last)[0]
 

@@ -7,6 +7,7 @@ from lownoise.certificate.duals import (
     AbstractVertexDual,
     CornerDual,
     ImageDual,
+    JointDual,
     OracleDual,
     OrthantDual,
     PointDual,
@@ -15,6 +16,7 @@ from lownoise.certificate.duals import (
     SectionDual,
     SquaresDual,
 )
+from lownoise.certificate.joint import moments
 from lownoise.certificate.lower import lower_bound
 from lownoise.certificate.norms import order_norm
 from lownoise.certificate.upper import upper_bound
@@ -26,6 +28,7 @@ __all__ = [
     "Claim",
     "CornerDual",
     "ImageDual",
+    "JointDual",
     "OracleDual",
     "OrthantDual",
     "PointDual",
@@ -34,6 +37,7 @@ __all__ = [
     "SectionDual",
     "SquaresDual",
     "lower_bound",
+    "moments",
     "order_norm",
     "upper_bound",
 ]

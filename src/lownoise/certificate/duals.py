@@ -139,3 +139,17 @@ class OrthantDual(AbstractDual):
 
     weights: Vector
     query_weights: Vector
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointDual(AbstractDual):
+    """Measures on the parts of a product, independent of each other.
+
+    Args:
+        parts: evidence for each part's body; its own query weights are not looked at.
+        query_weights: c ≥ 0, shape (m,).
+    """
+
+    parts: tuple[AbstractDual, ...]
+    query_weights: Vector

@@ -27,6 +27,7 @@ from lownoise.bodies import (
     AbstractOracleBody,
     AbstractPointBody,
     ImageBody,
+    JointBody,
     PointDifferences,
     SectionBody,
     SymmetricBox,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.shapes import AbstractShape
 
-_LEAST = 2.0**-450  # of a mass: two of them, multiplied, are still a normal number
+LEAST_MASS = 2.0**-450  # of a mass: two of them, multiplied, are still a normal number
 
 
 def _told(mass: float) -> float:
@@ -65,10 +66,10 @@ def _told(mass: float) -> float:
 
     Sums and norms of numbers below 2^-1022 are rounded to their last bits, not relatively.
     """
-    return mass if mass >= _LEAST else math.inf
+    return mass if mass >= LEAST_MASS else math.inf
 
 
-def _size(query_weights: Vector, order: float) -> float:
+def size_of(query_weights: Vector, order: float) -> float:
     """Return ‖c‖_q, or ∞."""
     return _told(order_norm(query_weights, conjugate(order)))
 
@@ -114,7 +115,7 @@ def _(
     if not np.all(c >= 0) or not np.any(c > 0):
         raise PlanError("CornerDual.query_weights is not a non-negative vector; solve again")
     fidelity = math.fsum(np.sqrt(c) * weights * body.half_width)
-    return fidelity / math.sqrt(_size(c, order)) * (1 - SLACK)
+    return fidelity / math.sqrt(size_of(c, order)) * (1 - SLACK)
 
 
 @lower_bound.register(PointDual)
@@ -135,7 +136,7 @@ def _(
     about, off = about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
     asked = np.sqrt(dual.query_weights) * weights
     paired = paired_down(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
-    mass = math.fsum(w) * _size(dual.query_weights, order)
+    mass = math.fsum(w) * size_of(dual.query_weights, order)
     return paired / math.sqrt(mass) * (1 - TINY)
 
 
@@ -161,7 +162,7 @@ def _(
     asked = np.sqrt(dual.query_weights) * weights
     paired = paired_down(np.sqrt(w)[:, None] * about, off, asked, queries, hint)
     mass = (math.fsum(w) ** 2 - math.fsum(w * w)) * (1 + SLACK)
-    mass *= _size(dual.query_weights, order)
+    mass *= size_of(dual.query_weights, order)
     return paired * math.sqrt(2 / mass) * (1 - TINY) if mass > 0 else 0.0
 
 
@@ -179,7 +180,7 @@ def _(
     _fits(known and bool(np.all((z >= 0) & (z < math.inf))), dual, body, weights, queries)
     if not np.any(z > 0) or not np.any(c > 0):
         return 0.0
-    mass = _told(body.base.moment_up(z)) * _size(c, order)
+    mass = _told(body.base.moment_up(z)) * size_of(c, order)
     if queries is None and body.diagonal:
         # G and C are diagonal, so the fidelity is Σ √(cᵢzᵢ)·ωᵢ|fᵢ|
         fidelity = math.fsum(np.sqrt(c) * weights * np.sqrt(z) * np.abs(body.factor))
@@ -188,7 +189,7 @@ def _(
     rows = np.sqrt(z)[:, None] * body.dense.T
     paired = paired_down(rows, np.zeros(body.dimension), asked, queries, hint)
     rounded = _rounded_signs(body, z, asked, queries)
-    scale = math.sqrt(_size(c, order))
+    scale = math.sqrt(size_of(c, order))
     return max(paired / math.sqrt(mass), rounded / scale) * (1 - SLACK)
 
 
@@ -207,7 +208,7 @@ def _(
     _fits(shaped and finite, dual, body, weights, queries)
     if not np.any(w > 0) or not np.any(c > 0):
         return 0.0
-    mass = _told(math.fsum(w * np.square(body.base.norm_up(x)))) * _size(c, order)
+    mass = _told(math.fsum(w * np.square(body.base.norm_up(x)))) * size_of(c, order)
     if not mass > 0:
         return 0.0
     rows = np.sqrt(w)[:, None] * (x @ body.dense.T)
@@ -221,13 +222,14 @@ def _(
 @lower_bound.register(OracleDual)
 def _(
     dual: OracleDual,
-    body: AbstractOracleBody,
+    body: AbstractOracleBody | JointBody,
     order: float,
     weights: Vector,
     queries: Vector | None = None,
     hint: AbstractShape | None = None,
 ) -> float:
     x, w, c = dual.points, dual.vertex_weights, dual.query_weights
+    body = body.whole if isinstance(body, JointBody) else body
     known = isinstance(body, AbstractOracleBody) and len(x) == w.size and body.knows(x)
     _fits(known and w.ndim == 1 and bool(np.all(w >= 0)), dual, body, weights, queries)
     if not np.any(w > 0) or not np.any(c > 0) or not body.dimension:
@@ -235,8 +237,11 @@ def _(
     w = w / float(np.sum(w))
     vertices = body.vertices(x)
     about, off = about_mean(vertices, w) if body.moves else (vertices, np.zeros(body.dimension))
+    # what rounding of the vertices can change, summed over all of them
+    rows = float(np.sum(np.sqrt(w))) * math.sqrt(max(body.dimension, weights.size))
+    off = off + 2 * body.doubt * rows
     paired = paired_down(np.sqrt(w)[:, None] * about, off, np.sqrt(c) * weights, queries, hint)
-    mass = math.fsum(w) * _size(c, order)
+    mass = math.fsum(w) * size_of(c, order)
     return paired / math.sqrt(mass) * (1 - TINY)
 
 
@@ -268,7 +273,7 @@ def _(
     # what rounding of the changes can do, summed over all of them
     size = np.sqrt(w) @ (np.abs(changes) + body.far) * math.sqrt(max(body.dimension, weights.size))
     off = off + growth(body.dimension + 9) * size
-    total = _told(math.fsum(w * mass)) * _size(c, order)
+    total = _told(math.fsum(w * mass)) * size_of(c, order)
     rows = np.sqrt(w)[:, None] * changes
     return (
         paired_down(rows, off, np.sqrt(c) * weights, queries, hint) / math.sqrt(total) * (1 - SLACK)
@@ -351,7 +356,7 @@ def _of_changes(
         return 0.0
     rows, off = tensor_moment(dual, body)
     paired = paired_down(rows, off, *merged(np.sqrt(c) * weights, queries), None)
-    return paired / math.sqrt(_size(c, order)) * (1 - SLACK)
+    return paired / math.sqrt(size_of(c, order)) * (1 - SLACK)
 
 
 def orthant_squares(size: int, weights: Vector) -> Vector:

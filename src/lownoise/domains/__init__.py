@@ -5,10 +5,20 @@ from lownoise.domains.abstract import (
     AbstractClampedDomain,
     AbstractDifference,
     AbstractDomain,
+    AbstractKnownDomain,
 )
 from lownoise.domains.affine import image, projection
 from lownoise.domains.ball import Ball
 from lownoise.domains.box import Box
+from lownoise.domains.compound import (
+    AbstractCompound,
+    CompoundDifference,
+    Hull,
+    Mapped,
+    Product,
+    known_set,
+    oracles_in,
+)
 from lownoise.domains.difference import (
     IntersectionDifference,
     PointsDifference,
@@ -36,25 +46,31 @@ from lownoise.domains.zonotope import Zonotope
 
 __all__ = [
     "AbstractClampedDomain",
+    "AbstractCompound",
     "AbstractDifference",
     "AbstractDomain",
+    "AbstractKnownDomain",
     "Ball",
     "BallPower",
     "BallPowerDifference",
     "Box",
+    "CompoundDifference",
     "CubePower",
     "CubePowerDifference",
     "Ellipsoid",
+    "Hull",
     "Image",
     "Intersection",
     "IntersectionDifference",
     "KyFanBall",
+    "Mapped",
     "OperatorNormBall",
     "Oracle",
     "OracleDifference",
     "OrderedBall",
     "Points",
     "PointsDifference",
+    "Product",
     "SchattenBall",
     "Slab",
     "TensorPower",
@@ -68,8 +84,10 @@ __all__ = [
     "hull",
     "image",
     "intersection",
+    "known_set",
     "kronecker",
     "minkowski_sum",
+    "oracles_in",
     "product",
     "projection",
 ]

@@ -14,6 +14,7 @@ from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
+    from lownoise.bodies.known import AbstractKnown
 
 
 class AbstractDomain(ABC):
@@ -129,3 +130,12 @@ class AbstractClampedDomain(AbstractDomain):
     def upper(self) -> Vector:
         """The greatest value of each coordinate, shape (d,), within rounding."""
         return frozen(self.center + self.reach)
+
+
+class AbstractKnownDomain(AbstractClampedDomain):
+    """A domain that is known by how far it reaches in quadratic forms."""
+
+    @property
+    @abstractmethod
+    def program(self) -> AbstractKnown:
+        """What knows it."""

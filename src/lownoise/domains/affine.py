@@ -9,6 +9,13 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.domains.box import Box
+from lownoise.domains.compound import (
+    Hull,
+    Product,
+    checked_hull,
+    checked_mapped,
+    checked_product,
+)
 from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.image import Image, center_or_zero, check_size, checked_factor
 from lownoise.domains.points import Points
@@ -40,7 +47,7 @@ def image(
 
     Raises:
         DomainError: where shapes do not match, a number is not finite or too large, or the domain
-            is of a kind whose images have no form.
+            is of a kind that does not combine.
 
     Examples:
         >>> import lownoise as ln
@@ -66,10 +73,7 @@ def image(
         return Points(_applied(f, listed) + moved)
     own = as_image(domain)
     if own is None:
-        raise DomainError(
-            f"image.domain={type(domain).__name__} has no images of a known form; "
-            "describe the image itself with ln.Oracle",
-        )
+        return _compound_image(f, domain, moved)
     center = frozen(_applied(f, own.center[None])[0] + moved)
     if f.ndim == 1:
         product = own.factor * (f if own.diagonal else f[:, None])
@@ -81,7 +85,9 @@ def image(
     return Image(frozen(narrow), base, center)
 
 
-def projection(domain: AbstractDomain, coordinates: Sequence[int]) -> AbstractDomain:
+def projection(  # noqa: PLR0911 (one a kind of domain)
+    domain: AbstractDomain, coordinates: Sequence[int]
+) -> AbstractDomain:
     """Return what the domain's points show in those coordinates alone.
 
     Γ_p never grows (002, Lemma 63).
@@ -92,7 +98,7 @@ def projection(domain: AbstractDomain, coordinates: Sequence[int]) -> AbstractDo
 
     Raises:
         DomainError: where a coordinate is not there or comes twice, or the domain is of a kind
-            whose projections have no form.
+            that does not combine.
 
     Examples:
         >>> import lownoise as ln
@@ -112,16 +118,23 @@ def projection(domain: AbstractDomain, coordinates: Sequence[int]) -> AbstractDo
         return Points(np.unique(listed[:, kept], axis=0))
     own = as_image(domain)
     if own is None:
-        raise DomainError(
-            f"projection.domain={type(domain).__name__} has no projections of a known form; "
-            "describe the projection itself with ln.Oracle",
-        )
+        return _compound_image(np.eye(d)[kept], domain, np.zeros(len(kept)))
     center = frozen(own.center[kept])
     restricted = own.base.restricted(kept) if own.diagonal and np.all(np.diff(kept) > 0) else None
     if restricted is not None:
         return Image(frozen(own.factor[kept]), restricted, center)
     dense = np.diag(own.factor) if own.diagonal else own.factor
     return Image(frozen(dense[kept]), own.base, center)
+
+
+def _compound_image(f: Vector, domain: AbstractDomain, moved: Vector) -> AbstractDomain:
+    """Return the image part by part where that is what it is: of hulls, and along coordinates."""
+    if isinstance(domain, Hull):
+        return checked_hull([image(f, part, moved) for part in domain.parts])
+    if isinstance(domain, Product) and f.ndim == 1:
+        own = zip(domain.parts, domain.program.blocks, strict=True)
+        return checked_product([image(f[at], part, moved[at]) for part, at in own])
+    return checked_mapped(f, domain, moved)
 
 
 def _applied(f: Vector, rows: Vector) -> Vector:

@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.domains.abstract import AbstractDifference, AbstractDomain
 from lownoise.domains.box import Box
+from lownoise.domains.compound import AbstractCompound, CompoundDifference
 from lownoise.domains.image import Image
 from lownoise.domains.intersection import Intersection
 from lownoise.domains.oracle import Oracle, OracleDifference
@@ -122,3 +123,8 @@ def _(domain: Points) -> PointsDifference:
 @difference_body.register(Oracle)
 def _(domain: Oracle) -> OracleDifference:
     return OracleDifference(domain)
+
+
+@difference_body.register(AbstractCompound)
+def _(domain: AbstractCompound) -> CompoundDifference:
+    return CompoundDifference(domain)

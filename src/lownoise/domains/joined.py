@@ -11,6 +11,7 @@ from lownoise.arrays import frozen
 from lownoise.bases import KroneckerBase, mixed_base, product_base
 from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.box import Box
+from lownoise.domains.compound import checked_hull, checked_mapped, checked_product
 from lownoise.domains.image import Image, check_size
 from lownoise.domains.points import Points
 from lownoise.domains.symmetric import as_image, corners
@@ -32,11 +33,10 @@ def product(*domains: AbstractDomain) -> AbstractDomain:
     Γ_p(K × L) = (Γ_p(K)^t + Γ_p(L)^t)^{1/t} with t = 2p/(p + 2), 2 at p = ∞ (002, Lemma 60).
 
     Args:
-        domains: one or more; boxes and domains with a center of symmetry in any number, lists of
-            points where all have at most 2^18 corners together.
+        domains: one or more, of any kinds but tensors of a ball, slabs and difference bodies.
 
     Raises:
-        DomainError: where there is none, or no form is known that holds them all.
+        DomainError: where there is none, or one is of a kind that does not combine.
 
     Examples:
         >>> import lownoise as ln
@@ -60,7 +60,8 @@ def product(*domains: AbstractDomain) -> AbstractDomain:
                 return Image(frozen(np.concatenate([own.factor for own in images])), base, center)
             _check_numbers(total * base.dimension, "product")
             return Image(_blocks(images, total, base.dimension), base, center)
-    return _combined(parts, "product", lambda x, y: np.hstack([x, y]))
+    listed = _combined(parts, lambda x, y: np.hstack([x, y]))
+    return checked_product(parts) if listed is None else listed
 
 
 def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
@@ -69,11 +70,12 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
     Γ_p(K + L) ≤ Γ_p(K) + Γ_p(L) (002, Theorem 20).
 
     Args:
-        domains: one or more of like dimension; boxes and domains with a center of symmetry in any
-            number, lists of points where all have at most 2^18 corners together.
+        domains: one or more of like dimension, of any kinds but tensors of a ball, slabs and
+            difference bodies.
 
     Raises:
-        DomainError: where there is none, dimensions differ, or no form is known.
+        DomainError: where there is none, dimensions differ, or one is of a kind that does not
+            combine.
 
     Examples:
         >>> import lownoise as ln
@@ -88,7 +90,11 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
         return Box(np.sum(low, axis=0), np.sum(high, axis=0))
     images = _images(parts)
     if images is None:
-        return _combined(parts, "minkowski_sum", np.add)
+        listed = _combined(parts, np.add)
+        if listed is not None:
+            return listed
+        d = parts[0].dimension
+        return checked_mapped(np.tile(np.eye(d), len(parts)), checked_product(parts), np.zeros(d))
     base = product_base([own.base for own in images])
     center = np.sum([own.center for own in images], axis=0)
     return _side_by_side(images, base, center, "minkowski_sum")
@@ -98,11 +104,12 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
     """Return the convex hull of the union.
 
     Args:
-        domains: one or more of like dimension: with at most 2^18 corners together, or boxes and
-            domains with one center of symmetry for all.
+        domains: one or more of like dimension, of any kinds but tensors of a ball, slabs and
+            difference bodies.
 
     Raises:
-        DomainError: where there is none, dimensions differ, or no form is known.
+        DomainError: where there is none, dimensions differ, or one is of a kind that does not
+            combine.
 
     Examples:
         >>> import lownoise as ln
@@ -117,10 +124,7 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
         return Points(np.unique(np.vstack(found), axis=0))
     images = _images(parts)
     if images is None or any(np.any(own.center != images[0].center) for own in images):
-        raise DomainError(
-            "hull of round domains that have no center in common has no known form; "
-            "list their points, or describe it with ln.Oracle",
-        )
+        return checked_hull(parts)
     # {x₁ + … : Σ‖x_k‖ ≤ 1} is the hull of bodies about one center
     base = mixed_base([own.base for own in images], 1.0)
     return _side_by_side(images, base, images[0].center, "hull")
@@ -220,24 +224,14 @@ def _side_by_side(images: list[Image], base: AbstractBase, center: Vector, name:
 
 
 def _combined(
-    parts: list[AbstractDomain],
-    name: str,
-    joined: Callable[[Vector, Vector], Vector],
-) -> Points:
-    """Return the list of all combinations of the parts' corners."""
-    found: Vector | None = None
-    for i, part in enumerate(parts):
-        own = corners(part)
-        if own is None or (found is not None and len(found) * len(own) > _MOST_POINTS):
-            raise DomainError(
-                f"{name}[{i}]={type(part).__name__} does not go with the others: one has no center "
-                "of symmetry, and they have more than 2^18 corners; list fewer points, or plan for "
-                "the parts",
-            )
-        if found is None:
-            found = own
-        else:
-            left = np.repeat(found, len(own), axis=0)
-            found = joined(left, np.tile(own, (len(found), 1)))
-    assert found is not None  # noqa: S101 (there is at least one part)
-    return Points(found)
+    parts: list[AbstractDomain], joined: Callable[[Vector, Vector], Vector]
+) -> Points | None:
+    """Return the list of all combinations of the parts' corners; None where they are too many."""
+    lists = [corners(part) for part in parts]
+    found = [each for each in lists if each is not None]
+    if len(found) < len(parts) or np.prod([float(len(own)) for own in found]) > _MOST_POINTS:
+        return None
+    every = found[0]
+    for own in found[1:]:
+        every = joined(np.repeat(every, len(own), axis=0), np.tile(own, (len(every), 1)))
+    return Points(every)

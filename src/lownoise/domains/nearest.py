@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nearest point of an image F·B: all records at once where B is made of norms and caps.
 
-For other bodies, as hulls of round ones, one record at a time.
+For other bodies, as hulls of round ones, and those known by their extreme points, one by one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import numpy as np
 from lownoise.bases import limits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.arrays import Vector
     from lownoise.bases import AbstractBase
 
@@ -74,15 +76,54 @@ def _corrected(scaled: Vector, base: AbstractBase, goal: Vector) -> Vector:
     The best mixture of the extreme points so far, then the point of B that is extreme along what
     is left, until that gains less than 1e-10 of the distance already covered.
     """
+    found = _mixture(scaled, base.extreme, base.dimension, goal)
+    return np.asarray(found / max(float(base.norm_up(found[None])[0]), 1.0))
+
+
+def nearest_point(
+    extreme: Callable[[Vector], Vector], home: Vector, point: Vector, reach: Vector
+) -> Vector:
+    """Return a mixture of extreme points that is nearest to `point`, in parts of `reach`.
+
+    As `nearest_weights`, of a body that is known by its extreme points.
+
+    Args:
+        extreme: directions, shape (n, d), to points of the body, shape (n, d).
+        home: a point of the body, shape (d,).
+        point: shape (d,).
+        reach: the unit of each coordinate, shape (d,); where it is 0 the point counts for nothing.
+
+    Examples:
+        >>> corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+        >>> found = nearest_point(lambda rows: corners[np.argmax(rows @ corners.T, axis=1)],
+        ...                       corners[0], np.array([1.0, 1.0]), np.ones(2))
+        >>> found.round(9)
+        array([0.5, 0.5])
+    """
+    unit = np.where(reach > 0, reach, 1.0)
+    goal = np.where(reach > 0, np.clip((point - home) / unit, -2.0, 2.0), 0.0)
+    wide = reach > 0
+
+    def pulled(directions: Vector) -> Vector:
+        moved = extreme(np.where(wide, directions / unit, 0.0)) - home
+        return np.where(wide, moved / unit, 0.0)
+
+    return np.asarray(home + unit * _mixture(np.eye(home.size), pulled, home.size, goal))
+
+
+def _mixture(
+    scaled: Vector, extreme: Callable[[Vector], Vector], dimension: int, goal: Vector
+) -> Vector:
+    """Return the mixture x of 0 and extreme points whose image scaled·x is nearest to `goal`."""
     from scipy.optimize import nnls
 
-    atoms = np.zeros((1, base.dimension))
+    atoms = np.zeros((1, dimension))
     weights = np.ones(1)
     for _ in range(_MOST_STEPS):
         left = goal - scaled @ (weights @ atoms)
         if not np.max(np.abs(left)) > _NEAR:
             break
-        found = base.extreme((left @ scaled)[None])
+        found = extreme((left @ scaled)[None])
         gain = float(left @ (scaled @ found[0] - goal + left))
         far = float(np.linalg.norm(left))
         if gain <= far * (_NEAR * far + _FLOATS * (1 + float(np.linalg.norm(goal)))):
@@ -101,7 +142,7 @@ def _corrected(scaled: Vector, base: AbstractBase, goal: Vector) -> Vector:
         atoms, weights = atoms[kept], _polished(atoms[kept] @ scaled.T, goal, weights[kept])
         if not kept[-1]:  # what should help does not: floats tell no more
             break
-    return np.asarray(weights @ atoms / max(float(base.norm_up((weights @ atoms)[None])[0]), 1.0))
+    return np.asarray(weights @ atoms)
 
 
 def _polished(images: Vector, goal: Vector, weights: Vector) -> Vector:

@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.arrays import frozen, vector
 from lownoise.bodies.program import Program
-from lownoise.domains.abstract import AbstractClampedDomain, AbstractDifference
+from lownoise.domains.abstract import AbstractDifference, AbstractKnownDomain
 from lownoise.domains.ball import checked_dimension
 from lownoise.domains.image import LARGEST, check_size, checked_center
 from lownoise.errors import DomainError, PlanError
@@ -30,7 +30,7 @@ _NEAR = 1e-9
 
 @final
 @dataclass(frozen=True, eq=False, init=False)
-class Oracle(AbstractClampedDomain):
+class Oracle(AbstractKnownDomain):
     """Any bounded set K, known by a program that maximises quadratic forms over it.
 
     Noise is fitted to K, to its differences and to its records with a count, and privacy uses the
@@ -83,7 +83,7 @@ class Oracle(AbstractClampedDomain):
 
     name: str
     off: Vector = field(repr=False)
-    program: Program = field(repr=False)
+    told: Program = field(repr=False)
     mover: Callable[..., Any] | None = field(repr=False)
     checks: bool = field(repr=False)
 
@@ -131,11 +131,16 @@ class Oracle(AbstractClampedDomain):
         for own, value in (
             ("name", name),
             ("off", frozen(off)),
-            ("program", program),
+            ("told", program),
             ("mover", clamp),
             ("checks", contains is not None),
         ):
             object.__setattr__(self, own, value)
+
+    @property
+    def program(self) -> Program:
+        """What the user's program says, checked."""
+        return self.told
 
     @property
     def dimension(self) -> int:
@@ -145,12 +150,12 @@ class Oracle(AbstractClampedDomain):
     @property
     def center(self) -> Vector:
         """The public point that `reach` is from, shape (d,)."""
-        return self.program.center
+        return self.told.center
 
     @property
     def reach(self) -> Vector:
         """At least the greatest change of each coordinate from the center, shape (d,)."""
-        return self.program.reach
+        return self.told.reach
 
     @property
     def rounding(self) -> Vector:
@@ -164,7 +169,7 @@ class Oracle(AbstractClampedDomain):
         Raises:
             DomainError: where K is flat and the center is off the flat that it fills.
         """
-        spread = self.program.spread
+        spread = self.told.spread
         unit = np.where(self.reach > 0, self.reach, 1.0)
         within = _rank((spread - spread[0]) / unit)
         if within < np.count_nonzero(self.reach) and within < _rank((spread - self.center) / unit):
@@ -183,11 +188,11 @@ class Oracle(AbstractClampedDomain):
     def support(self, direction: Vector) -> float:
         """Return at least max ⟨θ, x⟩ over K; `direction` θ has shape (d,)."""
         theta = np.asarray(direction, dtype=np.float64)
-        return self.program.support_up(theta, np.zeros(self.dimension))
+        return self.told.support_up(theta, np.zeros(self.dimension))
 
     def extreme(self, directions: Vector) -> Vector:
         """Return a point of K that should be extreme along each row, shapes (n, d)."""
-        return np.array([self.program.extreme(theta) for theta in directions])
+        return np.array([self.told.extreme(theta) for theta in directions])
 
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, as nearly as the program tells.
@@ -196,7 +201,7 @@ class Oracle(AbstractClampedDomain):
         is, within 1e-9 of the reach, otherwise whether it is within reach.
         """
         point = np.asarray(point, dtype=np.float64)
-        if not self.program.holds(point):
+        if not self.told.holds(point):
             return False
         if self.checks or self.mover is None:
             return True
@@ -243,14 +248,14 @@ class Oracle(AbstractClampedDomain):
                 continue
             if moved.shape == row.shape:
                 found[i] = moved
-        held = self.program.within(found)
+        held = self.told.within(found)
         if self.checks:
             held[held] = [self._holds(x) for x in found[held]]
         return np.clip(found, self.center - self.reach, self.center + self.reach), held
 
     def _holds(self, point: Vector) -> bool:
         try:
-            return self.program.holds(point)
+            return self.told.holds(point)
         except DomainError:
             return False
 

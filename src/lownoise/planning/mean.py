@@ -14,8 +14,8 @@ from lownoise.arrays import frozen, vector
 from lownoise.bodies import SymmetricBox
 from lownoise.coordinates import check_change, coordinates, still_body, summed_body
 from lownoise.domains import AbstractDomain
+from lownoise.domains.encoding import oracle_of
 from lownoise.enclosure import checked_number, checked_order, checked_rtol
-from lownoise.encoding import oracle_of
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import Certificate
     from lownoise.coordinates import Coordinates
-    from lownoise.domains import Oracle
+    from lownoise.domains import AbstractKnownDomain
     from lownoise.neighbours import Relation
     from lownoise.planning.request import Request
     from lownoise.privacy import Ledger
@@ -126,12 +126,12 @@ class Plan:
         return codec.dump("plan", content)
 
     @classmethod
-    def from_json(cls, text: str, domain: Oracle | None = None) -> Plan:
+    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> Plan:
         """Return the plan that `to_json` wrote.
 
         Args:
             text: the document.
-            domain: the set, where it is an `ln.Oracle`: a program, which no file holds.
+            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
 
         Raises:
             FileError: where the text is no plan of a version that is known.

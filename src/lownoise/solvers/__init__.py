@@ -2,7 +2,8 @@
 """Solvers: the least ellipsoid around a body, with evidence; nothing of privacy rests on them."""
 
 from lownoise.solvers.generation import SOLVED, Progress
+from lownoise.solvers.joint import joint_solution
 from lownoise.solvers.solution import NO_WIDTH, RTOL, Solution
 from lownoise.solvers.solve import solve
 
-__all__ = ["NO_WIDTH", "RTOL", "SOLVED", "Progress", "Solution", "solve"]
+__all__ = ["NO_WIDTH", "RTOL", "SOLVED", "Progress", "Solution", "joint_solution", "solve"]
