@@ -15,7 +15,7 @@ import lownoise as ln
 from cases import MEMBERS
 from lownoise.certificate import order_norm
 from lownoise.certificate.norms import conjugate
-from lownoise.domains import CubePower, Image
+from lownoise.domains import BallPower, CubePower, Image
 from lownoise.domains.encoding import oracle_of
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import LownoiseError
@@ -227,7 +227,8 @@ def test_a_product_costs_the_power_mean_of_both(member, order):
     low, high = (sum(getattr(c, side) ** t for c in parts) for side in ("lower", "upper"))
     assert proof.lower <= high ** (1 / t) * ROUND
     assert low ** (1 / t) <= proof.upper * ROUND
-    assert proof.gap <= max(member.gap + 1e-3, member.beside)
+    # a product's corners are not all listed
+    assert proof.gap <= max(member.gap + 1e-3, 0.02, member.beside)
 
 
 @both_ends
@@ -274,7 +275,7 @@ def test_only_the_hull_counts(member, order):
     alone = least(member, order).certificate
     assert proof.lower <= alone.upper * ROUND + last_digits(member)
     assert alone.lower <= proof.upper * ROUND + last_digits(member)
-    assert proof.gap <= max(member.gap, 3e-3)
+    assert proof.gap <= max(member.gap, 3e-3, member.beside)
 
 
 @every
@@ -429,7 +430,7 @@ def test_a_release_is_its_codes_and_the_noise_alone(member, relation):
     assert np.array_equal(read.estimate, release.estimate)
     # without noise the answers are those of the records, each moved into the domain
     lacking = np.isnan(rows)
-    if isinstance(member.domain, CubePower):  # part of a tensor stands for no record
+    if isinstance(member.domain, (BallPower, CubePower)):  # part of a tensor stands for no record
         lacking = np.any(lacking, axis=1, keepdims=True)
     inside = np.where(lacking, plan.terms.question.missing, rows)
     truth = member.domain.clamp(inside)
