@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen, matrix
-from lownoise.bodies import SymmetricPoints
-from lownoise.enclosure import (
+from lownoise.arguments import (
     check_size,
     checked_order,
     checked_queries,
     checked_rtol,
     checked_weights,
-    proved_status,
 )
+from lownoise.arrays import frozen, matrix
+from lownoise.bodies import SymmetricPoints
+from lownoise.enclosure import proved_status
 from lownoise.errors import PlanError
 from lownoise.shapes import DenseShape
 from lownoise.solvers import RTOL, solve

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise import codec
-from lownoise.enclosure import checked_order, checked_rtol
+from lownoise.arguments import checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import residual_mechanism

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise import codec
+from lownoise.arguments import checked_number, checked_order, checked_rtol
 from lownoise.arrays import frozen, vector
 from lownoise.bodies import SymmetricBox
 from lownoise.coordinates import check_change, coordinates, still_body, summed_body
 from lownoise.domains import AbstractDomain
 from lownoise.domains.encoding import oracle_of
-from lownoise.enclosure import checked_number, checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
