@@ -159,3 +159,9 @@ def test_what_it_cannot_do_it_says():
         ln.difference_body(ball).contains(np.zeros(9))
     twice = ln.enclose(ball, weights=np.full(9, 2.0)).certificate.upper
     assert twice == pytest.approx(2 * ln.enclose(ball).certificate.upper)
+
+
+@pytest.mark.parametrize(("dimension", "power"), [(2, 8), (2, 10), (3, 6)])
+def test_differences_of_high_even_powers_are_exact_at_two(dimension, power):
+    ball = ln.TensorPower(dimension, power, of="ball")
+    assert ln.enclose(ln.difference_body(ball), rtol=1e-6).certificate.gap < 1e-6

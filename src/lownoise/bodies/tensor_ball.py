@@ -125,16 +125,20 @@ class TensorBall:
     def _paired(self, roots: Vector) -> Vector:
         """Return the best measure on rows of `table`, found on a few rows, more where one binds."""
         rows = np.unique(np.linspace(0, len(self.table) - 1, _FIRST).round().astype(int))
-        measure = np.zeros(len(self.table))
+        measure, least = np.zeros(len(self.table)), math.inf
         for _ in range(_FIRST):
             omega = best_mixture(self.table[rows], roots)
-            y = roots / np.sqrt(omega @ self.table[rows])
-            reach = self.table @ (y / np.max(self.table[rows] @ y))
+            squares = omega @ self.table[rows]
+            reach = self.table @ (roots / np.sqrt(squares))
             worst = int(np.argmax(reach))
-            if reach[worst] <= 1 + _NEAR or worst in rows:
+            off = float(reach[worst] / (roots @ np.sqrt(squares)))
+            if off < least:  # rows that nearly agree can spoil a later mixture
+                least = off
+                measure = np.zeros(len(self.table))
+                measure[rows] = omega
+            if off <= 1 + _NEAR or worst in rows:
                 break
             rows = np.append(rows, worst)
-        measure[rows] = omega
         return measure
 
     def squares(self, alone: float, weights: Vector, angles: Vector) -> Vector:
