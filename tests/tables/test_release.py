@@ -16,6 +16,7 @@ from lownoise.entropy import SimulationEntropy
 from lownoise.errors import FileError, LedgerError, PlanError, QuestionError, TableError
 from lownoise.samplers import rounded_gaussian
 from lownoise.shapes.differences import DifferenceFactor
+from lownoise.tables import files
 from lownoise.tables.execution import execute
 
 DATA = Path(__file__).parents[1] / "data"
@@ -288,6 +289,15 @@ def test_a_ledger_pays_once_and_refuses_what_it_cannot_pay(tmp_path):
         plan().release(ROWS, ledger, path=tmp_path / "out")
     assert not (tmp_path / "out").exists()
     assert [e.state for e in ledger.entries()] == ["settled"]
+
+
+def test_what_would_fill_the_memory_goes_to_a_folder(tmp_path, monkeypatch):
+    ledger = ln.Ledger.create(tmp_path / "l.ledger", "d", ln.zcdp(1))
+    monkeypatch.setattr(files, "_MOST_IN_MEMORY", 3)
+    with pytest.raises(FileError, match="give path="):
+        plan().release(ROWS, ledger)
+    assert ledger.entries() == []
+    assert plan().release(ROWS, ledger, path=tmp_path / "out").recorded
 
 
 def test_a_folder_that_exists_is_refused_before_anything_is_spent(tmp_path):

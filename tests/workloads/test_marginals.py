@@ -58,6 +58,8 @@ def test_an_extra_cell_counts():
         ({"sizes": {"a": 2}, "way": -1}, "way=-1"),
         ({"sizes": {"a": 2}, "way": 1.0}, "way=1.0"),
         ({"sizes": {f"x{i}": 2 for i in range(200)}, "way": 5}, "10^7"),
+        ({"sizes": {"a": 20_000, "b": 20_000, "c": 3}, "way": 2}, "('a', 'b'), of 400,000,000"),
+        ({"sizes": {"a": 2**31}, "sets": [[], ["a"]]}, "('a',), of 2,147,483,648"),
         ({"sizes": {"a": 2}, "sets": []}, "sets"),
         ({"sizes": {"a": 2}, "sets": ["a"]}, "sets[0]='a'"),
         ({"sizes": {"a": 2}, "sets": [["b"]]}, "'b'"),

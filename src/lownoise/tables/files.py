@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DOCUMENT = "release.json"
 INTEGERS = "integers.npy"
 _PIECE = 1 << 24  # bytes
+_MOST_IN_MEMORY = 1 << 28  # integers: two gigabytes
 
 
 @contextmanager
@@ -45,12 +46,12 @@ def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
         FileError: where the folder exists or there is no room for it.
     """
     if path is None:
-        try:
-            yield np.zeros(length, dtype=np.int64)
-        except MemoryError:
+        if length > _MOST_IN_MEMORY:
             raise FileError(
-                f"{length:,} integers do not fit the memory; give path= a new folder for them",
-            ) from None
+                f"release of {length:,} integers is too large for the memory; give path= a new "
+                "folder for them",
+            )
+        yield np.zeros(length, dtype=np.int64)
         return
     folder = Path(path)
     _make(folder)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
 _MOST_MARGINALS = 10**7
+_MOST_CELLS = 10**8  # of one marginal, which is counted in memory
 _LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
@@ -83,6 +84,7 @@ class Marginals:
             assert sets is not None  # noqa: S101 (one of the two was given)
             chosen = _checked_sets(sets, [a.name for a in declared])
             count = len(chosen)
+        _check_cells(declared, way, chosen)
         object.__setattr__(self, "attributes", declared)
         object.__setattr__(self, "way", None if way is None else int(way))
         object.__setattr__(self, "chosen", chosen)
@@ -152,6 +154,23 @@ def _checked_way(way: object, count: int) -> int:
             "ask for at most 10^7",
         )
     return found
+
+
+def _check_cells(
+    declared: Sequence[Attribute], way: int | None, chosen: Sequence[tuple[int, ...]]
+) -> None:
+    """Refuse a marginal that would not fit the memory while it is counted."""
+    if way is not None:
+        largest = sorted(range(len(declared)), key=lambda i: -declared[i].size)
+        chosen = [tuple(largest[:way])]
+    for places in chosen:
+        cells = math.prod(declared[i].size for i in places)
+        if cells > _MOST_CELLS:
+            names = tuple(declared[i].name for i in sorted(places))
+            raise QuestionError(
+                f"Marginals asks for {names}, of {cells:,} cells; ask for at most 10^8 in one "
+                "marginal, by fewer attributes or wider categories",
+            )
 
 
 def _checked_sets(sets: object, names: list[str]) -> tuple[tuple[int, ...], ...]:
