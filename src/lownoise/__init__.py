@@ -42,13 +42,14 @@ if TYPE_CHECKING:
     )
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
-    from lownoise.planning import Plan, TablePlan, plan
+    from lownoise.linear import LinearRelease
+    from lownoise.planning import LinearPlan, Plan, TablePlan, plan
     from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, zcdp
     from lownoise.quadratics import Farthest, farthest
     from lownoise.release import Release
     from lownoise.tables import TableRelease
     from lownoise.verification import verify
-    from lownoise.workloads import Marginals, Mean
+    from lownoise.workloads import Marginals, Mean, Parity, Queries
 
 __version__ = "0.1.0"
 
@@ -61,13 +62,17 @@ __all__ = [
     "Farthest",
     "KyFanBall",
     "Ledger",
+    "LinearPlan",
+    "LinearRelease",
     "Marginals",
     "Mean",
     "OperatorNormBall",
     "Oracle",
     "OrderedBall",
+    "Parity",
     "Plan",
     "Points",
+    "Queries",
     "Release",
     "SchattenBall",
     "Slab",
@@ -120,11 +125,15 @@ _HOMES = {
     "Enclosure": "lownoise.enclosure",
     "Factorization": "lownoise.factorization",
     "Ledger": "lownoise.privacy",
+    "LinearPlan": "lownoise.planning",
+    "LinearRelease": "lownoise.linear",
     "Marginals": "lownoise.workloads",
     "Mean": "lownoise.workloads",
     "Oracle": "lownoise.domains",
+    "Parity": "lownoise.workloads",
     "Plan": "lownoise.planning",
     "Points": "lownoise.domains",
+    "Queries": "lownoise.workloads",
     "Release": "lownoise.release",
     "Slab": "lownoise.domains",
     "TablePlan": "lownoise.planning",

@@ -15,14 +15,18 @@ from typing import TYPE_CHECKING, Any, final
 from lownoise import codec
 from lownoise.domains.encoding import expect_oracle
 from lownoise.errors import FileError, LownoiseError
+from lownoise.linear import LinearRelease, LinearTerms
+from lownoise.linear import codec as linear
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import Release
 from lownoise.tables import codec as tables
+from lownoise.tables.terms import TableTerms
+from lownoise.terms import Terms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.domains import AbstractKnownDomain
-    from lownoise.tables import TableTerms
-    from lownoise.terms import Terms
 
 
 @final
@@ -69,20 +73,44 @@ def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verificat
     )
     asked = codec.guarded(lambda: document["terms"]["question"]["kind"])
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
+    read = _READERS.get(asked, _mean) if isinstance(asked, str) else _mean
     try:
-        if asked == tables.KIND:
-            found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
-            checks = (*_terms(found), *_derived(document.get("derived"), tables.derived(found)))
-            return Verification((digest, *checks))
-        if kind == "release":
-            release = Release.from_json(text, domain)
-            terms, derived = release.terms, release.derived()
-        else:
-            terms = codec.guarded(lambda: codec.terms_from_dict(document["terms"], domain))
-            derived = codec.derived(terms)
+        terms, derived = read(kind, text, document, domain)
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))
     return Verification((digest, *_terms(terms), *_derived(document.get("derived"), derived)))
+
+
+_AnyTerms = Terms | TableTerms | LinearTerms
+_Read = tuple[_AnyTerms, dict[str, Any]]
+
+
+def _mean(kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None) -> _Read:
+    if kind == "release":
+        release = Release.from_json(text, domain)
+        return release.terms, release.derived()
+    found = codec.guarded(lambda: codec.terms_from_dict(document["terms"], domain))
+    return found, codec.derived(found)
+
+
+def _marginals(kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None) -> _Read:
+    found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
+    return found, tables.derived(found)
+
+
+def _linear(kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None) -> _Read:
+    if kind == "release":
+        release = LinearRelease.from_json(text)
+        return release.terms, release.derived()
+    found = codec.guarded(lambda: linear.terms_from_dict(document["terms"]))
+    return found, linear.derived(found)
+
+
+# how the document of each kind of question is read: what it promises, and what follows
+_READERS: dict[str, Callable[[str, str, dict[str, Any], AbstractKnownDomain | None], _Read]] = {
+    tables.KIND: _marginals,
+    **dict.fromkeys(linear.KINDS, _linear),
+}
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -97,7 +125,7 @@ def _document(text: str) -> dict[str, Any]:
     return dict(document)
 
 
-def _terms(terms: Terms | TableTerms) -> list[Check]:
+def _terms(terms: _AnyTerms) -> list[Check]:
     mu, allowed, cost = terms.mechanism.event.mu, terms.parameter, terms.cost
     lower, upper = terms.certificate.lower, terms.certificate.upper
     return [

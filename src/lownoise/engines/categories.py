@@ -19,7 +19,7 @@ from lownoise.engines.tables import named, open_table
 from lownoise.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -93,33 +93,55 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
             before a row is read.
         EngineError: where reading rows failed; the text is the same for every cause.
     """
-    names = [a.name for a in attributes]
     sizes = tuple(a.size for a in attributes)
-    connection, rows = open_table(table, names)
-    try:
-        whole = math.prod(sizes) <= _WHOLE
-        counts = np.zeros(math.prod(sizes), dtype=np.int64) if whole else None
-        count, parts = 0, []
-        chosen = {f"x{i}": _column(rows[a.name], text=a.texts) for i, a in enumerate(attributes)}
-        for batch in batches(connection, rows.select(**chosen)):
-            cells = [cells_of(a, c) for a, c in zip(attributes, batch.columns, strict=True)]
-            kept = np.all([c >= 0 for c in cells], axis=0)
-            cells = [c[kept].astype(_kind(n)) for c, n in zip(cells, sizes, strict=True)]
-            count += len(cells[0])
-            if counts is None:
-                parts.append(cells)
-            else:
-                counts += records_of(cells, sizes).marginal(range(len(sizes))).reshape(-1)
-    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
-        raise EngineError(
-            f"table={named(table)} could not be counted, and a spend on it stays reserved; check "
-            "that the file is complete, and that memory and temporary disk suffice",
-        ) from None
+    whole = math.prod(sizes) <= _WHOLE
+    counts = np.zeros(math.prod(sizes), dtype=np.int64) if whole else None
+    parts: list[list[Codes]] = []
+    count = 0
+
+    def add(cells: list[Integers]) -> None:
+        nonlocal count, counts
+        kept = np.all([c >= 0 for c in cells], axis=0)
+        codes = [c[kept].astype(_kind(n)) for c, n in zip(cells, sizes, strict=True)]
+        count += len(codes[0])
+        if counts is None:
+            parts.append(codes)
+        else:
+            counts += records_of(codes, sizes).marginal(range(len(sizes))).reshape(-1)
+
+    each_batch(attributes, table, add)
     if counts is not None:
         return Records(count=count, sizes=sizes, codes=None, table=counts.reshape(sizes))
     empty = [[np.zeros(0, dtype=_kind(n)) for n in sizes]]
     columns = tuple(np.concatenate(c) for c in zip(*(parts or empty), strict=True))
     return Records(count=count, sizes=sizes, codes=columns, table=None)
+
+
+def each_batch(
+    attributes: Sequence[Attribute],
+    table: Any,  # noqa: ANN401 (any frame)
+    add: Callable[[list[Integers]], None],
+) -> None:
+    """Give the rows of `table` to `add`, batch by batch: their cells, one array an attribute.
+
+    Args:
+        attributes: the columns and their categories.
+        table: as `lownoise.engines.tables.open_table` takes it.
+        add: called with arrays of shape (n,), −1 where an attribute has no cell for a value.
+
+    Raises:
+        TableError, EngineError: as `read_records`.
+    """
+    connection, rows = open_table(table, [a.name for a in attributes])
+    try:
+        chosen = {f"x{i}": _column(rows[a.name], text=a.texts) for i, a in enumerate(attributes)}
+        for batch in batches(connection, rows.select(**chosen)):
+            add([cells_of(a, c) for a, c in zip(attributes, batch.columns, strict=True)])
+    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
+        raise EngineError(
+            f"table={named(table)} could not be counted, and a spend on it stays reserved; check "
+            "that the file is complete, and that memory and temporary disk suffice",
+        ) from None
 
 
 def _column(column: Any, *, text: bool) -> Any:  # noqa: ANN401

@@ -2,11 +2,17 @@
 """Mechanisms: noise in its final form, added to exact totals."""
 
 from lownoise.mechanisms.gaussian import GaussianMechanism, gaussian_mechanism
+from lownoise.mechanisms.parity import ParityMechanism, parity_mechanism
+from lownoise.mechanisms.queries import QueryMechanism, query_mechanism
 from lownoise.mechanisms.residual import ResidualMechanism, residual_mechanism
 
 __all__ = [
     "GaussianMechanism",
+    "ParityMechanism",
+    "QueryMechanism",
     "ResidualMechanism",
     "gaussian_mechanism",
+    "parity_mechanism",
+    "query_mechanism",
     "residual_mechanism",
 ]

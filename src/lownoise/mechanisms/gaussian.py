@@ -212,7 +212,7 @@ def gaussian_mechanism(
         shape = thickened(shape, extent, size, parameter)
         reach = np.where(reach > 0, reach, extent)
     least, most = shape.spread()
-    step = _steps(least / parameter, most / parameter, reach, extent, size, parameter)
+    step = grid_steps(least / parameter, most / parameter, reach, extent, size, parameter)
     count_step = None
     if relation == "add_remove":
         count_step = step[-1] = min(float(step[-1]), 1.0)
@@ -353,7 +353,7 @@ def _(coding: ClampingCoding, count_step: float | None) -> Reach:
     return RoundedBody(body.scaled(1 / count_step), frozen(np.append(coding.slack, 0.0)))
 
 
-def _steps(
+def grid_steps(
     least: Vector,
     most: Vector,
     reach: Vector,

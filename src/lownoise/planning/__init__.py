@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans: a question and a budget become the least noise, before a record is read."""
 
+from lownoise.planning.linear import LinearPlan
 from lownoise.planning.marginals import TablePlan
 from lownoise.planning.mean import Plan
 from lownoise.planning.request import COUNT_SHARE
 from lownoise.planning.verb import plan
 
-__all__ = ["COUNT_SHARE", "Plan", "TablePlan", "plan"]
+__all__ = ["COUNT_SHARE", "LinearPlan", "Plan", "TablePlan", "plan"]

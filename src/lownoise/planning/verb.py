@@ -7,11 +7,12 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, overload
 
 from lownoise.errors import PlanError
+from lownoise.planning.linear import LinearPlan, plan_parity, plan_queries
 from lownoise.planning.marginals import TablePlan, plan_marginals
 from lownoise.planning.mean import Plan, plan_mean
 from lownoise.planning.request import Request
 from lownoise.solvers import RTOL
-from lownoise.workloads import Marginals, Mean
+from lownoise.workloads import Marginals, Mean, Parity, Queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +53,21 @@ def plan(
 ) -> TablePlan: ...
 
 
+@overload
 def plan(
-    question: Mean | Marginals,
+    question: Queries | Parity,
+    *,
+    budget: Budget,
+    relation: Relation,
+    size: int | None = ...,
+    order: float = ...,
+    rtol: float = ...,
+    progress: Callable[[Progress], None] | None = ...,
+) -> LinearPlan: ...
+
+
+def plan(
+    question: Mean | Marginals | Queries | Parity,
     *,
     budget: Budget,
     relation: Relation | AbstractDomain,
@@ -63,11 +77,12 @@ def plan(
     count_share: float | None = None,
     rtol: float = RTOL,
     progress: Callable[[Progress], None] | None = None,
-) -> Plan | TablePlan:
+) -> Plan | TablePlan | LinearPlan:
     """Fit the least noise to a question, without reading any data.
 
     Args:
-        question: what is asked, `ln.Mean(columns, domain)` or `ln.Marginals(sizes, way=k)`.
+        question: what is asked, `ln.Mean(columns, domain)`, `ln.Marginals(sizes, way=k)`,
+            `ln.Queries(matrix, universe)` or `ln.Parity(bits, degree)`.
         budget: `ln.zcdp(rho)` or `ln.approx_dp(epsilon, delta)`.
         relation: "substitute": a neighbour changes one record, `size` is public, the answers are
             the means. "add_remove": a neighbour has one record more or less, the answers are the
@@ -127,11 +142,14 @@ def plan(
 
 
 @singledispatch
-def _planned(question: object, request: Request) -> Plan | TablePlan:
+def _planned(question: object, request: Request) -> Plan | TablePlan | LinearPlan:
     raise PlanError(
-        f"question={type(question).__name__} is no question; give ln.Mean(…) or ln.Marginals(…)",
+        f"question={type(question).__name__} is no question; give ln.Mean(…), ln.Marginals(…), "
+        "ln.Queries(…) or ln.Parity(…)",
     )
 
 
 _planned.register(Mean, plan_mean)
 _planned.register(Marginals, plan_marginals)
+_planned.register(Queries, plan_queries)
+_planned.register(Parity, plan_parity)

@@ -4,5 +4,8 @@
 from lownoise.workloads.attributes import Attribute
 from lownoise.workloads.marginals import Marginals
 from lownoise.workloads.mean import Mean
+from lownoise.workloads.parity import Parity
+from lownoise.workloads.queries import Queries
+from lownoise.workloads.universe import Universe
 
-__all__ = ["Attribute", "Marginals", "Mean"]
+__all__ = ["Attribute", "Marginals", "Mean", "Parity", "Queries", "Universe"]

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Terms of linear queries as JSON values: what was chosen is stored, what follows is computed.
+
+A matrix is stored packed (its shape, and its floats, little-endian, compressed, in base 64): a
+large one written out digit by digit would fill the memory of a reader.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.certificate import AbstractDual
+from lownoise.certificate.parity import ParityDual
+from lownoise.codec import order_from, promises
+from lownoise.coordinates import Coordinates
+from lownoise.encoding import (
+    evidence_from_dict,
+    evidence_to_dict,
+    expect,
+    numbers,
+    shape_from_dict,
+    shape_to_dict,
+)
+from lownoise.errors import FileError
+from lownoise.linear.terms import LinearTerms
+from lownoise.mechanisms import ParityMechanism, QueryMechanism
+from lownoise.mechanisms.queries import QueryGrid, queries_follow
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.residuals.parities import parity_costs
+from lownoise.workloads import Parity, Queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Vector
+    from lownoise.workloads import Attribute, Universe
+
+KINDS = ("queries", "parity")
+_FINEST = 2.0**-22
+_MOST = 1 << 28  # numbers in a packed matrix
+
+
+def terms_to_dict(terms: LinearTerms) -> dict[str, Any]:
+    """Return what was chosen, as JSON values."""
+    mechanism = terms.mechanism
+    of_kind = (
+        _of_parity(mechanism, terms.dual)
+        if isinstance(mechanism, ParityMechanism)
+        else _of_queries(mechanism, terms.dual)
+    )
+    return {
+        "budget": budget_to_dict(terms.budget),
+        "relation": terms.relation,
+        "size": terms.size,
+        "order": "inf" if math.isinf(terms.order) else terms.order,
+        **of_kind,
+    }
+
+
+def _of_queries(mechanism: QueryMechanism, dual: AbstractDual | ParityDual) -> dict[str, Any]:
+    assert isinstance(dual, AbstractDual)  # noqa: S101 (what a plan of queries has)
+    question, grid = mechanism.question, mechanism.grid
+    evidence = evidence_to_dict(dual, dual)
+    chosen = grid.coordinates
+    kept = (
+        {}
+        if chosen.embed is None
+        else {"pivots": chosen.pivots.tolist(), "embed": packed(chosen.embed)}
+    )
+    return {
+        "question": {
+            "kind": "queries",
+            "matrix": packed(question.matrix),
+            "universe": _universe(question.universe),
+        },
+        "noise": {**shape_to_dict(mechanism.noise), "step": grid.step.tolist(), **kept},
+        "evidence": {k: v for k, v in evidence.items() if not k.startswith("plain_")},
+    }
+
+
+def _of_parity(mechanism: ParityMechanism, dual: AbstractDual | ParityDual) -> dict[str, Any]:
+    assert isinstance(dual, ParityDual)  # noqa: S101 (what a plan of parities has)
+    question = mechanism.question
+    return {
+        "question": {
+            "kind": "parity",
+            "bits": [a.name for a in question.attributes],
+            "outside": [a.outside for a in question.attributes],
+            "degrees": list(question.degrees),
+            "weights": question.degree_weights.tolist(),
+        },
+        "noise": {
+            "deviations": mechanism.deviations.tolist(),
+            "steps": mechanism.steps.tolist(),
+        },
+        "evidence": {"degrees": dual.degrees.tolist(), "patterns": dual.patterns.tolist()},
+    }
+
+
+def _universe(universe: Universe) -> dict[str, Any]:
+    if universe.listed is None:
+        return {"attributes": [_attribute(a) for a in universe.attributes]}
+    labels = [a.labels or () for a in universe.attributes]
+    return {
+        "columns": [a.name for a in universe.attributes],
+        "records": [
+            [own[cell] for own, cell in zip(labels, cells, strict=True)]
+            for cells in universe.listed.tolist()
+        ],
+        "outside": universe.outside,
+    }
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    labels = attribute.labels
+    return {
+        "name": attribute.name,
+        "categories": attribute.categories if labels is None else list(labels),
+        "outside": attribute.outside,
+    }
+
+
+def terms_from_dict(fields: dict[str, Any]) -> LinearTerms:
+    """Return the terms that `terms_to_dict` described; every field is checked as if it were new."""
+    kind = fields["question"]["kind"]
+    expect("question.kind", kind, KINDS)
+    expect("relation", fields["relation"], ("substitute", "add_remove"))
+    size = fields["size"]
+    sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
+    if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
+        raise FileError(f"size={size!r} does not fit the relation")
+    mechanism, dual = _READERS[kind](fields)
+    terms = LinearTerms(
+        budget=budget_from_dict(fields["budget"]),
+        order=order_from(fields["order"]),
+        dual=dual,
+        mechanism=mechanism,
+    )
+    if not terms.mechanism.event.mu <= terms.parameter:
+        raise FileError("noise is too small for the budget")
+    return terms
+
+
+def _queries(fields: dict[str, Any]) -> tuple[QueryMechanism, AbstractDual]:
+    asked, noise, relation = fields["question"], fields["noise"], fields["relation"]
+    question = _question(unpacked(asked["matrix"], "question.matrix"), asked["universe"])
+    W = question.matrix
+    start = W[:, 0].copy() if relation == "substitute" else np.zeros(len(W))
+    pivots, embed = np.arange(len(W)), None
+    if "pivots" in noise:
+        pivots = np.array(noise["pivots"], dtype=np.int64).reshape(-1)
+        embed = unpacked(noise["embed"], "noise.embed")
+    chosen = Coordinates(pivots=pivots, embed=embed, start=frozen(start))
+    if not queries_follow(question, chosen):
+        raise FileError("noise.pivots and noise.embed do not describe the matrix")
+    step = numbers(noise["step"], "noise.step", pivots.size)
+    if any(math.frexp(s)[0] != 0.5 for s in step.tolist()):  # noqa: PLR2004
+        raise FileError("noise.step is not made of powers of two")
+    evidence = fields["evidence"]
+    twice = {**evidence, **{f"plain_{k}": v for k, v in evidence.items()}}
+    dual, _ = evidence_from_dict(twice, question.count)
+    grid = QueryGrid(question=question, relation=relation, coordinates=chosen, step=step)
+    noisy = shape_from_dict(noise, pivots.size)
+    return QueryMechanism(grid=grid, size=fields["size"], noise=noisy), dual
+
+
+def _question(matrix: Vector, fields: dict[str, Any]) -> Queries:
+    if "records" in fields:
+        records, place = fields["records"], fields["outside"]
+        return Queries(
+            matrix,
+            records,
+            columns=fields["columns"],
+            outside="drop" if place is None else records[place],
+        )
+    sizes, outside = {}, {}
+    for own in fields["attributes"]:
+        name, given, cell = own["name"], own["categories"], own["outside"]
+        count = given if isinstance(given, int) else len(given)
+        sizes[name] = given
+        if cell is None:
+            outside[name] = "drop"
+        elif cell == count:
+            outside[name] = "extra"
+        else:
+            outside[name] = cell if isinstance(given, int) else given[cell]
+    if len(sizes) < len(fields["attributes"]):
+        raise FileError("question.universe names a column twice")
+    return Queries(matrix, sizes, outside=outside)
+
+
+def _parity(fields: dict[str, Any]) -> tuple[ParityMechanism, ParityDual]:
+    asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
+    policies = ["drop" if cell is None else cell for cell in asked["outside"]]
+    question = Parity(
+        asked["bits"],
+        asked["degrees"],
+        weights=asked["weights"],
+        outside=dict(zip(asked["bits"], policies, strict=True)),
+    )
+    k = len(question.degrees)
+    deviations = numbers(noise["deviations"], "noise.deviations", k)
+    steps = numbers(noise["steps"], "noise.steps", k)
+    if any(math.frexp(s)[0] != 0.5 or not _FINEST <= s <= 1 for s in steps.tolist()):  # noqa: PLR2004
+        raise FileError("noise.steps are not powers of two from 2^-22 to 1")
+    if question.degrees != tuple(asked["degrees"]):
+        raise FileError("question.degrees do not rise")
+    patterns = len(parity_costs(len(question.attributes), question.degrees, fields["relation"]))
+    dual = ParityDual(
+        degrees=numbers(evidence["degrees"], "evidence.degrees", k),
+        patterns=numbers(evidence["patterns"], "evidence.patterns", patterns),
+    )
+    mechanism = ParityMechanism(
+        question=question,
+        relation=fields["relation"],
+        size=fields["size"],
+        deviations=deviations,
+        steps=steps,
+    )
+    return mechanism, dual
+
+
+_READERS: dict[
+    str,
+    Callable[[dict[str, Any]], tuple[QueryMechanism | ParityMechanism, AbstractDual | ParityDual]],
+] = {"queries": _queries, "parity": _parity}
+
+
+def derived(terms: LinearTerms) -> dict[str, Any]:
+    """Return what follows from the terms, for the readers of a file."""
+    mechanism = terms.mechanism
+    if isinstance(mechanism, ParityMechanism):  # one number a degree says all
+        question = mechanism.question
+        deviations = [
+            {"degree": k, "count": count, "standard_deviation": deviation}
+            for k, count, deviation in zip(
+                question.degrees,
+                question.counts,
+                mechanism.deviations.tolist(),
+                strict=True,
+            )
+        ]
+        return {"parities": deviations, **promises(terms)}
+    return {"standard_deviation": terms.standard_deviation.tolist(), **promises(terms)}
+
+
+def packed(matrix: Vector) -> dict[str, Any]:
+    """Return a matrix as JSON values: its shape, and its numbers compressed.
+
+    Examples:
+        >>> unpacked(packed(np.eye(2)), "matrix")
+        array([[1., 0.],
+               [0., 1.]])
+    """
+    content = zlib.compress(np.ascontiguousarray(matrix, dtype="<f8").data, 1)
+    return {"shape": list(matrix.shape), "float64": base64.b64encode(content).decode("ascii")}
+
+
+def unpacked(fields: dict[str, Any], field: str) -> Vector:
+    """Return the matrix of `packed`.
+
+    Raises:
+        FileError: where it is damaged, or is not as large as it says.
+    """
+    rows, columns = (int(n) for n in fields["shape"])
+    if rows < 0 or columns < 0 or rows * columns > _MOST:
+        raise FileError(f"{field} has the shape {fields['shape']}")
+    size = 8 * rows * columns
+    reader = zlib.decompressobj()
+    try:
+        content = base64.b64decode(fields["float64"], validate=True)
+        numbers_ = reader.decompress(content, size + 1)
+    except (zlib.error, binascii.Error):
+        raise FileError(f"{field} is damaged") from None
+    if len(numbers_) != size:
+        raise FileError(f"{field} has not {rows} by {columns} numbers")
+    found = np.frombuffer(numbers_, dtype="<f8").reshape(rows, columns).astype(np.float64)
+    if not np.all(np.isfinite(found)):
+        raise FileError(f"{field} has a number that is not finite")
+    return frozen(found)

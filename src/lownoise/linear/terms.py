@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is promised of linear queries before a record is read: noise, how good it is, its cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bounds import unbiased_add_remove, unbiased_substitute
+from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
+from lownoise.certificate.parity import ParityDual, parity_lower_bound
+from lownoise.errors import PlanError
+from lownoise.mechanisms import ParityMechanism, QueryMechanism
+from lownoise.mechanisms.queries import query_body
+from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
+from lownoise.rounding import square_up
+from lownoise.terms import Cost, cost_of, error_bound
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.certificate import AbstractDual
+    from lownoise.workloads import Parity, Queries
+
+_LARGEST_DENSE = 10_000
+_TINY = 2.0**-50
+_LEAST = 2.0**-900
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinearTerms:
+    """The terms of a release of linear queries or parities.
+
+    Args:
+        budget: the most that may be spent.
+        order: p in [2, ∞], the norm of the error.
+        dual: the evidence for the certificate.
+        mechanism: the question, the final integers and the final noise.
+    """
+
+    budget: Budget
+    order: float
+    dual: AbstractDual | ParityDual
+    mechanism: QueryMechanism | ParityMechanism
+
+    @property
+    def question(self) -> Queries | Parity:
+        """What is asked."""
+        return self.mechanism.question
+
+    @property
+    def relation(self) -> str:
+        """What a neighbour is."""
+        return self.mechanism.relation
+
+    @property
+    def size(self) -> int | None:
+        """The public number of records, None under `add_remove`."""
+        return self.mechanism.size
+
+    @cached_property
+    def parameter(self) -> float:
+        """The greatest μ that the budget allows one Gaussian release."""
+        return gaussian_parameter(self.budget)
+
+    @cached_property
+    def standard_deviation(self) -> Vector:
+        """The standard deviation of each answer's noise, shape (m,)."""
+        return frozen(self.mechanism.answer_noise.deviations())
+
+    @property
+    def covariance(self) -> Vector:
+        """The covariance of the answers, shape (m, m), formed on request.
+
+        Raises:
+            PlanError: beyond 10,000 answers; ask `standard_deviation`.
+        """
+        noise = self.mechanism.answer_noise
+        if noise.dimension > _LARGEST_DENSE:
+            raise PlanError(
+                f"covariance of {noise.dimension} answers would fill the memory; "
+                "use standard_deviation, or mechanism.answer_noise for a factor of it",
+            )
+        return frozen(noise.dense())
+
+    @cached_property
+    def _weighted(self) -> Vector:
+        return frozen(self.question.weights * self.standard_deviation)
+
+    @cached_property
+    def objective(self) -> float:
+        """‖√ω·(standard deviations)‖_p."""
+        return order_norm(self._weighted, self.order)
+
+    @cached_property
+    def error(self) -> float:
+        """(E‖√ω·error‖_p²)^{1/2}: exact at p = 2, where it is √(Σ ω·variance), else a bound."""
+        return error_bound(self._weighted, self.order)
+
+    @cached_property
+    def _least(self) -> float:
+        """At most the least objective at μ = 1."""
+        found = _lower_bound(self.mechanism, self.dual, self.order)
+        # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
+        return found * (1 - _TINY) if found >= _LEAST else 0.0
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """Bounds on the least `objective` of any Gaussian noise within the budget."""
+        upper = upper_bound(self.mechanism.answer_noise, self.order, self.question.weights)
+        return Certificate(self._least / self.parameter * (1 - _TINY), upper)
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`)."""
+        rho = square_up(self.parameter) / 2
+        if self.size is not None:
+            return unbiased_substitute(self._least, 1, rho)
+        return unbiased_add_remove(self._least, rho)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the release reveals, from the final noise, rounded up."""
+        return cost_of(self.mechanism.event, self.budget)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the promises rest on, one sentence each."""
+        neighbour = (
+            "takes any other values in its row" if self.size is not None else "comes or goes"
+        )
+        said = [
+            f"One person is one row; between neighbouring tables one row {neighbour}.",
+            "The queries and the records they count are public; none was taken from this table.",
+        ]
+        if self.question.drops:
+            said.append("A row outside these records is left out; nothing says how many were.")
+        else:
+            said.append("A row outside these records counts as the one that stands in for it.")
+        if self.size is not None:
+            said.append(f"The number of rows, {self.size:,}, is public.")
+        if isinstance(self.budget, ApproxDP):
+            said.append(
+                "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
+                "(epsilon, delta) alone allows others that fail on some neighbouring table.",
+            )
+        return tuple(said)
+
+
+@singledispatch
+def _lower_bound(mechanism: object, dual: object, order: float) -> float:
+    raise PlanError(f"mechanism={type(mechanism).__name__} is of no known kind; plan again")
+
+
+@_lower_bound.register(QueryMechanism)
+def _(mechanism: QueryMechanism, dual: AbstractDual, order: float) -> float:
+    question, chosen = mechanism.question, mechanism.grid.coordinates
+    body = query_body(question, mechanism.relation, chosen)
+    return lower_bound(dual, body, order, np.ones(question.count), chosen.embed)
+
+
+@_lower_bound.register(ParityMechanism)
+def _(mechanism: ParityMechanism, dual: ParityDual, order: float) -> float:
+    question = mechanism.question
+    counts = np.array(question.counts, dtype=np.float64)
+    return parity_lower_bound(dual, mechanism.costs, counts, question.degree_weights, order)
