@@ -43,12 +43,11 @@ class Histogram:
             >>> Histogram(np.array([2, 0, 3])).totals(np.array([[1, -(2**52)], [7, 7], [0, 2**52]]))
             [2, 4503599627370496]
         """
-        seen = np.flatnonzero(self.counts)
-        found, left, shift = [0] * codes.shape[1], codes[seen], 0
+        found, left, shift = [0] * codes.shape[1], codes, 0
         while shift <= 2 * _PART:
             # the lowest bits, and at the end all that is left with its sign
             part = left & ((1 << _PART) - 1) if shift < 2 * _PART else left
-            sums = (self.counts[seen] @ part).tolist()
+            sums = (self.counts @ part).tolist()
             found = [total + (own << shift) for total, own in zip(found, sums, strict=True)]
             left, shift = left >> _PART, shift + _PART
         return found
