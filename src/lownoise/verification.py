@@ -85,7 +85,9 @@ _AnyTerms = Terms | TableTerms | LinearTerms
 _Read = tuple[_AnyTerms, dict[str, Any]]
 
 
-def _mean(kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None) -> _Read:
+def _mean(
+    kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
+) -> _Read:
     if kind == "release":
         release = Release.from_json(text, domain)
         return release.terms, release.derived()
@@ -93,12 +95,16 @@ def _mean(kind: str, text: str, document: dict[str, Any], domain: AbstractKnownD
     return found, codec.derived(found)
 
 
-def _marginals(kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None) -> _Read:
+def _marginals(
+    kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
+) -> _Read:
     found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
     return found, tables.derived(found)
 
 
-def _linear(kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None) -> _Read:
+def _linear(
+    kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
+) -> _Read:
     if kind == "release":
         release = LinearRelease.from_json(text)
         return release.terms, release.derived()

@@ -46,8 +46,8 @@ def query_coordinates(question: Queries, relation: str) -> Coordinates:
     Examples:
         >>> from lownoise.workloads import Queries
         >>> twice = Queries([[1, 1], [0, 1], [0, 2]], {"x": 2})
-        >>> query_coordinates(twice, "substitute").pivots.tolist()
-        [2]
+        >>> query_coordinates(twice, "substitute").pivots.size
+        1
         >>> query_coordinates(twice, "add_remove").pivots.size
         2
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise import codec
-from lownoise.enclosure import checked_order, checked_rtol
+from lownoise.arguments import checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.linear import LinearTerms
