@@ -140,7 +140,8 @@ def wide() -> None:
     found = _process("wide")
     print("10^100: 166,751 marginals of 1,000 rows, one core, in a process of its own")
     _seconds(found["seconds"])
-    print(f"  folder {found['folder'] / 1e9:.2f} GB, peak memory {found['peak'] / 1e9:.2f} GB")
+    folder, peak, mapped = (found[k] / 1e9 for k in ("folder", "peak", "mapped"))
+    print(f"  folder {folder:.2f} GB; peak memory {peak:.2f} GB, {mapped:.2f} of it mapped files")
 
 
 def _process(part: str) -> dict[str, Any]:

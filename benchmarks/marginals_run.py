@@ -46,7 +46,16 @@ class Phases:
 
     def print(self, **others: float) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        print(json.dumps({"seconds": self.seconds, "peak": peak, **others}))
+        found = {"seconds": self.seconds, "peak": peak, "mapped": _mapped(), **others}
+        print(json.dumps(found))
+
+
+def _mapped() -> int:
+    """Return how many bytes of mapped files are in this process's memory: 0 where unknown."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    kept = [line.split()[1] for line in lines if line.startswith("RssFile:")]
+    return int(kept[0]) * 1024 if kept else 0
 
 
 def whole_adult() -> None:
@@ -101,6 +110,8 @@ def wide() -> None:
         chosen = [[names[i] for i in set(p)] for p in places if len(set(p)) == 3]
         with run.phase(f"{READ_BACK:,} marginals by name"):
             cells = sum(release.marginal(*c).size for c in chosen[:READ_BACK])
+        with run.phase("all marginals, one after another"):
+            cells += sum(counts.size for _, counts in release.marginals())
     run.print(cells=cells, folder=size)
 
 
