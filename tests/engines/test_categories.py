@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from lownoise.engines import categories
-from lownoise.engines.categories import read_records
+from lownoise.engines.categories import read_records, records_of
 from lownoise.errors import EngineError, TableError
 from lownoise.workloads.attributes import attributes
 
@@ -74,6 +74,20 @@ def test_counts_are_those_of_a_plain_loop(way_in, policy, whole, tmp_path, monke
         for chosen in itertools.combinations(range(3), k):
             assert np.array_equal(found.marginal(chosen), expected(declared, chosen))
     assert found.count == expected(declared, ()).item()
+
+
+@pytest.mark.parametrize("limit", [1, 100, 1 << 16])
+def test_many_sets_are_counted_as_each_alone(limit, monkeypatch):
+    rng = np.random.default_rng(2)
+    rows = records_of([rng.integers(0, 3, 40) for _ in range(6)], (3,) * 6)
+    sets = list(itertools.combinations(range(6), 3))
+    expected = [rows.marginal(chosen) for chosen in sets]
+    monkeypatch.setattr(categories, "_AT_ONCE", limit)
+    assert np.array_equal(rows.marginals(sets), expected)
+    monkeypatch.setattr(categories, "_FEW_ROWS", 39)
+    assert np.array_equal(rows.marginals(sets), expected)
+    empty = records_of([np.zeros(0, dtype=np.uint8)] * 6, (3,) * 6)
+    assert np.array_equal(empty.marginals(sets), np.zeros((20, 3, 3, 3)))
 
 
 def test_what_is_no_utf8_is_no_category(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.residuals import PatternCosts, cost, largest_cost_up, marginal_orbits
+from lownoise.residuals import PatternCosts, cost, largest_cost_up, marginal_orbits, relaxed
 from lownoise.residuals.orbits import _interchangeable
 
 QUESTIONS = {
@@ -120,3 +120,64 @@ def test_orbits_and_sets_count_the_same_cells(name):
     assert sum(marginal_orbits(listed).copies(o) for o in marginal_orbits(listed).asked) == (
         question.count
     )
+
+
+RELAXED = {
+    "thirteen sizes": ln.Marginals({f"x{i}": 2 + i for i in range(13)}, way=3),
+    "pairs": ln.Marginals({f"x{i}": 2 + i for i in range(16)}, way=2),
+    "pairs of types": ln.Marginals({f"x{i}": 2 + i // 2 for i in range(14)}, way=3),
+    "one category": ln.Marginals({f"x{i}": 1 + i for i in range(12)}, way=3),
+    "some sets": ln.Marginals(
+        {f"x{i}": 2 + i % 4 for i in range(14)},
+        sets=[[f"x{i}" for i in {j, (j + 1) % 14, (3 * j + 5) % 14}] for j in range(14)],
+    ),
+    "singles": ln.Marginals({f"x{i}": 2 + i for i in range(12)}, way=1),
+}
+
+
+@pytest.mark.parametrize("rates_of", ["random", "wild", "one", "none"])
+@pytest.mark.parametrize("name", RELAXED)
+def test_the_relaxation_bounds_what_looking_at_all_patterns_finds(name, rates_of, monkeypatch):
+    rng = np.random.default_rng(5)
+    orbits = marginal_orbits(RELAXED[name])
+    costs = PatternCosts(orbits)
+    r = costs.most.size
+    rates = {
+        "random": rng.uniform(0.1, 3, r),
+        "wild": 10.0 ** rng.uniform(-6, 6, r),
+        "one": np.ones(r),
+        "none": np.where(np.arange(r) == r - 1, 1.0, 0.0),
+    }[rates_of]
+    _, best = costs._all(np.where(costs.most > 0, rates, 0.0))
+    monkeypatch.setattr(cost, "_WHOLE", 0)
+    patterns, bound = costs.worst(rates)
+    found = costs.at(patterns) @ np.where(costs.most > 0, rates, 0.0)
+    assert best * (1 - 1e-12) <= bound <= best * 1.08
+    assert np.all(found <= best * (1 + 1e-12))
+    assert found[0] == pytest.approx(found.max(), rel=1e-12)
+    assert found[0] >= best * (1 - 1e-3)
+    assert np.array_equal(costs.costly(rates), patterns)
+
+
+def test_the_relaxation_holds_however_badly_it_is_tuned(monkeypatch):
+    # its parts are heuristics: none of them may make the bound false
+    orbits = marginal_orbits(RELAXED["thirteen sizes"])
+    costs = PatternCosts(orbits)
+    rng = np.random.default_rng(6)
+    for seed in range(20):
+        rates = np.where(costs.most > 0, 10.0 ** rng.uniform(-1, 1, costs.most.size), 0.0)
+        total = float(rates @ orbits.trace)
+        exact = total - costs._all(rates)[1] / 2
+        loose = relaxed.Relaxed(orbits)
+        with monkeypatch.context() as patch:
+            patch.setattr(relaxed, "_SWEEPS", int(rng.integers(0, 4)))
+            patch.setattr(relaxed, "_POWERS", int(rng.integers(0, 4)))
+            if seed % 2:  # far from semidefinite
+                patch.setattr(relaxed, "_shift", lambda m: rng.uniform(0, 1, len(m)))
+            start = rng.integers(0, 2, 13).astype(float)
+            assert loose.least(rates, start) <= exact * (1 - np.sign(exact) * 1e-12)
+
+
+def test_large_sets_are_bounded_by_parts():
+    orbits = marginal_orbits(ln.Marginals({f"x{i}": 2 + i for i in range(5)}, way=4))
+    assert relaxed.relaxed(orbits) is None

@@ -17,6 +17,7 @@ from lownoise.samplers.normal_quantile import CELLS, OCTAVES, normals, taylor_ta
 SMALLEST = 2 ** (63 - OCTAVES)  # the least tail of the table, in units of 2^-64
 SIGN = 2**63
 INSIDE = 20  # random words a cell
+SMALL = 2e-14  # the largest bound: half of the last bit, where the density is least
 
 
 def upper_tail(z):
@@ -49,7 +50,7 @@ def test_every_cell_keeps_its_bound(octave):
     tails = words_of(octave)
     z, error = normals(np.array(tails, dtype=np.uint64))
     assert np.all(error > 0)
-    assert np.all(error < 4e-15)
+    assert np.all(error < SMALL)
     broken = [t for t, x, e in zip(tails, z, error, strict=True) if not holds(t, x, e)]
     assert broken == []
 
@@ -57,7 +58,7 @@ def test_every_cell_keeps_its_bound(octave):
 @pytest.mark.parametrize("off", [-2.5, 2.5])
 def test_the_oracle_sees_a_number_that_is_off(off):
     # power of the test above: it fails for numbers off by 2½ bounds, and for a bound of nothing
-    tails = words_of(3) + words_of(15)
+    tails = words_of(OCTAVES - 13) + words_of(OCTAVES - 1)
     z, error = normals(np.array(tails, dtype=np.uint64))
     assert not any(holds(t, x + off * e, e) for t, x, e in zip(tails, z, error, strict=True))
     assert not any(holds(t, x, 0.0) for t, x in zip(tails, z, strict=True))
@@ -83,13 +84,13 @@ def test_the_top_bit_is_the_sign_and_nothing_else():
 
 
 @pytest.mark.parametrize("sign", [0, SIGN])
-@pytest.mark.parametrize("tail", [0, 1, 2**11 - 1, 2**11, 2**30, 2**46, SMALLEST - 1])
+@pytest.mark.parametrize("tail", [0, 1, 2**11 - 1, 2**11, 2**30, 2**42, SMALLEST - 1])
 def test_beyond_the_table_nothing_is_promised(tail, sign):
     z, error = normals(np.array([sign + tail, sign + SMALLEST], dtype=np.uint64))
     assert z[0] == 0.0
     assert error[0] == math.inf
     assert abs(z[1]) > 4.3
-    assert error[1] < 4e-15
+    assert error[1] < SMALL
 
 
 def test_each_word_is_judged_alone():

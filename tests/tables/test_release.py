@@ -17,6 +17,7 @@ from lownoise.errors import FileError, LedgerError, PlanError, QuestionError, Ta
 from lownoise.samplers import rounded_gaussian
 from lownoise.shapes.differences import DifferenceFactor
 from lownoise.tables import files
+from lownoise.tables import release as module
 from lownoise.tables.execution import execute
 
 DATA = Path(__file__).parents[1] / "data"
@@ -71,6 +72,27 @@ def test_without_noise_the_counts_are_exact(relation, asked):
     ]
     for names, table in listed:
         assert np.allclose(table, exact(made, *names), atol=1e-9)
+
+
+@pytest.mark.parametrize("limit", [1, 20, 1 << 16])
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_marginals_are_put_together_as_each_alone(relation, limit, monkeypatch):
+    # one shape, but noise of several sizes and grids: weights tell the attributes apart
+    sizes = dict.fromkeys("abcd", 3) | {"one": 1}
+    rows = pd.DataFrame({name: RNG.integers(0, n, N) for name, n in sizes.items()})
+    sets = [[*pair, "one"] for pair in itertools.combinations("abcd", 2)] + [["a"], []]
+    question = ln.Marginals(sizes, sets=sets, weights=10.0 ** np.arange(8), outside="extra")
+    size = N if relation == "substitute" else None
+    made = ln.plan(question, budget=ln.zcdp(1e-5), relation=relation, size=size)
+    assert len(set(made.terms.mechanism.steps.tolist())) > 2
+    released = made.release(rows)
+    monkeypatch.setattr(module, "_AT_ONCE", limit)
+    listed = list(released.marginals())
+    assert [names for names, _ in listed] == [question.names(s) for s in question.sets()]
+    for names, counts in listed:
+        assert np.array_equal(counts, released.marginal(*names))
+        assert isinstance(counts, np.ndarray)
+        assert not counts.flags.writeable
 
 
 def test_names_may_come_in_any_order():

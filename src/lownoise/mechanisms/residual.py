@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _STEPS = 20  # log2 of a standard deviation in grid steps, where counts leave room
 _ROOM = 62  # bits of an integer
 _ROWS = 40  # log2 of the number of rows that fits in any case
-_CHUNK = 1 << 18  # cells that are noised at once
+_CHUNK = 1 << 16  # cells that are noised at once, in the cache
 _SPARE = 1e-9  # of the noise: less than that is left where it is
 
 
@@ -159,22 +159,23 @@ class ResidualMechanism:
                     scale=float(deviation / step), sizes=space.sizes, copies=len(sets)
                 )
                 noisy = rounded_gaussian(factor, entropy=entropy)
-                counts = np.stack([records.marginal(chosen) for chosen in sets])
-                exact = differences(counts, 1).reshape(-1) * int(1 / step)
+                exact = differences(records.marginals(sets), 1).reshape(-1) * int(1 / step)
                 yield space.start + k * space.length, noisy + exact
 
-    def differences(self, chosen: Sequence[int], integers: Integers) -> Vector:
-        """Return the noisy differences of one residual space, in records, shape (n₁ − 1, …).
+    def differences(self, sets: Sequence[tuple[int, ...]], integers: Integers) -> Vector:
+        """Return noisy differences of residual spaces of one shape, in records, (k, n₁ − 1, …).
 
         Args:
-            chosen: its attributes A, rising.
+            sets: the attributes A of each, rising.
             integers: the release, shape (length,).
         """
-        if self.size is not None and not chosen:
-            return np.array(float(self.size))
-        start, space = self.place[tuple(chosen)]
-        own = integers[start : start + space.length].reshape([n - 1 for n in space.sizes])
-        return np.asarray(own * self.steps[space.orbit])
+        if self.size is not None and not sets[0]:
+            return np.full(len(sets), float(self.size))
+        places = [self.place[chosen] for chosen in sets]
+        plain = np.asarray(integers)  # pieces of a mapped file are slow to make
+        own = np.stack([plain[start : start + space.length] for start, space in places])
+        found = own * self.steps[[space.orbit for _, space in places]][:, None]
+        return found.reshape(len(sets), *(n - 1 for n in places[0][1].sizes))
 
 
 def _sets(orbits: Orbits, orbit: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

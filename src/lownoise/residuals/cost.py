@@ -9,8 +9,8 @@ the two tables have the product Π_{i∈A} (δᵢ − 1/nᵢ), δᵢ = 1 where b
     μ² = max over δ of Σ_A (2/σ_A²)·[Π_{i∈A} (1 − 1/nᵢ) − Π_{i∈A} (δᵢ − 1/nᵢ)].
 
 Only how many attributes of each type differ matters: a *pattern*. All patterns are looked at where
-that is quick; else they are bounded by parts, the most promising first, and what was not looked at
-is bounded from above.
+that is quick. Else they are bounded by a relaxation (see `relaxed`), or, where a set has more than
+three attributes, by parts, the most promising first, and what was not looked at from above.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import heapq
 import math
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, final
 
 import numpy as np
+
+from lownoise.residuals.relaxed import relaxed
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
@@ -32,6 +34,7 @@ _SLACK = 2.0**-40  # outward; sums of 10^7 products of a few rounded numbers are
 _WHOLE = 2**22  # patterns: so many are all looked at
 _FEW = 12  # costly patterns that are told
 _PARTS = 3 * 10**7  # bounds times residual orbits
+_LOOSE = 0.02  # above it a relaxation's bound is compared with that of parts
 
 
 def largest_cost_up(orbits: Orbits, variances: Vector, relation: str) -> float:
@@ -44,7 +47,7 @@ def largest_cost_up(orbits: Orbits, variances: Vector, relation: str) -> float:
     """
     if relation == "add_remove":
         return _quotients(orbits.trace, variances) * (1 + _SLACK)
-    costs = PatternCosts(orbits)
+    costs = costs_of(orbits)
     moving = costs.most > 0  # the number of records does not move
     with np.errstate(divide="ignore"):
         rates = np.where(moving, 1 / variances, 0.0)
@@ -70,7 +73,13 @@ def pattern_costs(orbits: Orbits, relation: str, patterns: Integers) -> Vector:
     """
     if relation == "add_remove":
         return orbits.trace[None, :]
-    return np.maximum(PatternCosts(orbits).at(patterns), 0.0)
+    return np.maximum(costs_of(orbits).at(patterns), 0.0)
+
+
+@lru_cache(maxsize=4)
+def costs_of(orbits: Orbits) -> PatternCosts:
+    """Return the costs of patterns, with what was computed of them before."""
+    return PatternCosts(orbits)
 
 
 @final
@@ -116,10 +125,23 @@ class PatternCosts:
     def at(self, patterns: Integers) -> Vector:
         """Return the costs of patterns, shape (k, r)."""
         agreeing = np.ones((len(patterns), len(self.factors)))
-        for place, factors in enumerate(self.factors):
-            for kind, count in factors:
-                agreeing[:, place] *= self.tables[kind][count, patterns[:, kind]]
+        for place, pattern in enumerate(patterns.tolist()):
+            parts = [table[:, d] for table, d in zip(self.tables, pattern, strict=True)]
+            each = np.concatenate([*parts, [1.0]])  # the last one pads short orbits
+            for column in self._rows:
+                agreeing[place] *= each[column]
         return 2 * (self.orbits.trace - agreeing)
+
+    @cached_property
+    def _rows(self) -> Integers:
+        """Where each factor's row stands among the rows of all tables, shape (most factors, r)."""
+        starts = np.cumsum([0, *(len(table) for table in self.tables)]).tolist()
+        most = max((len(f) for f in self.factors), default=0)
+        found = np.full((most, len(self.factors)), starts[-1])
+        for place, factors in enumerate(self.factors):
+            for j, (kind, count) in enumerate(factors):
+                found[j, place] = starts[kind] + count
+        return found
 
     def worst(self, rates: Vector) -> tuple[Integers, float]:
         """Return costly patterns, the costliest first, and a number that no pattern exceeds.
@@ -130,7 +152,25 @@ class PatternCosts:
         kept = np.where(self.most > 0, rates, 0.0)
         if math.prod(int(m) + 1 for m in self.orbits.members) <= _WHOLE:
             return self._all(kept)
-        return self._branches(kept)
+        loose = relaxed(self.orbits)
+        if loose is None:
+            return self._branches(kept)
+        found = loose.search(kept)
+        least = loose.least(kept, found[0])
+        patterns = np.array([loose.pattern(agree) for agree in found[:_FEW]])
+        bound = 2 * (float(kept @ self.orbits.trace) - least)
+        if bound > float(self.at(patterns[:1])[0] @ kept) * (1 + _LOOSE):
+            bound = min(bound, self._branches(kept, _PARTS // 10)[1])
+        return patterns, bound
+
+    def costly(self, rates: Vector) -> Integers:
+        """Return costly patterns, the costliest that was found first: `worst` without its bound."""
+        if math.prod(int(m) + 1 for m in self.orbits.members) > _WHOLE:
+            loose = relaxed(self.orbits)
+            if loose is not None:
+                kept = np.where(self.most > 0, rates, 0.0)
+                return np.array([loose.pattern(agree) for agree in loose.search(kept)[:_FEW]])
+        return self.worst(rates)[0]
 
     def _all(self, rates: Vector) -> tuple[Integers, float]:
         """Evaluate Σ_A σ_A⁻² Π (δᵢ − 1/nᵢ) for all patterns at once, one axis a type."""
@@ -148,7 +188,7 @@ class PatternCosts:
         patterns = np.stack(np.unravel_index(low, values.shape), axis=1).astype(np.int64)
         return patterns, 2 * (float(rates @ self.orbits.trace) - float(flat[low[0]]))
 
-    def _branches(self, rates: Vector) -> tuple[Integers, float]:
+    def _branches(self, rates: Vector, parts: int | None = None) -> tuple[Integers, float]:
         """Fix the number of differing attributes type by type, the most promising branch first."""
         types = np.argsort(self.orbits.sizes, kind="stable").tolist()
         r = len(self.factors)
@@ -183,7 +223,7 @@ class PatternCosts:
             np.ones(r),
         )
         open_branches = [first]
-        made, most = 1, max(_PARTS // r, len(types))
+        made, most = 1, max((_PARTS if parts is None else parts) // r, len(types))
         while open_branches and -open_branches[0][0] > highest * (1 + _SLACK) and made < most:
             _, _, fixed, product = heapq.heappop(open_branches)
             kind = types[len(fixed)]

@@ -2,7 +2,7 @@
 """Standard normal numbers from uniform bits, each with a proved bound on its error.
 
 A number is a sign and a tail v in (0, 1/2), known to 63 bits: z = Q⁻¹(v), Q the upper tail. The
-interval of v is an octave [2^-k-1, 2^-k) cut into 32 cells, k = 1 … 16; in each cell Q⁻¹ is its
+interval of v is an octave [2^-k-1, 2^-k) cut into 32 cells, k = 1 … 20; in each cell Q⁻¹ is its
 Taylor polynomial of degree 8 about the middle. With Q' = −φ and φ' = −zφ,
 
     dⁿz/dvⁿ = (−1)ⁿ Pₙ(z)/φ(z)ⁿ,   P₁ = 1,   Pₙ₊₁ = Pₙ' + n·z·Pₙ,
@@ -28,7 +28,7 @@ from lownoise.samplers.tail import TAIL_BITS
 if TYPE_CHECKING:
     from lownoise.arrays import Vector, Words
 
-OCTAVES = 16
+OCTAVES = 20
 CELLS = 32  # an octave
 DEGREE = 8
 _LOW_BITS = 11  # the bits of v that a double cannot hold beside the first 52
@@ -85,7 +85,7 @@ def taylor_table() -> Vector:
 def normals(words: Words) -> tuple[Vector, Vector]:
     """Return a standard normal number for each 64-bit word, and how far off each can be.
 
-    Where the tail is beyond the table (one word in 65,536) the number is 0 and the bound infinite.
+    Where the tail is beyond the table (one word in 2^20) the number is 0 and the bound infinite.
 
     Args:
         words: uniform 64-bit words, shape (k,).

@@ -110,12 +110,14 @@ class _Program:
         from scipy.linalg import cho_factor, cho_solve
         from scipy.sparse import csr_array, diags_array, vstack
 
-        rows = [csr_array(-self.costs / state.paid)]
-        if pull is not None:
-            rows.insert(0, diags_array(pull**2) @ self.terms @ diags_array(1 / state.seen))
-        slopes = vstack(rows, format="csr")
-        bend = diags_array(0.5 * np.sqrt(state.paid * state.seen) / state.value)
-        matrix = (slopes @ bend @ slopes.T).toarray()
+        bend = 0.5 * np.sqrt(state.paid * state.seen) / state.value
+        if pull is None:
+            own = self.costs * (np.sqrt(bend) / state.paid)
+            matrix = own @ own.T
+        else:
+            ahead = diags_array(pull**2) @ self.terms @ diags_array(1 / state.seen)
+            slopes = vstack([ahead, csr_array(-self.costs / state.paid)], format="csr")
+            matrix = (slopes @ diags_array(bend) @ slopes.T).toarray()
         matrix += 0.5 * np.outer(gradient, gradient)
         matrix[np.diag_indices_from(matrix)] += extra
         scale = 1 / np.sqrt(np.diag(matrix))
@@ -211,7 +213,7 @@ class _Search:
             if self.gap <= self.rtol or self.relation == "add_remove":
                 return SOLVED if self.gap <= self.rtol else found
             rates = np.where(self.moving, 1 / np.where(self.moving, self.last, 1.0), 0.0)
-            worst, _ = self.costs.worst(rates)
+            worst = self.costs.costly(rates)
             known = {tuple(p) for p in patterns.tolist()}
             fresh = np.array([p for p in worst.tolist() if tuple(p) not in known])
             if len(patterns) >= _MOST_PATTERNS or not len(fresh) or tuple(worst[0]) in known:
@@ -228,7 +230,8 @@ class _Search:
         """Take steps on these patterns until their own gap is small."""
         costs = pattern_costs(self.orbits, self.relation, patterns)[:, self.moving]
         program = _Program(self.problem, self.terms[:, np.flatnonzero(self.moving)], costs)
-        small = self.problem.count + len(patterns) <= _MOST_DENSE
+        variables = len(patterns) + (self.problem.count if self.problem.exponent else 0)
+        small = variables <= _MOST_DENSE
         most = _MOST_STEPS if small else _MOST_ROUNDS
         steps = (
             _newton_steps(program, weights, roots) if small else _rounds(program, weights, roots)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
     from lownoise.release import Spend
     from lownoise.tables.terms import Cell, TableTerms
+
+_AT_ONCE = 1 << 16  # cells that are put together at once, in the cache
 
 
 @final
@@ -62,30 +65,32 @@ class TableRelease:
                 released.
         """
         chosen = self.terms.question.index(names)
-        found = self._marginal(chosen)
+        self.terms.require(chosen)
+        found = self._marginals([chosen])[0]
         order = [chosen.index(self.terms.question.index([n])[0]) for n in names]
         return frozen(np.transpose(found, order))
 
-    def _marginal(self, chosen: tuple[int, ...]) -> Vector:
-        """Return the counts by the attributes `chosen`, rising.
+    def _marginals(self, sets: Sequence[tuple[int, ...]]) -> Vector:
+        """Return the counts by several sets of attributes of the same sizes, shape (k, n, …).
 
         T_B = Σ_{A⊆B} (centred table of A)·Π_{j∈B∖A} 1/nⱼ, an axis at a time: what is centred along
         the axis, and the even spread of what is summed over it.
         """
-        self.terms.require(chosen)
         mechanism, attributes = self.terms.mechanism, self.terms.question.attributes
-        parts: dict[tuple[int, ...], Vector] = {}
-        for k in range(len(chosen) + 1):
-            for inside in itertools.combinations(chosen, k):
-                if all(attributes[i].size > 1 for i in inside):
-                    parts[inside] = mechanism.differences(inside, self.integers)
-        for i in reversed(chosen):
-            size = attributes[i].size
+        sizes = [attributes[i].size for i in sets[0]]
+        parts: dict[tuple[int, ...], Vector] = {}  # by places in the sets
+        for k in range(len(sizes) + 1):
+            for inside in itertools.combinations(range(len(sizes)), k):
+                if all(sizes[j] > 1 for j in inside):
+                    own_sets = [tuple(chosen[j] for j in inside) for chosen in sets]
+                    parts[inside] = mechanism.differences(own_sets, self.integers)
+        for j, size in reversed(list(enumerate(sizes))):
             merged: dict[tuple[int, ...], Vector] = {}
-            for inside in [key for key in parts if i not in key]:
-                axis = len(inside)  # the axes before it are still differences, those after are done
+            for inside in [key for key in parts if j not in key]:
+                # the axes before it are still differences, those after are done
+                axis = 1 + len(inside)
                 spread = np.expand_dims(parts[inside], axis) / size
-                own = parts.get((*inside, i))
+                own = parts.get((*inside, j))
                 if own is None:  # one category
                     merged[inside] = np.broadcast_to(spread, _with(spread.shape, axis, size))
                 else:
@@ -97,11 +102,15 @@ class TableRelease:
     def marginals(self) -> Iterator[tuple[tuple[str, ...], Vector]]:
         """Yield every marginal that was asked for: names, and counts of shape (n, …).
 
-        One at a time: nothing but the released integers is held.
+        A few at a time: nothing but the released integers is held.
         """
         question = self.terms.question
-        for chosen in question.sets():
-            yield question.names(chosen), frozen(self._marginal(chosen))
+        sizes = [a.size for a in question.attributes]
+        alike = itertools.groupby(question.sets(), lambda chosen: [sizes[i] for i in chosen])
+        for shape, run in alike:
+            while sets := list(itertools.islice(run, max(_AT_ONCE // math.prod(shape), 1))):
+                for chosen, counts in zip(sets, self._marginals(sets), strict=True):
+                    yield question.names(chosen), frozen(np.asarray(counts))
 
     def standard_deviation(self, *names: str) -> float:
         """Return the standard deviation of the noise of each cell of a marginal, in rows.
