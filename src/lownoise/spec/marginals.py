@@ -50,7 +50,6 @@ def _attributes(given: object, info: ValidationInfo) -> dict[str, Any]:
 
 def _read(path: Path) -> object:
     """Return what a JSON file holds; a name that stands twice in it is refused."""
-
     twice: list[str] = []
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
