@@ -3,6 +3,7 @@
 
 from lownoise.report.cells import cell_rows
 from lownoise.report.enclosure import enclosure_dict, enclosure_table
+from lownoise.report.marginal_csv import marginal_csv
 from lownoise.report.marginal_text import marginal_table
 from lownoise.report.text import checks_table
 from lownoise.report.verbs import html, plan_table, release_table
@@ -13,6 +14,7 @@ __all__ = [
     "enclosure_dict",
     "enclosure_table",
     "html",
+    "marginal_csv",
     "marginal_table",
     "plan_table",
     "release_table",
