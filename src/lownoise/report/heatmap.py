@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.errors import QuestionError
 from lownoise.report import numbers
 from lownoise.report.names import shortened, shown
+from lownoise.residuals import marginal_orbits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lownoise.tables import TableTerms
 
 MOST = 100  # attributes
@@ -29,18 +27,16 @@ _EVEN = 1.005  # deviations as near as this have one shade
 
 
 def heatmap(terms: TableTerms) -> dict[str, Any] | None:
-    """Return what the page draws, None where there is no pair.
-
-    The marginal of a pair that was not asked for is shown where it follows from one that was.
-    """
+    """Return what the page draws, None where no pair and no attribute alone was asked for."""
     attributes = terms.question.attributes[:MOST]
     count = len(attributes)
-    deviation = _deviations(terms)
+    orbits = marginal_orbits(terms.question)
+    asked = dict(zip(orbits.asked, (_typical(d) for *_, d in terms.deviations()), strict=True))
     values = {
-        (i, j): found
+        (i, j): asked[orbit]
         for i in range(count)
         for j in range(i + 1)
-        if (found := deviation(tuple(sorted({i, j})))) is not None
+        if (orbit := orbits.orbit({i, j})) in asked
     }
     if count < 2 or not values:  # noqa: PLR2004
         return None
@@ -75,24 +71,6 @@ def heatmap(terms: TableTerms) -> dict[str, Any] | None:
         "count": count,
         "description": _description(terms, values),
     }
-
-
-def _deviations(terms: TableTerms) -> Callable[[tuple[int, ...]], float | None]:
-    """Return what says the deviation of a marginal's cells: root mean square, None where none."""
-    orbits = terms.orbits
-    own = zip(orbits.asked, terms.deviations(), strict=True)
-    known: dict[Any, float | None] = {orbit: _typical(d) for orbit, (_, _, d) in own}
-
-    def deviation(chosen: tuple[int, ...]) -> float | None:
-        orbit = orbits.orbit(chosen)
-        if orbit not in known:
-            try:
-                known[orbit] = _typical(np.sqrt(terms.variance(chosen)))
-            except QuestionError:
-                known[orbit] = None
-        return known[orbit]
-
-    return deviation
 
 
 def _typical(deviations: Any) -> float:  # noqa: ANN401 (one number, or one a cell)
