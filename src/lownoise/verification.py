@@ -20,11 +20,13 @@ from lownoise.linear import codec as linear
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import Release
 from lownoise.tables import codec as tables
+from lownoise.tables import files
 from lownoise.tables.terms import TableTerms
 from lownoise.terms import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from lownoise.domains import AbstractKnownDomain
 
@@ -117,6 +119,49 @@ _READERS: dict[str, Callable[[str, str, dict[str, Any], AbstractKnownDomain | No
     tables.KIND: _marginals,
     **dict.fromkeys(linear.KINDS, _linear),
 }
+
+
+def verify_file(path: Path) -> Verification:
+    """Check the document in a file, and the integers of marginals that lie beside it.
+
+    Args:
+        path: of a plan.json or a release.json, or of the folder that one lies in.
+
+    Returns:
+        Every check; `bool()` of it says whether all hold.
+
+    Raises:
+        FileError: where it cannot be read, or is no plan and no release of this version.
+    """
+    file = path
+    if path.is_dir():
+        names = (files.DOCUMENT, "plan.json")
+        file = next((path / name for name in names if (path / name).exists()), path / names[0])
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise FileError(
+            f"file={file} cannot be read; give a plan.json or release.json, or its folder",
+        ) from None
+    try:
+        found = verify(text)
+    except FileError as error:
+        raise FileError(f"file={file}: {error}") from None
+    document = _document(text)
+    released = str(document["format"]).startswith("lownoise.release")
+    if not released or document["terms"]["question"]["kind"] != tables.KIND:
+        return found
+    return Verification((*found.checks, _integers(file.parent)))
+
+
+def _integers(folder: Path) -> Check:
+    """Return whether the integers of marginals are those that their document was written for."""
+    name = "integers as released"
+    try:
+        holds = files.unchanged(files.load(folder), folder)
+    except LownoiseError as error:
+        return Check(name, holds=False, found=str(error))
+    return Check(name, holds, f"the digest of {files.INTEGERS}")
 
 
 def _document(text: str) -> dict[str, Any]:

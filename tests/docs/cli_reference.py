@@ -10,6 +10,7 @@ COMMANDS = (
     ("plan",),
     ("release",),
     ("verify",),
+    ("marginal",),
     ("enclose",),
     ("demo",),
     ("ledger",),

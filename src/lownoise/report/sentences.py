@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,25 +15,46 @@ from lownoise.privacy import ApproxDP
 from lownoise.report import numbers
 from lownoise.report.names import shown
 from lownoise.report.ratios import variance_ratio
+from lownoise.tables import TableTerms
+from lownoise.terms import Terms
 
 if TYPE_CHECKING:
     from lownoise.release import Release
-    from lownoise.terms import Terms
+    from lownoise.tables import TableRelease
 
+INTERVALS = (
+    "Each interval covers the table’s exact answer with chance {level} over the noise. It says "
+    "nothing of how the table was sampled."
+)
 _ROUNDING = 1e-9  # gaps below this are float rounding, not noise
 _FEW = 4  # columns that are named
 _SMALL = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
 
 
-def asked(terms: Terms) -> str:
+@singledispatch
+def asked(terms: Terms | TableTerms) -> str:
     """Return what the answers are: "4 means"."""
+    raise NotImplementedError(type(terms).__name__)
+
+
+@asked.register
+def _(terms: Terms) -> str:
     columns = len(terms.question.columns)
     if terms.size is None:
         return f"{columns:,} sum{'s' * (columns != 1)} and the count"
     return f"{columns:,} mean{'s' * (columns != 1)}"
 
 
-def headline(terms: Terms, release: Release | None) -> str:
+@asked.register
+def _(terms: TableTerms) -> str:
+    count, attributes = terms.question.count, len(terms.question.attributes)
+    return (
+        f"{count:,} marginal{'s' * (count != 1)} of {attributes:,} attribute"
+        f"{'s' * (attributes != 1)}"
+    )
+
+
+def headline(terms: Terms | TableTerms, release: Release | TableRelease | None) -> str:
     """Return the one sentence of a plan or a release."""
     rows = "" if terms.size is None else f"{terms.size:,} row{'s' * (terms.size != 1)}"
     if release is None:
@@ -43,8 +65,14 @@ def headline(terms: Terms, release: Release | None) -> str:
     return f"{asked(terms)} of {source}, released under {terms.budget}."
 
 
-def measure(terms: Terms, *, plain: bool = False) -> str:
+@singledispatch
+def measure(terms: Terms | TableTerms, *, plain: bool = False) -> str:
     """Return what the plan makes small, or the same with all weights one where `plain`."""
+    raise NotImplementedError(type(terms).__name__)
+
+
+@measure.register
+def _(terms: Terms, *, plain: bool = False) -> str:
     weighted = "" if plain or terms.size is not None else "weighted "
     if terms.order == 2:  # noqa: PLR2004
         return f"root of the total {weighted}variance"
@@ -53,8 +81,25 @@ def measure(terms: Terms, *, plain: bool = False) -> str:
     return f"order-{terms.order:g} norm of the {weighted}standard deviations"
 
 
-def weight(terms: Terms) -> str:
-    """Return how the count counts in `measure`, "" where nothing is weighted."""
+@measure.register
+def _(terms: TableTerms, *, plain: bool = False) -> str:
+    even = bool(np.all(terms.question.weights == 1))
+    weighted = "" if plain or even else "weighted "
+    if terms.order == 2:  # noqa: PLR2004
+        return f"root of the total {weighted}variance of all cells"
+    if math.isinf(terms.order):
+        return f"largest {weighted}standard deviation of a cell"
+    return f"order-{terms.order:g} norm of the {weighted}standard deviations of all cells"
+
+
+@singledispatch
+def weight(terms: Terms | TableTerms) -> str:
+    """Return how weights count in `measure`, "" where nothing is weighted."""
+    raise NotImplementedError(type(terms).__name__)
+
+
+@weight.register
+def _(terms: Terms) -> str:
     if terms.size is not None:
         return ""
     return (
@@ -63,10 +108,20 @@ def weight(terms: Terms) -> str:
     )
 
 
-def relation(terms: Terms) -> str:
+@weight.register
+def _(terms: TableTerms) -> str:
+    given = terms.question.weights
+    if np.all(given == 1):
+        return ""
+    low, high = (numbers.significant(float(w)) for w in (given.min(), given.max()))
+    spread = low if low == high else f"{low} to {high}"
+    return f"A unit of variance in a cell counts {spread} times, by its marginal."
+
+
+def relation(terms: Terms | TableTerms) -> str:
     """Return what a neighbour is: a word, or how far a body of changes reaches in each column."""
-    if not isinstance(terms.relation, Change):
-        return terms.relation
+    if isinstance(terms, TableTerms) or not isinstance(terms.relation, Change):
+        return str(terms.relation)
     columns = terms.question.columns
     every = np.arange(len(columns))
     widths = terms.relation.changes(every, np.ones(every.size)).widths().tolist()
@@ -78,7 +133,7 @@ def relation(terms: Terms) -> str:
     return f"a given body of changes, up to {', '.join(few)}{rest}"
 
 
-def gap(terms: Terms) -> str:
+def gap(terms: Terms | TableTerms) -> str:
     """Return the certificate's gap as a word or a number."""
     found = terms.certificate.gap
     if found == 0:
@@ -88,13 +143,14 @@ def gap(terms: Terms) -> str:
     return f"at most {numbers.at_most(100 * found, 2)}%"
 
 
-def error(terms: Terms) -> str:
+def error(terms: Terms | TableTerms) -> str:
     """Return the error, with "at most" where it is a bound."""
-    exact = terms.order == 2 or len(terms.names) == 1  # noqa: PLR2004
+    answers = terms.question.cells if isinstance(terms, TableTerms) else len(terms.names)
+    exact = terms.order == 2 or answers == 1  # noqa: PLR2004
     return numbers.significant(terms.error) if exact else f"at most {numbers.at_most(terms.error)}"
 
 
-def certificate(terms: Terms) -> str:
+def certificate(terms: Terms | TableTerms) -> str:
     """Return how close to least the noise is."""
     found = terms.certificate
     if found.upper == 0:
@@ -112,7 +168,7 @@ def certificate(terms: Terms) -> str:
     )
 
 
-def lower_bound(terms: Terms) -> str:
+def lower_bound(terms: Terms | TableTerms) -> str:
     """Return what no unbiased mechanism can beat, and how far this one is from it."""
     if terms.error == 0:
         return "The answers have no error, so there is nothing to compare."
@@ -129,7 +185,7 @@ def lower_bound(terms: Terms) -> str:
     )
 
 
-def cost(terms: Terms) -> str:
+def cost(terms: Terms | TableTerms) -> str:
     """Return the cost in its three currencies, each rounded up."""
     spent = terms.cost
     return (
@@ -138,7 +194,7 @@ def cost(terms: Terms) -> str:
     )
 
 
-def ledger(release: Release) -> str:
+def ledger(release: Release | TableRelease) -> str:
     """Return where the cost was booked, or the warning that it was not."""
     if release.spend is None:
         return (
@@ -187,7 +243,7 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def epsilon(terms: Terms) -> str:
+def epsilon(terms: Terms | TableTerms) -> str:
     """Return ε of the cost: as the budget has it, or four digits, rounded up."""
     asked = isinstance(terms.budget, ApproxDP)
     return numbers.shortest(terms.cost.epsilon) if asked else numbers.at_most(terms.cost.epsilon)

@@ -33,7 +33,7 @@ def plan_table(terms: Terms) -> RenderableType:
             strict=True,
         )
     ]
-    return _grouped(
+    return grouped(
         sentences.headline(terms, None),
         ("answer", "standard deviation", "one noise for all (i.i.d.)"),
         rows,
@@ -60,7 +60,7 @@ def release_table(release: Release, level: float = 0.95) -> RenderableType:
     if terms.size is None:
         notes.append(("means", _means(release, level)))
         notes.append(("", sentences.ratio()))
-    return _grouped(
+    return grouped(
         sentences.headline(terms, release),
         ("answer", f"estimate ± {100 * level:g}%", "standard deviation"),
         rows,
@@ -88,12 +88,13 @@ def _promises(terms: Terms) -> list[tuple[str, str]]:
     ]
 
 
-def _grouped(
+def grouped(
     title: str,
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
     notes: Sequence[tuple[str, str]],
 ) -> RenderableType:
+    """Return a title, a table and named sentences under it."""
     from rich import box
     from rich.console import Group
     from rich.table import Table

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lownoise ledger`: open and read the accounts of datasets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lownoise.cli.output import show
+
+if TYPE_CHECKING:
+    from lownoise.privacy import Budget
+
+ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
+
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+_Dataset = Annotated[str, typer.Option(help="The dataset's name in the ledger.")]
+_LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.")]
+_Rho = Annotated[float | None, typer.Option(help="ρ of zero-concentrated privacy.")]
+_Mu = Annotated[float | None, typer.Option(help="μ of Gaussian privacy.")]
+_Epsilon = Annotated[float | None, typer.Option(help="ε; give --delta too.")]
+_Delta = Annotated[float | None, typer.Option(help="δ; give --epsilon too.")]
+
+
+@ledger_app.command("create")
+def ledger_create(
+    path: _LedgerPath,
+    dataset: _Dataset,
+    *,
+    rho: _Rho = None,
+    mu: _Mu = None,
+    epsilon: _Epsilon = None,
+    delta: _Delta = None,
+) -> None:
+    """Open an account with a total budget: --rho, or --mu, or --epsilon and --delta."""
+    from lownoise.privacy import Ledger
+
+    budget = _budget(rho, mu, epsilon, delta)
+    Ledger.create(path, dataset, budget)
+    show(f"{path}: opened an account for {dataset!r} with {budget}.")
+
+
+@ledger_app.command("charge")
+def ledger_charge(
+    path: _LedgerPath,
+    dataset: _Dataset,
+    note: Annotated[str, typer.Option(help="What was released, and with what.")],
+    *,
+    rho: _Rho = None,
+    mu: _Mu = None,
+    epsilon: _Epsilon = None,
+    delta: _Delta = None,
+) -> None:
+    """Record what another tool spent on the dataset: --rho, or --mu, or --epsilon and --delta."""
+    from lownoise.privacy import Ledger
+
+    number = Ledger(path, dataset).charge(_budget(rho, mu, epsilon, delta), note)
+    show(f"{path}: recorded as spend {number} of {dataset!r}.")
+
+
+@ledger_app.command("show")
+def ledgershow(
+    path: _LedgerPath,
+    dataset: Annotated[str | None, typer.Option(help="One dataset; all without it.")] = None,
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Show what each dataset may spend, has spent, and on what."""
+    from lownoise.privacy import Ledger
+    from lownoise.report.account import account_dict, account_table
+
+    names = [dataset] if dataset is not None else Ledger.datasets(path)
+    accounts = [Ledger(path, name) for name in names]
+    if as_json:
+        print(json.dumps([account_dict(a) for a in accounts], indent=2))  # noqa: T201
+        return
+    for account in accounts:
+        show(account_table(account))
+
+
+def _budget(
+    rho: float | None, mu: float | None, epsilon: float | None, delta: float | None
+) -> Budget:
+    from lownoise.errors import BudgetError
+    from lownoise.privacy import approx_dp, gaussian_dp, zcdp
+
+    match rho, mu, epsilon, delta:
+        case float(), None, None, None:
+            return zcdp(rho)
+        case None, float(), None, None:
+            return gaussian_dp(mu)
+        case None, None, float(), float():
+            return approx_dp(epsilon, delta)
+    raise BudgetError("give either --rho, or --mu, or both --epsilon and --delta")

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: parse, call, print."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lownoise.cli.accounts import ledger_app
+from lownoise.cli.output import claimed, show, solving, unused, working, write
+from lownoise.errors import FileError, LownoiseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lownoise.release import Release
+    from lownoise.tables import TableRelease
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Publish statistics about people with the least noise that keeps them private.",
+)
+app.add_typer(ledger_app, name="ledger")
+
+_Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def main() -> None:
+    """Run the command line; a refusal is one line on standard error and status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what it cannot spell must not lose a release
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except LownoiseError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
+
+
+@app.command()
+def plan(
+    spec: _Spec,
+    *,
+    as_json: _Json = False,
+    out: Annotated[Path | None, typer.Option(help="Write plan.json and report.html here.")] = None,
+) -> None:
+    """Show the noise, its error, its proof and its cost. Reads no data, spends nothing."""
+    from lownoise import report
+    from lownoise.spec import read_spec
+
+    with solving("fitting the noise") as progress:
+        made = read_spec(spec).plan(progress)
+    with claimed(out, ("plan.json", "report.html")):
+        if out is not None:
+            made.save(out / "plan.json")
+            write(out / "report.html", report.html(made.terms))
+    if as_json:
+        print(made.to_json(), end="")  # noqa: T201
+    else:
+        show(report.plan_table(made.terms))
+
+
+@app.command()
+def release(
+    spec: _Spec,
+    *,
+    data: Annotated[Path | None, typer.Option(help="The table, instead of the spec's.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write release.json and report.html; for marginals, a new folder."),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Read the table, spend from the ledger, and print the private answers."""
+    from lownoise.planning import Plan, TablePlan
+    from lownoise.spec import read_spec
+
+    read = read_spec(spec)
+    table = data or (read.data.path if read.data else None)
+    if table is None:
+        raise FileError("data.path is not in the spec; add it, or give --data PATH")
+    if read.question.kind == "marginals" and out is None:
+        raise FileError("out is missing; marginals are released to a folder: give --out DIR")
+    with solving("fitting the noise") as progress:
+        made = read.plan(progress)
+    if out is not None and isinstance(made, TablePlan):
+        with _told(), working("counting the table"):
+            tables = made.release(table, read.account(), path=out)
+        _deliver_tables(tables, out, as_json=as_json)
+        return
+    assert isinstance(made, Plan)  # noqa: S101 (marginals have a folder)
+    with claimed(out, ("release.json", "report.html")):
+        with _told(), working("summing the table"):
+            answer = made.release(table, read.account())
+        _deliver(answer, out, as_json=as_json)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say what an interrupt leaves behind."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(  # noqa: T201
+            "interrupted: a spend that had begun stays reserved, and counts; "
+            "see `lownoise ledger show`",
+            file=sys.stderr,
+        )
+        raise typer.Exit(130) from None
+
+
+@app.command()
+def verify(
+    file: Annotated[
+        Path, typer.Argument(help="A plan.json or release.json, or the folder it lies in.")
+    ],
+    *,
+    as_json: _Json = False,
+) -> None:
+    """Recompute noise, cost, proof and answers from files alone; status 2 if one is off."""
+    from lownoise import report
+    from lownoise.verification import verify_file
+
+    found = verify_file(file)
+    if as_json:
+        print(json.dumps([asdict(c) for c in found.checks], indent=2))  # noqa: T201
+    else:
+        show(report.checks_table(found))
+        if found:
+            show("Everything holds.")
+    if not found:
+        wrong = ", ".join(c.name for c in found.checks if not c.holds)
+        raise FileError(f"file={file} does not hold: {wrong}; do not rely on it")
+
+
+@app.command()
+def marginal(
+    folder: Annotated[Path, typer.Argument(help="The folder of a release of marginals.")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Attributes; without any, the number of rows."),
+    ] = None,
+    *,
+    level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
+    out: Annotated[Path | None, typer.Option(help="Write CSV to this new file.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, every digit.")] = False,
+) -> None:
+    """Print the released counts by some attributes, each with its interval. Spends nothing."""
+    from lownoise import report
+    from lownoise.tables import TableRelease
+
+    answer = TableRelease.load(folder.parent if folder.is_file() else folder)
+    chosen = tuple(names or ())
+    if out is not None:
+        with claimed(out.parent, (out.name,)):
+            write(out, report.marginal_csv(answer, chosen, level))
+    elif as_csv:
+        print(report.marginal_csv(answer, chosen, level), end="")  # noqa: T201
+    else:
+        show(report.marginal_table(answer, chosen, level))
+
+
+@app.command()
+def enclose(
+    domain: Annotated[
+        Path, typer.Argument(help="A CSV file of points under a header, or a TOML file.")
+    ],
+    *,
+    order: Annotated[float, typer.Option(help="p in [2, inf], the norm of the error.")] = 2.0,
+    rtol: Annotated[float, typer.Option(help="The relative gap to reach.")] = 1e-6,
+    difference: Annotated[
+        bool, typer.Option("--difference", help="Enclose all differences of two points.")
+    ] = False,
+    as_json: _Json = False,
+) -> None:
+    """Find the least ellipsoid around a public domain, and prove how close to least it is."""
+    from lownoise import report
+    from lownoise.domains import difference_body
+    from lownoise.enclosure import enclose as least
+    from lownoise.spec import read_domain
+
+    names, known = read_domain(domain)
+    with solving("enclosing the domain") as progress:
+        found = least(
+            difference_body(known) if difference else known,
+            order=order,
+            rtol=rtol,
+            progress=progress,
+        )
+    found.certificate.verify()
+    if as_json:
+        print(json.dumps(report.enclosure_dict(names, found), indent=2))  # noqa: T201
+    else:
+        show(report.enclosure_table(names, found))
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="A new folder for the results.")] = Path("demo-release"),
+) -> None:
+    """Release four means of all 336,776 flights from New York City in 2013."""
+    from lownoise.demo import demonstrate
+
+    folder = unused(out)
+    with claimed(folder, ("release.json", "report.html")):
+        with working("summing 336,776 flights"):
+            shown = demonstrate(folder / "privacy.ledger")
+        _deliver(shown.release, folder, as_json=False)
+    terms = shown.release.terms
+    saved = float((terms.isotropic**2).sum() / (terms.standard_deviation**2).sum())
+    show(f"Total variance: {saved:.3f} times smaller than with i.i.d. Gaussian noise.")
+    show(f"Ledger: {shown.ledger.path}, spent {shown.ledger.spent()} of {shown.ledger.budget()}.")
+
+
+def _deliver(answer: Release, out: Path | None, *, as_json: bool) -> None:
+    """Write and print a release; where that fails it is printed whole, for it is paid for."""
+    from lownoise import report
+
+    try:
+        if out is not None:
+            answer.save(out / "release.json")
+            write(out / "report.html", report.html(answer))
+        if not as_json:
+            show(report.release_table(answer))
+    except BaseException:
+        print(answer.to_json(), end="")  # noqa: T201
+        raise
+    if as_json:
+        print(answer.to_json(), end="")  # noqa: T201
+    elif out is not None:
+        show(f"Report: {out / 'report.html'}")
+
+
+def _deliver_tables(answer: TableRelease, out: Path, *, as_json: bool) -> None:
+    """Report a release that is already whole in its folder, and say so where that fails."""
+    from lownoise import report
+    from lownoise.tables import files
+
+    try:
+        write(out / "report.html", report.html(answer))
+        if as_json:
+            print(files.read_document(out), end="")  # noqa: T201
+        else:
+            show(report.release_table(answer))
+            show(f"Release: {out}, every marginal by `lownoise marginal {out} NAME…`")
+            show(f"Report: {out / 'report.html'}")
+    except BaseException:
+        print(f"the release is whole in {out}; its report failed", file=sys.stderr)  # noqa: T201
+        raise

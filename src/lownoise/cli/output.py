@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command line prints and writes: tables, progress, and files that are claimed first."""
+
+from __future__ import annotations
+
+import math
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from lownoise.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from lownoise.solvers import Progress
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, all of it or nothing."""
+    from lownoise import codec
+
+    codec.write(path, text)
+
+
+@contextmanager
+def claimed(folder: Path | None, names: tuple[str, ...]) -> Iterator[None]:
+    """Claim the files that will be written, before anything is spent; leave no trace of a refusal.
+
+    Raises:
+        FileError: where a file exists, be it another release's claim, or cannot be made.
+    """
+    if folder is None:
+        yield
+        return
+    made = not folder.exists()
+    claims: list[Path] = []
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in names:
+                (folder / name).open("x").close()
+                claims.append(folder / name)
+        except FileExistsError as error:
+            raise FileError(f"file={error.filename} exists; give --out a new folder") from None
+        except OSError as error:
+            raise FileError(
+                f"folder={folder} cannot be written ({error.strerror}); give --out another",
+            ) from None
+        yield
+    finally:
+        for claim in claims:  # what was written in full is no longer empty
+            if claim.exists() and claim.stat().st_size == 0:
+                claim.unlink()
+        if made and folder.exists() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def unused(folder: Path) -> Path:
+    """Return the folder, or the first of its numbered names that does not exist."""
+    number = 1
+    found = folder
+    while found.exists():
+        number += 1
+        found = folder.with_name(f"{folder.name}-{number}")
+    return found
+
+
+def show(what: RenderableType) -> None:
+    """Print for people; what users wrote is not taken for markup."""
+    from rich.console import Console
+
+    Console(highlight=False, soft_wrap=isinstance(what, str)).print(what, markup=False)
+
+
+@contextmanager
+def solving(what: str) -> Iterator[Callable[[Progress], None]]:
+    """Show on a terminal how far a search is; Ctrl-C takes the best found so far."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), TimeElapsedColumn())
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(what, total=None)
+
+        def tell(progress: Progress) -> None:
+            gap = "open" if progress.gap == math.inf else f"{progress.gap:.1e}"
+            bars.update(task, description=f"{what}: step {progress.iteration}, gap {gap}")
+
+        yield tell
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal that work goes on; quiet elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as p:
+        p.add_task(what, total=None)
+        yield

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report can be: a page, a table for a terminal; one registration a kind of answer."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from lownoise.errors import PlanError
+from lownoise.release import Release
+from lownoise.report import marginal_page, marginal_text, page, text
+from lownoise.tables import TableRelease, TableTerms
+from lownoise.terms import Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+
+@singledispatch
+def html(subject: object, *, marginal: Sequence[str] | None = None) -> str:
+    """Return the page of a release, or of the terms of a plan; the same subject, the same page.
+
+    Args:
+        subject: a `Release` or `TableRelease`, or `plan.terms`.
+        marginal: of a `TableRelease`, the names of the attributes whose marginal is shown with its
+            intervals; the first one-way marginal by default.
+
+    Raises:
+        PlanError: for anything else.
+        QuestionError: where the marginal does not follow from what was released.
+
+    >>> import lownoise as ln
+    >>> plan = ln.plan(ln.Mean(["age"], ln.Box([0], [100])), budget=ln.zcdp(0.5),
+    ...                relation="substitute", size=1000)
+    >>> html(plan.terms).startswith("<!doctype html>")
+    True
+    """
+    raise PlanError(f"subject={type(subject).__name__} has no page; give a release or plan.terms")
+
+
+@html.register(Release)
+@html.register(Terms)
+def _(subject: Release | Terms, *, marginal: Sequence[str] | None = None) -> str:
+    _no_choice(marginal)
+    return page.page(subject)
+
+
+@html.register(TableTerms)
+def _(subject: TableTerms, *, marginal: Sequence[str] | None = None) -> str:
+    _no_choice(marginal)
+    return marginal_page.page(subject, None, None)
+
+
+@html.register(TableRelease)
+def _(subject: TableRelease, *, marginal: Sequence[str] | None = None) -> str:
+    return marginal_page.page(subject.terms, subject, marginal)
+
+
+def _no_choice(marginal: Sequence[str] | None) -> None:
+    if marginal is not None:
+        raise PlanError(f"marginal={tuple(marginal)} is for a release of marginals; leave it out")
+
+
+@singledispatch
+def plan_table(terms: object) -> RenderableType:
+    """Return the noise beside round noise, then what the plan promises.
+
+    Args:
+        terms: of a plan, `plan.terms`.
+
+    Raises:
+        PlanError: for anything else.
+    """
+    raise PlanError(f"terms={type(terms).__name__} are no terms; give plan.terms")
+
+
+@singledispatch
+def release_table(release: object, level: float = 0.95) -> RenderableType:
+    """Return the answers with their intervals, then what was promised and who paid.
+
+    Args:
+        release: a `Release` or a `TableRelease`.
+        level: the chance with which each interval covers.
+
+    Raises:
+        PlanError: for anything else.
+    """
+    raise PlanError(f"release={type(release).__name__} is no release; give a release")
+
+
+plan_table.register(Terms, text.plan_table)
+plan_table.register(TableTerms, marginal_text.plan_table)
+release_table.register(Release, text.release_table)
+release_table.register(TableRelease, marginal_text.release_table)

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Specification files: a question, a budget, and where the data and the ledger are.
+
+TOML, checked as a whole: every mistake is reported at once, each with its path in the file.
+"""
+
+from lownoise.spec.files import Spec, read_domain, read_spec
+
+__all__ = ["Spec", "read_domain", "read_spec"]

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A specification file, and a file that declares a domain alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
+
+from lownoise.errors import SpecError
+from lownoise.listed import read_points
+from lownoise.privacy import Budget, Ledger, approx_dp, gaussian_dp, zcdp
+from lownoise.spec.marginals import FOLDER, MarginalsSpec
+from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
+from lownoise.spec.model import Strict, checked, mistaken, read_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.domains import AbstractDomain
+    from lownoise.planning import Plan, TablePlan
+    from lownoise.solvers import Progress
+
+_KINDS: dict[str, type[MeanSpec | MarginalsSpec]] = {
+    "mean": MeanSpec,
+    "marginals": MarginalsSpec,
+}
+
+
+def _question(fields: object, info: ValidationInfo) -> MeanSpec | MarginalsSpec:
+    """Return the question of a table, of the kind that it names."""
+    kind = fields.get("kind", "mean") if isinstance(fields, dict) else "mean"
+    if not isinstance(kind, str) or kind not in _KINDS:
+        text = f"is no kind of question; give {' or '.join(_KINDS)}"
+        raise mistaken([(("kind",), text, kind)])
+    return _KINDS[kind].model_validate(fields, context=info.context)
+
+
+class BudgetSpec(Strict):
+    """`rho`, or `mu`, or `epsilon` and `delta`."""
+
+    rho: Annotated[float, Field(ge=1e-12, le=1e6, strict=True)] | None = None
+    mu: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
+    epsilon: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
+    delta: Annotated[float, Field(ge=1e-100, lt=1, strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        approximate = self.epsilon is not None and self.delta is not None
+        half = (self.epsilon is None) != (self.delta is None)
+        kinds = [approximate, self.rho is not None, self.mu is not None]
+        if half or sum(kinds) != 1:
+            raise ValueError("give either rho, or mu, or both epsilon and delta")
+        return self
+
+    def budget(self) -> Budget:
+        """Return the budget."""
+        if self.rho is not None:
+            return zcdp(self.rho)
+        if self.mu is not None:
+            return gaussian_dp(self.mu)
+        return approx_dp(self.epsilon or 0.0, self.delta or 0.0)
+
+
+class DataSpec(Strict):
+    """Where the table is, relative to the specification."""
+
+    path: Path
+
+
+class LedgerSpec(Strict):
+    """Which account pays; the path is relative to the specification."""
+
+    path: Path
+    dataset: Annotated[str, Field(min_length=1)]
+
+
+class Spec(Strict):
+    """A specification file."""
+
+    question: Annotated[MeanSpec | MarginalsSpec, PlainValidator(_question)]
+    budget: BudgetSpec
+    data: DataSpec | None = None
+    ledger: LedgerSpec | None = None
+
+    def plan(self, progress: Callable[[Progress], None] | None = None) -> Plan | TablePlan:
+        """Return the plan; no data are read.
+
+        Args:
+            progress: called with a `Progress` after every step of a search.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        return self.question.plan(self.budget.budget(), progress)
+
+    def account(self) -> Ledger | None:
+        """Return the account that pays, None where none is named."""
+        return Ledger(self.ledger.path, self.ledger.dataset) if self.ledger else None
+
+
+class DomainFile(Strict):
+    """A domain alone, and the names of its coordinates."""
+
+    domain: DeclaredDomain
+    columns: tuple[Annotated[str, Field(min_length=1)], ...] | None = None
+
+    @field_validator("columns")
+    @classmethod
+    def _one_each(
+        cls, columns: tuple[str, ...] | None, info: ValidationInfo
+    ) -> tuple[str, ...] | None:
+        domain = info.data.get("domain")
+        if columns is not None and domain is not None and len(columns) != domain.dimension:
+            raise ValueError(
+                f"has {len(columns)} names for the {domain.dimension} coordinates of domain; "
+                "give each a name"
+            )
+        return columns
+
+
+def read_spec(path: Path) -> Spec:
+    """Return the specification in a TOML file, its paths made relative to where it stands.
+
+    Raises:
+        SpecError: where the file cannot be read, or with every mistake in it, one a line.
+    """
+    fields = read_toml(path)
+    asked = fields.get("question")
+    bounded = not isinstance(asked, dict) or "domain" not in asked
+    folder = path.parent
+    spec = checked(Spec, fields, path, {BOUNDED: bounded, FOLDER: folder})
+    moved: dict[str, Strict] = {
+        name: part.model_copy(update={"path": folder / part.path})
+        for name, part in (("data", spec.data), ("ledger", spec.ledger))
+        if part is not None
+    }
+    question = spec.question
+    if isinstance(question, MeanSpec) and question.points is not None:
+        moved["question"] = question.model_copy(update={"points": folder / question.points})
+    return spec.model_copy(update=moved)
+
+
+def read_domain(path: Path) -> tuple[tuple[str, ...], AbstractDomain]:
+    """Return the names of coordinates and the domain that a public file describes.
+
+    Args:
+        path: a CSV file with a header of names and one point a row; or a TOML file, either a
+            specification or one with a table `domain` and, if wanted, a list `columns` of names.
+
+    Raises:
+        LownoiseError: where the file cannot be read, or with every mistake in it.
+    """
+    if path.suffix.lower() != ".toml":
+        return read_points(path)
+    fields = read_toml(path)
+    if "question" in fields:
+        question = read_spec(path).question
+        if not isinstance(question, MeanSpec):
+            raise SpecError(
+                f"spec={path} asks for marginals, which have no domain to enclose; give a domain",
+            )
+        asked = question.asked()
+        return asked.columns, asked.domain
+    alone = checked(DomainFile, fields, path, {})
+    names = alone.columns or tuple(f"x{i + 1}" for i in range(alone.domain.dimension))
+    return names, alone.domain

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The question of a specification that asks for means, sums and the count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from lownoise.declared import declared_domain
+from lownoise.domains import Box
+from lownoise.errors import LownoiseError
+from lownoise.listed import read_points
+from lownoise.planning import COUNT_SHARE, plan
+from lownoise.spec.model import AskedSpec, Number, Strict, mistaken, said
+from lownoise.workloads import Mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.domains import AbstractDomain
+    from lownoise.planning import Plan
+    from lownoise.privacy import Budget
+    from lownoise.solvers import Progress
+
+BOUNDED = "bounded"
+
+
+def _declared(fields: object) -> AbstractDomain | None:
+    """Return the domain of a table, or every mistake in it, each with its path."""
+    domain, mistakes = declared_domain(fields)
+    if not mistakes:
+        return domain
+    raise mistaken((mistake.path, mistake.text, mistake.value) for mistake in mistakes)
+
+
+def _bounded(info: ValidationInfo) -> bool:
+    """Whether columns have bounds of their own: no domain is declared."""
+    return bool((info.context or {}).get(BOUNDED, True))
+
+
+DeclaredDomain = Annotated[Any, PlainValidator(_declared)]
+
+
+class ColumnSpec(Strict):
+    """The public range of a column, in its unit, the points that stand in, and its weight.
+
+    The range is left out where the question declares a domain, which has it.
+    """
+
+    lower: Number | None = Field(default=None, validate_default=True)
+    upper: Number | None = Field(default=None, validate_default=True)
+    center: Number | None = None
+    missing: Number | None = None
+    weight: Annotated[float, Field(ge=1e-100, le=1e100, strict=True)] | None = None
+
+    @field_validator("lower", "upper")
+    @classmethod
+    def _given_once(cls, bound: float | None, info: ValidationInfo) -> float | None:
+        if bound is None and _bounded(info):
+            raise PydanticCustomError("missing", "Field required")
+        if bound is not None and not _bounded(info):
+            raise ValueError("stands beside question.domain, which has the bounds; drop one")
+        return bound
+
+    @field_validator("upper")
+    @classmethod
+    def _ordered(cls, upper: float | None, info: ValidationInfo) -> float | None:
+        lower = info.data.get("lower")
+        if lower is not None and upper is not None and lower > upper:
+            raise ValueError(f"is below lower={lower:g}; swap them")
+        return upper
+
+    @field_validator("center", "missing")
+    @classmethod
+    def _inside(cls, point: float | None, info: ValidationInfo) -> float | None:
+        lower, upper = info.data.get("lower"), info.data.get("upper")
+        if point is None or lower is None or upper is None:
+            return point
+        if not lower <= point <= upper:
+            raise ValueError(f"is outside [{lower:g}, {upper:g}]; move it inside")
+        return point
+
+    def bounds(self) -> tuple[float, float]:
+        """Return the range."""
+        assert self.lower is not None  # noqa: S101 (validated where no domain is declared)
+        assert self.upper is not None  # noqa: S101
+        return self.lower, self.upper
+
+
+class MeanSpec(AskedSpec):
+    """Which columns are averaged, and what their records can be."""
+
+    kind: Literal["mean"] = "mean"
+    missing: Literal["stand-in", "drop"] = "stand-in"
+    count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] = COUNT_SHARE
+    weights: Literal["range"] | None = None
+    points: Path | None = None
+    domain: DeclaredDomain = None
+    columns: dict[str, ColumnSpec] = Field(default_factory=dict, validate_default=True)
+
+    @field_validator("missing")
+    @classmethod
+    def _keeps_size(cls, missing: str, info: ValidationInfo) -> str:
+        if missing == "drop" and info.data.get("relation") == "substitute":
+            raise ValueError('"drop" would change the public size; use "stand-in"')
+        return missing
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _named(cls, columns: object, info: ValidationInfo) -> object:
+        """Names alone will do where a domain is declared."""
+        names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+        if not isinstance(columns, list) or not names or _bounded(info):
+            return columns
+        found: dict[str, dict[str, float]] = {}
+        for name in columns:
+            if name in found:
+                raise ValueError(f"names {name!r} twice; name each column once")
+            found[name] = {}
+        return found
+
+    @field_validator("columns")
+    @classmethod
+    def _weighed_once(
+        cls,
+        columns: dict[str, ColumnSpec],
+        info: ValidationInfo,
+    ) -> dict[str, ColumnSpec]:
+        listed, domain = info.data.get("points") is not None, info.data.get("domain")
+        if listed and domain is not None:
+            raise ValueError("has both points and domain to name columns of; drop one of them")
+        if listed and columns:
+            raise ValueError("stands beside points, whose file names the columns; drop one of them")
+        if not listed and not columns and {"points", "domain"} <= set(info.data):
+            raise ValueError(
+                "is missing; give each column its bounds, or a domain and its columns' names, or "
+                "points a list's path"
+            )
+        if domain is not None and len(columns) != domain.dimension:
+            raise ValueError(
+                f"has {len(columns)} names for the {domain.dimension} coordinates of "
+                "question.domain; give each a name"
+            )
+        if info.data.get("weights") and any(c.weight is not None for c in columns.values()):
+            raise ValueError('has weights by column beside weights = "range"; give one of the two')
+        return columns
+
+    @model_validator(mode="after")
+    def _of_records(self) -> Self:
+        """Refuse a domain that no release is made of, and points outside of it."""
+        if self.domain is not None:
+            try:
+                self.asked()
+            except LownoiseError as error:
+                raise said(str(error)) from None
+        return self
+
+    def asked(self) -> Mean:
+        """Return the question, of columns in the order of the file.
+
+        Raises:
+            LownoiseError: where the list of points cannot be read, or parts do not fit together.
+        """
+        if self.points is not None:
+            names, listed = read_points(self.points)
+            return Mean(names, listed, missing="drop" if self.missing == "drop" else "center")
+        columns = list(self.columns.values())
+        domain = self.domain
+        if domain is None:
+            domain = Box(*zip(*(column.bounds() for column in columns), strict=True))
+        middle = _filled([c.center for c in columns], domain.center.tolist())
+        own = [c.missing for c in columns]
+        stand_in = "center" if own.count(None) == len(own) else _filled(own, middle)
+        return Mean(
+            list(self.columns),
+            domain,
+            center=middle,
+            missing="drop" if self.missing == "drop" else stand_in,
+        )
+
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
+        """Return the plan; no data are read.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        return plan(
+            self.asked(),
+            budget=budget,
+            relation=self.relation,
+            size=self.size,
+            order=self.order,
+            weights=self._weights(),
+            count_share=self.count_share,
+            progress=progress,
+        )
+
+    def _weights(self) -> list[float] | str | None:
+        """Return what one unit of each column's error matters: as given, 1 where nothing is."""
+        if self.weights is not None or self.points is not None:
+            return self.weights
+        return [1.0 if c.weight is None else c.weight for c in self.columns.values()]
+
+
+def _filled(points: list[float | None], rest: list[float]) -> list[float]:
+    """Return a point's coordinates, those of `rest` where none is given."""
+    return [r if p is None else p for p, r in zip(points, rest, strict=True)]

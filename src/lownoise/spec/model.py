@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every table of a file is checked by: strictly, all mistakes at once, each with its path."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from lownoise.errors import SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pydantic_core import ErrorDetails
+
+_SAID = "said"
+
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+
+
+class Strict(BaseModel):
+    """A table that has no fields but those that are named."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class AskedSpec(Strict):
+    """What every question says: what a neighbour is, and the norm of the error."""
+
+    relation: Literal["substitute", "add_remove"]
+    size: Annotated[int, Field(ge=1, le=10**12, strict=True)] | None = Field(
+        default=None, validate_default=True
+    )
+    order: Annotated[float, Field(ge=2, strict=True)] = 2.0
+
+    @field_validator("size")
+    @classmethod
+    def _public_or_private(cls, size: int | None, info: ValidationInfo) -> int | None:
+        relation = info.data.get("relation")
+        if relation == "substitute" and size is None:
+            raise ValueError("is missing; substitute needs the public number of records")
+        if relation == "add_remove" and size is not None:
+            raise ValueError("is private under add_remove; leave it out")
+        return size
+
+
+_Model = TypeVar("_Model", bound=Strict)
+
+
+def said(text: str) -> PydanticCustomError:
+    """Return a mistake in words that are shown as they are, such as a constructor's."""
+    return PydanticCustomError(_SAID, "{said}", {"said": text})
+
+
+def mistaken(mistakes: Iterable[tuple[tuple[str | int, ...], str, object]]) -> ValidationError:
+    """Return mistakes as one error: of each its path from here, its text and what was found."""
+    details = [
+        InitErrorDetails(type=said(text), loc=path, input=value) for path, text, value in mistakes
+    ]
+    return ValidationError.from_exception_data("declared", details)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the fields of a TOML file.
+
+    Raises:
+        SpecError: where it cannot be read.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(
+            f"spec={path} cannot be read ({error.strerror}); give the path of a TOML file",
+        ) from None
+    except RecursionError:
+        raise SpecError(f"spec={path} is nested too deep; write it flatter") from None
+    except ValueError as error:  # of its syntax, its encoding, or a number too long to read
+        raise SpecError(f"spec={path} is not TOML: {error}") from None
+
+
+def checked(kind: type[_Model], fields: object, path: Path, context: dict[str, Any]) -> _Model:
+    """Return the fields of a file as a model.
+
+    Args:
+        kind: the model.
+        fields: what the file holds.
+        path: the file.
+        context: what validators need to know of the file as a whole.
+
+    Raises:
+        SpecError: with every mistake, one a line.
+    """
+    try:
+        return kind.model_validate(fields, context=context)
+    except ValidationError as error:
+        mistakes = "\n".join(f"  {_mistake(d)}" for d in error.errors())
+        raise SpecError(f"spec={path} has {_count(error.error_count())}:\n{mistakes}") from None
+
+
+def _count(mistakes: int) -> str:
+    return "a mistake" if mistakes == 1 else f"{mistakes} mistakes"
+
+
+def _mistake(detail: ErrorDetails) -> str:
+    place = ".".join(str(p) for p in detail["loc"]) or "top level"
+    place = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in place)
+    text = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "extra_forbidden":
+        text = "is not a field of a specification; see docs/specification.md"
+    if detail["type"] == "float_type":
+        text = "is not a number; write it without quotes, infinity as inf"
+    if detail["type"] != _SAID:
+        text = text[0].lower() + text[1:]
+    given = detail["input"]
+    shown = f" (found {given!r})" if isinstance(given, (str, int, float)) else ""
+    return f"{place}: {text}{shown}"

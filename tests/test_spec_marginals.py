@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Specifications that ask for marginals: the plan that code would make, all mistakes at once."""
+
+import json
+import math
+
+import pytest
+
+import lownoise as ln
+from lownoise.errors import SpecError
+from lownoise.spec import read_domain, read_spec
+
+GOOD = """
+[question]
+kind = "marginals"
+relation = "add_remove"
+way = 2
+order = 4
+weights = [1, 2, 0.5]
+
+[question.attributes]
+age = 85
+sex = ["F", "M"]
+"weekly hours" = [10, 20.5, 40]
+
+[question.outside]
+sex = "extra"
+age = 84
+
+[budget]
+rho = 0.5
+
+[data]
+path = "t.csv"
+"""
+SIZES = {"age": 85, "sex": ["F", "M"], "weekly hours": [10, 20.5, 40]}
+
+
+def written(tmp_path, text):
+    path = tmp_path / "spec.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_spec_is_the_plan_that_its_code_would_make(tmp_path):
+    spec = read_spec(written(tmp_path, GOOD))
+    question = ln.Marginals(SIZES, way=2, weights=[1, 2, 0.5], outside={"sex": "extra", "age": 84})
+    by_code = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove", order=4)
+    assert spec.plan().to_json() == by_code.to_json()
+    assert spec.data.path == tmp_path / "t.csv"
+
+
+def test_sets_and_a_public_size(tmp_path):
+    text = GOOD.replace("add_remove", "substitute").replace("way = 2", 'sets = [["age"], []]')
+    text = text.replace("weights = [1, 2, 0.5]", "size = 9").replace("order = 4", "order = inf")
+    text = text.replace("age = 84", 'age = "extra"\n"weekly hours" = 20.5')
+    terms = read_spec(written(tmp_path, text)).plan().terms
+    assert terms.question.chosen == ((0,), ())
+    assert terms.size == 9
+    assert terms.order == math.inf
+    assert [a.outside for a in terms.question.attributes] == [85, 2, 1]
+
+
+def test_attributes_may_stand_in_a_file_beside_the_specification(tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "domain.json").write_text(json.dumps(SIZES))
+    head, rest = GOOD.split("[question.attributes]")
+    text = f'{head}attributes = "sub/domain.json"\n[question.outside]{rest.split("outside]")[1]}'
+    monkeypatch.chdir("/")  # relative to the specification, not to where the reader stands
+    assert (
+        read_spec(written(tmp_path, text)).plan().to_json()
+        == read_spec(written(tmp_path, GOOD)).plan().to_json()
+    )
+    for content, said in [
+        (None, "cannot be read"),
+        ("{", "is not JSON"),
+        ('{"age": 85, "age": 85}', "names 'age' twice"),
+        ("[" * 100_000, "is not JSON"),
+        ("[1]", "is no table of attributes"),
+        ('{"age": 0}', "question.attributes.age: sizes['age']=0 is no number of categories"),
+    ]:
+        path = tmp_path / "sub" / "domain.json"
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_text(content)
+        with pytest.raises(SpecError) as refusal:
+            read_spec(written(tmp_path, text))
+        (line,) = [x for x in str(refusal.value).splitlines() if "question.attributes" in x]
+        assert said in line
+
+
+def test_all_mistakes_at_once_each_with_its_path(tmp_path):
+    text = GOOD.replace("age = 85", "age = 0").replace('["F", "M"]', '["F", "F"]')
+    text = text.replace("way = 2", "way = -1").replace("order = 4", "order = 1\nmissing = 3")
+    text = text.replace("weights = [1, 2, 0.5]", 'weights = [1, "2"]').replace(
+        "rho = 0.5", "rho = -1"
+    )
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, text))
+    said = str(refusal.value)
+    assert "has 7 mistakes" in said
+    for mistake in (
+        "question.attributes.age: sizes['age']=0 is no number",
+        "question.attributes.sex: sizes['sex'] lists 'F' twice",
+        "question.way: ",
+        "question.order: ",
+        "question.missing: is not a field",
+        "question.weights.1: is not a number",
+        "budget.rho: ",
+    ):
+        assert f"\n  {mistake}" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"marginals"', '"marginal"', "question.kind: is no kind of question; give mean or marg"),
+        ('"marginals"', "3", "question.kind: is no kind of question"),
+        ("way = 2", "way = 4", "question: Marginals.way=4 with 3 attributes"),
+        ("way = 2", "", "question: Marginals needs either way=k"),
+        ("way = 2", 'sets = [["age", "income"]]', "question: Marginals.sets[0] names 'income'"),
+        ("way = 2", 'sets = ["age"]', "question.sets.0: "),
+        ("way = 2", "way = true", "question.way: "),
+        ("[1, 2, 0.5]", "[1, 2]", "question: Marginals.weights has shape (2,)"),
+        ("[1, 2, 0.5]", "[1, 2, -1]", "question: Marginals.weights[2]=-1 is out of range"),
+        ("[1, 2, 0.5]", "[1, 2, nan]", "question.weights.2: "),
+        ("age = 85", "age = -3", "question.attributes.age: sizes['age']=-3 is no number"),
+        ("age = 85", "age = 99999999999", "question.attributes.age: sizes['age']=99999999999"),
+        ("age = 85", "age = 8.5", "question.attributes.age: sizes['age']=8.5 is neither"),
+        ("age = 85", "age = []", "question.attributes.age: sizes['age'] lists categories"),
+        ("age = 84", "age = 85", "question.outside.age: outside['age']=85 is no policy and no"),
+        ("age = 84", "income = 1", "question.outside.income: outside names 'income'"),
+        ("add_remove", "substitute", "question.size: is missing"),
+        (
+            "add_remove",
+            'substitute"\nsize = "x',  # and the size is no number
+            "question.size: ",
+        ),
+        ("way = 2", "way = 2\nsize = 5", "question.size: is private under add_remove"),
+        ("way = 2", "way = 2\ncolumns = 5", "question.columns: is not a field"),
+    ],
+)
+def test_one_mistake_is_one_line_with_its_path(old, new, said, tmp_path):
+    assert old in GOOD
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, GOOD.replace(old, new)))
+    lines = str(refusal.value).splitlines()
+    assert any(line.startswith(f"  {said}") for line in lines)
+    assert len(lines) <= 3
+
+
+def test_rows_that_would_be_dropped_do_not_go_with_a_public_size(tmp_path):
+    text = GOOD.replace("add_remove", "substitute").replace("way = 2", "way = 2\nsize = 9")
+    with pytest.raises(SpecError, match=r"question\.outside: \"drop\" of 'weekly hours' would"):
+        read_spec(written(tmp_path, text))
+    assert read_spec(written(tmp_path, text.replace("age = 84", '"weekly hours" = 10\nage = 3')))
+
+
+def test_a_control_in_a_name_does_not_break_the_line(tmp_path):
+    text = GOOD.replace("age = 85", '"a\\nb\\u001b" = 0').replace("age = 84", "")
+    with pytest.raises(SpecError) as refusal:
+        read_spec(written(tmp_path, text))
+    _, *lines = str(refusal.value).splitlines()
+    assert len(lines) == 1
+    assert "\x1b" not in lines[0]
+
+
+def test_marginals_have_no_domain_to_enclose(tmp_path):
+    with pytest.raises(SpecError, match="marginals, which have no domain"):
+        read_domain(written(tmp_path, GOOD))
