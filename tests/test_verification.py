@@ -160,3 +160,24 @@ def test_the_command_says_what_does_not_hold(tmp_path):
     assert bad.stderr.count("\n") == 1
     assert good.stdout.endswith("Everything holds.\n")
     assert "is not JSON" in run("not json").stderr
+
+
+@pytest.mark.parametrize("size", [-1.0, 0.5, "x", [[1]], 0, 17, True])
+def test_a_size_that_is_not_public_is_never_read(size):
+    question = ln.Mean(["x"], ln.Box([0], [1]))
+    made = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
+    document = json.loads(made.to_json())
+    document["terms"]["size"] = size
+    document["digest"] = codec.digest(document)
+    with pytest.raises(FileError):
+        ln.Plan.from_json(json.dumps(document))
+    assert not ln.verify(json.dumps(document))
+
+
+def test_an_order_that_no_plan_has_is_refused():
+    question = ln.Mean(["x"], ln.Box([0], [1]))
+    made = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
+    document = json.loads(made.to_json())
+    document["terms"]["order"] = 1e308
+    document["digest"] = codec.digest(document)
+    assert not ln.verify(json.dumps(document))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from lownoise.arguments import checked_order
 from lownoise.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.encoding import (
     coordinates_from_dict,
@@ -188,7 +189,8 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
     by_size = relation != "add_remove"
     sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     counted = isinstance(count_step, float) and _FINEST <= count_step <= 1
-    if by_size != sized or by_size != (count_step is None) or by_size == counted:
+    whole = sized if by_size else size is None
+    if not whole or by_size != (count_step is None) or by_size == counted:
         raise FileError(f"size={size!r} and count_step={count_step!r} do not fit the relation")
     if isinstance(relation, Change) and relation.body.dimension != question.domain.dimension:
         raise FileError("relation.change has not one coordinate a column")
@@ -288,9 +290,6 @@ def order_from(value: float | str) -> float:
     """Return the order that a file states.
 
     Raises:
-        FileError: where it is below 2.
+        PlanError: where `plan` would refuse it.
     """
-    order = math.inf if value == "inf" else float(value)
-    if not order >= 2:  # noqa: PLR2004
-        raise FileError(f"order={order} is below 2")
-    return order
+    return checked_order(math.inf if value == "inf" else float(value))

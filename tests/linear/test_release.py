@@ -206,7 +206,6 @@ def cut(matrix):
         ("parity", ("relation",), lambda _: "substitute"),
         ("parity", ("question", "kind"), lambda _: "queries"),
     ],
-    ids=str,
 )
 def test_files_that_were_edited_are_refused(kind, path, to):
     document = edited(plan(kind).to_json(), "terms", *path, to=to)

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from lownoise import codec
 from lownoise.errors import FileError
 from lownoise.tables import files
+from lownoise.verification import verify_file
 
 ROWS = pd.DataFrame({"a": [0, 1, 1, 2, 9], "b": ["x", "y", "y", "x", "x"]})
 
@@ -53,13 +55,13 @@ def test_a_release_reads_back_exactly(made, tmp_path):
         assert np.array_equal(again.integers, released.integers)
         assert np.array_equal(again.marginal("a", "b"), released.marginal("a", "b"))
         assert again.created == released.created
-        assert files.unchanged(again, tmp_path / folder)
         assert ln.verify(files.read_document(tmp_path / folder))
 
 
 def edit(made, change):
     document = json.loads(made.to_json())
     change(document["terms"])
+    document["digest"] = codec.digest(document)
     return json.dumps(document)
 
 
@@ -74,7 +76,12 @@ def scale(terms, factor):
         lambda t: scale(t, -1),
         lambda t: scale(t, 0),
         lambda t: t["noise"].update(deviations=t["noise"]["deviations"][:-1]),
-        lambda t: t["noise"].update(steps=[0.3] * 6),
+        lambda t: t["noise"].update(steps=[0.3] * 4),
+        lambda t: t["noise"].update(steps=[1.0] * 4),
+        lambda t: t["noise"].update(more=1),
+        lambda t: t.update(size=-1.0),
+        lambda t: t.update(order=1e308),
+        lambda t: t["question"]["attributes"][0].update(categories=[True, 2, 3]),
         lambda t: t["noise"].update(steps=[2.0**-40] * len(t["noise"]["steps"])),
         lambda t: t.update(relation="substitute"),
         lambda t: t.update(size=5),
@@ -112,7 +119,9 @@ def test_folders_that_are_no_release_are_refused(tmp_path):
             ln.TableRelease.load(tmp_path / "r")
     integers[0] += 1
     np.save(tmp_path / "r" / "integers.npy", integers)
-    assert not files.unchanged(ln.TableRelease.load(tmp_path / "r"), tmp_path / "r")
+    with pytest.raises(FileError, match="other integers than were released"):
+        ln.TableRelease.load(tmp_path / "r")
+    assert not verify_file(tmp_path / "r")
     (tmp_path / "r" / "integers.npy").unlink()
     with pytest.raises(FileError, match="integers of its release"):
         ln.TableRelease.load(tmp_path / "r")
@@ -130,3 +139,50 @@ def test_an_interrupt_leaves_no_folder(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         made.release(ROWS, path=tmp_path / "r")
     assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["derived"].update(epsilon=1e-9),
+        lambda d: d.update(spend={"dataset": "x", "number": -5}),
+        lambda d: d.update(spend={"dataset": "x", "number": 5, "more": 1}),
+        lambda d: d.update(created=None),
+        lambda d: d.update(integers=None),
+        lambda d: d["derived"].update(error=1.0),
+    ],
+)
+def test_a_release_that_says_more_than_follows_does_not_verify(change, tmp_path):
+    plan().release(ROWS, path=tmp_path / "r")
+    document = json.loads(files.read_document(tmp_path / "r"))
+    assert ln.verify(json.dumps(document))
+    change(document)
+    document["digest"] = codec.digest(document)
+    assert not ln.verify(json.dumps(document))
+
+
+def test_the_integers_are_on_disk_before_the_document(tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(files.os, "fsync", lambda _: done.append("integers"))
+    monkeypatch.setattr(files.codec, "write", lambda *_: done.append("document"))
+    plan().release(ROWS, path=tmp_path / "r")
+    assert done == ["integers", "document"]
+
+
+def test_what_has_its_document_is_kept(tmp_path, monkeypatch):
+    made, write = plan(), files.codec.write
+
+    def late(*arguments):
+        write(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files.codec, "write", late)
+    with pytest.raises(KeyboardInterrupt):
+        made.release(ROWS, path=tmp_path / "r")
+    assert ln.TableRelease.load(tmp_path / "r").marginal("a").shape == (4,)
+
+
+def test_disks_without_allocation_are_filled(tmp_path, monkeypatch):
+    monkeypatch.delattr(files.os, "posix_fallocate")
+    plan().release(ROWS, path=tmp_path / "r")
+    assert ln.TableRelease.load(tmp_path / "r").marginal("a").shape == (4,)

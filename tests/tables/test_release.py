@@ -331,3 +331,33 @@ def test_a_folder_that_exists_is_refused_before_anything_is_spent(tmp_path):
     with pytest.raises(FileError, match="cannot be made"):
         plan().release(ROWS, ledger, path="/proc/nothing/here")
     assert ledger.entries() == []
+
+
+def test_many_attributes_in_one_marginal_lose_no_count():
+    sizes = {f"x{i}": 2 for i in range(14)}
+    made = ln.plan(
+        ln.Marginals(sizes, sets=[list(sizes)]), budget=ln.zcdp(1e6), relation="add_remove"
+    )
+    rows = pd.DataFrame({name: np.zeros(1000, dtype=int) for name in sizes})
+    found = execute(made.terms, rows, None, entropy=NoNoise()).marginal(*sizes)
+    assert found.reshape(-1)[0] == pytest.approx(1000, abs=1e-6)
+
+
+def test_noise_beyond_integers_is_refused_before_anything_is_spent():
+    question = ln.Marginals({"a": 3, "b": 3}, way=2, weights=[1e100, 1e100, 1e-100])
+    with pytest.raises(PlanError, match="beyond what integers hold"):
+        ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
+
+
+def test_round_noise_counts_the_marginals_that_move():
+    one = ln.Marginals({"a": 1, "b": 2}, way=1, outside={"b": 0, "a": 0})
+    made = ln.plan(one, budget=ln.zcdp(0.5), relation="substitute", size=3)
+    assert made.terms.isotropic == pytest.approx(math.sqrt(2))
+
+
+@pytest.mark.parametrize(
+    "cell", [(("a",), (99,)), (("a", "b"), (0,)), (("a",), (0.5,)), (("a",), (True,))]
+)
+def test_cells_that_do_not_exist_are_refused(cell):
+    with pytest.raises(QuestionError):
+        plan().release(ROWS).total([cell])

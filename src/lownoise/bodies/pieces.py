@@ -366,6 +366,8 @@ def _ball_hint(image: Vector) -> Vector:
 
 def _trust_region(image: Vector, away: Vector) -> tuple[Vector, float, float]:
     """Return the farthest u of the ball, its multiplier λ, and κ."""
+    if not len(image):
+        return np.zeros(image.shape[1]), 0.0, 0.0
     axes, lengths, turned = np.linalg.svd(image, full_matrices=False)
     w = np.square(lengths)
     pull = lengths * (axes.T @ away)

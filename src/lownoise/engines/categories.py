@@ -9,6 +9,7 @@ the declared sizes alone.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.integer]
 
+_POINT_ZERO = r"^(-?[0-9]+)\.0$"
 _WHOLE = 1 << 22  # cells of a table that is kept instead of its rows
+_MOST_AXES = 32
 _FEW_ROWS = 1 << 13  # so few are counted for many sets at once
 _AT_ONCE = 1 << 16  # codes that stay in the cache
 
@@ -122,7 +125,7 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
         EngineError: where reading rows failed; the text is the same for every cause.
     """
     sizes = tuple(a.size for a in attributes)
-    whole = math.prod(sizes) <= _WHOLE
+    whole = math.prod(sizes) <= _WHOLE and len(sizes) <= _MOST_AXES
     counts = np.zeros(math.prod(sizes), dtype=np.int64) if whole else None
     parts: list[list[Codes]] = []
     count = 0
@@ -173,8 +176,8 @@ def each_batch(
 
 
 def _column(column: Any, *, text: bool) -> Any:  # noqa: ANN401
-    if text:
-        return column.cast("string")
+    if text and column.type().is_string():
+        return column
     return column.try_cast("float64") if column.type().is_string() else column.cast("float64")
 
 
@@ -190,7 +193,7 @@ def cells_of(attribute: Attribute, column: Any) -> Integers:  # noqa: ANN401 (py
 
     Args:
         attribute: its categories.
-        column: an Arrow array of texts where the categories are texts, else of floats.
+        column: an Arrow array of floats, or of texts where the categories are texts.
 
     Examples:
         >>> import pyarrow as pa
@@ -204,9 +207,11 @@ def cells_of(attribute: Attribute, column: Any) -> Integers:  # noqa: ANN401 (py
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if attribute.texts:
-        listed = pa.array(attribute.labels, type=pa.string())
-        found = pc.index_in(column.cast(pa.string()), value_set=listed)
+    if attribute.texts and not pa.types.is_floating(column.type):
+        listed = pa.array([_spelled(str(label)) for label in attribute.labels or ()])
+        # a whole number is spelled alike, whatever a missing value beside it made of its column
+        spelled = pc.replace_substring_regex(column.cast(pa.string()), _POINT_ZERO, r"\1")
+        found = pc.index_in(spelled, value_set=listed)
         cells: Integers = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     else:
         values: Vector = column.to_numpy(zero_copy_only=False).astype(np.float64)
@@ -216,13 +221,28 @@ def cells_of(attribute: Attribute, column: Any) -> Integers:  # noqa: ANN401 (py
     return cells
 
 
+def _spelled(text: str) -> str:
+    return re.sub(_POINT_ZERO, r"\1", text)
+
+
+def _number(label: float | str) -> float:
+    """Return the number that a label is, or spells as numbers are spelled; else not a number."""
+    if not isinstance(label, str):
+        return label
+    try:
+        number = float(label)
+    except ValueError:
+        return math.nan
+    return number if _spelled(repr(number)) == _spelled(label) else math.nan
+
+
 def _numbered(attribute: Attribute, values: Vector) -> Integers:
     """Return the place of each number among the declared ones, −1 where it is none of them."""
     with np.errstate(invalid="ignore"):
         if attribute.labels is None:
             known = (values >= 0) & (values < attribute.categories) & (values == np.floor(values))
             return np.where(known, values, -1.0).astype(np.int64)
-        labels = np.array(attribute.labels, dtype=np.float64)
+        labels = np.array([_number(label) for label in attribute.labels])
         order = np.argsort(labels)
         place = np.minimum(np.searchsorted(labels[order], values), labels.size - 1)
         found: Integers = np.where(labels[order][place] == values, order[place], -1)

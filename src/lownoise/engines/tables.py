@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -16,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lownoise.engines.text import open_text
-from lownoise.errors import TableError
+from lownoise.errors import EngineError, TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _PARQUET = (".parquet", ".pq")
 _DATABASE = (".duckdb", ".db")
@@ -46,7 +48,7 @@ def open_table(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: 
         raise TableError("columns whose names differ only in case; rename one of them")
     try:
         connection, opened = _opened(table, columns)
-    except TableError:
+    except (TableError, EngineError):
         raise
     except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
         raise TableError(
@@ -204,21 +206,58 @@ def _arrow(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
         _require(names, columns)
         places = [names.index(c) for c in columns]
         series = [table.iloc[:, place] for place in places]
-        return pa.table({c: _pandas_column(s, c) for c, s in zip(columns, series, strict=True)})
+        for c, s in zip(columns, series, strict=True):
+            _require_kind(s.dtype, c)
+        with _reading(table):
+            return pa.table({c: _pandas_column(s) for c, s in zip(columns, series, strict=True)})
     if hasattr(table, "__arrow_c_stream__"):
         try:
-            arrow = pa.table(table)
+            reader = pa.RecordBatchReader.from_stream(table)
+            schema = reader.schema
         except Exception:  # noqa: BLE001 (Arrow's own text may quote a value)
             raise TableError("table does not convert to Arrow; give a path or a frame") from None
-        _require(list(arrow.column_names), columns)
-        return pa.table({c: _arrow_column(arrow.column(c), c) for c in columns})
+        _require(list(schema.names), columns)
+        for c in columns:
+            _require_arrow(schema.field(c).type, c)
+        with _reading(table):
+            arrow = reader.read_all()
+            return pa.table({c: _arrow_column(arrow.column(c)) for c in columns})
     raise TableError(
         f"table={type(table).__name__} is no table; give a path, a pandas DataFrame or an Arrow "
         "table",
     )
 
 
-def _pandas_column(series: Any, name: str) -> Any:  # noqa: ANN401
+@contextmanager
+def _reading(table: Any) -> Iterator[None]:  # noqa: ANN401
+    """Turn what can go wrong from here on into one error that gives no spend back.
+
+    The schema is known, so whatever fails now may depend on a value; so may a warning.
+    """
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except Exception:  # noqa: BLE001 (the text may quote a value)
+        raise EngineError(
+            f"table={named(table)} could not be read, and a spend on it stays reserved; check that "
+            "all of its rows can be",
+        ) from None
+
+
+def _require_kind(kind: Any, name: str) -> None:  # noqa: ANN401
+    """Refuse a pandas column of a type that holds no numbers and no text."""
+    import numpy as np
+    import pandas as pd
+
+    text = isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object)
+    if not text and getattr(kind, "kind", "O") not in "iufb":
+        raise _no_numbers(name, kind)
+
+
+def _pandas_column(series: Any) -> Any:  # noqa: ANN401
     """Return the column by its declared type; one of objects or categories is text."""
     import numpy as np
     import pandas as pd
@@ -226,30 +265,35 @@ def _pandas_column(series: Any, name: str) -> Any:  # noqa: ANN401
 
     kind = series.dtype
     if isinstance(kind, np.dtype) and kind.kind in "iufb":
-        return _arrow_column(pa.array(series.to_numpy(dtype=_NATIVE[kind.kind])), name)
+        return _arrow_column(pa.array(series.to_numpy(dtype=_NATIVE[kind.kind])))
     if isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object):
         return pa.array([_text(item) for item in series], type=pa.string())
-    if getattr(kind, "kind", "O") in "iufb":  # nullable and Arrow-backed numbers
-        try:
-            return _arrow_column(pa.array(series, from_pandas=True), name)
-        except Exception:  # noqa: BLE001 (Arrow's own text may quote a value)
-            raise _no_numbers(name, kind) from None
-    raise _no_numbers(name, kind)
+    return _arrow_column(pa.array(series, from_pandas=True))  # nullable, or backed by Arrow
 
 
 _NATIVE = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool"}
 
 
-def _arrow_column(column: Any, name: str) -> Any:  # noqa: ANN401
-    """Return the column if its type holds numbers or text, half floats and null made floats."""
+def _arrow_column(column: Any) -> Any:  # noqa: ANN401
+    """Return the column, half floats and null made floats."""
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    kind = column.type
-    if pa.types.is_float16(kind) or pa.types.is_null(kind):
+    if pa.types.is_float16(column.type) or pa.types.is_null(column.type):
         return column.cast(pa.float64())
+    return column
+
+
+def _require_arrow(kind: Any, name: str) -> None:  # noqa: ANN401
+    """Refuse an Arrow column of a type that holds no numbers and no text."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
     known = (
+        pa.types.is_float16,
+        pa.types.is_null,
         pa.types.is_integer,
         pa.types.is_floating,
         pa.types.is_boolean,
@@ -260,7 +304,6 @@ def _arrow_column(column: Any, name: str) -> Any:  # noqa: ANN401
     )
     if not any(is_kind(kind) for is_kind in known):
         raise _no_numbers(name, kind)
-    return column
 
 
 def _no_numbers(name: str, kind: object) -> TableError:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading delimited text so that no field of a well-formed file can speak for another row.
 
-Bytes are decoded as Latin-1, in which every byte is a letter. A record ends at a line feed, in CSV
-outside quotes (RFC 4180); tab-separated text has no quotes. A carriage return before the line feed
-goes, one anywhere else is a space. Short rows lack their last fields, surplus fields are ignored,
-an empty line is a record only where there is one column, and a field too long to spell a number is
-missing. There is nothing here that a value could stop.
+Bytes are decoded as UTF-8, and what is none becomes a letter of its own. A record ends at a line
+feed, in CSV outside quotes (RFC 4180); tab-separated text has no quotes. A carriage return before
+the line feed goes, one anywhere else is a space. Short rows lack their last fields, surplus fields
+are ignored, an empty line is a record only where there is one column, and a field too long to
+spell a number is missing. There is nothing here that a value could stop.
 """
 
 from __future__ import annotations

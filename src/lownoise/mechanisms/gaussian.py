@@ -92,6 +92,13 @@ class GaussianMechanism:
     def __post_init__(self) -> None:
         if self.size is not None and self.query.drops_missing:
             raise PlanError("dropping rows would change the public size; use a stand-in")
+        whole = isinstance(self.size, int) and not isinstance(self.size, bool) and self.size >= 1
+        counted = self.relation == "add_remove"
+        # a size that is not public must never be compared with a table's
+        if counted == (self.count_step is None) or (
+            self.size is not None if counted else not whole
+        ):
+            raise PlanError("size and count_step do not fit the relation; plan again")
 
     @cached_property
     def event(self) -> GaussianEvent:

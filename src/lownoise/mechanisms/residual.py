@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _STEPS = 20  # log2 of a standard deviation in grid steps, where counts leave room
 _ROOM = 62  # bits of an integer
+_FAR = 64.0  # deviations: farther no normal number of fewer than 2000 bits lies
 _ROWS = 40  # log2 of the number of rows that fits in any case
 _CHUNK = 1 << 16  # cells that are noised at once, in the cache
 _SPARE = 1e-9  # of the noise: less than that is left where it is
@@ -83,6 +84,17 @@ class ResidualMechanism:
     size: int | None
     deviations: Vector
     steps: Vector
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.size, int) and not isinstance(self.size, bool) and self.size >= 1
+        if self.size is not None if self.relation == "add_remove" else not whole:
+            raise PlanError("size does not fit the relation; plan again")
+        rows = np.array([2.0 ** (len(orbit) / 2) for orbit in self.orbits.residuals])
+        if not np.all(self.deviations * rows / self.steps < 2.0**_ROOM / _FAR):
+            raise PlanError(
+                "noise of some marginal is beyond what integers hold; give a larger budget, or "
+                "weights that are nearer to each other",
+            )
 
     @cached_property
     def event(self) -> GaussianEvent:
@@ -200,7 +212,7 @@ def residual_mechanism(
         parameter: μ > 0.
 
     Raises:
-        PlanError: where a residual space that needs noise has none.
+        PlanError: where a residual space that needs noise has none, or more than integers hold.
     """
 
     def scaled(factor: float) -> ResidualMechanism:
@@ -210,9 +222,7 @@ def residual_mechanism(
             relation=relation,
             size=size,
             deviations=frozen(deviations),
-            steps=frozen(
-                np.array([_step(d, o) for d, o in zip(deviations, orbits.residuals, strict=True)])
-            ),
+            steps=grid_steps(deviations),
         )
 
     factor = 1 / parameter
@@ -229,9 +239,14 @@ def residual_mechanism(
     return mechanism
 
 
-def _step(deviation: float, orbit: tuple[int, ...]) -> float:
+def grid_steps(deviations: Vector) -> Vector:
+    """Return the unit of each orbit's integers that goes with its deviation, shape (r,)."""
+    return frozen(np.array([_step(deviation) for deviation in deviations.tolist()]))
+
+
+def _step(deviation: float) -> float:
     """Return a power of two, at most 1: fine beside the noise, and coarse enough for all counts."""
     if not deviation:
         return 1.0
-    finest = _ROOM - _ROWS - len(orbit)
-    return 2.0 ** -min(max(_STEPS - math.frexp(deviation)[1], 0), finest)
+    # a row adds 0, 1 or −1 to each integer
+    return 2.0 ** -min(max(_STEPS - math.frexp(deviation)[1], 0), _ROOM - _ROWS)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
     from lownoise.residuals.orbits import Orbits
 
-_SLACK = 2.0**-40  # outward; sums of 10^7 products of a few rounded numbers are far closer
+_SLACK = 2.0**-40  # outward; pairwise sums of 10^7 products of a few rounded numbers are closer
 _WHOLE = 2**22  # patterns: so many are all looked at
 _FEW = 12  # costly patterns that are told
 _PARTS = 3 * 10**7  # bounds times residual orbits
@@ -54,7 +54,7 @@ def largest_cost_up(orbits: Orbits, variances: Vector, relation: str) -> float:
     if not np.all(np.isfinite(rates)):
         return math.inf
     _, bound = costs.worst(rates)
-    return bound * (1 + _SLACK) + _SLACK * float(rates @ costs.most)
+    return bound * (1 + _SLACK) + _SLACK * float(np.sum(rates * costs.most))
 
 
 def _quotients(amounts: Vector, variances: Vector) -> float:
@@ -158,7 +158,7 @@ class PatternCosts:
         found = loose.search(kept)
         least = loose.least(kept, found[0])
         patterns = np.array([loose.pattern(agree) for agree in found[:_FEW]])
-        bound = 2 * (float(kept @ self.orbits.trace) - least)
+        bound = 2 * (float(np.sum(kept * self.orbits.trace)) - least)
         if bound > float(self.at(patterns[:1])[0] @ kept) * (1 + _LOOSE):
             bound = min(bound, self._branches(kept, _PARTS // 10)[1])
         return patterns, bound
@@ -186,7 +186,7 @@ class PatternCosts:
         low = np.argpartition(flat, _FEW)[:_FEW] if flat.size > _FEW else np.arange(flat.size)
         low = low[np.argsort(flat[low], kind="stable")]
         patterns = np.stack(np.unravel_index(low, values.shape), axis=1).astype(np.int64)
-        return patterns, 2 * (float(rates @ self.orbits.trace) - float(flat[low[0]]))
+        return patterns, 2 * (float(np.sum(rates * self.orbits.trace)) - float(flat[low[0]]))
 
     def _branches(self, rates: Vector, parts: int | None = None) -> tuple[Integers, float]:
         """Fix the number of differing attributes type by type, the most promising branch first."""
@@ -208,11 +208,11 @@ class PatternCosts:
             high.append(corners.max(axis=0))
         low.reverse()
         high.reverse()
-        total = float(rates @ self.orbits.trace)
+        total = float(np.sum(rates * self.orbits.trace))
 
         def bound(product: Vector, depth: int) -> float:
             least = np.minimum(product * low[depth], product * high[depth])
-            return 2 * (total - float(rates @ least))
+            return 2 * (total - float(np.sum(rates * least)))
 
         best = np.array(self.orbits.members, dtype=np.int64)  # all differ
         highest = float((self.at(best[None]) @ rates)[0])

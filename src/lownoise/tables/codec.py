@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from lownoise.certificate.residual import ResidualDual
 from lownoise.codec import order_from, promises
 from lownoise.encoding import expect, numbers
 from lownoise.errors import FileError
-from lownoise.mechanisms import ResidualMechanism
+from lownoise.mechanisms.residual import ResidualMechanism, grid_steps
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.residuals import marginal_orbits
 from lownoise.tables.terms import TableTerms
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from lownoise.workloads import Attribute
 
 KIND = "marginals"
-_FINEST = 2.0**-22
 
 
 def terms_to_dict(terms: TableTerms) -> dict[str, Any]:
@@ -86,8 +86,8 @@ def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
     silent = np.array([sized and not orbit for orbit in orbits.residuals])
     if np.any(deviations[~silent] <= 0) or np.any(deviations[silent] != 0):
         raise FileError("noise.deviations are not all above 0")
-    if any(math.frexp(s)[0] != 0.5 or not _FINEST <= s <= 1 for s in steps.tolist()):  # noqa: PLR2004
-        raise FileError("noise.steps are not powers of two from 2^-22 to 1")
+    if not np.array_equal(steps, grid_steps(deviations)):
+        raise FileError("noise.steps are not those of the deviations")
     terms = TableTerms(
         question=question,
         budget=budget_from_dict(fields["budget"]),
@@ -103,6 +103,8 @@ def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
     )
     if not terms.mechanism.event.mu <= terms.parameter:
         raise FileError("noise is too small for the budget")
+    if json.dumps(terms_to_dict(terms), sort_keys=True) != json.dumps(fields, sort_keys=True):
+        raise FileError("terms say something that they do not mean")
     return terms
 
 

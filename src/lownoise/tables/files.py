@@ -6,11 +6,13 @@ The integers are written first, the document last and whole: a folder without it
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -60,18 +62,33 @@ def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
             integers = np.lib.format.open_memmap(
                 folder / INTEGERS, mode="w+", dtype=np.int64, shape=(length,)
             )
-            with (folder / INTEGERS).open("r+b") as file:  # a full disk must show here, not later
-                os.posix_fallocate(file.fileno(), 0, file.seek(0, os.SEEK_END))
+            _fill(folder / INTEGERS)
         except OSError as error:
             raise FileError(
                 f"folder={folder} has no room for {length:,} integers ({error.strerror}); "
                 "give a disk that has",
             ) from None
         yield integers
-        integers.flush()
     except BaseException:
-        _remove(folder)
+        if not (folder / DOCUMENT).exists():  # what has its document is a release, and paid for
+            _remove(folder)
         raise
+
+
+def _fill(file: Path) -> None:
+    """Take the disk space of a file now: a full disk must show here, not when it is written."""
+    with file.open("r+b") as opened:
+        length = opened.seek(0, os.SEEK_END)
+        try:
+            os.posix_fallocate(opened.fileno(), 0, length)
+        except (AttributeError, OSError) as error:  # not every system knows how
+            if getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+                raise
+            data = np.lib.format.open_memmap(file, mode="r").offset
+            for start in range(opened.seek(data), length, _PIECE):
+                opened.write(bytes(min(_PIECE, length - start)))
+            opened.flush()
+            os.fsync(opened.fileno())
 
 
 def _make(folder: Path) -> None:
@@ -86,16 +103,46 @@ def _make(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    for name in (INTEGERS, DOCUMENT):
-        (folder / name).unlink(missing_ok=True)
-    folder.rmdir()
+    (folder / INTEGERS).unlink(missing_ok=True)
+    with suppress(OSError):  # something else lies there
+        folder.rmdir()
+
+
+@final
+@dataclass(frozen=True)
+class Stated:
+    """What a release's document says beside its terms."""
+
+    spend: Spend | None
+    created: str
+    versions: dict[str, str]
+    sha256: str
+
+    @classmethod
+    def read(cls, fields: dict[str, Any]) -> Stated:
+        """Return it, checked.
+
+        Raises:
+            FileError: where a field is not what `seal` writes.
+        """
+        paid, versions, held = fields["spend"], fields["versions"], fields["integers"]
+        spend = None if paid is None else Spend(paid["dataset"], paid["number"])
+        texts = [fields["created"], *versions, *versions.values(), held["sha256"]]
+        if spend is not None:
+            texts.append(spend.dataset)
+            whole = isinstance(spend.number, int) and not isinstance(spend.number, bool)
+            if not whole or spend.number < 1 or len(paid) > 2:  # noqa: PLR2004
+                raise FileError("spend.number is no number of an entry")
+        if held["file"] != INTEGERS or not all(isinstance(text, str) for text in texts):
+            raise FileError("release states a field that is no text")
+        return cls(spend, fields["created"], versions, held["sha256"])
 
 
 def save(release: TableRelease, path: str | PathLike[str]) -> None:
     """Write a release to a new folder."""
     with room(path, release.integers.size) as integers:
         integers[:] = release.integers
-        seal(release, path)
+        seal(replace(release, integers=integers), path)
 
 
 def seal(release: TableRelease, path: str | PathLike[str]) -> None:
@@ -113,6 +160,10 @@ def seal(release: TableRelease, path: str | PathLike[str]) -> None:
         "versions": release.versions,
         "derived": derived(release.terms),
     }
+    if isinstance(release.integers, np.memmap):
+        release.integers.flush()
+    with (Path(path) / INTEGERS).open("rb") as file:  # before the document says that they are there
+        os.fsync(file.fileno())
     codec.write(Path(path) / DOCUMENT, codec.dump("release", content))
 
 
@@ -141,19 +192,24 @@ def read_document(path: str | PathLike[str]) -> str:
 
 
 def load(path: str | PathLike[str]) -> TableRelease:
-    """Return the release in a folder; its integers stay on disk until they are read."""
+    """Return the release in a folder, its integers on disk, once they are those that it says."""
     text = read_document(path)
 
     def read() -> TableRelease:
         fields = codec.load("release", text)
-        terms = terms_from_dict(fields["terms"])
-        paid = fields["spend"]
+        terms, stated = terms_from_dict(fields["terms"]), Stated.read(fields)
+        integers = _integers(Path(path), terms.mechanism.length)
+        if digest(integers) != stated.sha256:
+            raise FileError(
+                f"folder={Path(path)} has other integers than were released; "
+                "restore integers.npy from a copy",
+            )
         return TableRelease(
             terms=terms,
-            integers=_integers(Path(path), terms.mechanism.length),
-            spend=None if paid is None else Spend(str(paid["dataset"]), int(paid["number"])),
-            created=str(fields["created"]),
-            versions={str(k): str(v) for k, v in fields["versions"].items()},
+            integers=integers,
+            spend=stated.spend,
+            created=stated.created,
+            versions=stated.versions,
         )
 
     return codec.guarded(read)
@@ -171,9 +227,3 @@ def _integers(folder: Path, length: int) -> Integers:
         )
     whole: Integers = found
     return whole
-
-
-def unchanged(release: TableRelease, path: str | PathLike[str]) -> bool:
-    """Return whether the integers are those that the document was written for."""
-    stated = codec.guarded(lambda: codec.load("release", read_document(path))["integers"])
-    return bool(stated["sha256"] == digest(release.integers))

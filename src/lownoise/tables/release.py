@@ -156,8 +156,8 @@ class TableRelease:
         """
         if not cells:
             raise QuestionError("cells is empty; give at least one cell")
-        value = sum(float(self.marginal(*names)[tuple(place)]) for names, place in cells)
         variance = sum(self.covariance(a, b) for a in cells for b in cells)
+        value = sum(float(self.marginal(*names)[tuple(place)]) for names, place in cells)
         return value, float(np.sqrt(max(variance, 0.0)))
 
     def save(self, path: str | PathLike[str]) -> None:

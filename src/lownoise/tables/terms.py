@@ -175,7 +175,12 @@ class TableTerms:
         """
         if self.size is None:
             return math.sqrt(self.question.count) / self.parameter
-        moving = self.question.count - self.question.asked(())
+        orbits = self.orbits
+        moving = sum(
+            orbits.copies(orbit)
+            for orbit in orbits.asked
+            if any(orbits.sizes[kind] > 1 for kind in orbit)
+        )
         return math.sqrt(2 * moving) / self.parameter
 
     def histogram(self, chosen: Sequence[int]) -> float:
@@ -226,8 +231,14 @@ class TableTerms:
         found = {}
         for i in chosen:
             attribute = self.question.attributes[i]
-            attribute.label(by_name[attribute.name])
-            found[i] = int(by_name[attribute.name])
+            cell_number = by_name[attribute.name]
+            if isinstance(cell_number, bool) or not isinstance(cell_number, (int, np.integer)):
+                raise QuestionError(
+                    f"cell={cell_number!r} of {attribute.name!r} is no whole number; give one from "
+                    f"0 to {attribute.size - 1}",
+                )
+            attribute.label(int(cell_number))
+            found[i] = int(cell_number)
         return chosen, found
 
     @property

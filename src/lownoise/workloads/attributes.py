@@ -63,7 +63,7 @@ class Attribute:
         if self.labels is None:
             return str(cell)
         label = self.labels[cell]
-        return label if isinstance(label, str) else f"{label:.17g}"
+        return label if isinstance(label, str) else repr(label).removesuffix(".0")
 
 
 def attributes(
@@ -94,14 +94,31 @@ def attributes(
     for name in sizes:
         if not isinstance(name, str) or not _printable(name):
             raise QuestionError(f"sizes has the name {name!r}; give the name of a column, a text")
+    folded: dict[str, str] = {}
+    for name in sizes:
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            raise QuestionError(
+                f"sizes has names {other!r} and {name!r} that differ only in case; rename one",
+            )
     policies = _policies(outside, sizes)
     return tuple(_attribute(name, given, policies[name]) for name, given in sizes.items())
 
 
 def _printable(name: str) -> bool:
-    # neither a lone surrogate nor a NUL can name a column in a file
-    kept = name.encode("utf-8", "replace").decode()
-    return bool(name) and "\0" not in name and kept == name
+    return bool(name) and _storable(name)
+
+
+def _storable(text: str) -> bool:
+    # neither a lone surrogate nor a NUL can stand in a file
+    return "\0" not in text and text.encode("utf-8", "replace").decode() == text
+
+
+def _float(item: float | np.integer | np.floating | np.bool_) -> float:
+    try:
+        return float(item)
+    except OverflowError:
+        return math.inf
 
 
 def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]:
@@ -148,12 +165,16 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
         )
     texts = [item for item in listed if isinstance(item, str)]
     if texts and len(texts) == len(listed):
+        if not all(map(_storable, texts)):
+            raise QuestionError(
+                f"sizes[{name!r}] lists a text that no file can hold; give texts of letters",
+            )
         found: tuple[str, ...] | tuple[float, ...] = tuple(texts)
     else:
         numbers = [
-            float(item)
+            _float(item)
             for item in listed
-            if isinstance(item, (bool, int, float, np.number, np.bool_))
+            if isinstance(item, (bool, int, float, np.integer, np.floating, np.bool_))
         ]
         if len(numbers) != len(listed) or not all(map(math.isfinite, numbers)) or not numbers:
             raise QuestionError(
@@ -161,8 +182,9 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
                 "give one kind",
             )
         found = tuple(numbers)
-    if len(set(found)) < len(found):
-        twice = next(c for i, c in enumerate(found) if c in found[:i])
+    spelled = [c.removesuffix(".0") if isinstance(c, str) else c for c in found]
+    if len(set(spelled)) < len(found):
+        twice = next(c for i, c in enumerate(found) if spelled[i] in spelled[:i])
         raise QuestionError(f"sizes[{name!r}] lists {twice!r} twice; list each category once")
     return found
 
@@ -176,7 +198,8 @@ def _cell(
     if isinstance(policy, str) and policy in POLICIES:
         return categories if policy == "extra" else None
     known: Sequence[object] = range(categories) if labels is None else labels
-    if isinstance(policy, bool) or policy not in known:
+    plain = isinstance(policy, (str, int, float, np.integer, np.floating))
+    if not plain or isinstance(policy, bool) or policy not in known:
         raise QuestionError(
             f"outside[{name!r}]={policy!r} is no policy and no category; "
             'give "extra", "drop" or one of the declared categories',

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
 _MOST_MARGINALS = 10**7
-_MOST_CELLS = 10**8  # of one marginal, which is counted in memory
+_MOST_CELLS = 3 * 10**7  # of one marginal, which is counted and noised in memory
+_MOST_ATTRIBUTES = 16  # of one marginal: it has 2^16 residual spaces
 _LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
@@ -168,8 +169,13 @@ def _check_cells(
         if cells > _MOST_CELLS:
             names = tuple(declared[i].name for i in sorted(places))
             raise QuestionError(
-                f"Marginals asks for {names}, of {cells:,} cells; ask for at most 10^8 in one "
+                f"Marginals asks for {names}, of {cells:,} cells; ask for at most 3·10^7 in one "
                 "marginal, by fewer attributes or wider categories",
+            )
+        if sum(declared[i].size > 1 for i in places) > _MOST_ATTRIBUTES:
+            raise QuestionError(
+                f"Marginals asks for a marginal of {len(places)} attributes; ask for at most "
+                f"{_MOST_ATTRIBUTES} in one",
             )
 
 
