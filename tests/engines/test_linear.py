@@ -14,6 +14,7 @@ from lownoise.engines import parities
 from lownoise.engines.histogram import Histogram, read_histogram
 from lownoise.engines.parities import bits_of, read_bits
 from lownoise.errors import TableError
+from lownoise.workloads.universe import universe_of
 
 
 @pytest.mark.parametrize("rows", [0, 1, 63, 64, 65, 130, 1000])
@@ -44,6 +45,9 @@ def test_batches_of_rows_add_up(tmp_path):
         signs = 1 - 2 * table
         assert bits.count == n
         assert bits.parities([2])[-1] == (signs[:, 1] * signs[:, 2]).sum()
+        universe = universe_of({"a": 2, "b": 2, "c": 2})
+        cells = np.bincount(table @ [4, 2, 1], minlength=8)
+        assert np.array_equal(read_histogram(universe, source).counts, cells)
 
 
 def test_totals_do_not_overflow():

@@ -10,6 +10,7 @@ import pytest
 import lownoise as ln
 from lownoise.certificate.parity import ParityDual, parity_lower_bound
 from lownoise.errors import PlanError
+from lownoise.mechanisms import parity_mechanism, query_mechanism
 from lownoise.residuals.parities import parity_costs
 
 SIZES = {"add_remove": None, "substitute": 100}
@@ -260,3 +261,31 @@ def test_large_matrices_are_planned():
 def test_what_does_not_fit_is_refused(question, options, said):
     with pytest.raises(PlanError, match=said):
         ln.plan(question, budget=ln.zcdp(1), **options)
+
+
+@pytest.mark.parametrize("relation", SIZES)
+@pytest.mark.parametrize("kind", ["queries", "parity"])
+def test_noise_that_is_too_wide_or_too_narrow_is_scaled_to_the_budget(kind, relation):
+    W = MATRICES["random"]
+    asked = queries(W) if kind == "queries" else ln.Parity(["a", "b"], [1, 2], outside=0)
+    made = planned(asked, relation).terms.mechanism
+    for factor in (1 / 7, 7.0):
+        if kind == "queries":
+            own = (asked, relation, made.size, made.answer_noise.scaled(factor), 1.0)
+            found = query_mechanism(*own, made.grid.coordinates)
+            assert np.allclose(found.answer_noise.dense(), made.answer_noise.dense(), rtol=1e-6)
+        else:
+            found = parity_mechanism(asked, relation, made.size, factor * made.deviations**2, 1.0)
+        assert 1 - 1e-8 <= found.event.mu <= 1
+
+
+@pytest.mark.parametrize("kind", ["queries", "parity"])
+def test_the_lower_bound_is_that_of_the_relation(kind):
+    asked = queries(LOW) if kind == "queries" else ln.Parity(["a", "b"], [1, 2], outside=0)
+    for relation, spread in (
+        ("add_remove", math.exp(2 * 0.3) - 1),
+        ("substitute", 2 * math.exp(2 * 0.3) - 2 * math.exp(-0.3)),
+    ):
+        made = planned(asked, relation, rho=0.3)
+        least = made.certificate.lower * math.sqrt(2 * 0.3)  # at μ = 1
+        assert made.lower_bound == pytest.approx(least / math.sqrt(spread), rel=1e-9)

@@ -86,6 +86,10 @@ def test_any_numbers_are_within_the_grid(relation):
     released = execute(made.terms, ROWS, None, entropy=NoNoise())
     histogram = read_histogram(asked.universe, ROWS).counts
     assert np.allclose(released.estimate, matrix @ histogram, rtol=0, atol=1e-8)
+    grid = made.terms.mechanism.grid
+    about = (matrix.T - grid.coordinates.start)[:, grid.coordinates.pivots] / grid.step
+    assert np.max(np.abs(grid.codes - about)) <= 0.5 + 1e-3
+    assert np.max(np.abs(about - np.rint(about))) > 0.01  # the numbers are not on the grid
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -190,7 +190,8 @@ class QueryMechanism:
     def answers(self, integers: tuple[int, ...]) -> Vector:
         """Return the released answers, shape (m,).
 
-        Float arithmetic on what is already public; relative error about 1e-16.
+        Float arithmetic on what is already public. A query that follows from others does so for
+        each record within 1e-9 of its own numbers, and as a rule within their last digits.
         """
         summed = np.array([float(k) for k in integers]) * self.grid.step
         chosen = self.grid.coordinates
