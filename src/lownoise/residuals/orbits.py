@@ -21,7 +21,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -181,7 +181,7 @@ def _numbered(values: Iterable[object]) -> list[int]:
 
 
 def _interchangeable(
-    sizes: Sequence[object], sets: Sequence[tuple[int, ...]], weights: Sequence[float]
+    sizes: Sequence[Any], sets: Sequence[tuple[int, ...]], weights: Sequence[float]
 ) -> list[int]:
     """Return the type of each attribute: equal where an exchange changes no weighted set.
 

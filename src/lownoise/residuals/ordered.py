@@ -66,9 +66,9 @@ class Block:
     @cached_property
     def records(self) -> Vector:
         """The coordinates of a record in each joint category, shape (K, r): 0 or 1."""
-        found = np.ones((1, 1))
+        found: Vector = np.ones((1, 1))
         for size in self.sizes:
-            found = np.kron(found, _corners(size))
+            found = np.asarray(np.kron(found, _corners(size)), np.float64)
         return frozen(np.ascontiguousarray(found[self.corners].T))
 
     def rows(self, span: Span, parts: Sequence[Vector]) -> tuple[Vector, Vector]:
@@ -82,7 +82,7 @@ class Block:
             Shape (k, r) and (k,), k the product of how many sums there are along each; the second
             is 0 where the total is a coordinate.
         """
-        found = np.ones((1, 1))
+        found: Vector = np.ones((1, 1))
         for axis, size in enumerate(self.sizes):
             if axis in span:
                 own = parts[span.index(axis)]
@@ -90,7 +90,7 @@ class Block:
             else:
                 own = np.zeros((1, size))
                 own[0, 0] = 1.0
-            found = np.kron(found, own)
+            found = np.asarray(np.kron(found, own), np.float64)
         total = np.zeros(len(found)) if 0 in self.corners else found[:, 0]
         return found[:, self.corners], total
 

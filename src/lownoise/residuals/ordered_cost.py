@@ -74,6 +74,8 @@ def ordered_cost_up(blocks: Blocks, factors: Sequence[Vector]) -> float:
         >>> round(ordered_cost_up(found, [2 * np.eye(3)]), 9)  # the total and an indicator: 2/4
         0.5
     """
+    if not blocks.blocks:
+        return 0.0  # the number of records alone, which is public
     images = [whitened(b, f) for b, f in zip(blocks.blocks, factors, strict=True)]
     if not all(math.isfinite(off) for _, off in images):
         return math.inf

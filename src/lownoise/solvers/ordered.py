@@ -218,7 +218,7 @@ class _Search:
         self.lower, self.upper, self.steps = 0.0, math.inf, 0
         self.patterns, self.pairs = self._first()
         self.weights = np.full(len(self.pairs), 1 / len(self.pairs))
-        self.roots = np.full(count, 1 / count)
+        self.roots = np.full(count, 1 / max(count, 1))
         self.images: list[Vector] = []
         self.best: tuple[Vector, ...] | None = None
         self.dual: OrderedDual
@@ -265,7 +265,9 @@ class _Search:
             [np.zeros((K - 1, kinds), dtype=np.int64), np.tile(members, (K, 1)), single]
         )
         pairs = np.vstack([chain, np.stack([every, every[::-1]], axis=1), middle])
-        _, kept = np.unique(np.hstack([patterns, np.sort(pairs, axis=1)]), axis=0, return_index=True)
+        _, kept = np.unique(
+            np.hstack([patterns, np.sort(pairs, axis=1)]), axis=0, return_index=True
+        )
         return patterns[kept], pairs[kept]
 
     @property
@@ -274,6 +276,9 @@ class _Search:
 
     def run(self) -> str:
         """Search until both sides meet; return how it ended."""
+        if not self.blocks.blocks:  # the number of records alone, which is public
+            self.best, self.dual = (), self._evidence()
+            return SOLVED
         for _ in range(_MOST_LISTS):
             found = self._solve()
             if self.gap <= self.rtol or self.costs is None:
@@ -336,13 +341,7 @@ class _Search:
     def _take(self, step: _Step) -> None:
         """Take in a step: its evidence as it is, its noise measured on all changes."""
         self.weights, self.roots, state, _ = step
-        cells = self._cells(self.roots)
-        dual = OrderedDual(
-            cells=cells,
-            patterns=self.patterns,
-            pairs=self.pairs,
-            chances=frozen(self.weights.copy()),
-        )
+        dual = self._evidence()
         lower = ordered_lower_bound(dual, self.blocks, self.order)
         if lower > self.lower or self.best is None:
             self.lower, self.dual = lower, dual
@@ -359,6 +358,14 @@ class _Search:
             self.best = tuple(frozen(math.sqrt(cost) * f) for f in factors)
         if self.progress is not None:
             self.progress(Progress(self.steps, self.lower, self.upper))
+
+    def _evidence(self) -> OrderedDual:
+        return OrderedDual(
+            cells=self._cells(self.roots),
+            patterns=self.patterns,
+            pairs=self.pairs,
+            chances=frozen(self.weights.copy()),
+        )
 
     def _cells(self, roots: Vector) -> tuple[Vector, ...]:
         """Return the weight on each answer in one unordered cell."""

@@ -234,9 +234,7 @@ class _Search:
         variables = len(patterns) + (self.problem.count if self.problem.exponent else 0)
         small = variables <= _MOST_DENSE
         most = _MOST_STEPS if small else _MOST_ROUNDS
-        steps = (
-            _newton_steps(program, weights, roots) if small else rounds(program, weights, roots)
-        )
+        steps = _newton_steps(program, weights, roots) if small else rounds(program, weights, roots)
         status = STUCK
         try:
             for taken, step in enumerate(steps):

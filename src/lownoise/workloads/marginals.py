@@ -145,6 +145,11 @@ class Marginals:
         """
         return _indices(names, [a.name for a in self.attributes], "names")
 
+    def order(self, names: Sequence[str]) -> list[int]:
+        """Return the places of `names` in their rising order."""
+        chosen = self.index(names)
+        return [chosen.index(self.index([name])[0]) for name in names]
+
     def asked(self, chosen: Sequence[int]) -> bool:
         """Return whether the marginal of these attributes is one of the question's."""
         return len(chosen) <= self.way if self.way is not None else tuple(chosen) in self.chosen
