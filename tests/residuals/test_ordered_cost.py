@@ -12,7 +12,9 @@ from lownoise.residuals import ChangeCosts, ordered_blocks, ordered_cost, ordere
 
 QUESTIONS = {
     "one": ln.Marginals({"a": 2, "t": 4, "b": 2}, way=2, ordered={"t": "prefix"}),
-    "no pairs": ln.Marginals({"t": 3, "u": 3, "a": 2}, way=1, ordered={"t": "prefix", "u": "range"}),
+    "no pairs": ln.Marginals(
+        {"t": 3, "u": 3, "a": 2}, way=1, ordered={"t": "prefix", "u": "range"}
+    ),
     "two": ln.Marginals(
         {"t": 3, "a": 3, "u": 2, "b": 3},
         sets=[["t", "a"], ["u", "a", "b"], ["u", "t"]],

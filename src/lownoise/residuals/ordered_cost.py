@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 _SLACK = 2.0**-40  # outward; sums of products of a few rounded numbers are far closer
 MOST_PATTERNS = 1 << 16
 _CHUNK = 1 << 22  # patterns times pairs that are looked at at once
-_FEW = 24  # costly changes that are told
+_FEW = 24  # costly changes that are told, where there are fewer categories
+_EACH = 3  # of them with one category
+_COSTLY = 0.5  # of the greatest cost
 
 
 def whitened(block: Block, factor: Vector) -> tuple[Vector, float]:
@@ -148,16 +150,23 @@ class ChangeCosts:
         order = np.argsort(-reach, kind="stable")
         agreeing = self.agreeing(self.patterns)
         step = max(_CHUNK // len(self.patterns), 1)
-        kept: list[tuple[float, int, int]] = []
+        values, worst = np.full(order.size, -np.inf), np.zeros(order.size, dtype=np.int64)
+        highest = -np.inf
         for start in range(0, order.size, step):
             pairs = order[start : start + step]
-            if kept and reach[pairs[0]] <= kept[0][0]:
+            if reach[pairs[0]] <= highest:
                 break  # no pair that is left can cost more
-            values = base[pairs] - 2 * (agreeing @ crossed[:, pairs])
-            best = np.argmax(values, axis=0)  # the worst pattern of each pair
-            top = values[best, np.arange(pairs.size)]
-            kept += [(float(top[j]), int(best[j]), int(pairs[j])) for j in np.argsort(-top)[:_FEW]]
-            kept = sorted(kept, reverse=True)[:_FEW]
-        chosen = [(p, x[j], y[j]) for _, p, j in kept]
-        patterns = self.patterns[[p for p, _, _ in chosen]]
-        return patterns, np.array([(a, b) for _, a, b in chosen], dtype=np.int64), kept[0][0]
+            costs = base[pairs] - 2 * (agreeing @ crossed[:, pairs])
+            worst[pairs] = np.argmax(costs, axis=0)
+            values[pairs] = costs[worst[pairs], np.arange(pairs.size)]
+            highest = max(highest, float(np.max(values[pairs])))
+        # a few of each category, so that what is told is not all alike
+        seen, chosen = np.zeros(K, dtype=np.int64), []
+        for j in np.argsort(-values, kind="stable").tolist():
+            if len(chosen) >= max(K, _FEW) or not values[j] > _COSTLY * highest:
+                break
+            if min(seen[x[j]], seen[y[j]]) < _EACH:
+                seen[[x[j], y[j]]] += 1
+                chosen.append(j)
+        pairs = np.stack([x[chosen], y[chosen]], axis=1).astype(np.int64)
+        return self.patterns[worst[chosen]], pairs, highest

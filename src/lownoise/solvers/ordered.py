@@ -39,6 +39,7 @@ _NEW_SHARE = 0.2  # of all weight, for changes that were just found
 _LEAST_SHARE = 1e-4  # for one that is kept
 _DROPPED = 1e-7  # of the mean weight: a change that is no longer listed
 _INNER = 0.3  # of rtol, for the changes at hand
+_ROUGH, _ROUGHEST = 0.05, 0.02  # of the gap on all changes, and at most
 _JITTER = 1e-13
 _SHORT = "stopped with a gap; the bounds hold, declare fewer ordered categories or raise rtol"
 
@@ -215,7 +216,7 @@ class _Search:
         self.problem = Problem(
             queries=np.ones(count), order=order, moves=False, floor=min(_FLOOR, _INNER * rtol)
         )
-        self.lower, self.upper, self.steps = 0.0, math.inf, 0
+        self.lower, self.upper, self.steps, self.fine = 0.0, math.inf, 0, False
         self.patterns, self.pairs = self._first()
         self.weights = np.full(len(self.pairs), 1 / len(self.pairs))
         self.roots = np.full(count, 1 / max(count, 1))
@@ -283,8 +284,12 @@ class _Search:
             found = self._solve()
             if self.gap <= self.rtol or self.costs is None:
                 return SOLVED if self.gap <= self.rtol else found
-            if not self._price():
+            if self._price():
+                self.fine = False
+            elif self.fine:
                 return found if found != SOLVED else STUCK
+            else:
+                self.fine = True
         return _SHORT
 
     def _price(self) -> bool:
@@ -313,12 +318,16 @@ class _Search:
         answers = 0 if self.order <= 2 else self.problem.count  # noqa: PLR2004
         small = answers + len(self.pairs) <= _MOST_DENSE
         most = _MOST_STEPS if small else _MOST_ROUNDS
+        # while changes are missing, a list need not be solved to the end
+        aim = _INNER * self.rtol
+        if self.costs is not None and not self.fine:
+            aim = max(aim, min(_ROUGH * self.gap, _ROUGHEST))
         status, step = STUCK, None
         try:
             for taken, now in enumerate(_steps(program, self.weights, self.roots, small=small)):
                 step = now
                 self._tell(step)
-                if step[3] <= _INNER * self.rtol or taken >= most:
+                if step[3] <= aim or taken >= most:
                     status = SOLVED if taken < most else _SHORT
                     break
         except np.linalg.LinAlgError:
