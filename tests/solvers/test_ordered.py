@@ -13,7 +13,7 @@ from lownoise.errors import PlanError
 from lownoise.residuals import marginal_orbits, ordered_blocks, ordered_cost_up
 from lownoise.solvers import ordered
 from lownoise.solvers.ordered import solve_ordered
-from lownoise.workloads.ordered import answer_rows
+from lownoise.workloads.ordered import answer_rows, answers_along
 
 CASES = {
     "alone": ln.Marginals({"t": 8}, sets=[["t"]], ordered={"t": "prefix"}),
@@ -213,7 +213,7 @@ def test_range_and_prefix_counts_come_from_their_cells():
     cells = rng.integers(0, 9, (3, 5, 2)).astype(float)
     for order in ("prefix", "range"):
         rows = answer_rows(order, 5)
-        found = ordered_answers(cells, order)
+        found = answers_along(cells, 1, order)
         assert np.array_equal(found, np.einsum("rk,akb->arb", rows, cells))
     first_last = list(itertools.combinations_with_replacement(range(5), 2))
     assert [np.flatnonzero(r)[[0, -1]].tolist() for r in answer_rows("range", 5)] == [
@@ -221,7 +221,9 @@ def test_range_and_prefix_counts_come_from_their_cells():
     ]
 
 
-def ordered_answers(cells, order):
-    from lownoise.workloads.ordered import answers_along
-
-    return answers_along(cells, 1, order)
+def test_a_list_that_is_full_says_so(monkeypatch):
+    monkeypatch.setattr(ordered, "_MOST_WORK", 1)
+    question = ln.Marginals({"t": 12, "a": 2, "b": 3}, way=2, ordered={"t": "prefix"})
+    lower, upper, found = bounds(question, 2.0, "substitute", 1e-9)
+    assert "binds" in found.status
+    assert 1e-9 < upper / lower - 1 < 0.3

@@ -33,13 +33,15 @@ ORDERS = [{"t": "prefix"}, {"t": "range", "one": "prefix"}, {"t": "prefix", "u":
 REPEATS = 60_000
 
 
-def plan(relation="add_remove", ordered=None, rho=0.5, order=2.0, **asked):
+def plan(relation="add_remove", ordered=None, rho=0.5, order=2.0, rtol=1e-6, **asked):
     asked = asked or {"way": 2}
     size = N if relation == "substitute" else None
     question = ln.Marginals(
         SIZES, outside="extra", ordered={"t": "prefix"} if ordered is None else ordered, **asked
     )
-    return ln.plan(question, budget=ln.zcdp(rho), relation=relation, size=size, order=order)
+    return ln.plan(
+        question, budget=ln.zcdp(rho), relation=relation, size=size, order=order, rtol=rtol
+    )
 
 
 class NoNoise:
@@ -61,7 +63,7 @@ def exact(made, *names):
     "asked", [{"way": 3}, {"way": 0}, {"sets": [["t", "b"], ["u"], ["a", "one"]]}], ids=str
 )
 def test_without_noise_the_counts_are_exact(relation, ordered, asked):
-    made = plan(relation, ordered, **asked)
+    made = plan(relation, ordered, rtol=0.02, **asked)
     released = execute(made.terms, ROWS, None, entropy=NoNoise())
     question = made.terms.question
     listed = list(released.marginals())
@@ -91,7 +93,7 @@ def test_names_may_come_in_any_order():
 
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_answers_agree_on_what_they_share(relation):
-    released = plan(relation, {"t": "prefix", "u": "prefix"}, way=3).release(ROWS)
+    released = plan(relation, {"t": "prefix", "u": "prefix"}, rtol=0.02, way=3).release(ROWS)
     tu = released.marginal("t", "u")
     assert np.allclose(tu.sum(axis=1), released.marginal("t"))
     assert np.allclose(released.marginal("a", "t", "u").sum(axis=0), tu)
@@ -161,7 +163,7 @@ def draws(made, names, seed):
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("ordered", ORDERS[::2], ids=str)
 def test_counts_are_unbiased_with_the_promised_covariance(relation, ordered):
-    made = plan(relation, ordered, sets=[["t", "a"], ["u", "a"], ["t", "u"], []])
+    made = plan(relation, ordered, rtol=1e-3, sets=[["t", "a"], ["u", "a"], ["t", "u"], []])
     names = [("a", "t"), ("u",), ("t", "u")]
     found = draws(made, names, 8)
     cells = [
@@ -231,7 +233,7 @@ def test_the_cost_is_the_budget_and_the_mean_over_intervals_holds():
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("ordered", ORDERS, ids=str)
 def test_a_plan_and_a_release_come_back_from_their_files(relation, ordered, tmp_path):
-    made = plan(relation, ordered, order=4.0)
+    made = plan(relation, ordered, order=4.0, rtol=1e-3)
     again = type(made).from_json(made.to_json())
     assert again.to_json() == made.to_json()
     assert again.certificate == made.certificate
@@ -280,6 +282,6 @@ def test_orders_that_are_none_are_refused():
     ):
         with pytest.raises(QuestionError, match=said):
             ln.Marginals(SIZES, way=2, ordered=ordered)
+    question = ln.Marginals({"t": 4, "a": 2}, way=2, ordered={"t": "prefix"})
     with pytest.raises(PlanError, match="drop"):
-        question = ln.Marginals({"t": 4, "a": 2}, way=2, ordered={"t": "prefix"})
         ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=N)

@@ -161,7 +161,8 @@ class ChangeCosts:
             values[pairs] = costs[worst[pairs], np.arange(pairs.size)]
             highest = max(highest, float(np.max(values[pairs])))
         # a few of each category, so that what is told is not all alike
-        seen, chosen = np.zeros(K, dtype=np.int64), []
+        chosen: list[int] = []
+        seen = np.zeros(K, dtype=np.int64)
         for j in np.argsort(-values, kind="stable").tolist():
             if len(chosen) >= max(K, _FEW) or not values[j] > _COSTLY * highest:
                 break

@@ -37,10 +37,15 @@ _MOST_ROUNDS = 1000  # of the multiplicative rule, where there are more variable
 _MOST_LISTS = 60  # of changes
 _NEW_SHARE = 0.2  # of all weight, for changes that were just found
 _LEAST_SHARE = 1e-4  # for one that is kept
-_DROPPED = 1e-7  # of the mean weight: a change that is no longer listed
+_DROPPED = 1e-3  # of the mean weight: a change that is no longer listed
 _INNER = 0.3  # of rtol, for the changes at hand
 _ROUGH, _ROUGHEST = 0.05, 0.02  # of the gap on all changes, and at most
+_MOST_WORK = 4e8  # changes, squared, times coordinates
 _JITTER = 1e-13
+_FULL = (
+    "stopped: nearly every pair of ordered categories binds; the bounds hold, declare fewer "
+    "categories or raise rtol"
+)
 _SHORT = "stopped with a gap; the bounds hold, declare fewer ordered categories or raise rtol"
 
 
@@ -219,6 +224,9 @@ class _Search:
         self.lower, self.upper, self.steps, self.fine = 0.0, math.inf, 0, False
         self.patterns, self.pairs = self._first()
         self.weights = np.full(len(self.pairs), 1 / len(self.pairs))
+        self.fixed = len(self.pairs)
+        width = sum(block.length for block in blocks.blocks)
+        self.most = max(2 * self.fixed, int(math.sqrt(_MOST_WORK / max(width, 1))))
         self.roots = np.full(count, 1 / max(count, 1))
         self.images: list[Vector] = []
         self.best: tuple[Vector, ...] | None = None
@@ -286,8 +294,8 @@ class _Search:
                 return SOLVED if self.gap <= self.rtol else found
             if self._price():
                 self.fine = False
-            elif self.fine:
-                return found if found != SOLVED else STUCK
+            elif self.fine or len(self.pairs) >= self.most:
+                return _FULL if len(self.pairs) >= self.most else STUCK
             else:
                 self.fine = True
         return _SHORT
@@ -298,14 +306,19 @@ class _Search:
         patterns, pairs, _ = self.costs.worst(self.images)
         known = set(map(tuple, np.hstack([self.patterns, self.pairs]).tolist()))
         known |= set(map(tuple, np.hstack([self.patterns, self.pairs[:, ::-1]]).tolist()))
+        if len(self.pairs) >= self.most:
+            return False
         rows = np.hstack([patterns, pairs])
         fresh = np.array([r for r in rows.tolist() if tuple(r) not in known], dtype=np.int64)
         if not len(fresh) or tuple(rows[0].tolist()) in known:
             return False
         kinds = self.patterns.shape[1]
-        self.patterns = np.vstack([self.patterns, fresh[:, :kinds]])
-        self.pairs = np.vstack([self.pairs, fresh[:, kinds:]])
         mean = float(np.mean(self.weights))
+        # the first changes stay: they move every block in every direction
+        kept = (self.weights > _DROPPED * mean) | (np.arange(self.weights.size) < self.fixed)
+        self.weights = self.weights[kept]
+        self.patterns = np.vstack([self.patterns[kept], fresh[:, :kinds]])
+        self.pairs = np.vstack([self.pairs[kept], fresh[:, kinds:]])
         kept = np.maximum(self.weights, _LEAST_SHARE * mean) * (1 - _NEW_SHARE)
         share = _NEW_SHARE * float(np.sum(self.weights)) / len(fresh)
         self.weights = np.append(kept, np.full(len(fresh), share))
