@@ -187,14 +187,16 @@ class OrderedMechanism:
         span = self._span(ordered)
         if sets[0] not in self.place:  # the number of records alone
             return np.full((len(sets), 1), float(self.size or 0))
-        places = [self.place[chosen] for chosen in sets]
-        space = places[0][1]
-        k = self._block_at[space.orbit]
-        plain = np.asarray(integers)  # pieces of a mapped file are slow to make
-        found = np.stack([plain[start : start + space.length] for start, _ in places])
-        own = found.reshape(len(sets), *(n - 1 for n in space.sizes), space.width) * self.steps[k]
-        rows, total = self.blocks.blocks[k].rows(span, self.blocks.cell_parts(span))
-        return np.asarray(own @ rows.T + total * (self.size or 0))
+        rows: dict[int, tuple[Vector, Vector]] = {}
+        found = []
+        for start, space in (self.place[chosen] for chosen in sets):
+            k = self._block_at[space.orbit]
+            if k not in rows:
+                rows[k] = self.blocks.blocks[k].rows(span, self.blocks.cell_parts(span))
+            own = np.asarray(integers[start : start + space.length]) * self.steps[k]
+            own = own.reshape([*(n - 1 for n in space.sizes), space.width])
+            found.append(own @ rows[k][0].T + rows[k][1] * (self.size or 0))
+        return np.stack(found)
 
 
 def ordered_mechanism(
