@@ -60,7 +60,15 @@ def exact(made, *names):
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("ordered", ORDERS, ids=str)
 @pytest.mark.parametrize(
-    "asked", [{"way": 3}, {"way": 0}, {"sets": [["t", "b"], ["u"], ["a", "one"]]}], ids=str
+    "asked",
+    [
+        {"way": 3},
+        {"way": 0},
+        {"sets": [["t", "b"], ["u"], ["a", "one"]]},
+        # a has as many cells as u where that is not ordered, and another block
+        {"sets": [["t", "b"], ["t", "u"], ["u", "a"], ["b", "one"]], "weights": [1, 9, 2, 3]},
+    ],
+    ids=str,
 )
 def test_without_noise_the_counts_are_exact(relation, ordered, asked):
     made = plan(relation, ordered, rtol=0.02, **asked)
