@@ -126,8 +126,8 @@ def _(domain: AbstractClampedDomain) -> Coordinates:
 @coordinates.register(Product)
 def _(domain: Product) -> Coordinates:
     own = [coordinates(part) for part in domain.parts]
-    for k, (part, found) in enumerate(zip(domain.parts, own, strict=True)):
-        if found.embed is None and not np.all(part.upper > part.lower):
+    for k, (found, at) in enumerate(zip(own, domain.program.blocks, strict=True)):
+        if found.embed is None and not np.all(domain.upper[at] > domain.lower[at]):
             raise DomainError(
                 f"product.domains[{k}] has a coordinate that never moves, and a product with lists "
                 "or intersections needs width in all of them; leave that column out",

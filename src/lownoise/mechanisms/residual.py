@@ -14,7 +14,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, TypeVar, final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from lownoise.samplers import prepare, rounded_gaussian
 from lownoise.shapes.differences import DifferenceFactor, differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lownoise.arrays import Integers, Vector
     from lownoise.engines.categories import Records
@@ -42,6 +42,20 @@ _CHUNK = 1 << 16  # cells that are noised at once, in the cache
 _SPARE = 1e-9  # of the noise: less than that is left where it is
 
 
+Sums = tuple["Sequence[int]", "Sequence[Vector]"]  # ordered attributes; the cells of each sum
+
+
+class Revealing(Protocol):
+    """What knows what one run reveals."""
+
+    @property
+    def event(self) -> GaussianEvent:
+        """What one run reveals."""
+
+
+M = TypeVar("M", bound=Revealing)
+
+
 @final
 @dataclass(frozen=True)
 class Space:
@@ -52,17 +66,100 @@ class Space:
         sizes: n of each attribute, in the order of A.
         orbit: which residual orbit they belong to.
         start: the place of the first integer.
+        width: how many integers each centred direction has.
     """
 
     sets: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
     orbit: int
     start: int
+    width: int = 1
 
     @property
     def length(self) -> int:
         """How many integers each of them has."""
-        return math.prod(n - 1 for n in self.sizes)
+        return math.prod(n - 1 for n in self.sizes) * self.width
+
+    @property
+    def pieces(self) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
+        """The sets that are noised at once, each with the place of its first integer."""
+        many = max(_CHUNK // (math.prod(self.sizes) * self.width), 1)
+        starts = range(0, len(self.sets), many)
+        return [(self.start + k * self.length, self.sets[k : k + many]) for k in starts]
+
+
+def laid_out(orbits: Orbits, widths: Sequence[int]) -> tuple[Space, ...]:
+    """Return the spaces of all residual orbits, in the order of their integers.
+
+    Args:
+        orbits: the residual orbits.
+        widths: how many integers a centred direction of each has, 0 for an orbit left out.
+    """
+    found, start = [], 0
+    for place, (orbit, width) in enumerate(zip(orbits.residuals, widths, strict=True)):
+        if not width:
+            continue
+        by_sizes: defaultdict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
+        for chosen in _sets(orbits, orbit):
+            sizes = tuple(int(orbits.sizes[orbits.kinds[i]]) for i in chosen)
+            by_sizes[sizes].append(chosen)
+        for sizes, sets in by_sizes.items():
+            space = Space(tuple(sets), sizes, place, start, width)
+            start += len(sets) * space.length
+            found.append(space)
+    return tuple(found)
+
+
+def where(spaces: Sequence[Space]) -> dict[tuple[int, ...], tuple[int, Space]]:
+    """Return where the integers of each residual space begin, and its space."""
+    return {
+        chosen: (space.start + k * space.length, space)
+        for space in spaces
+        for k, chosen in enumerate(space.sets)
+    }
+
+
+def check_size(size: int | None, count: int) -> None:
+    """Refuse a table that has not the public number of rows.
+
+    Raises:
+        TableError: as said.
+    """
+    if size is not None and count != size:
+        raise TableError(
+            f"size={size} but the table has {count} rows; where one record changes "
+            "the number of records is public: give it exactly",
+        )
+
+
+def check_public(size: int | None, relation: str) -> None:
+    """Refuse a size that is not public: it must never be compared with a table's.
+
+    Raises:
+        PlanError: as said, or where a public size is no whole number from 1.
+    """
+    whole = isinstance(size, int) and not isinstance(size, bool) and size >= 1
+    if size is not None if relation == "add_remove" else not whole:
+        raise PlanError("size does not fit the relation; plan again")
+
+
+def check_room(deviations: Vector, inside: Sequence[int], steps: Vector) -> None:
+    """Refuse noise that integers do not hold.
+
+    Args:
+        deviations: σ of the noise on the cells of each kind of space, shape (r,).
+        inside: how many differences are taken of each.
+        steps: the unit of the integers, shape (r,).
+
+    Raises:
+        PlanError: as said.
+    """
+    rows = 2.0 ** (np.array(inside, dtype=np.float64) / 2)
+    if not np.all(deviations * rows / steps < 2.0**_ROOM / _FAR):
+        raise PlanError(
+            "noise of some marginal is beyond what integers hold; give a larger budget, or "
+            "weights that are nearer to each other",
+        )
 
 
 @final
@@ -86,15 +183,9 @@ class ResidualMechanism:
     steps: Vector
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.size, int) and not isinstance(self.size, bool) and self.size >= 1
-        if self.size is not None if self.relation == "add_remove" else not whole:
-            raise PlanError("size does not fit the relation; plan again")
-        rows = np.array([2.0 ** (len(orbit) / 2) for orbit in self.orbits.residuals])
-        if not np.all(self.deviations * rows / self.steps < 2.0**_ROOM / _FAR):
-            raise PlanError(
-                "noise of some marginal is beyond what integers hold; give a larger budget, or "
-                "weights that are nearer to each other",
-            )
+        check_public(self.size, self.relation)
+        inside = [len(orbit) for orbit in self.orbits.residuals]
+        check_room(self.deviations, inside, self.steps)
 
     @cached_property
     def event(self) -> GaussianEvent:
@@ -110,19 +201,9 @@ class ResidualMechanism:
     @cached_property
     def spaces(self) -> tuple[Space, ...]:
         """All residual spaces, in the order of their integers."""
-        found, start = [], 0
-        for place, orbit in enumerate(self.orbits.residuals):
-            if self.size is not None and not orbit:
-                continue  # the number of records is public
-            by_sizes: defaultdict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
-            for chosen in _sets(self.orbits, orbit):
-                sizes = tuple(int(self.orbits.sizes[self.orbits.kinds[i]]) for i in chosen)
-                by_sizes[sizes].append(chosen)
-            for sizes, sets in by_sizes.items():
-                space = Space(tuple(sets), sizes, place, start)
-                start += len(sets) * space.length
-                found.append(space)
-        return tuple(found)
+        # the number of records is not released where it is public
+        kept = [int(self.size is None or len(orbit) > 0) for orbit in self.orbits.residuals]
+        return laid_out(self.orbits, kept)
 
     @property
     def length(self) -> int:
@@ -132,11 +213,7 @@ class ResidualMechanism:
     @cached_property
     def place(self) -> dict[tuple[int, ...], tuple[int, Space]]:
         """Where the integers of each residual space begin, and its space."""
-        return {
-            chosen: (space.start + k * space.length, space)
-            for space in self.spaces
-            for k, chosen in enumerate(space.sets)
-        }
+        return where(self.spaces)
 
     def check(self, count: int) -> None:
         """Refuse a table that the promise does not cover.
@@ -144,11 +221,7 @@ class ResidualMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        if self.size is not None and count != self.size:
-            raise TableError(
-                f"size={self.size} but the table has {count} rows; where one record changes "
-                "the number of records is public: give it exactly",
-            )
+        check_size(self.size, count)
 
     def run(self, records: Records, *, entropy: Entropy) -> Iterator[tuple[int, Integers]]:
         """Yield the noisy integers, piece by piece: where a piece begins, and the piece.
@@ -164,30 +237,57 @@ class ResidualMechanism:
         prepare(self.length)
         for space in self.spaces:
             deviation, step = self.deviations[space.orbit], self.steps[space.orbit]
-            many = max(_CHUNK // math.prod(space.sizes), 1)
-            for k in range(0, len(space.sets), many):
-                sets = space.sets[k : k + many]
+            for start, sets in space.pieces:
                 factor = DifferenceFactor(
                     scale=float(deviation / step), sizes=space.sizes, copies=len(sets)
                 )
                 noisy = rounded_gaussian(factor, entropy=entropy)
                 exact = differences(records.marginals(sets), 1).reshape(-1) * int(1 / step)
-                yield space.start + k * space.length, noisy + exact
+                yield start, noisy + exact
 
-    def differences(self, sets: Sequence[tuple[int, ...]], integers: Integers) -> Vector:
-        """Return noisy differences of residual spaces of one shape, in records, (k, n₁ − 1, …).
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The attributes that are ordered."""
+        return ()
+
+    def follows(self, chosen: Sequence[int]) -> bool:
+        """Return whether the marginal of these attributes follows from the release."""
+        sizes = self.orbits.sizes[self.orbits.kinds]
+        kept = [i for i in chosen if sizes[i] > 1]
+        return self.orbits.orbit(kept) in self.orbits.place
+
+    def answer_variances(self) -> list[Vector]:
+        """Return the variances of the answers of each orbit of marginals in one unordered cell."""
+        return list(self.orbits.cell_variances(self.variances)[:, None])
+
+    def covariance(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:
+        """Return σ² of the residual space of `inside`: 0 where there is none.
+
+        Args:
+            inside: unordered attributes.
+            first: sums over categories of ordered attributes: none.
+            second: the same.
+        """
+        place = self.orbits.place.get(self.orbits.orbit(inside))
+        return np.array([0.0 if place is None else float(self.variances[place])])
+
+    def differences(
+        self, sets: Sequence[tuple[int, ...]], ordered: Sequence[int], integers: Integers
+    ) -> Vector:
+        """Return noisy differences of residual spaces of one shape, in records, (k, n₁ − 1, …, 1).
 
         Args:
             sets: the attributes A of each, rising.
+            ordered: attributes that are ordered: none.
             integers: the release, shape (length,).
         """
         if self.size is not None and not sets[0]:
-            return np.full(len(sets), float(self.size))
+            return np.full((len(sets), 1), float(self.size))
         places = [self.place[chosen] for chosen in sets]
         plain = np.asarray(integers)  # pieces of a mapped file are slow to make
         own = np.stack([plain[start : start + space.length] for start, space in places])
         found = own * self.steps[[space.orbit for _, space in places]][:, None]
-        return found.reshape(len(sets), *(n - 1 for n in places[0][1].sizes))
+        return found.reshape(len(sets), *(n - 1 for n in places[0][1].sizes), 1)
 
 
 def _sets(orbits: Orbits, orbit: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -225,6 +325,19 @@ def residual_mechanism(
             steps=grid_steps(deviations),
         )
 
+    return fitted(scaled, parameter)
+
+
+def fitted(scaled: Callable[[float], M], parameter: float) -> M:
+    """Return the mechanism with as little noise as reveals at most μ.
+
+    Args:
+        scaled: returns the mechanism with this many times the noise.
+        parameter: μ > 0.
+
+    Raises:
+        PlanError: where something that needs noise has none.
+    """
     factor = 1 / parameter
     mechanism = scaled(factor)
     if not math.isfinite(mechanism.event.mu):
@@ -241,10 +354,10 @@ def residual_mechanism(
 
 def grid_steps(deviations: Vector) -> Vector:
     """Return the unit of each orbit's integers that goes with its deviation, shape (r,)."""
-    return frozen(np.array([_step(deviation) for deviation in deviations.tolist()]))
+    return frozen(np.array([grid_step(deviation) for deviation in deviations.tolist()]))
 
 
-def _step(deviation: float) -> float:
+def grid_step(deviation: float) -> float:
     """Return a power of two, at most 1: fine beside the noise, and coarse enough for all counts."""
     if not deviation:
         return 1.0

@@ -11,11 +11,12 @@ from lownoise import codec
 from lownoise.arguments import checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
-from lownoise.mechanisms import residual_mechanism
+from lownoise.mechanisms import ordered_mechanism, residual_mechanism
 from lownoise.neighbours import RELATIONS
 from lownoise.planning.request import checked_size
 from lownoise.privacy import gaussian_parameter
-from lownoise.residuals import marginal_orbits
+from lownoise.residuals import marginal_orbits, ordered_blocks
+from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.residual import solve_residual
 from lownoise.tables import TableTerms
 from lownoise.tables.codec import derived, terms_from_dict, terms_to_dict
@@ -25,9 +26,13 @@ from lownoise.verification import Verification, verify
 if TYPE_CHECKING:
     from os import PathLike
 
+    from lownoise.arrays import Vector
     from lownoise.certificate import Certificate
+    from lownoise.mechanisms import OrderedMechanism, ResidualMechanism
     from lownoise.planning.request import Request
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Budget, Ledger
+    from lownoise.solvers.ordered import OrderedSolution
+    from lownoise.solvers.residual import ResidualSolution
     from lownoise.tables import TableRelease
     from lownoise.tables.terms import Cell
     from lownoise.terms import Cost
@@ -48,7 +53,9 @@ class TablePlan:
 
     @property
     def error(self) -> float:
-        """(E‖√weight·error‖_p²)^{1/2} over all cells of all marginals, in rows.
+        """(E‖√weight·error‖_p²)^{1/2} over all answers of all marginals, in rows.
+
+        An answer is a cell, or a count along the ordered attributes of a marginal.
 
         Exact at p = 2, where it is √(Σ weight × variance of a cell); a stated upper bound
         otherwise.
@@ -57,7 +64,7 @@ class TablePlan:
 
     @property
     def objective(self) -> float:
-        """‖√weight × standard deviation‖_p over all cells of all marginals."""
+        """‖√weight × standard deviation‖_p over all answers of all marginals."""
         return self.terms.objective
 
     @property
@@ -75,14 +82,20 @@ class TablePlan:
         """What the release reveals, from the final noise, rounded up."""
         return self.terms.cost
 
-    def standard_deviation(self, *names: str) -> float:
+    def standard_deviation(self, *names: str, answers: bool = False) -> float | Vector:
         """Return the standard deviation of the noise of each cell of a marginal, in rows.
+
+        Args:
+            names: of attributes.
+            answers: of each count along its ordered attributes, not of each cell.
+
+        Returns:
+            One number where no attribute is ordered, else an array like the marginal.
 
         Raises:
             QuestionError: where a name is unknown or the marginal does not follow from those asked.
         """
-        question = self.terms.question
-        return float(self.terms.variance(question.index(names)) ** 0.5)
+        return self.terms.standard_deviation(*names, answers=answers)
 
     def covariance(self, first: Cell, second: Cell) -> float:
         """Return the covariance of the noise of two cells, in rows².
@@ -165,16 +178,26 @@ def plan_marginals(question: Marginals, request: Request) -> TablePlan:
             'outside="extra"), or a category that stands in',
         )
     order, parameter = checked_order(request.order), gaussian_parameter(request.budget)
+    rtol, progress = checked_rtol(request.rtol), request.progress
+    if question.ordered:
+        blocks = ordered_blocks(question, public=size is not None)
+        along = solve_ordered(blocks, order, rtol, progress)
+        noise = ordered_mechanism(blocks, size, along.factors, parameter)
+        return _plan(question, request.budget, order, along, noise)
     orbits = marginal_orbits(question)
-    found = solve_residual(orbits, order, relation, checked_rtol(request.rtol), request.progress)
+    found = solve_residual(orbits, order, relation, rtol, progress)
     mechanism = residual_mechanism(orbits, relation, size, found.variances, parameter)
-    return TablePlan(
-        TableTerms(
-            question=question,
-            budget=request.budget,
-            order=order,
-            dual=found.dual,
-            mechanism=mechanism,
-        ),
-        status=found.status,
+    return _plan(question, request.budget, order, found, mechanism)
+
+
+def _plan(
+    question: Marginals,
+    budget: Budget,
+    order: float,
+    found: ResidualSolution | OrderedSolution,
+    mechanism: ResidualMechanism | OrderedMechanism,
+) -> TablePlan:
+    terms = TableTerms(
+        question=question, budget=budget, order=order, dual=found.dual, mechanism=mechanism
     )
+    return TablePlan(terms, status=found.status)

@@ -3,5 +3,18 @@
 
 from lownoise.residuals.cost import PatternCosts, largest_cost_up, pattern_costs
 from lownoise.residuals.orbits import Orbits, marginal_orbits
+from lownoise.residuals.ordered import Block, Blocks, ordered_blocks
+from lownoise.residuals.ordered_cost import ChangeCosts, ordered_cost_up
 
-__all__ = ["Orbits", "PatternCosts", "largest_cost_up", "marginal_orbits", "pattern_costs"]
+__all__ = [
+    "Block",
+    "Blocks",
+    "ChangeCosts",
+    "Orbits",
+    "PatternCosts",
+    "largest_cost_up",
+    "marginal_orbits",
+    "ordered_blocks",
+    "ordered_cost_up",
+    "pattern_costs",
+]

@@ -21,7 +21,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -144,8 +144,10 @@ def marginal_orbits(question: Marginals) -> Orbits:
         (166751, 4, 4)
     """
     sizes = [a.size for a in question.attributes]
+    # an ordered attribute is like no other
+    alike = [(a.size, i if a.ordered else -1) for i, a in enumerate(question.attributes)]
     if question.way is not None:
-        types = _numbered(sizes)
+        types = _numbered(alike)
         members = np.bincount(types)
         asked, weights = [], []
         for count in range(question.way + 1):
@@ -154,7 +156,7 @@ def marginal_orbits(question: Marginals) -> Orbits:
                     asked.append(orbit)
                     weights.append(float(question.weights[count]))
     else:
-        types = _interchangeable(sizes, question.chosen, question.weights.tolist())
+        types = _interchangeable(alike, question.chosen, question.weights.tolist())
         members = np.bincount(types)
         found = {
             tuple(sorted(types[i] for i in chosen)): weight
@@ -179,7 +181,7 @@ def _numbered(values: Iterable[object]) -> list[int]:
 
 
 def _interchangeable(
-    sizes: Sequence[int], sets: Sequence[tuple[int, ...]], weights: Sequence[float]
+    sizes: Sequence[Any], sets: Sequence[tuple[int, ...]], weights: Sequence[float]
 ) -> list[int]:
     """Return the type of each attribute: equal where an exchange changes no weighted set.
 

@@ -21,6 +21,7 @@ from lownoise.certificate.residual import ResidualDual, residual_lower_bound
 from lownoise.residuals import PatternCosts, largest_cost_up, pattern_costs
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 from lownoise.solvers.newton import Problem, newton, objective
+from lownoise.solvers.rounds import rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -233,9 +234,7 @@ class _Search:
         variables = len(patterns) + (self.problem.count if self.problem.exponent else 0)
         small = variables <= _MOST_DENSE
         most = _MOST_STEPS if small else _MOST_ROUNDS
-        steps = (
-            _newton_steps(program, weights, roots) if small else _rounds(program, weights, roots)
-        )
+        steps = _newton_steps(program, weights, roots) if small else rounds(program, weights, roots)
         status = STUCK
         try:
             for taken, step in enumerate(steps):
@@ -293,18 +292,3 @@ _Step = tuple["Vector", "Vector", _State, float]
 def _newton_steps(program: _Program, weights: Vector, roots: Vector) -> Iterator[_Step]:
     for iterate in newton(program, weights, roots):
         yield iterate.weights, iterate.roots, iterate.state, iterate.gap
-
-
-def _rounds(program: _Program, weights: Vector, roots: Vector) -> Iterator[_Step]:
-    """Multiply each weight by what it would gain: slow near the end, and a step costs little."""
-    e, order = program.problem.exponent, program.problem.order
-    w, v = weights, roots
-    while True:
-        state = program.at(w, v**e)
-        F, X, stretches = state.value, state.variances(), state.stretches()
-        lower = F / math.sqrt(state.mass * float(np.sum(v)) ** e)
-        upper = objective(X, order) * math.sqrt(float(np.max(stretches)))
-        yield w, v, state, upper / lower - 1
-        w = w * stretches / F
-        if e:
-            v = np.maximum(v**e * X / F, program.problem.floor / v.size)

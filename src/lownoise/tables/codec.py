@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,12 @@ import numpy as np
 from lownoise.certificate.residual import ResidualDual
 from lownoise.codec import order_from, promises
 from lownoise.encoding import expect, numbers
-from lownoise.errors import FileError
+from lownoise.errors import FileError, PlanError
+from lownoise.mechanisms import OrderedMechanism
 from lownoise.mechanisms.residual import ResidualMechanism, grid_steps
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.residuals import marginal_orbits
+from lownoise.tables.ordered import ordered_from_dict, ordered_to_dict
 from lownoise.tables.terms import TableTerms
 from lownoise.workloads import Marginals
 
@@ -29,7 +32,7 @@ KIND = "marginals"
 
 def terms_to_dict(terms: TableTerms) -> dict[str, Any]:
     """Return what was chosen, as JSON values."""
-    question, dual = terms.question, terms.dual
+    question = terms.question
     asked: dict[str, Any] = (
         {"sets": [list(chosen) for chosen in question.chosen]}
         if question.way is None
@@ -46,9 +49,21 @@ def terms_to_dict(terms: TableTerms) -> dict[str, Any]:
         "relation": terms.relation,
         "size": terms.size,
         "order": "inf" if math.isinf(terms.order) else terms.order,
+        **_noise(terms.mechanism, terms.dual),
+    }
+
+
+@singledispatch
+def _noise(mechanism: object, dual: object) -> dict[str, Any]:
+    raise PlanError(f"mechanism={type(mechanism).__name__} has no form in files; plan again")
+
+
+@_noise.register(ResidualMechanism)
+def _(mechanism: ResidualMechanism, dual: ResidualDual) -> dict[str, Any]:
+    return {
         "noise": {
-            "deviations": terms.mechanism.deviations.tolist(),
-            "steps": terms.mechanism.steps.tolist(),
+            "deviations": mechanism.deviations.tolist(),
+            "steps": mechanism.steps.tolist(),
         },
         "evidence": {
             "cells": dual.cells.tolist(),
@@ -58,12 +73,16 @@ def terms_to_dict(terms: TableTerms) -> dict[str, Any]:
     }
 
 
+_noise.register(OrderedMechanism, ordered_to_dict)
+
+
 def _attribute(attribute: Attribute) -> dict[str, Any]:
     labels = attribute.labels
     return {
         "name": attribute.name,
         "categories": attribute.categories if labels is None else list(labels),
         "outside": attribute.outside,
+        **({"ordered": attribute.ordered} if attribute.ordered else {}),
     }
 
 
@@ -73,33 +92,20 @@ def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
     expect("question.kind", asked["kind"], (KIND,))
     expect("relation", fields["relation"], ("substitute", "add_remove"))
     question = _question(asked)
-    orbits = marginal_orbits(question)
     size = fields["size"]
     sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
         raise FileError(f"size={size!r} does not fit the relation")
     if sized and question.drops:
         raise FileError("rows would be dropped from a table of public size")
-    r = len(orbits.residuals)
-    deviations = numbers(noise["deviations"], "noise.deviations", r)
-    steps = numbers(noise["steps"], "noise.steps", r)
-    silent = np.array([sized and not orbit for orbit in orbits.residuals])
-    if np.any(deviations[~silent] <= 0) or np.any(deviations[silent] != 0):
-        raise FileError("noise.deviations are not all above 0")
-    if not np.array_equal(steps, grid_steps(deviations)):
-        raise FileError("noise.steps are not those of the deviations")
+    read = ordered_from_dict if question.ordered else _residual_from_dict
+    mechanism, dual = read(question, size, noise, evidence)
     terms = TableTerms(
         question=question,
         budget=budget_from_dict(fields["budget"]),
         order=order_from(fields["order"]),
-        dual=_dual(evidence, orbits),
-        mechanism=ResidualMechanism(
-            orbits=orbits,
-            relation=fields["relation"],
-            size=size,
-            deviations=deviations,
-            steps=steps,
-        ),
+        dual=dual,
+        mechanism=mechanism,
     )
     if not terms.mechanism.event.mu <= terms.parameter:
         raise FileError("noise is too small for the budget")
@@ -108,12 +114,36 @@ def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
     return terms
 
 
+def _residual_from_dict(
+    question: Marginals, size: int | None, noise: dict[str, Any], evidence: dict[str, Any]
+) -> tuple[ResidualMechanism, ResidualDual]:
+    orbits = marginal_orbits(question)
+    r = len(orbits.residuals)
+    deviations = numbers(noise["deviations"], "noise.deviations", r)
+    silent = np.array([size is not None and not orbit for orbit in orbits.residuals])
+    if np.any(deviations[~silent] <= 0) or np.any(deviations[silent] != 0):
+        raise FileError("noise.deviations are not all above 0")
+    steps = numbers(noise["steps"], "noise.steps", r)
+    if not np.array_equal(steps, grid_steps(deviations)):
+        raise FileError("noise.steps are not those of the deviations")
+    mechanism = ResidualMechanism(
+        orbits=orbits,
+        relation="add_remove" if size is None else "substitute",
+        size=size,
+        deviations=deviations,
+        steps=steps,
+    )
+    return mechanism, _dual(evidence, orbits)
+
+
 def _question(asked: dict[str, Any]) -> Marginals:
-    sizes, outside = {}, {}
+    sizes, outside, ordered = {}, {}, {}
     for fields in asked["attributes"]:
         name, given, cell = fields["name"], fields["categories"], fields["outside"]
         count = given if isinstance(given, int) else len(given)
         sizes[name] = given
+        if "ordered" in fields:
+            ordered[name] = fields["ordered"]
         if cell is None:
             outside[name] = "drop"
         elif cell == count:
@@ -127,7 +157,7 @@ def _question(asked: dict[str, Any]) -> Marginals:
         chosen: dict[str, Any] = {"way": asked["way"]}
     else:
         chosen = {"sets": [[names[i] for i in places] for places in asked["sets"]]}
-    return Marginals(sizes, weights=asked["weights"], outside=outside, **chosen)
+    return Marginals(sizes, weights=asked["weights"], outside=outside, ordered=ordered, **chosen)
 
 
 def _dual(evidence: dict[str, Any], orbits: Orbits) -> ResidualDual:

@@ -14,6 +14,7 @@ from lownoise.arrays import frozen
 from lownoise.errors import QuestionError
 from lownoise.regions import normal_quantile
 from lownoise.shapes.differences import centered
+from lownoise.workloads.ordered import answers_along
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,27 +65,54 @@ class TableRelease:
             QuestionError: where a name is unknown or the marginal does not follow from what was
                 released.
         """
-        chosen = self.terms.question.index(names)
+        question = self.terms.question
+        return frozen(np.transpose(self._marginal(question.index(names)), question.order(names)))
+
+    def answers(self, *names: str) -> Vector:
+        """Return what was asked of the marginal of these attributes, one axis each.
+
+        Along an ordered attribute of n cells: with "prefix" the n counts of the cells up to each
+        one, with "range" the n(n + 1)/2 counts of the ranges [i … j], those from i = 0 first, each
+        by rising j. Along every other attribute its cells.
+
+        Raises:
+            QuestionError: as `marginal`.
+        """
+        question = self.terms.question
+        return frozen(np.transpose(self._answers(question.index(names)), question.order(names)))
+
+    def _marginal(self, chosen: tuple[int, ...]) -> Vector:
         self.terms.require(chosen)
-        found = self._marginals([chosen])[0]
-        order = [chosen.index(self.terms.question.index([n])[0]) for n in names]
-        return frozen(np.transpose(found, order))
+        return np.asarray(self._marginals([chosen])[0])
+
+    def _answers(self, chosen: tuple[int, ...]) -> Vector:
+        found = self._marginal(chosen)
+        for axis, i in enumerate(chosen):
+            order = self.terms.question.attributes[i].ordered
+            if order is not None:
+                found = answers_along(found, axis, order)
+        return found
 
     def _marginals(self, sets: Sequence[tuple[int, ...]]) -> Vector:
         """Return the counts by several sets of attributes of the same sizes, shape (k, n, …).
 
         T_B = Σ_{A⊆B} (centred table of A)·Π_{j∈B∖A} 1/nⱼ, an axis at a time: what is centred along
-        the axis, and the even spread of what is summed over it.
+        the axis, and the even spread of what is summed over it. The joint cells of ordered
+        attributes are one axis, the last.
         """
         mechanism, attributes = self.terms.mechanism, self.terms.question.attributes
+        axes = mechanism.axes
         sizes = [attributes[i].size for i in sets[0]]
+        plain = [j for j, i in enumerate(sets[0]) if i not in axes]
+        ordered = [i for i in sets[0] if i in axes]
         parts: dict[tuple[int, ...], Vector] = {}  # by places in the sets
-        for k in range(len(sizes) + 1):
-            for inside in itertools.combinations(range(len(sizes)), k):
+        for k in range(len(plain) + 1):
+            for inside in itertools.combinations(plain, k):
                 if all(sizes[j] > 1 for j in inside):
                     own_sets = [tuple(chosen[j] for j in inside) for chosen in sets]
-                    parts[inside] = mechanism.differences(own_sets, self.integers)
-        for j, size in reversed(list(enumerate(sizes))):
+                    parts[inside] = mechanism.differences(own_sets, ordered, self.integers)
+        for j in reversed(plain):
+            size = sizes[j]
             merged: dict[tuple[int, ...], Vector] = {}
             for inside in [key for key in parts if j not in key]:
                 # the axes before it are still differences, those after are done
@@ -97,7 +125,9 @@ class TableRelease:
                     merged[inside] = centered(own, axis)
                     merged[inside] += spread
             parts = merged
-        return parts[()]
+        last = [j for j in range(len(sizes)) if j not in plain]
+        table = parts[()].reshape(len(sets), *[sizes[j] for j in (*plain, *last)])
+        return np.transpose(table, [0, *(1 + (*plain, *last).index(j) for j in range(len(sizes)))])
 
     def marginals(self) -> Iterator[tuple[tuple[str, ...], Vector]]:
         """Yield every marginal that was asked for: names, and counts of shape (n, …).
@@ -105,20 +135,30 @@ class TableRelease:
         A few at a time: nothing but the released integers is held.
         """
         question = self.terms.question
-        sizes = [a.size for a in question.attributes]
-        alike = itertools.groupby(question.sets(), lambda chosen: [sizes[i] for i in chosen])
+        axes = self.terms.mechanism.axes
+        # an ordered attribute is like no other
+        like = [(a.size, i if i in axes else -1) for i, a in enumerate(question.attributes)]
+        alike = itertools.groupby(question.sets(), lambda chosen: [like[i] for i in chosen])
         for shape, run in alike:
-            while sets := list(itertools.islice(run, max(_AT_ONCE // math.prod(shape), 1))):
+            cells = math.prod(size for size, _ in shape)
+            while sets := list(itertools.islice(run, max(_AT_ONCE // cells, 1))):
                 for chosen, counts in zip(sets, self._marginals(sets), strict=True):
                     yield question.names(chosen), frozen(np.asarray(counts))
 
-    def standard_deviation(self, *names: str) -> float:
+    def standard_deviation(self, *names: str, answers: bool = False) -> float | Vector:
         """Return the standard deviation of the noise of each cell of a marginal, in rows.
+
+        Args:
+            names: of attributes.
+            answers: of each count that `answers` returns, not of each cell.
+
+        Returns:
+            One number where no attribute is ordered, else an array like `marginal` or `answers`.
 
         Raises:
             QuestionError: as `marginal`.
         """
-        return float(np.sqrt(self.terms.variance(self.terms.question.index(names))))
+        return self.terms.standard_deviation(*names, answers=answers)
 
     def covariance(self, first: Cell, second: Cell) -> float:
         """Return the covariance of the noise of two cells, in rows².

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -15,18 +15,20 @@ from lownoise.arrays import frozen
 from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import Certificate
 from lownoise.certificate.norms import SLACK, order_norm
-from lownoise.certificate.residual import residual_lower_bound
-from lownoise.errors import QuestionError
+from lownoise.certificate.ordered import OrderedDual, ordered_lower_bound
+from lownoise.certificate.residual import ResidualDual, residual_lower_bound
+from lownoise.errors import PlanError, QuestionError
+from lownoise.mechanisms import OrderedMechanism, ResidualMechanism
 from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
+from lownoise.residuals import marginal_orbits
 from lownoise.rounding import square_up
 from lownoise.terms import Cost, cost_of, error_bound
+from lownoise.workloads.ordered import answer_count, answer_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.arrays import Vector
-    from lownoise.certificate.residual import ResidualDual
-    from lownoise.mechanisms import ResidualMechanism
     from lownoise.residuals import Orbits
     from lownoise.workloads import Marginals
 
@@ -50,8 +52,8 @@ class TableTerms:
     question: Marginals
     budget: Budget
     order: float
-    dual: ResidualDual
-    mechanism: ResidualMechanism
+    dual: ResidualDual | OrderedDual
+    mechanism: ResidualMechanism | OrderedMechanism
 
     @property
     def relation(self) -> str:
@@ -65,7 +67,7 @@ class TableTerms:
 
     @property
     def orbits(self) -> Orbits:
-        """The marginals up to the exchange of attributes."""
+        """The marginals up to the exchange of attributes: their unordered parts."""
         return self.mechanism.orbits
 
     @cached_property
@@ -74,27 +76,27 @@ class TableTerms:
         return gaussian_parameter(self.budget)
 
     @cached_property
-    def cell_variances(self) -> Vector:
-        """The variance of a cell of each orbit of marginals, in records², shape (g,)."""
-        return frozen(self.orbits.cell_variances(self.mechanism.variances))
-
-    @cached_property
-    def _weighted(self) -> Vector:
-        return frozen(np.sqrt(self.orbits.weights * self.cell_variances))
+    def _weighted(self) -> tuple[Vector, Vector]:
+        """The deviations of the answers, each times √ω, and how often each occurs."""
+        variances = self.mechanism.answer_variances()
+        counts = [len(v) for v in variances]
+        weights = np.repeat(self.orbits.weights, counts)
+        copies = np.repeat(self.orbits.cells, counts)
+        return frozen(np.sqrt(weights * np.concatenate(variances))), frozen(copies)
 
     @cached_property
     def objective(self) -> float:
-        """‖√ω·(standard deviations)‖_p over all cells of all marginals."""
-        return order_norm(self._weighted, self.order, self.orbits.cells)
+        """‖√ω·(standard deviations)‖_p over all answers of all marginals."""
+        return order_norm(self._weighted[0], self.order, self._weighted[1])
 
     @cached_property
     def error(self) -> float:
-        """(E‖√ω·error‖_p²)^{1/2} over all cells: exact at p = 2, where it is √(Σ ω·variance)."""
-        return error_bound(self._weighted, self.order, self.orbits.cells)
+        """(E‖√ω·error‖_p²)^{1/2} over all answers: exact at p = 2, where it is √(Σ ω·variance)."""
+        return error_bound(self._weighted[0], self.order, self._weighted[1])
 
     @cached_property
     def _least(self) -> float:
-        return residual_lower_bound(self.dual, self.orbits, self.order, self.relation)
+        return _least(self.dual, self.mechanism, self.order)
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -114,19 +116,60 @@ class TableTerms:
         """What the release reveals, from the final noise, rounded up."""
         return cost_of(self.mechanism.event, self.budget)
 
-    def variance(self, chosen: Sequence[int]) -> float:
-        """Return the variance of a cell of the marginal of these attributes, in records².
+    def variances(self, chosen: Sequence[int], *, answers: bool = False) -> Vector:
+        """Return the variances in the marginal of these attributes, in records².
+
+        Args:
+            chosen: the attributes, rising.
+            answers: of the counts along its ordered attributes, not of its cells.
+
+        Returns:
+            An array with one axis an attribute, in their order, of length 1 where the variance is
+            the same along it.
 
         Raises:
             QuestionError: where it does not follow from the marginals that were asked for.
         """
-        sizes = [a.size for a in self.question.attributes]
-        total = 0.0
-        for inside in self._subsets(chosen):
-            rest = math.prod(sizes[j] ** -2.0 for j in chosen if j not in inside)
-            own = math.prod(1 - 1 / sizes[i] for i in inside)
-            total += self._residual_variance(inside) * own * rest
-        return total
+        self.require(chosen)
+        attributes, axes = self.question.attributes, self.mechanism.axes
+        ordered = [i for i in chosen if i in axes]
+        plain = [i for i in chosen if i not in axes]
+        parts = [
+            answer_rows(attributes[i].ordered if answers else None, attributes[i].size).astype(
+                np.float64
+            )
+            for i in ordered
+        ]
+        total = np.zeros(math.prod(len(part) for part in parts))
+        for inside in _subsets(plain):
+            rest = math.prod(attributes[j].size ** -2.0 for j in plain if j not in inside)
+            own = math.prod(1 - 1 / attributes[i].size for i in inside)
+            sums = (ordered, parts)
+            total += self.mechanism.covariance(inside, sums, sums) * own * rest
+        lengths = iter([len(part) for part in parts])
+        return total.reshape([next(lengths) if i in axes else 1 for i in chosen])
+
+    def standard_deviation(self, *names: str, answers: bool = False) -> float | Vector:
+        """Return the standard deviation of the noise of each cell of a marginal, in records.
+
+        Args:
+            names: of attributes.
+            answers: of each count along its ordered attributes, not of each cell.
+
+        Returns:
+            One number where no attribute is ordered, else an array like the marginal.
+
+        Raises:
+            QuestionError: where it does not follow from the marginals that were asked for.
+        """
+        chosen = self.question.index(names)
+        found = np.sqrt(self.variances(chosen, answers=answers))
+        if not any(i in self.mechanism.axes for i in chosen):
+            return float(found.reshape(()))
+        # an attribute with one category that is ordered has one answer, too
+        attributes = [self.question.attributes[i] for i in chosen]
+        shape = [answer_count(a.ordered if answers else None, a.size) for a in attributes]
+        return frozen(np.transpose(np.broadcast_to(found, shape), self.question.order(names)))
 
     def covariance(self, first: Cell, second: Cell) -> float:
         """Return the covariance of the noise of two cells, in records².
@@ -141,29 +184,37 @@ class TableTerms:
         (B, x), (C, y) = self._cell(first), self._cell(second)
         self.require(B)
         self.require(C)
-        sizes = [a.size for a in self.question.attributes]
+        sizes, axes = [a.size for a in self.question.attributes], self.mechanism.axes
+        along = [
+            (
+                [i for i in chosen if i in axes],
+                [np.eye(sizes[i])[at[i]][None] for i in chosen if i in axes],
+            )
+            for chosen, at in ((B, x), (C, y))
+        ]
         total = 0.0
-        for inside in self._subsets([i for i in B if i in C]):
+        for inside in _subsets([i for i in B if i in C and i not in axes]):
             product = math.prod((x[i] == y[i]) - 1 / sizes[i] for i in inside)
-            rest = math.prod(1 / sizes[j] for j in B if j not in inside)
-            rest *= math.prod(1 / sizes[j] for j in C if j not in inside)
-            total += self._residual_variance(inside) * product * rest
+            rest = math.prod(1 / sizes[j] for j in B if j not in inside and j not in axes)
+            rest *= math.prod(1 / sizes[j] for j in C if j not in inside and j not in axes)
+            total += float(self.mechanism.covariance(inside, *along)[0]) * product * rest
         return total
 
     def deviations(self) -> tuple[tuple[tuple[str, ...], int, float], ...]:
-        """Return for each orbit of marginals one of them, how many there are, a cell's deviation.
+        """Return for each orbit of marginals one of them, how many there are, the deviation.
 
-        The deviation is the standard deviation of the noise of each cell, in records.
+        That is the standard deviation of the noise of each cell, in records; the root mean square
+        over its answers where an attribute is ordered.
         """
-        orbits = self.orbits
+        orbits = marginal_orbits(self.question)
         found = []
-        for orbit, variance in zip(orbits.asked, self.cell_variances.tolist(), strict=True):
+        for orbit, variances in zip(orbits.asked, self.mechanism.answer_variances(), strict=True):
             members: list[int] = []
             for kind in orbit:
                 own = np.flatnonzero(orbits.kinds == kind).tolist()
                 members.append(next(i for i in own if i not in members))
             names = self.question.names(sorted(members))
-            found.append((names, orbits.copies(orbit), math.sqrt(variance)))
+            found.append((names, orbits.copies(orbit), math.sqrt(float(np.mean(variances)))))
         return tuple(found)
 
     @cached_property
@@ -193,18 +244,6 @@ class TableTerms:
         log = sum(map(math.log, sizes)) + math.log(moved)
         return math.exp(log / 2) / self.parameter if log < 1400 else math.inf  # noqa: PLR2004
 
-    def _residual_variance(self, inside: Sequence[int]) -> float:
-        place = self.orbits.place.get(self.orbits.orbit(inside))
-        return 0.0 if place is None else float(self.mechanism.variances[place])
-
-    def _subsets(self, chosen: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return the sets of attributes inside `chosen`."""
-        self.require(chosen)
-        sets = itertools.chain.from_iterable(
-            itertools.combinations(chosen, k) for k in range(len(chosen) + 1)
-        )
-        return list(sets)
-
     def require(self, chosen: Sequence[int]) -> None:
         """Refuse a marginal that does not follow from those that were asked for.
 
@@ -212,8 +251,7 @@ class TableTerms:
             QuestionError: as said.
         """
         question = self.question
-        kept = [i for i in chosen if question.attributes[i].size > 1]
-        if self.orbits.orbit(kept) not in self.orbits.place:
+        if not self.mechanism.follows(chosen):
             raise QuestionError(
                 f"marginal={question.names(chosen)} does not follow from what was released; "
                 "ask for one whose attributes are among those of a released marginal",
@@ -270,3 +308,29 @@ class TableTerms:
                 "(epsilon, delta) alone allows others that fail on some neighbouring table.",
             )
         return tuple(said)
+
+
+def _subsets(chosen: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the sets of attributes inside `chosen`."""
+    sets = itertools.chain.from_iterable(
+        itertools.combinations(chosen, k) for k in range(len(chosen) + 1)
+    )
+    return list(sets)
+
+
+@singledispatch
+def _least(dual: object, mechanism: ResidualMechanism | OrderedMechanism, order: float) -> float:
+    """Return at most the least objective at μ = 1, recomputed from evidence."""
+    raise PlanError(f"dual={type(dual).__name__} is evidence of no known kind; plan again")
+
+
+@_least.register(ResidualDual)
+def _(dual: ResidualDual, mechanism: ResidualMechanism | OrderedMechanism, order: float) -> float:
+    return residual_lower_bound(dual, mechanism.orbits, order, mechanism.relation)
+
+
+@_least.register(OrderedDual)
+def _(dual: OrderedDual, mechanism: ResidualMechanism | OrderedMechanism, order: float) -> float:
+    if not isinstance(mechanism, OrderedMechanism):
+        raise PlanError("OrderedDual is evidence for ordered attributes alone; plan again")
+    return ordered_lower_bound(dual, mechanism.blocks, order)

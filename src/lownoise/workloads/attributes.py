@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 
 from lownoise.errors import QuestionError
+from lownoise.workloads.ordered import ORDERS, Order
 
 OTHER = "(other)"
 _MOST_CATEGORIES = 2**31
@@ -29,12 +30,15 @@ class Attribute:
             where they are the integers from 0.
         outside: the cell of missing values and of those outside the declared categories: one of
             theirs, or an extra one after them; None where a row that has one is left out.
+        ordered: "prefix" or "range" where answers are counts along the attribute's cells in their
+            order, None where they are those of its cells.
     """
 
     name: str
     categories: int
     labels: tuple[float, ...] | tuple[str, ...] | None = None
     outside: int | None = None
+    ordered: Order | None = None
 
     @property
     def size(self) -> int:
@@ -69,6 +73,7 @@ class Attribute:
 def attributes(
     sizes: Mapping[str, int | Sequence[float] | Sequence[str]],
     outside: str | Mapping[str, object] = "drop",
+    ordered: Mapping[str, str] | None = None,
 ) -> tuple[Attribute, ...]:
     """Return the attributes that a question declares.
 
@@ -78,9 +83,11 @@ def attributes(
         outside: where missing values go and those outside the declared categories: "extra", an
             extra cell of their attribute; "drop", the row is left out; or a mapping from names to
             "extra", "drop" or the category that stands in, with "drop" for names it lacks.
+        ordered: maps names to "prefix" or "range".
 
     Raises:
-        QuestionError: where a size is below 1, a category stands twice, or a name is unknown.
+        QuestionError: where a size is below 1, a category stands twice, a name is unknown, or an
+            order is neither.
 
     Examples:
         >>> age, sex = attributes({"age": 85, "sex": ["F", "M"]}, {"sex": "extra"})
@@ -101,8 +108,10 @@ def attributes(
             raise QuestionError(
                 f"sizes has names {other!r} and {name!r} that differ only in case; rename one",
             )
-    policies = _policies(outside, sizes)
-    return tuple(_attribute(name, given, policies[name]) for name, given in sizes.items())
+    policies, orders = _policies(outside, sizes), _orders(ordered, sizes)
+    return tuple(
+        _attribute(name, given, policies[name], orders.get(name)) for name, given in sizes.items()
+    )
 
 
 def _printable(name: str) -> bool:
@@ -138,7 +147,26 @@ def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]
     return {name: outside.get(name, "drop") for name in sizes}
 
 
-def _attribute(name: str, given: object, policy: object) -> Attribute:
+def _orders(ordered: object, sizes: Mapping[str, object]) -> dict[str, Order]:
+    if ordered is None:
+        return {}
+    if not isinstance(ordered, Mapping):
+        raise QuestionError(
+            f"ordered={type(ordered).__name__} is no mapping from names; "
+            'give {"age": "prefix"} or {"age": "range"}',
+        )
+    found: dict[str, Order] = {}
+    for name, kind in ordered.items():
+        if name not in sizes:
+            raise QuestionError(f"ordered names {name!r}, which is not in sizes; name attributes")
+        known = [k for k in ORDERS if isinstance(kind, str) and k == kind]
+        if not known:
+            raise QuestionError(f'ordered[{name!r}]={kind!r} is unknown; give "prefix" or "range"')
+        found[name] = known[0]
+    return found
+
+
+def _attribute(name: str, given: object, policy: object, order: Order | None) -> Attribute:
     labels = None
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
         categories = int(given)
@@ -154,6 +182,7 @@ def _attribute(name: str, given: object, policy: object) -> Attribute:
         categories=categories,
         labels=labels,
         outside=_cell(name, policy, categories, labels),
+        ordered=order,
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.errors import QuestionError
 from lownoise.workloads.attributes import Attribute, attributes
+from lownoise.workloads.ordered import answer_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,10 +46,14 @@ class Marginals:
         outside: where missing values go and those outside the declared categories: "drop", the row
             is left out (`add_remove` only); "extra", an extra cell of their attribute; or a mapping
             from names to "drop", "extra" or the declared category that stands in.
+        ordered: maps the names of attributes whose categories are in an order, that of `sizes`
+            with an extra cell last, to what is asked along them: "prefix", for each category the
+            count of those up to it; "range", the count of every range of categories. In a marginal
+            with such an attribute these answers are what the noise is fitted to, not its cells.
 
     Raises:
         QuestionError: where a size is below 1, `way` exceeds the number of attributes, a name is
-            unknown, a set stands twice, or weights do not fit.
+            unknown, a set stands twice, weights do not fit, or an order is neither.
 
     Examples:
         >>> question = Marginals({"age": 85, "sex": ["F", "M"]}, way=2)
@@ -56,6 +61,8 @@ class Marginals:
         [(), ('age',), ('sex',), ('age', 'sex')]
         >>> question.cells
         258
+        >>> Marginals({"age": 4, "sex": 2}, way=2, ordered={"age": "range"}).answers  # 1 + 10·3 + 2
+        33
     """
 
     attributes: tuple[Attribute, ...]
@@ -71,8 +78,9 @@ class Marginals:
         sets: Sequence[Sequence[str]] | None = None,
         weights: Sequence[float] | None = None,
         outside: str | Mapping[str, object] = "drop",
+        ordered: Mapping[str, str] | None = None,
     ) -> None:
-        declared = attributes(sizes, outside)
+        declared = attributes(sizes, outside, ordered)
         if (way is None) == (sets is None):
             raise QuestionError(
                 "Marginals needs either way=k, for all marginals of up to k attributes, or "
@@ -109,7 +117,14 @@ class Marginals:
     @property
     def cells(self) -> int:
         """The number of cells of all marginals together."""
-        sizes = [a.size for a in self.attributes]
+        return self._together([a.size for a in self.attributes])
+
+    @property
+    def answers(self) -> int:
+        """The number of answers: cells, or counts along the ordered attributes of a marginal."""
+        return self._together([answer_count(a.ordered, a.size) for a in self.attributes])
+
+    def _together(self, sizes: Sequence[int]) -> int:
         if self.way is None:
             return sum(math.prod(sizes[i] for i in chosen) for chosen in self.chosen)
         # the elementary symmetric polynomials of the sizes, degrees 0 to k
@@ -131,9 +146,19 @@ class Marginals:
         """
         return _indices(names, [a.name for a in self.attributes], "names")
 
+    def order(self, names: Sequence[str]) -> list[int]:
+        """Return the places of `names` in their rising order."""
+        chosen = self.index(names)
+        return [chosen.index(self.index([name])[0]) for name in names]
+
     def asked(self, chosen: Sequence[int]) -> bool:
         """Return whether the marginal of these attributes is one of the question's."""
         return len(chosen) <= self.way if self.way is not None else tuple(chosen) in self.chosen
+
+    @property
+    def ordered(self) -> bool:
+        """Whether an attribute is ordered."""
+        return any(a.ordered for a in self.attributes)
 
     @property
     def drops(self) -> bool:

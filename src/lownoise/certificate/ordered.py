@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What no Gaussian noise on marginals with ordered attributes can beat.
+
+With weights c on answers and w on changes, both at least 0, let G_A be the sum of c times what the
+answers make of M_A in the weighted variances, and C_A that of w times what the changes make of
+M_A⁻¹ in μ² (see `residuals.ordered_cost`). For all noise that costs at most 1,
+
+    ‖c‖_q·‖ω V‖_{p/2} ≥ Σ_A tr(G_A M_A),    Σw ≥ Σ_A tr(C_A M_A⁻¹),    q = p/(p − 2),
+
+and √(tr GM · tr CM⁻¹) summed over blocks is at least Σ_A tr (G_A^{1/2} C_A G_A^{1/2})^{1/2}, each a
+nuclear norm that `pairing` bounds from below (Hölder and Cauchy-Schwarz; ours).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.certificate.norms import SLACK, conjugate
+from lownoise.certificate.pairing import paired_down
+from lownoise.residuals import ChangeCosts
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers, Vector
+    from lownoise.residuals import Blocks
+
+_LEAST = 2.0**-450
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OrderedDual:
+    """The evidence for a lower bound.
+
+    Args:
+        cells: c ≥ 0 on each answer in an unordered cell, one array of shape (counts,) for each
+            orbit of marginals.
+        patterns: which unordered attributes of a record change, by type, shape (k, t); rows of
+            zeros under `add_remove`.
+        pairs: its joint ordered categories before and after, shape (k, 2); equal under
+            `add_remove`.
+        chances: w ≥ 0, shape (k,).
+    """
+
+    cells: tuple[Vector, ...]
+    patterns: Integers
+    pairs: Integers
+    chances: Vector
+
+
+def moments(blocks: Blocks, patterns: Integers, pairs: Integers) -> list[Vector]:
+    """Return vectors whose squares, weighted by w, add up to C_A: shape (j·k, r) for each block.
+
+    Row i, and row k + i under `substitute`, belong to change i: part·(ssᵀ + tt ᵀ) −
+    agreeing·(stᵀ + tsᵀ) is (part + agreeing)/2·(s − t)(s − t)ᵀ + (part − agreeing)/2·(s + t)(s +
+    t)ᵀ.
+    """
+    trace = blocks.plain.trace[[b.place for b in blocks.blocks]]
+    if not blocks.public:
+        own = zip(blocks.blocks, trace.tolist(), strict=True)
+        return [b.records[pairs[:, 0]] * math.sqrt(part) for b, part in own]
+    agreeing = ChangeCosts(blocks).agreeing(patterns)
+    found = []
+    for i, (block, part) in enumerate(zip(blocks.blocks, trace.tolist(), strict=True)):
+        s, t = block.records[pairs[:, 0]], block.records[pairs[:, 1]]
+        apart = np.sqrt(np.maximum(part + agreeing[:, i], 0.0) / 2)
+        joined = np.sqrt(np.maximum(part - agreeing[:, i], 0.0) / 2)
+        found.append(np.vstack([apart[:, None] * (s - t), joined[:, None] * (s + t)]))
+    return found
+
+
+def ordered_lower_bound(dual: OrderedDual, blocks: Blocks, order: float) -> float:
+    """Return at most the least √‖ωV‖_{p/2} of noise that costs μ = 1: 0 where nothing is proved.
+
+    Args:
+        dual: the evidence.
+        blocks: the blocks.
+        order: p in [2, ∞].
+
+    Examples:
+        >>> from lownoise.residuals import ordered_blocks
+        >>> from lownoise.workloads import Marginals
+        >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
+        >>> even = OrderedDual(cells=(np.ones(2),), patterns=np.zeros((2, 1), int),
+        ...                    pairs=np.array([[0, 0], [1, 1]]), chances=np.ones(2))
+        >>> found = ordered_lower_bound(even, ordered_blocks(one, public=False), 2.0)
+        >>> round(found**2, 6)  # (tr (½LLᵀ)^½)² with L = [[1, 0], [1, 1]]: (1² + 1² + 1² + 2)/2
+        2.5
+    """
+    w = dual.chances
+    weights = [*dual.cells, w]
+    if not all(np.all(np.isfinite(v) & (v >= 0)) for v in weights) or not np.any(w):
+        return 0.0
+    scale, mass = max(float(np.max(c)) for c in dual.cells), math.fsum(w)
+    if not scale >= _LEAST or not mass >= _LEAST:
+        return 0.0
+    q, cells = conjugate(order), blocks.plain.cells
+    size = 1.0
+    if not math.isinf(q):
+        own = [n * math.fsum((c / scale) ** q) for n, c in zip(cells, dual.cells, strict=True)]
+        size = math.fsum(own) ** (1 / q)
+    found = 0.0
+    seen = moments(blocks, dual.patterns, dual.pairs)
+    for block, queries, changes in zip(blocks.blocks, blocks.queries, seen, strict=True):
+        rows, asked = [], []
+        for span, own_rows in queries.items():
+            told = sum(
+                entry * blocks.plain.weights[row] * cells[row] * (dual.cells[row] / scale)
+                for row, entry in blocks.seen(block)
+                if blocks.spans[row] == span
+            )
+            rows.append(own_rows)
+            asked.append(np.sqrt(told))
+        chances = np.tile(np.sqrt(w / mass), len(changes) // len(w))
+        found += paired_down(
+            chances[:, None] * changes,
+            np.zeros(block.length),
+            np.concatenate(asked),
+            np.vstack(rows),
+            None,
+        )
+    found /= math.sqrt(size)
+    return found * (1 - SLACK) if math.isfinite(found) else 0.0
