@@ -153,6 +153,7 @@ def test_the_relaxation_bounds_what_looking_at_all_patterns_finds(name, rates_of
     patterns, bound = costs.worst(rates)
     found = costs.at(patterns) @ np.where(costs.most > 0, rates, 0.0)
     assert best * (1 - 1e-12) <= bound <= best * 1.08
+    assert 1 <= costs.worst(rates * (1 + 1e-3))[1] / bound <= 1.1
     assert np.all(found <= best * (1 + 1e-12))
     assert found[0] == pytest.approx(found.max(), rel=1e-12)
     assert found[0] >= best * (1 - 1e-3)

@@ -134,7 +134,7 @@ class Relaxed:
 
         Args:
             rates: σ⁻² of each residual orbit, shape (r,).
-            agree: a pattern that is nearly the costliest, shape (D,).
+            agree: a pattern that is nearly the costliest, or the mean of some, shape (D,).
         """
         one, two, three = self.terms(rates)
         h = self.shrunk
