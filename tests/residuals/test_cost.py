@@ -153,6 +153,7 @@ def test_the_relaxation_bounds_what_looking_at_all_patterns_finds(name, rates_of
     patterns, bound = costs.worst(rates)
     found = costs.at(patterns) @ np.where(costs.most > 0, rates, 0.0)
     assert best * (1 - 1e-12) <= bound <= best * 1.08
+    assert 1 <= costs.worst(rates * (1 + 1e-3))[1] / bound <= 1.1
     assert np.all(found <= best * (1 + 1e-12))
     assert found[0] == pytest.approx(found.max(), rel=1e-12)
     assert found[0] >= best * (1 - 1e-3)
@@ -181,3 +182,45 @@ def test_the_relaxation_holds_however_badly_it_is_tuned(monkeypatch):
 def test_large_sets_are_bounded_by_parts():
     orbits = marginal_orbits(ln.Marginals({f"x{i}": 2 + i for i in range(5)}, way=4))
     assert relaxed.relaxed(orbits) is None
+
+
+@pytest.mark.parametrize("name", ["thirteen sizes", "pairs", "pairs of types"])
+def test_the_relaxation_alone_is_near(name):
+    orbits = marginal_orbits(RELAXED[name])
+    costs = PatternCosts(orbits)
+    loose = relaxed.Relaxed(orbits)
+    for rates in (np.random.default_rng(7).uniform(0.5, 2, costs.most.size), 1 / orbits.trace):
+        kept = np.where(costs.most > 0, rates, 0.0)
+        _, best = costs._all(kept)
+        least = loose.least(kept, loose.search(kept)[0])
+        assert 2 * (kept @ orbits.trace - least) <= best * 1.035
+
+
+def test_what_is_not_semidefinite_is_paid_for():
+    rng = np.random.default_rng(8)
+    matrix = rng.standard_normal((9, 9))
+    matrix += matrix.T
+    near, paid = relaxed._positive(matrix)
+    assert np.linalg.eigvalsh(near)[0] > -1e-12
+    signs = rng.choice([-1.0, 1.0], (1000, 9))
+    form = np.einsum("ki,ij,kj->k", signs, matrix - near, signs)
+    assert np.min(form) >= -paid
+    assert paid > 1
+
+
+@pytest.mark.parametrize("shift", [0.0, 10.0])
+def test_the_least_quadratic_is_below_all_of_them(shift, monkeypatch):
+    # with eigenvalues that say too little, what is missing is paid for
+    rng = np.random.default_rng(9)
+    C = rng.standard_normal((10, 10))
+    C = np.triu(C, 1) + np.triu(C, 1).T
+    c = rng.standard_normal(10)
+    points = np.array(list(itertools.product([0.0, 1.0], repeat=10)))
+    exact = np.min(points @ c + np.einsum("ki,ij,kj->k", points, C, points) / 2)
+    monkeypatch.setattr(relaxed, "_SWEEPS", 0)
+    monkeypatch.setattr(relaxed, "_BLOCKS", 1)
+    if shift:
+        true = np.linalg.eigvalsh
+        monkeypatch.setattr(np.linalg, "eigvalsh", lambda m: true(m) + shift)
+    found, _ = relaxed._least_quadratic(c, C, None)
+    assert exact - 60 <= found <= exact

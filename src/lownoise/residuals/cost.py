@@ -156,12 +156,13 @@ class PatternCosts:
         if loose is None:
             return self._branches(kept)
         found = loose.search(kept)
-        least = loose.least(kept, found[0])
+        # at the least noise many patterns cost the same: start between them
+        least = loose.least(kept, np.mean(found[:_FEW], axis=0))
         patterns = np.array([loose.pattern(agree) for agree in found[:_FEW]])
         bound = 2 * (float(np.sum(kept * self.orbits.trace)) - least)
         if bound > float(self.at(patterns[:1])[0] @ kept) * (1 + _LOOSE):
             bound = min(bound, self._branches(kept, _PARTS // 10)[1])
-        return patterns, bound
+        return patterns, _coarse_up(bound)
 
     def costly(self, rates: Vector) -> Integers:
         """Return costly patterns, the costliest that was found first: `worst` without its bound."""
@@ -239,3 +240,18 @@ class PatternCosts:
                     highest = reach
         left = -open_branches[0][0] if open_branches else 0.0
         return best[None], max(highest, left)
+
+
+def _coarse_up(bound: float) -> float:
+    """Round up to 30 bits: what an eigenvalue's last bits change on another machine is no matter.
+
+    Examples:
+        >>> _coarse_up(1.0), 3.0 < _coarse_up(3.0 + 1e-12) < 3.0 + 1e-8
+        (1.0, True)
+        >>> _coarse_up(math.nan)
+        inf
+    """
+    if not math.isfinite(bound):
+        return math.inf
+    part, power = math.frexp(bound)
+    return math.ldexp(math.ceil(math.ldexp(part, 30)), power - 30)

@@ -105,9 +105,7 @@ class Relaxed:
     def pattern(self, agree: Vector) -> Integers:
         """Return how many attributes of each type differ, shape (t,)."""
         differ = self._kept[agree < 0.5]  # noqa: PLR2004
-        ones = np.flatnonzero(self.orbits.sizes[self.orbits.kinds] == 1)
-        kinds = self.orbits.kinds[np.concatenate([differ, ones])]
-        return np.bincount(kinds, minlength=len(self.orbits.sizes))
+        return np.bincount(self.orbits.kinds[differ], minlength=len(self.orbits.sizes))
 
     def search(self, rates: Vector) -> list[Vector]:
         """Return patterns that no one exchange of one attribute makes costlier, costliest first."""
@@ -136,7 +134,7 @@ class Relaxed:
 
         Args:
             rates: σ⁻² of each residual orbit, shape (r,).
-            agree: a pattern that is nearly the costliest, shape (D,).
+            agree: a pattern that is nearly the costliest, or the mean of some, shape (D,).
         """
         one, two, three = self.terms(rates)
         h = self.shrunk
@@ -153,10 +151,8 @@ class Relaxed:
             slopes = np.einsum("ijk,ik->ij", forms, means)
             heights = -0.5 * np.einsum("ij,ij->i", slopes, means) - lost3
             slopes -= shifts / 2
-            own = np.diag(slopes)  # δᵢδᵢ = δᵢ
-            extra = c + (heights + own) / 3
-            pairs = slopes - np.diag(own)
-            bound, vectors = _least_quadratic(extra, C + (pairs + pairs.T) / 3, vectors)
+            np.fill_diagonal(slopes, 0.0)  # it is but for rounding: Rᵢ has no row i
+            bound, vectors = _least_quadratic(c + heights / 3, C + (slopes + slopes.T) / 3, vectors)
             best = max(best, constant + bound)
             ahead = vectors[1:] @ vectors[0]
             chance = (1 + ahead) / 2
