@@ -182,14 +182,14 @@ def test_deviations_that_differ_within_a_marginal_are_said_with_their_largest():
         size=None,
         isotropic=5.0,
         histogram=lambda _: 7.0,
-        deviations=lambda: ((("a",), 1, np.array([1.0, 2.0, 2.0, 4.0])), ((), 1, 1.0)),
+        deviations=lambda: ((("a",), 1, np.array([1.0, 2.0, 2.0, 4.0, 0.0])), ((), 1, 1.0)),
     )
     first, second = spreads(terms)
-    assert (first.names, first.cells, first.largest) == (("a",), 4, 4.0)
-    assert first.typical == pytest.approx(2.5)
+    assert (first.names, first.cells, first.largest) == (("a",), 5, 4.0)
+    assert first.typical == pytest.approx(math.sqrt(5))
     assert (second.cells, second.typical) == (1, 1.0)
     over = totals([first, second])
-    assert over["plan"].typical == pytest.approx(math.sqrt(26 / 5))
+    assert over["plan"].typical == pytest.approx(math.sqrt(26 / 6))
 
 
 def test_any_marginal_of_a_release_is_shown_with_its_intervals():

@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.arrays import Integers
+    from lownoise.tables.terms import TableTerms
 
 DOCUMENT = "release.json"
 INTEGERS = "integers.npy"
+_SPARE = "release.json.room"  # holds the room of a document until it is written
+_SLACK = 1 << 14  # bytes of a document beside its terms: who paid, when, the digest
 _PIECE = 1 << 24  # bytes
 _MOST_IN_MEMORY = 1 << 28  # integers: two gigabytes
 
 
 @contextmanager
-def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
+def room(path: str | PathLike[str] | None, length: int, *, spare: int = 0) -> Iterator[Integers]:
     """Give room for the integers of a release, in memory or in a new folder on disk.
 
     The room is taken before anything is spent; where the block fails, the folder is removed.
@@ -41,6 +44,7 @@ def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
     Args:
         path: the folder, or None.
         length: how many integers.
+        spare: bytes that are kept free for the document, on disk.
 
     Raises:
         FileError: where the folder exists or there is no room for it.
@@ -62,6 +66,9 @@ def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
             )
             with (folder / INTEGERS).open("r+b") as file:  # a full disk must show here, not later
                 os.posix_fallocate(file.fileno(), 0, file.seek(0, os.SEEK_END))
+            if spare:
+                with (folder / _SPARE).open("xb") as file:
+                    os.posix_fallocate(file.fileno(), 0, spare)
         except OSError as error:
             raise FileError(
                 f"folder={folder} has no room for {length:,} integers ({error.strerror}); "
@@ -86,7 +93,7 @@ def _make(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    for name in (INTEGERS, DOCUMENT):
+    for name in (INTEGERS, DOCUMENT, _SPARE):
         (folder / name).unlink(missing_ok=True)
     folder.rmdir()
 
@@ -113,7 +120,14 @@ def seal(release: TableRelease, path: str | PathLike[str]) -> None:
         "versions": release.versions,
         "derived": derived(release.terms),
     }
+    (Path(path) / _SPARE).unlink(missing_ok=True)  # its room is what the document takes
     codec.write(Path(path) / DOCUMENT, codec.dump("release", content))
+
+
+def room_for(terms: TableTerms) -> int:
+    """Return at least the bytes of a release's document: a disk that fills later loses nothing."""
+    content = {"terms": terms_to_dict(terms), "derived": derived(terms)}
+    return len(codec.dump("release", content).encode()) + _SLACK
 
 
 def digest(integers: Integers) -> str:
