@@ -175,6 +175,17 @@ def test_other_noise_is_as_computed_cell_by_cell(relation):
     assert f"{ratio:.3f} times smaller than with i.i.d. Gaussian noise" in report.html(plan.terms)
 
 
+def test_noise_that_is_more_than_usual_noise_is_said_to_be_more():
+    """Order ∞ spends on the worst weighted cell, and may pay for it in the total."""
+    plan = SUBJECTS["sets"]()
+    over = totals(spreads(plan.terms))
+    ratio = 1 / variance_ratio(over, "isotropic")
+    assert ratio > 1.01
+    page = "".join(Reader(report.html(plan.terms)).words)
+    assert f"is {ratio:.4g} times that of i.i.d. Gaussian noise on every cell" in page
+    assert "smaller than with i.i.d. Gaussian" not in page
+
+
 def test_deviations_that_differ_within_a_marginal_are_said_with_their_largest():
     question = ln.Marginals({"a": 3}, way=1, outside="extra")
     terms = SimpleNamespace(
@@ -182,14 +193,14 @@ def test_deviations_that_differ_within_a_marginal_are_said_with_their_largest():
         size=None,
         isotropic=5.0,
         histogram=lambda _: 7.0,
-        deviations=lambda: ((("a",), 1, np.array([1.0, 2.0, 2.0, 4.0])), ((), 1, 1.0)),
+        deviations=lambda: ((("a",), 1, np.array([1.0, 2.0, 2.0, 4.0, 0.0])), ((), 1, 1.0)),
     )
     first, second = spreads(terms)
-    assert (first.names, first.cells, first.largest) == (("a",), 4, 4.0)
-    assert first.typical == pytest.approx(2.5)
+    assert (first.names, first.cells, first.largest) == (("a",), 5, 4.0)
+    assert first.typical == pytest.approx(math.sqrt(5))
     assert (second.cells, second.typical) == (1, 1.0)
     over = totals([first, second])
-    assert over["plan"].typical == pytest.approx(math.sqrt(26 / 5))
+    assert over["plan"].typical == pytest.approx(math.sqrt(26 / 6))
 
 
 def test_any_marginal_of_a_release_is_shown_with_its_intervals():

@@ -55,7 +55,8 @@ def execute(
         return records
 
     note = f"{question.count:,} marginals of {len(question.attributes)} attributes"
-    with files.room(path, mechanism.length) as integers:
+    spare = 0 if path is None else files.room_for(terms)
+    with files.room(path, mechanism.length, spare=spare) as integers:
         records, spend = charged(ledger, mechanism.event, note, read)
         for start, piece in mechanism.run(records, entropy=entropy):
             integers[start : start + piece.size] = piece

@@ -27,15 +27,18 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.arrays import Integers
+    from lownoise.tables.terms import TableTerms
 
 DOCUMENT = "release.json"
 INTEGERS = "integers.npy"
+_SPARE = "release.json.room"  # holds the room of a document until it is written
+_SLACK = 1 << 14  # bytes of a document beside its terms: who paid, when, the digest
 _PIECE = 1 << 24  # bytes
 _MOST_IN_MEMORY = 1 << 28  # integers: two gigabytes
 
 
 @contextmanager
-def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
+def room(path: str | PathLike[str] | None, length: int, *, spare: int = 0) -> Iterator[Integers]:
     """Give room for the integers of a release, in memory or in a new folder on disk.
 
     The room is taken before anything is spent; where the block fails, the folder is removed.
@@ -43,6 +46,7 @@ def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
     Args:
         path: the folder, or None.
         length: how many integers.
+        spare: bytes that are kept free for the document, on disk.
 
     Raises:
         FileError: where the folder exists or there is no room for it.
@@ -63,6 +67,10 @@ def room(path: str | PathLike[str] | None, length: int) -> Iterator[Integers]:
                 folder / INTEGERS, mode="w+", dtype=np.int64, shape=(length,)
             )
             _fill(folder / INTEGERS)
+            if spare:
+                with (folder / _SPARE).open("xb") as file:
+                    file.write(bytes(spare))
+                    os.fsync(file.fileno())
         except OSError as error:
             raise FileError(
                 f"folder={folder} has no room for {length:,} integers ({error.strerror}); "
@@ -103,7 +111,8 @@ def _make(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    (folder / INTEGERS).unlink(missing_ok=True)
+    for name in (INTEGERS, _SPARE):
+        (folder / name).unlink(missing_ok=True)
     with suppress(OSError):  # something else lies there
         folder.rmdir()
 
@@ -164,7 +173,14 @@ def seal(release: TableRelease, path: str | PathLike[str]) -> None:
         release.integers.flush()
     with (Path(path) / INTEGERS).open("rb") as file:  # before the document says that they are there
         os.fsync(file.fileno())
+    (Path(path) / _SPARE).unlink(missing_ok=True)  # its room is what the document takes
     codec.write(Path(path) / DOCUMENT, codec.dump("release", content))
+
+
+def room_for(terms: TableTerms) -> int:
+    """Return at least the bytes of a release's document: a disk that fills later loses nothing."""
+    content = {"terms": terms_to_dict(terms), "derived": derived(terms)}
+    return len(codec.dump("release", content).encode()) + _SLACK
 
 
 def digest(integers: Integers) -> str:
