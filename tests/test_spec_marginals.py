@@ -168,3 +168,25 @@ def test_a_control_in_a_name_does_not_break_the_line(tmp_path):
 def test_marginals_have_no_domain_to_enclose(tmp_path):
     with pytest.raises(SpecError, match="marginals, which have no domain"):
         read_domain(written(tmp_path, GOOD))
+
+
+def test_ordered_attributes_are_declared_by_name(tmp_path):
+    text = """
+[question]
+kind = "marginals"
+relation = "add_remove"
+way = 2
+ordered = { age = "prefix" }
+[question.attributes]
+age = 6
+sex = ["F", "M"]
+[budget]
+rho = 0.5
+"""
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    asked = read_spec(path).plan().terms.question
+    assert [a.ordered for a in asked.attributes] == ["prefix", None]
+    path.write_text(text.replace('age = "prefix"', 'agee = "prefix"'))
+    with pytest.raises(SpecError, match="agee"):
+        read_spec(path)

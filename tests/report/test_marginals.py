@@ -6,7 +6,6 @@ import json
 import math
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -184,23 +183,6 @@ def test_noise_that_is_more_than_usual_noise_is_said_to_be_more():
     page = "".join(Reader(report.html(plan.terms)).words)
     assert f"is {ratio:.4g} times that of i.i.d. Gaussian noise on every cell" in page
     assert "smaller than with i.i.d. Gaussian" not in page
-
-
-def test_deviations_that_differ_within_a_marginal_are_said_with_their_largest():
-    question = ln.Marginals({"a": 3}, way=1, outside="extra")
-    terms = SimpleNamespace(
-        question=question,
-        size=None,
-        isotropic=5.0,
-        histogram=lambda _: 7.0,
-        deviations=lambda: ((("a",), 1, np.array([1.0, 2.0, 2.0, 4.0, 0.0])), ((), 1, 1.0)),
-    )
-    first, second = spreads(terms)
-    assert (first.names, first.cells, first.largest) == (("a",), 5, 4.0)
-    assert first.typical == pytest.approx(math.sqrt(5))
-    assert (second.cells, second.typical) == (1, 1.0)
-    over = totals([first, second])
-    assert over["plan"].typical == pytest.approx(math.sqrt(26 / 6))
 
 
 def test_any_marginal_of_a_release_is_shown_with_its_intervals():

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.workloads.ordered import answer_count
+
 if TYPE_CHECKING:
     from lownoise.tables import TableTerms
 
@@ -21,7 +23,7 @@ class Spread:
     Args:
         names: the attributes of one of them.
         count: how many there are.
-        cells: how many cells each has.
+        cells: how many cells each has, or counts along its ordered attributes.
         typical: the root mean square of the standard deviations of its cells, in rows.
         largest: the largest of them.
         isotropic: the deviation of i.i.d. noise on all cells at the same budget.
@@ -43,10 +45,11 @@ def spreads(terms: TableTerms) -> list[Spread]:
     found = []
     for names, count, deviation in terms.deviations():
         chosen = question.index(names)
-        deviations = np.asarray(deviation)  # one number, or one a cell
-        cells = math.prod(question.attributes[i].size for i in chosen)
-        if deviations.ndim:
-            cells = deviations.size
+        attributes = [question.attributes[i] for i in chosen]
+        cells = math.prod(answer_count(a.ordered, a.size) for a in attributes)
+        ordered = any(a.ordered for a in attributes)
+        # along an ordered attribute each answer has a deviation of its own
+        deviations = terms.standard_deviation(*names, answers=True) if ordered else deviation
         public = terms.size is not None and not chosen
         found.append(
             Spread(

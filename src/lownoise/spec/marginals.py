@@ -80,6 +80,7 @@ class MarginalsSpec(AskedSpec):
     )
     way: Annotated[int, Field(ge=0, strict=True)] | None = None
     sets: list[list[str]] | None = None
+    ordered: dict[str, Literal["prefix", "range"]] | None = None
     weights: list[Number] | None = None
 
     @field_validator("outside", mode="before")
@@ -136,6 +137,7 @@ class MarginalsSpec(AskedSpec):
             sets=self.sets,
             weights=self.weights,
             outside=self.outside,
+            ordered=self.ordered,
         )
 
     def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> TablePlan:

@@ -22,6 +22,7 @@ from lownoise.mechanisms import OrderedMechanism, ResidualMechanism
 from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
 from lownoise.residuals import marginal_orbits
 from lownoise.rounding import square_up
+from lownoise.tables.round_noise import cells_an_answer, squared_change
 from lownoise.terms import Cost, cost_of, error_bound
 from lownoise.workloads.ordered import answer_count, answer_rows
 
@@ -219,28 +220,22 @@ class TableTerms:
 
     @cached_property
     def isotropic(self) -> float:
-        """The standard deviation of i.i.d. Gaussian noise on all cells at the same budget.
+        """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget.
 
-        A record is in one cell of each marginal; the number of records does not move under
-        `substitute`.
+        At most that under `substitute` where an attribute is ordered.
         """
-        if self.size is None:
-            return math.sqrt(self.question.count) / self.parameter
-        orbits = self.orbits
-        moving = sum(
-            orbits.copies(orbit)
-            for orbit in orbits.asked
-            if any(orbits.sizes[kind] > 1 for kind in orbit)
-        )
-        return math.sqrt(2 * moving) / self.parameter
+        moved = squared_change(self.question, public=self.size is not None)
+        return math.sqrt(moved) / self.parameter
 
     def histogram(self, chosen: Sequence[int]) -> float:
-        """Return the deviation of a cell summed from i.i.d. noise on all attributes' full table.
+        """Return the deviation of an answer summed from i.i.d. noise on all attributes' full table.
 
-        At the same budget, in records; infinite where it exceeds the floats.
+        At the same budget, in records, the root mean square over the marginal's answers; infinite
+        where it exceeds the floats.
         """
         sizes = [a.size for j, a in enumerate(self.question.attributes) if j not in set(chosen)]
         moved = 1.0 if self.size is None else 2.0
+        moved *= cells_an_answer(self.question, chosen)
         log = sum(map(math.log, sizes)) + math.log(moved)
         return math.exp(log / 2) / self.parameter if log < 1400 else math.inf  # noqa: PLR2004
 
