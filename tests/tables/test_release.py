@@ -334,7 +334,7 @@ def test_a_folder_that_exists_is_refused_before_anything_is_spent(tmp_path):
 
 
 def test_many_attributes_in_one_marginal_lose_no_count():
-    sizes = {f"x{i}": 2 for i in range(14)}
+    sizes = {f"x{i}": 2 for i in range(10)}
     made = ln.plan(
         ln.Marginals(sizes, sets=[list(sizes)]), budget=ln.zcdp(1e6), relation="add_remove"
     )

@@ -37,6 +37,10 @@ _MOST_PATTERNS = 1000
 _NEW_SHARE = 0.1  # of all weight, for patterns that were just found
 _LEAST_SHARE = 1e-4  # for one that is kept
 _INNER = 0.3  # of rtol, for the patterns at hand
+_BOUNDED = (
+    "stopped: no costlier change of a record was found, and the gap is that of the bound on those "
+    "that were not looked at"
+)
 _PROBLEM = "stopped with a gap; the bounds hold, ask for fewer different marginals or raise rtol"
 
 
@@ -218,7 +222,7 @@ class _Search:
             known = {tuple(p) for p in patterns.tolist()}
             fresh = np.array([p for p in worst.tolist() if tuple(p) not in known])
             if len(patterns) >= _MOST_PATTERNS or not len(fresh) or tuple(worst[0]) in known:
-                return found if found != SOLVED else STUCK
+                return found if found != SOLVED else _BOUNDED
             patterns = np.vstack([patterns, fresh])
             kept = np.maximum(self.weights, _LEAST_SHARE) * (1 - _NEW_SHARE)
             weights = np.append(kept, np.full(len(fresh), _NEW_SHARE / len(fresh)))
