@@ -16,8 +16,9 @@ export NO_MKDOCS_2_WARNING := 1
 demo: $(VENV)/.demo
 	$(BIN)/lownoise demo
 
+# one BLAS thread a worker: two of them on two cores would wait for each other
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .
