@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.domains import Points
+from lownoise.errors import PlanError
 from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP
 from lownoise.report import numbers
@@ -34,7 +35,7 @@ _SMALL = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
 @singledispatch
 def asked(terms: Terms | TableTerms) -> str:
     """Return what the answers are: "4 means"."""
-    raise NotImplementedError(type(terms).__name__)
+    raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
 
 @asked.register
@@ -68,7 +69,7 @@ def headline(terms: Terms | TableTerms, release: Release | TableRelease | None) 
 @singledispatch
 def measure(terms: Terms | TableTerms, *, plain: bool = False) -> str:
     """Return what the plan makes small, or the same with all weights one where `plain`."""
-    raise NotImplementedError(type(terms).__name__)
+    raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
 
 @measure.register
@@ -95,7 +96,7 @@ def _(terms: TableTerms, *, plain: bool = False) -> str:
 @singledispatch
 def weight(terms: Terms | TableTerms) -> str:
     """Return how weights count in `measure`, "" where nothing is weighted."""
-    raise NotImplementedError(type(terms).__name__)
+    raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
 
 @weight.register
