@@ -128,7 +128,7 @@ class Stream:
             )
         return frozen(self._terms.deviations(first - 1, count))
 
-    def update(self, value: ArrayLike) -> float | Vector:
+    def update(self, value: float | ArrayLike) -> float | Vector:
         """Take the next round's value and return its private answer.
 
         Args:
