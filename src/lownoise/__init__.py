@@ -43,19 +43,29 @@ if TYPE_CHECKING:
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
     from lownoise.linear import LinearRelease
-    from lownoise.planning import LinearPlan, Plan, TablePlan, plan
+    from lownoise.planning import LinearPlan, Plan, TablePlan, plan, stream
     from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, zcdp
     from lownoise.quadratics import Farthest, farthest
     from lownoise.release import Release
+    from lownoise.streams import Stream
     from lownoise.tables import TableRelease
     from lownoise.verification import verify
-    from lownoise.workloads import Marginals, Mean, Parity, Queries
+    from lownoise.workloads import (
+        Decayed,
+        Marginals,
+        Mean,
+        Parity,
+        Prefix,
+        Queries,
+        SlidingWindow,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Ball",
     "Box",
+    "Decayed",
     "Ellipsoid",
     "Enclosure",
     "Factorization",
@@ -72,10 +82,13 @@ __all__ = [
     "Parity",
     "Plan",
     "Points",
+    "Prefix",
     "Queries",
     "Release",
     "SchattenBall",
     "Slab",
+    "SlidingWindow",
+    "Stream",
     "TablePlan",
     "TableRelease",
     "TensorPower",
@@ -99,11 +112,17 @@ __all__ = [
     "plan",
     "product",
     "projection",
+    "stream",
     "verify",
     "zcdp",
 ]
 
 _HOMES = {
+    "stream": "lownoise.planning",
+    "Stream": "lownoise.streams",
+    "SlidingWindow": "lownoise.workloads",
+    "Prefix": "lownoise.workloads",
+    "Decayed": "lownoise.workloads",
     "Farthest": "lownoise.quadratics",
     "farthest": "lownoise.quadratics",
     "image": "lownoise.domains",

@@ -40,3 +40,7 @@ class SpecError(LownoiseError):
 
 class FileError(LownoiseError):
     """A plan or release file that cannot be read or written."""
+
+
+class StreamError(LownoiseError):
+    """A stream that cannot go on as asked: no round is left, or its state is not the last one."""

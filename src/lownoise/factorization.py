@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.arrays import Integers, Vector
-    from lownoise.certificate import Certificate
+    from lownoise.certificate import AbstractDual, Certificate, Claim
     from lownoise.solvers import Progress
 
 _LARGEST = 2.0**250  # products of numbers, and sums of them, stay finite
@@ -112,13 +113,7 @@ def factorize(
     )
     claim = solution.claim
     certificate = claim.certificate()
-    left, right = np.zeros((len(W), 0)), np.zeros((0, W.shape[1]))
-    frame, shape = claim.frame, claim.shape
-    if frame is not None and frame.rank and isinstance(shape, DenseShape):
-        left, right = _factors(frame.up() @ shape.factor, shape.factor, frame.down(body.points).T)
-    if triangular and (frame is None or frame.view is None):
-        pivots = np.arange(0) if frame is None else frame.pivots
-        left, right = _spread(left, pivots, 1), _spread(right, pivots, 0)
+    left, right = _triangles(claim, body, triangular=triangular)
     return Factorization(
         left=frozen(left),
         right=frozen(right),
@@ -126,6 +121,46 @@ def factorize(
         status=proved_status(solution.status, certificate, rtol),
         iterations=solution.iterations,
     )
+
+
+def best_factors(
+    W: Vector,
+    error: str,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Vector, Vector, AbstractDual]:
+    """Return B and C, lower triangles with B·C = W, and the evidence that none are better.
+
+    Args:
+        W: lower triangular, shape (n, n).
+        error: "mean": the least ‖B‖_F; "max": the least row of B; the columns of C at most 1 long.
+        rtol: the relative gap to reach.
+        progress: as `factorize`'s.
+    """
+    body = SymmetricPoints(frozen(np.ascontiguousarray(W.T)))
+    solution = solve(
+        body,
+        order=2.0 if error == "mean" else math.inf,
+        weights=np.ones(len(W)),
+        rtol=rtol,
+        progress=progress,
+        in_order=True,
+    )
+    claim = solution.claim
+    left, right = _triangles(claim, body, triangular=True)
+    return frozen(left), frozen(right), claim.dual
+
+
+def _triangles(claim: Claim, body: SymmetricPoints, *, triangular: bool) -> tuple[Vector, Vector]:
+    n, m = body.points.shape
+    left, right = np.zeros((m, 0)), np.zeros((0, n))
+    frame, shape = claim.frame, claim.shape
+    if frame is not None and frame.rank and isinstance(shape, DenseShape):
+        left, right = _factors(frame.up() @ shape.factor, shape.factor, frame.down(body.points).T)
+    if triangular and (frame is None or frame.view is None):
+        pivots = np.arange(0) if frame is None else frame.pivots
+        left, right = _spread(left, pivots, 1), _spread(right, pivots, 0)
+    return left, right
 
 
 def _checked(values: ArrayLike) -> Vector:

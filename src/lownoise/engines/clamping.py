@@ -50,11 +50,11 @@ class ClampingCoding(AbstractCoding):
     step: Vector
 
     def __post_init__(self) -> None:
-        if not np.all(self._reach * (1 / self.step) <= LARGEST_CODE / 4):
+        if not np.all(self.reach * (1 / self.step) <= LARGEST_CODE / 4):
             raise PlanError("ClampingCoding.step is too fine for its domain; use a coarser grid")
 
     @property
-    def _reach(self) -> Vector:
+    def reach(self) -> Vector:
         """At least |x − center| in the summed coordinates, shape (r,)."""
         far = self.domain.reach + self.domain.rounding
         return np.asarray((far + np.abs(self.domain.center - self.center))[self.pivots])

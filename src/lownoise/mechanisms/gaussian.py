@@ -111,7 +111,7 @@ class GaussianMechanism:
         if isinstance(self.relation, Change):
             found = _changed_reach(self.query.coding, self.relation, self.coordinates)
         else:
-            found = _reach(self.query.coding, self.count_step)
+            found = reach_of(self.query.coding, self.count_step)
         if self.hint is None:
             return found
         if isinstance(found, ImageBody):
@@ -316,11 +316,21 @@ def _changed_reach(coding: AbstractCoding, change: Change, chosen: Coordinates) 
 
 
 @singledispatch
-def _reach(coding: object, count_step: float | None) -> Reach:
+def reach_of(coding: object, count_step: float | None) -> Reach:
+    """Return the body of all changes that one neighbour makes to the integers.
+
+    Args:
+        coding: how records become integers.
+        count_step: the unit of the count's integers, the last coordinate; None where no record
+            comes or goes, and one takes another value.
+
+    Raises:
+        PlanError: where the coding is of no known kind.
+    """
     raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
 
 
-@_reach.register(Coding)
+@reach_of.register(Coding)
 def _(coding: Coding, count_step: float | None) -> SymmetricBox:
     least, greatest = coding.least(), coding.greatest()
     if count_step is None:
@@ -329,7 +339,7 @@ def _(coding: Coding, count_step: float | None) -> SymmetricBox:
     return SymmetricBox(frozen(np.append(most, 1 / count_step)))
 
 
-@_reach.register(ListCoding)
+@reach_of.register(ListCoding)
 def _(coding: ListCoding, count_step: float | None) -> Reach:
     # at most 2^52: exact, and so are their differences; points of one code are one row
     codes = np.unique(coding.codes, axis=0).astype(np.float64)
@@ -338,7 +348,7 @@ def _(coding: ListCoding, count_step: float | None) -> Reach:
     return SymmetricPoints(frozen(np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])))
 
 
-@_reach.register(SignCoding)
+@reach_of.register(SignCoding)
 def _(coding: SignCoding, count_step: float | None) -> Reach:
     # the two codes of each parity are middle ± half, exactly: multiples of ½ below 2^52
     low, high = coding.codes.astype(np.float64)
@@ -349,7 +359,7 @@ def _(coding: SignCoding, count_step: float | None) -> Reach:
     return body.scaled(1 / count_step)
 
 
-@_reach.register(ClampingCoding)
+@reach_of.register(ClampingCoding)
 def _(coding: ClampingCoding, count_step: float | None) -> Reach:
     domain, pivots, step = coding.domain, coding.pivots, coding.step
     if count_step is None:

@@ -5,6 +5,7 @@ from lownoise.planning.linear import LinearPlan
 from lownoise.planning.marginals import TablePlan
 from lownoise.planning.mean import Plan
 from lownoise.planning.request import COUNT_SHARE
+from lownoise.planning.streaming import stream
 from lownoise.planning.verb import plan
 
-__all__ = ["COUNT_SHARE", "LinearPlan", "Plan", "TablePlan", "plan"]
+__all__ = ["COUNT_SHARE", "LinearPlan", "Plan", "TablePlan", "plan", "stream"]

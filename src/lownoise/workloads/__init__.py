@@ -6,6 +6,25 @@ from lownoise.workloads.marginals import Marginals
 from lownoise.workloads.mean import Mean
 from lownoise.workloads.parity import Parity
 from lownoise.workloads.queries import Queries
+from lownoise.workloads.streams import (
+    AbstractStreamWorkload,
+    Decayed,
+    LowerTriangular,
+    Prefix,
+    SlidingWindow,
+)
 from lownoise.workloads.universe import Universe
 
-__all__ = ["Attribute", "Marginals", "Mean", "Parity", "Queries", "Universe"]
+__all__ = [
+    "AbstractStreamWorkload",
+    "Attribute",
+    "Decayed",
+    "LowerTriangular",
+    "Marginals",
+    "Mean",
+    "Parity",
+    "Prefix",
+    "Queries",
+    "SlidingWindow",
+    "Universe",
+]

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Continual release: an answer after every round, all of them within one budget."""
+
+from lownoise.streams.mechanism import StreamMechanism, steps_of, stream_mechanism
+from lownoise.streams.pairs import AbstractPair, DensePair, ToeplitzPair, TreePair
+from lownoise.streams.stream import Stream, start
+from lownoise.streams.terms import ERRORS, StreamTerms
+
+__all__ = [
+    "ERRORS",
+    "AbstractPair",
+    "DensePair",
+    "Stream",
+    "StreamMechanism",
+    "StreamTerms",
+    "ToeplitzPair",
+    "TreePair",
+    "start",
+    "steps_of",
+    "stream_mechanism",
+]

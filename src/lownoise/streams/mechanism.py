@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The release of a stream: exact integer answers plus integer noise of a factorization's shape.
+
+Let z_t be the integer codes of round t, W ≈ B·C, ξ true normal numbers (n of them, each a vector
+with factor L), and η normal numbers of deviation τ. Round t publishes
+
+    Y_t = q_t + w_t + round(η_t),
+
+q_t the integer nearest W·z, w_t the integer nearest the computed B·ξ·Lᵀ, each a function of what
+rounds up to t bring. Reveal, beside Y_t, also m_i = (C·z)_i + L·ξ_i as soon as round t may use it.
+Given all m so far, z decides ξ, and Y_t is an integer h_t(z) plus round(η_t). Two neighbours z and
+z', chosen as what was published suggests, differ in one round: C·z by a column of C times a change,
+and h_t by what is rounded, h_t(z) − h_t(z') = (W − BC)(z − z') + roundings of both. So every m and
+every Y_t is a Gaussian whose mean is moved by a predictable amount, and the squares of all moves,
+in units of their noise, sum to at most
+
+    μ² = (‖C‖_{1→2}·max ‖L⁻¹s‖)² + Σ_j (δ_j/τ_j)².
+
+Then all of it is μ-GDP (ours; the theory page has the proof): it is the exact Gaussian curve,
+against a stream that looks at every answer before it goes on, and no δ is spent on rounding. Small
+moves by rounding are hidden by η, whose variance is some 10^-6 of the whole or less.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bodies import RoundedBody, SymmetricBox, SymmetricPoints
+from lownoise.engines import ClampingCoding, Coding
+from lownoise.errors import PlanError
+from lownoise.mechanisms.gaussian import reach_of
+from lownoise.privacy import GaussianEvent
+from lownoise.rounding import growth, up
+from lownoise.samplers import rounded_gaussian
+from lownoise.sensitivity import radius_up
+from lownoise.shapes import DenseShape, DiagonalShape
+from lownoise.streams.answers import answer_slack
+from lownoise.streams.pairs import LARGEST, AbstractKeptPair
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers, Vector
+    from lownoise.engines import AbstractCoding
+    from lownoise.entropy import Entropy
+    from lownoise.neighbours import Word
+    from lownoise.sensitivity import Reach
+    from lownoise.shapes import AbstractShape
+    from lownoise.streams.pairs import AbstractPair
+    from lownoise.workloads.streams import AbstractStreamWorkload
+
+_MARGIN = 1 + 2.0**-40
+_FAR = 2.0**100  # beside which a coordinate says nothing
+_FINEST_BITS = 40  # log2 of the noise in steps
+_FEWEST_BITS = 20
+_TOTAL_BITS = 61  # of an answer in steps
+_CODE_BITS = 49
+_FLOAT_BITS = 51
+_LEAST_COVER = 2.0**-24
+_BLOCK = 1 << 16
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StreamMechanism:
+    """What is published at the end of each round, in integers.
+
+    Args:
+        workload: W.
+        coding: how a round's value becomes r integers.
+        relation: what a neighbour is.
+        pair: B and C.
+        shape: L, the noise of one source in steps, r coordinates.
+        cover: τ, the deviations of the noise that hides roundings, in steps, shape (r,).
+
+    Raises:
+        PlanError: where the parts do not fit each other.
+    """
+
+    workload: AbstractStreamWorkload
+    coding: AbstractCoding
+    relation: Word
+    pair: AbstractPair
+    shape: AbstractShape
+    cover: Vector
+
+    def __post_init__(self) -> None:
+        r = self.coding.step.size
+        if self.shape.dimension != r or self.shape.sources != r or self.cover.shape != (r,):
+            raise PlanError("stream has noise of another number of coordinates; plan again")
+        if self.pair.rounds != self.workload.rounds or not np.all(self.cover >= 0):
+            raise PlanError("stream has noise for another number of rounds; plan again")
+        if self.relation == "add_remove" and np.any(self.coding.center):
+            raise PlanError("stream must be coded about 0 under add_remove; plan again")
+        largest = self.reach_steps * self.workload.longest + LARGEST * self._row_up
+        if not np.all(largest < 2.0**_TOTAL_BITS):
+            raise PlanError("stream has answers beyond 2^61 steps; use a coarser grid")
+
+    @cached_property
+    def event(self) -> GaussianEvent:
+        """What the whole stream reveals, from the final codes and the final noise alone."""
+        main, side = self.main_up, self.side_up
+        return GaussianEvent(up(math.hypot(main, side) * (1 + 2.0**-50)) if main or side else 0.0)
+
+    @cached_property
+    def main_up(self) -> float:
+        """At least ‖C‖_{1→2}·max ‖L⁻¹s‖ over the changes s of one round."""
+        radius = radius_up(*self._covered)
+        return up(radius * self.pair.column_up) if radius else 0.0
+
+    @property
+    def side_up(self) -> float:
+        """At least √Σ_j (δ_j/τ_j)²: what roundings show, where they are hidden least."""
+        with np.errstate(divide="ignore"):
+            parts = np.divide(self._moves, self.cover, where=self._moves > 0, out=0 * self.cover)
+        return float(np.linalg.norm(parts)) * (1 + growth(parts.size + 4))
+
+    @cached_property
+    def _reach(self) -> Reach:
+        counted = self.relation == "add_remove"
+        return reach_of(self.coding, 1.0 if counted else None)
+
+    @property
+    def _covered(self) -> tuple[AbstractShape, Reach]:
+        """Noise and the changes of one round's codes; where these carry a count, it is hidden."""
+        if self.relation == "substitute":
+            return self.shape, self._reach
+        if isinstance(self._reach, SymmetricBox):
+            return self.shape, SymmetricBox(frozen(self._reach.half_width[:-1].copy()))
+        if isinstance(self._reach, SymmetricPoints):
+            return self.shape, SymmetricPoints(frozen(self._reach.points[:, :-1].copy()))
+        # a coordinate under so much noise moves the radius by nothing, and never down
+        if isinstance(self.shape, DiagonalShape):
+            return DiagonalShape(np.append(self.shape.scale, _FAR)), self._reach
+        if not isinstance(self.shape, DenseShape):
+            raise PlanError(f"shape={type(self.shape).__name__} is of no known kind; plan again")
+        r = self.shape.dimension
+        wide = np.zeros((r + 1, r + 1))
+        wide[:r, :r], wide[r, r] = self.shape.factor, _FAR
+        return DenseShape(wide), self._reach
+
+    @cached_property
+    def change_steps(self) -> Vector:
+        """At least how far one round's codes can change, shape (r,)."""
+        reach = self._reach
+        if isinstance(reach, RoundedBody):
+            found = reach.body.widths() + reach.slack
+        else:
+            found = reach.widths()
+        return frozen(found[: self.coding.step.size] * _MARGIN)
+
+    @cached_property
+    def reach_steps(self) -> Vector:
+        """At least every |code|, shape (r,)."""
+        return frozen(code_reach(self.coding) / self.coding.step * _MARGIN + 1)
+
+    @cached_property
+    def _row_sums(self) -> Vector:
+        """At least Σ_k|L_jk|, shape (r,)."""
+        r = self.shape.dimension
+        return self.shape.apply_abs(np.ones(r)) * (1 + growth(r + 2))
+
+    @property
+    def _row_up(self) -> Vector:
+        """At least the deviation of w_t in any round, were all numbers 1, shape (r,)."""
+        return self._row_sums * math.sqrt(self.pair.largest_variance) * 4 + 16 * self.cover
+
+    @cached_property
+    def _moves(self) -> Vector:
+        """At least how far all h_t of neighbours are apart by rounding, shape (r,)."""
+        n, r = self.workload.rounds, self.shape.dimension
+        whole = math.sqrt(n)
+        # what is off in w: B·z, its product with L, the integer, and the integer of an excess
+        off = self._row_sums * (self.pair.error_up + growth(r + 3) * self.pair.size_up) + whole
+        slack = np.array([answer_slack(self.workload, reach) for reach in self.reach_steps])
+        moves = 2 * (off + slack * whole) + self.pair.residual_up * self.change_steps
+        still = self.change_steps == 0
+        return frozen(np.where(still, 0.0, moves * _MARGIN))
+
+    def integers(self, unit: Vector, entropy: Entropy) -> Integers:
+        """Return the noise of some rounds, shape (k, r): L·unit and what hides its rounding.
+
+        Args:
+            unit: rows of B·z, shape (k, r).
+            entropy: where the covering noise comes from.
+        """
+        k, r = unit.shape
+        found = np.empty((k, r), dtype=np.int64)
+        for start in range(0, k, _BLOCK):
+            own = unit[start : start + _BLOCK]
+            if isinstance(self.shape, DiagonalShape):
+                whole = own * self.shape.scale
+            else:
+                whole = np.stack([self.shape.apply(row) for row in own])
+            cover = DiagonalShape(np.tile(self.cover, len(own)))
+            hidden = rounded_gaussian(cover, entropy=entropy).reshape(len(own), r)
+            found[start : start + len(own)] = np.rint(whole).astype(np.int64) + hidden
+        return found
+
+    def all_noise(self, entropy: Entropy) -> Integers:
+        """Return the noise of all rounds, shape (n, r), for a pair whose noise is kept."""
+        assert isinstance(self.pair, AbstractKeptPair)  # noqa: S101 (others have no such thing)
+        unit, beyond = self.pair.draw(self.shape.sources, entropy)
+        found = self.integers(unit, entropy)
+        if beyond:
+            # so far out that floats are not trusted with it: exact, and rounded once
+            exact = [[Fraction(0)] * self.shape.dimension for _ in range(len(found))]
+            for own in beyond:
+                push = self.shape.apply(np.eye(self.shape.sources)[own.coordinate]).tolist()
+                for t, b in enumerate(self.pair.column(own.source).tolist()):
+                    for j, length in enumerate(push):
+                        exact[t][j] += Fraction(b) * Fraction(length) * Fraction(own.beyond)
+            found += np.array([[round(x) for x in row] for row in exact], dtype=np.int64)
+        return found
+
+    @property
+    def cover_variances(self) -> Vector:
+        """The variance of round(η) in each coordinate, in squared steps, shape (r,)."""
+        moves = self.change_steps > 0
+        return np.where(moves, np.square(self.cover) + 1 / 12, 0.0)
+
+    def scaled(self, factor: float) -> StreamMechanism:
+        """Return the same with all noise `factor` times as wide."""
+        return replace(self, shape=self.shape.scaled(factor), cover=frozen(self.cover * factor))
+
+
+def code_reach(coding: AbstractCoding) -> Vector:
+    """Return at least |x − center| in the summed coordinates, in the records' unit, shape (r,)."""
+    if isinstance(coding, Coding):
+        ends = np.maximum(np.abs(coding.lower - coding.center), coding.upper - coding.center)
+        return np.asarray(ends * _MARGIN)
+    if isinstance(coding, ClampingCoding):
+        return np.asarray(coding.reach * _MARGIN)
+    codes = getattr(coding, "codes", None)
+    if codes is None:
+        raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
+    return np.asarray(np.max(np.abs(codes), axis=0) * coding.step * _MARGIN)
+
+
+def steps_of(
+    workload: AbstractStreamWorkload,
+    extent: Vector,
+    thin: Vector,
+    wide: Vector,
+    pair: AbstractPair,
+) -> Vector:
+    """Return the grid of each coordinate, powers of two: fine beside the noise, with room for sums.
+
+    Args:
+        workload: W.
+        extent: how far a record can be from the center, shape (r,).
+        thin: the deviation of one source's noise when all other coordinates are known, shape (r,).
+        wide: the same without, shape (r,).
+        pair: B and C.
+
+    Raises:
+        PlanError: where 64 bits cannot hold the sums of so many rounds on a grid so fine.
+    """
+    moves = extent > 0
+    finest = np.floor(np.log2(np.where(moves, thin, 1.0))) - _FINEST_BITS
+    largest = extent * workload.longest + wide * math.sqrt(pair.largest_variance) * 16 * LARGEST
+    room = np.ceil(np.log2(np.where(moves, largest, 1.0))) - (_TOTAL_BITS - 1)
+    code = np.ceil(np.log2(np.where(moves, extent, 1.0))) - _CODE_BITS
+    noise = np.ceil(np.log2(np.where(moves, wide, 1.0) * LARGEST)) - _FLOAT_BITS + 8
+    exponent = np.maximum.reduce([finest, room, code, noise])
+    short = moves & (exponent > finest + _FINEST_BITS - _FEWEST_BITS)
+    if np.any(short):
+        raise PlanError(
+            f"stream of {workload.rounds:,} rounds has sums too long for 64 bits beside its noise; "
+            "ask for fewer rounds, a narrower domain or a smaller budget",
+        )
+    return np.asarray(np.exp2(np.where(moves, exponent, 0.0)))
+
+
+def stream_mechanism(
+    workload: AbstractStreamWorkload,
+    coding: AbstractCoding,
+    relation: Word,
+    pair: AbstractPair,
+    shape: AbstractShape,
+    parameter: float,
+) -> StreamMechanism:
+    """Return the mechanism with noise of this shape, scaled to reveal at most `parameter` = μ.
+
+    The optimiser's word ends here: the radius is measured on the final integers, and the noise is
+    enlarged until it is covered.
+
+    Args:
+        workload: W.
+        coding: how records become integers.
+        relation: what a neighbour is.
+        pair: B and C.
+        shape: L in steps, about as wide as it must be.
+        parameter: μ > 0.
+
+    Raises:
+        PlanError: where the shape has no noise in a direction that needs some.
+    """
+    wide = shape.deviations() * math.sqrt(pair.mean_variance)
+    found = StreamMechanism(
+        workload=workload,
+        coding=coding,
+        relation=relation,
+        pair=pair,
+        shape=shape,
+        cover=frozen(wide),
+    )
+    # the variance that is added, s², and the part of the budget that it takes, are about even
+    main, side = found.main_up, found.side_up
+    share = math.sqrt(side / main) if 0 < side < main < math.inf else _LEAST_COVER
+    found = replace(found, cover=frozen(wide * max(share, _LEAST_COVER)))
+    if 0 < found.event.mu < math.inf:
+        found = found.scaled(found.event.mu / parameter)
+    while not found.event.mu <= parameter:
+        if not math.isfinite(found.event.mu):
+            raise PlanError("shape leaves a direction that records can move in without noise")
+        found = found.scaled(max(found.event.mu / parameter, 1 + 2.0**-50))
+    return found

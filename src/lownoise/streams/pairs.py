@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of matrices B, C with W ≈ B·C: noise B·ξ hides a change of one round in C·x + ξ.
+
+A pair is known by bounds that hold for its stored floats, whatever made them: how long a column of
+C is, how far B·C is from W, and how far the computed B·z can be from B·ξ. Row t of B uses ξ_i only
+where row i of C uses no round after t.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.errors import PlanError
+from lownoise.rounding import growth, up
+from lownoise.streams.convolution import causal_error, causal_product, norm2_up, product, sum_up
+from lownoise.streams.normals import CLOSE, close_normals
+from lownoise.workloads.streams import Prefix
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Integers, Vector
+    from lownoise.entropy import Entropy
+    from lownoise.workloads.streams import AbstractStreamWorkload
+
+LARGEST = 10.0  # a normal number beyond it, one in 10^23, is handled apart
+_MARGIN = 1 + 2.0**-40
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A normal number beyond `LARGEST`: where it stands, and by how much it is beyond."""
+
+    source: int
+    coordinate: int
+    beyond: float
+
+
+class Noise(ABC):
+    """B·z for the rounds to come, in order."""
+
+    @abstractmethod
+    def take(self, count: int) -> Vector:
+        """Return the next `count` rows, shape (count, r)."""
+
+
+class AbstractPair(ABC):
+    """A factorization of a workload, in unit noise."""
+
+    rounds: int
+
+    @property
+    @abstractmethod
+    def column_up(self) -> float:
+        """At least the longest column of C."""
+
+    @property
+    @abstractmethod
+    def residual_up(self) -> float:
+        """At least the longest column of W − B·C."""
+
+    @property
+    @abstractmethod
+    def error_up(self) -> float:
+        """At least ‖computed B·z − B·ξ‖₂ over all rounds, ξ a column of true normal numbers."""
+
+    @property
+    @abstractmethod
+    def size_up(self) -> float:
+        """At least ‖B·z‖₂ over all rounds, where no |z| is beyond `LARGEST`."""
+
+    @abstractmethod
+    def variances(self, first: int, count: int) -> Vector:
+        """Return the squared length of `count` rows of B from `first`, shape (count,)."""
+
+    @property
+    @abstractmethod
+    def mean_variance(self) -> float:
+        """The mean of all squared lengths of rows of B."""
+
+    @property
+    @abstractmethod
+    def largest_variance(self) -> float:
+        """The greatest of them."""
+
+
+class AbstractKeptPair(AbstractPair):
+    """A pair whose noise is drawn for all rounds before the first one."""
+
+    @property
+    @abstractmethod
+    def sources(self) -> int:
+        """How many normal numbers B takes."""
+
+    @abstractmethod
+    def apply(self, z: Vector) -> Vector:
+        """Return B·z, shapes (sources, r) and (n, r); row t sees only what round t may use."""
+
+    @abstractmethod
+    def column(self, source: int) -> Vector:
+        """Return a column of B, shape (n,)."""
+
+    def variances(self, first: int, count: int) -> Vector:
+        """Return the squared length of `count` rows of B from `first`, shape (count,)."""
+        return self._variances[first : first + count]
+
+    @property
+    @abstractmethod
+    def _variances(self) -> Vector: ...
+
+    @property
+    def mean_variance(self) -> float:
+        """The mean of all squared lengths of rows of B."""
+        return float(np.mean(self._variances))
+
+    @property
+    def largest_variance(self) -> float:
+        """The greatest of them."""
+        return float(np.max(self._variances))
+
+    def draw(self, coordinates: int, entropy: Entropy) -> tuple[Vector, list[Excess]]:
+        """Return B·z for all rounds, shape (n, r), and what was cut off from z."""
+        z = close_normals(self.sources * coordinates, entropy).reshape(self.sources, coordinates)
+        cut = np.clip(z, -LARGEST, LARGEST)
+        beyond = [
+            Excess(int(i), int(k), float(z[i, k] - cut[i, k])) for i, k in np.argwhere(z != cut)
+        ]
+        return self.apply(cut), beyond
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ToeplitzPair(AbstractKeptPair):
+    """B and C are lower-triangular Toeplitz matrices.
+
+    Args:
+        workload: W, Toeplitz.
+        noise: B's first column, shape (n,).
+        strategy: C's first column, shape (n,).
+
+    Raises:
+        PlanError: where the columns are not n finite numbers.
+    """
+
+    workload: AbstractStreamWorkload
+    noise: Vector
+    strategy: Vector
+
+    def __post_init__(self) -> None:
+        for own in (self.noise, self.strategy):
+            if own.shape != (self.rounds,) or not np.all(np.isfinite(own)):
+                raise PlanError("ToeplitzPair needs a finite number a round; plan again")
+        if not self.workload.toeplitz:
+            raise PlanError("ToeplitzPair needs a workload that depends on t - s alone")
+
+    @property
+    def rounds(self) -> int:  # type: ignore[override]
+        """The number of rounds n."""
+        return self.workload.rounds
+
+    @property
+    def sources(self) -> int:
+        """One normal number a round."""
+        return self.rounds
+
+    @cached_property
+    def column_up(self) -> float:
+        """At least ‖c‖₂: the first column is the longest."""
+        return norm2_up(self.strategy)
+
+    @cached_property
+    def residual_up(self) -> float:
+        """At least ‖w − b∗c‖₂."""
+        made, off = product(self.noise, self.strategy)
+        wanted = self.workload.first_column()
+        apart = np.abs(wanted - made) + 2.0**-50 * (np.abs(wanted) + np.abs(made))
+        return up((norm2_up(apart) + off) * _MARGIN)
+
+    @cached_property
+    def error_up(self) -> float:
+        """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
+        total, n = sum_up(self.noise), self.rounds
+        # Young: ‖B·δ‖₂ ≤ ‖b‖₁·‖δ‖₂
+        return up(
+            (causal_error(total, n, LARGEST) + total * CLOSE * math.sqrt(n)) * _MARGIN,
+        )
+
+    @cached_property
+    def size_up(self) -> float:
+        """At least ‖B·z‖₂."""
+        return up(sum_up(self.noise) * LARGEST * math.sqrt(self.rounds) * _MARGIN)
+
+    def apply(self, z: Vector) -> Vector:
+        """Return B·z."""
+        return causal_product(self.noise, z)
+
+    def column(self, source: int) -> Vector:
+        """Return a column of B, shape (n,)."""
+        return np.concatenate([np.zeros(source), self.noise[: self.rounds - source]])
+
+    @cached_property
+    def _variances(self) -> Vector:
+        return frozen(np.cumsum(np.square(self.noise)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DensePair(AbstractKeptPair):
+    """B and C are matrices.
+
+    Args:
+        workload: W.
+        noise: B, shape (n, m).
+        strategy: C, shape (m, n).
+
+    Raises:
+        PlanError: where shapes do not fit, a number is not finite, or an answer would use noise of
+            a measurement that needs a later round.
+    """
+
+    workload: AbstractStreamWorkload
+    noise: Vector
+    strategy: Vector
+
+    def __post_init__(self) -> None:
+        n = self.rounds
+        B, C = self.noise, self.strategy
+        fits = B.ndim == C.ndim == 2 and B.shape == (n, len(C)) and C.shape[1] == n  # noqa: PLR2004
+        if not fits or not (np.all(np.isfinite(B)) and np.all(np.isfinite(C))):
+            raise PlanError("DensePair has factors of shapes that do not fit; plan again")
+        uses = C != 0
+        last = np.where(uses.any(axis=1), n - 1 - np.argmax(uses[:, ::-1], axis=1), 0)
+        if np.any((B != 0) & (last[None, :] > np.arange(n)[:, None])):
+            raise PlanError("DensePair would use a later round in an answer; give lower triangles")
+
+    @property
+    def rounds(self) -> int:  # type: ignore[override]
+        """The number of rounds n."""
+        return self.workload.rounds
+
+    @property
+    def sources(self) -> int:
+        """One normal number a row of C."""
+        return len(self.strategy)
+
+    @cached_property
+    def column_up(self) -> float:
+        """At least the longest column of C."""
+        return _longest(self.strategy)
+
+    @cached_property
+    def residual_up(self) -> float:
+        """At least the longest column of W − B·C."""
+        B, C = self.noise, self.strategy
+        wanted = self.workload.matrix()
+        off = growth(len(C) + 3) * (np.abs(B) @ np.abs(C)) + 2.0**-50 * np.abs(wanted)
+        return up(_longest(np.abs(wanted - B @ C) + off * _MARGIN))
+
+    @cached_property
+    def _lengths(self) -> float:
+        return norm2_up(np.abs(self.noise).sum(axis=1)) * _MARGIN
+
+    @cached_property
+    def error_up(self) -> float:
+        """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
+        return up((growth(self.sources + 2) * LARGEST + CLOSE) * self._lengths * _MARGIN)
+
+    @cached_property
+    def size_up(self) -> float:
+        """At least ‖B·z‖₂."""
+        return up(LARGEST * self._lengths * _MARGIN)
+
+    def apply(self, z: Vector) -> Vector:
+        """Return B·z; what a row does not use is 0 exactly, so later numbers leave no trace."""
+        found: Vector = self.noise @ z
+        return found
+
+    def column(self, source: int) -> Vector:
+        """Return a column of B, shape (n,)."""
+        return self.noise[:, source]
+
+    @cached_property
+    def _variances(self) -> Vector:
+        return frozen(np.einsum("ij,ij->i", self.noise, self.noise))
+
+
+@final
+@dataclass(frozen=True)
+class TreePair(AbstractKeptPair):
+    """The binary tree: sums of 2^l rounds, each with its own noise; a running sum adds few of them.
+
+    Args:
+        workload: running sums.
+
+    Raises:
+        PlanError: where the workload is another.
+    """
+
+    workload: Prefix
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.workload, Prefix):
+            raise PlanError("the binary tree is for running sums; use ln.Prefix")
+
+    @property
+    def rounds(self) -> int:  # type: ignore[override]
+        """The number of rounds n."""
+        return self.workload.rounds
+
+    @property
+    def _counts(self) -> list[int]:
+        """The number of complete sums of 1, 2, 4, … rounds."""
+        return [self.rounds >> level for level in range(self.rounds.bit_length())]
+
+    @property
+    def sources(self) -> int:
+        """One normal number a complete sum."""
+        return sum(self._counts)
+
+    @property
+    def column_up(self) -> float:
+        """At least the square root of how many sums hold a round: one a level."""
+        return up(math.sqrt(len(self._counts)))
+
+    @property
+    def residual_up(self) -> float:
+        """Nothing: the sums are the sums."""
+        return 0.0
+
+    @property
+    def error_up(self) -> float:
+        """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
+        levels = len(self._counts)
+        most = growth(levels + 2) * LARGEST + CLOSE
+        return up(levels * most * math.sqrt(self.rounds) * _MARGIN)
+
+    @property
+    def size_up(self) -> float:
+        """At least ‖B·z‖₂."""
+        return up(len(self._counts) * LARGEST * math.sqrt(self.rounds) * _MARGIN)
+
+    def apply(self, z: Vector) -> Vector:
+        """Return B·z."""
+        t = np.arange(1, self.rounds + 1)
+        found, start = np.zeros((self.rounds, z.shape[1])), 0
+        for level, count in enumerate(self._counts):
+            uses = (t >> level) & 1 == 1
+            found[uses] += z[start + (t[uses] >> level) - 1]
+            start += count
+        return found
+
+    def column(self, source: int) -> Vector:
+        """Return a column of B, shape (n,)."""
+        level = 0
+        for count in self._counts:
+            if source < count:
+                break
+            source, level = source - count, level + 1
+        t = np.arange(1, self.rounds + 1)
+        uses = ((t >> level) & 1 == 1) & ((t >> level) - 1 == source)
+        return np.asarray(uses.astype(np.float64))
+
+    @cached_property
+    def _variances(self) -> Vector:
+        t = np.arange(1, self.rounds + 1)
+        ones: Integers = np.zeros(self.rounds, dtype=np.int64)
+        for level in range(len(self._counts)):
+            ones += (t >> level) & 1
+        return frozen(ones.astype(np.float64))
+
+
+def _longest(columns: Vector) -> float:
+    """Return at least the greatest length of a column."""
+    squares = np.einsum("ij,ij->j", columns, columns)
+    length = math.sqrt(float(np.max(squares))) * (1 + growth(len(columns) + 4))
+    return up(length + 2.0**-511 * math.sqrt(len(columns)))  # of squares that vanish
