@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Power series modulo xⁿ: product, inverse and square root in O(n log n).
+
+A series is the vector of its first n coefficients, and stands for the lower-triangular Toeplitz
+matrix with that first column: products, inverses and roots of one are those of the other. Newton's
+method doubles the number of right coefficients a step. What a transform rounds is about 1e-15 of
+the largest coefficient, not of each one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+
+_SHORT = 64  # series for which sums of products are quicker than transforms
+
+
+def multiply(left: Vector, right: Vector) -> Vector:
+    """Return the first n coefficients of a product.
+
+    Args:
+        left: shape (n,).
+        right: shape (n,).
+
+    Examples:
+        >>> multiply(np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.0, 1.0]))
+        array([1., 3., 6.])
+    """
+    n = len(left)
+    if n <= _SHORT:
+        return np.convolve(left, right)[:n]
+    size = next_fast_len(2 * n - 1, real=True)
+    product: Vector = irfft(rfft(left, size) * rfft(right, size), size)[:n]
+    return product
+
+
+def inverse(series: Vector) -> Vector:
+    """Return the series whose product with this one is 1.
+
+    Args:
+        series: shape (n,), the first coefficient not 0.
+
+    Examples:
+        >>> inverse(np.array([1.0, 1.0, 1.0, 1.0]))
+        array([ 1., -1.,  0.,  0.])
+    """
+    n, found = len(series), np.array([1.0 / series[0]])
+    while (size := len(found)) < n:
+        size = min(2 * size, n)
+        found = np.concatenate([found, np.zeros(size - len(found))])
+        rest = -multiply(series[:size], found)
+        rest[0] += 2.0
+        found = multiply(found, rest)
+    return found
+
+
+def divide(series: Vector, divisor: Vector) -> Vector:
+    """Return series/divisor.
+
+    Args:
+        series: shape (n,).
+        divisor: shape (n,), the first coefficient not 0.
+
+    Examples:
+        >>> divide(np.array([1.0, 1.0, 1.0]), np.array([1.0, -1.0, 0.0]))
+        array([1., 2., 3.])
+    """
+    return multiply(series, inverse(divisor))
+
+
+def square_root(workload: Vector) -> Vector:
+    """Return c with c·c = w: the first column of W^{1/2} for Toeplitz W.
+
+    For w_k = w_0·ρ^k (prefix sums: ρ = 1) by r_k = (1 − 1/(2k))·ρ·r_{k−1} (003, section 4), to the
+    last digits of each coefficient; otherwise by Newton's method for 1/c.
+
+    Args:
+        workload: w, shape (n,), w_0 > 0.
+
+    Examples:
+        >>> square_root(np.ones(4))
+        array([1.    , 0.5   , 0.375 , 0.3125])
+    """
+    n, first = len(workload), float(workload[0])
+    ratio = float(workload[1]) / first if n > 1 else 0.0
+    if np.array_equal(workload[1:], ratio * workload[:-1]):
+        steps = ratio * (1 - 0.5 / np.arange(1, n))
+        return np.cumprod(np.concatenate([[np.sqrt(first)], steps]))
+    found = np.array([first**-0.5])  # of 1/c
+    while (size := len(found)) < n:
+        size = min(2 * size, n)
+        found = np.concatenate([found, np.zeros(size - len(found))])
+        rest = -0.5 * multiply(workload[:size], multiply(found, found))
+        rest[0] += 1.5
+        found = multiply(found, rest)
+    return multiply(workload, found)
