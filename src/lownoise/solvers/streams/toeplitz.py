@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The best strategy among lower-triangular Toeplitz matrices.
+
+With b·c = w modulo xⁿ and d_t = (n − t)/n (mean error) or 1 (largest error), the squared error is
+‖c‖²·Σ d_t b_t². Scaling c until both factors agree makes it the square of
+
+    J(c) = ½‖c‖² + ½ Σ d_t b_t²,   b = w/c,   ∇J = c − T(q)ᵀ(d∘b),   q = b/c,
+
+and ∇²J·v = v + T(q)ᵀ(d∘T(q)v) + T(2(q/c)·v)ᵀ(d∘b). Every T(·) is a product of series, so one
+product by ∇²J is six transforms. In these coordinates ∇²J is I plus an operator of about the same
+size: Newton's method with a few conjugate gradients a step needs some 25 products whatever n is.
+
+Why what it finds is the best of all, not of those nearby: `lower_bound`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+from lownoise.solvers.streams.series import divide, inverse, multiply, square_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Vector
+
+Error = Literal["mean", "max"]
+
+_STEPS = 50
+_PRODUCTS = 200
+_SOLVED = 1e-9  # of ‖∇J‖ beside ‖c‖: J is then within about its square
+_ENOUGH = 1e-4  # of the promised descent (Armijo)
+_SHORTEST = 2.0**-20
+_FLOOR = 1e-9  # of the largest coefficient, below which the bound's test vector is not let
+_DENSE = 2048  # up to here signs that differ cost one dense norm instead of the bound's tightness
+_ROUNDING = 16 * 2.0**-53  # of a transform, per halving of its length
+
+
+def round_weights(size: int, error: Error) -> Vector:
+    """Return d, shape (n,): what b_t² adds to the squared error, (n − t)/n or 1.
+
+    Args:
+        size: n.
+        error: "mean" or "max".
+
+    Examples:
+        >>> round_weights(4, "mean"), round_weights(2, "max")
+        (array([1.  , 0.75, 0.5 , 0.25]), array([1., 1.]))
+    """
+    return np.arange(size, 0.0, -1.0) / size if error == "mean" else np.ones(size)
+
+
+def squared_error(workload: Vector, strategy: Vector, error: Error) -> float:
+    """Return ‖c‖²·Σ d_t b_t², b = w/c: the squared error a round where one change moves by 1.
+
+    Args:
+        workload: w, shape (n,).
+        strategy: c, shape (n,), c_0 not 0.
+        error: "mean" or "max".
+
+    Examples:
+        >>> round(squared_error(np.ones(1024), square_root(np.ones(1024)), "max"), 8)
+        10.70961067
+    """
+    b = divide(workload, strategy)
+    return float(strategy @ strategy) * float(round_weights(len(b), error) @ b**2)
+
+
+def optimal_toeplitz(workload: Vector, error: Error) -> Vector:
+    """Return c, the first column of the best lower-triangular Toeplitz strategy.
+
+    For the largest error of prefix sums, and of decayed ones, that is the square root itself: γ is
+    then Landau's constant Σ r_k² (Landau 1913; see `lower_bound`).
+
+    Args:
+        workload: w, shape (n,), w_0 > 0; its first column for Toeplitz W.
+        error: "mean", √(‖B‖_F²/n)·max‖C e_t‖; or "max", the largest ‖B's row‖ for the first factor.
+
+    Returns:
+        c, shape (n,), c_0 > 0, with Σ c² = Σ d_t b_t² to about 1e-9.
+
+    Examples:
+        >>> round(squared_error(np.ones(64), optimal_toeplitz(np.ones(64), "mean"), "mean"), 6)
+        4.74823
+    """
+    weights = round_weights(len(workload), error)
+    c = _balanced(square_root(workload), workload, weights)
+    for _ in range(_STEPS):
+        value, slope, curvature = _expansion(c, workload, weights)
+        size = float(np.linalg.norm(slope))
+        if size <= _SOLVED * float(np.linalg.norm(c)):
+            break
+        step = _conjugate_gradients(curvature, slope, min(0.1, math.sqrt(size)) * size)
+        promised, length = float(slope @ step), 1.0
+        while length > _SHORTEST:
+            ahead = c + length * step
+            b = divide(workload, ahead)
+            reached = 0.5 * float(ahead @ ahead) + 0.5 * float(weights @ b**2)
+            if reached <= value + _ENOUGH * length * promised:
+                break
+            length /= 2
+        else:
+            break  # what is left to gain is lost in rounding
+        c = ahead
+    return _balanced(c, workload, weights)
+
+
+def lower_bound(workload: Vector, strategy: Vector, error: Error) -> float:
+    """Return a squared error that no lower-triangular Toeplitz strategy is below.
+
+    For every y, with H the Hankel matrix of y (H_ij = y_{i+j}, 0 beyond n) and D = diag(d),
+
+        ‖c‖·‖D^{1/2}b‖ ≥ Σ w_k y_k / ‖D^{-1/2}H‖,   as Σ w_k y_k = Σ_k y_k Σ_{i+j=k} b_i c_j = bᵀHc
+
+    (ours; at D = I the dual of Landau's problem: ‖H‖ is the norm of the Toeplitz matrix of y, and
+    the bound is attained by the Carathéodory–Fejér theorem). Lagrange's condition c = H·b at the
+    optimum gives y from c by one division; with y ≥ 0 and b, c > 0 Perron's theorem then says that
+    (D^{1/2}b, c) is the top singular pair, so that the optimum is global and the bound is tight.
+    The norm is bounded by ‖A‖² ≤ max_i (|A|ᵀ|A|x)_i/x_i for any x > 0 (Collatz and Wielandt), plus
+    what transforms can have rounded; or, where y has both signs (a sliding window) and n ≤ 2048, by
+    its largest singular value. Beyond that such bounds are far below what is attained.
+
+    Args:
+        workload: w, shape (n,), w_0 > 0.
+        strategy: c near the optimum, shape (n,), as `optimal_toeplitz` gives it; a bad one gives a
+            low bound, never a wrong one.
+        error: "mean" or "max".
+
+    Examples:
+        >>> w = np.ones(64)
+        >>> best = optimal_toeplitz(w, "mean")
+        >>> round(squared_error(w, best, "mean") / lower_bound(w, best, "mean") - 1, 9)
+        0.0
+    """
+    weights = round_weights(len(workload), error)
+    b = divide(workload, strategy)
+    y = divide(strategy[::-1], b)[::-1]  # c_i = Σ_j y_{i+j} b_j, read from the last row up
+    norm = _positive_norm(np.abs(y), np.abs(strategy), weights)
+    if np.any(y < 0) and len(y) <= _DENSE:
+        norm = min(norm, _dense_norm(y, weights))
+    total = math.fsum((workload * y).tolist())
+    return (max(total, 0.0) / norm * (1 - 2.0**-45)) ** 2
+
+
+def _positive_norm(y: Vector, start: Vector, weights: Vector) -> float:
+    """Return at least ‖D^{-1/2}H‖ for y ≥ 0; `start` ≥ 0 is near its right singular vector."""
+    x = np.maximum(start, _FLOOR * float(np.max(start)))
+    noise = _ROUNDING * (math.log2(len(y)) + 2) * float(np.linalg.norm(y))
+    once = (_hankel(y, x) + noise * float(np.linalg.norm(x))) / weights
+    twice = _hankel(y, once) + noise * float(np.linalg.norm(once))
+    return math.sqrt(float(np.max(twice / x)))
+
+
+def _dense_norm(y: Vector, weights: Vector) -> float:
+    """Return at least ‖D^{-1/2}H‖, by a singular value whose error LAPACK bounds."""
+    from scipy.linalg import hankel, svdvals
+
+    matrix = hankel(y, np.zeros(len(y))) / np.sqrt(weights)[:, None]
+    largest = float(svdvals(matrix, check_finite=False)[0])
+    return largest * (1 + 8 * len(y) * 2.0**-53)
+
+
+def _hankel(y: Vector, x: Vector) -> Vector:
+    """Return Hx, (Hx)_i = Σ_j y_{i+j} x_j."""
+    return multiply(y[::-1], x)[::-1]
+
+
+def _balanced(c: Vector, workload: Vector, weights: Vector) -> Vector:
+    """Return c scaled so that both halves of J agree."""
+    b = divide(workload, c)
+    scaled: Vector = c * (float(weights @ b**2) / float(c @ c)) ** 0.25
+    return scaled
+
+
+def _expansion(
+    c: Vector, workload: Vector, weights: Vector
+) -> tuple[float, Vector, Callable[[Vector], Vector]]:
+    """Return J, ∇J and v ↦ ∇²J·v."""
+    n = len(c)
+    reciprocal = inverse(c)
+    b = multiply(workload, reciprocal)
+    q = multiply(b, reciprocal)
+    length = next_fast_len(2 * n - 1, real=True)
+    once, twice = rfft(q, length), rfft(2 * multiply(q, reciprocal), length)
+    costs = weights * b
+    priced = rfft(costs, length)
+    value = 0.5 * float(c @ c) + 0.5 * float(b @ costs)
+    slope: Vector = c - irfft(priced * once.conj(), length)[:n]
+
+    def curvature(v: Vector) -> Vector:
+        transformed = rfft(v, length)
+        moved = weights * irfft(once * transformed, length)[:n]
+        bent = irfft(twice * transformed, length)[:n]
+        spectrum = once.conj() * rfft(moved, length) + priced * rfft(bent, length).conj()
+        product: Vector = v + irfft(spectrum, length)[:n]
+        return product
+
+    return value, slope, curvature
+
+
+def _conjugate_gradients(
+    product: Callable[[Vector], Vector], slope: Vector, tolerance: float
+) -> Vector:
+    """Return x with ‖A·x + slope‖ ≤ tolerance, or the last x before A was found not positive."""
+    x, rest = np.zeros(len(slope)), -slope
+    along, square = rest, float(rest @ rest)
+    for _ in range(_PRODUCTS):
+        bent = product(along)
+        curvature = float(along @ bent)
+        if curvature <= 0:
+            return x if np.any(x) else rest
+        share = square / curvature
+        x = x + share * along
+        rest = rest - share * bent
+        following = float(rest @ rest)
+        if math.sqrt(following) <= tolerance:
+            break
+        along, square = rest + following / square * along, following
+    return x
