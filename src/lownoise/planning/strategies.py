@@ -11,7 +11,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.errors import PlanError
 from lownoise.factorization import best_factors
-from lownoise.solvers.streams import series
+from lownoise.solvers.streams import divide, honaker, optimal_toeplitz, square_root
 from lownoise.streams import DensePair, ToeplitzPair, TreePair
 from lownoise.workloads import Prefix
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from lownoise.streams import AbstractPair
     from lownoise.workloads import AbstractStreamWorkload
 
+_RTOL = 1e-9
 MOST_DENSE = 4096
 MOST_OPTIMAL = 1024  # rounds that "auto" solves for the optimum: seconds
-_RTOL = 1e-9
+MOST_TOEPLITZ = 1 << 18  # rounds that "auto" solves for the best such factors: seconds
 MOST_KEPT = 1 << 24  # rounds whose noise "auto" keeps
 
 
@@ -110,7 +111,7 @@ def _output(workload: AbstractStreamWorkload, choice: Choice) -> Made:
 
 
 def _square_root(workload: AbstractStreamWorkload, choice: Choice) -> Made:
-    root = frozen(series.square_root(workload.first_column()))
+    root = frozen(square_root(workload.first_column()))
     return Made(ToeplitzPair(workload, root, root))
 
 
@@ -120,17 +121,49 @@ def _optimal(workload: AbstractStreamWorkload, choice: Choice) -> Made:
     return Made(DensePair(workload, *found[:2]), found[2])
 
 
+def _toeplitz_best(workload: AbstractStreamWorkload, choice: Choice) -> Made:
+    column = workload.first_column()
+    strategy = frozen(optimal_toeplitz(column, "mean" if choice.error == "mean" else "max"))
+    return Made(ToeplitzPair(workload, frozen(divide(column, strategy)), strategy))
+
+
 def _binary_tree(workload: AbstractStreamWorkload, choice: Choice) -> Made:
+    return Made(TreePair(_running(workload)))
+
+
+def _honaker_streaming(workload: AbstractStreamWorkload, choice: Choice) -> Made:
+    return Made(TreePair(_running(workload), weighted=True))
+
+
+def _honaker(workload: AbstractStreamWorkload, choice: Choice) -> Made:
+    return _from_strategy(workload, honaker(workload.rounds))
+
+
+def _from_strategy(workload: AbstractStreamWorkload, strategy: Vector) -> Made:
+    """Return the pair of a lower-triangular C with nothing but numbers above 0 on its diagonal."""
+    from scipy.linalg import solve_triangular
+
+    # B·C = W, row by row from the last column: Cᵀ·Bᵀ = Wᵀ
+    noise = solve_triangular(strategy, workload.matrix().T, lower=True, trans="T").T
+    return Made(DensePair(workload, frozen(np.tril(noise)), frozen(strategy)))
+
+
+def _running(workload: AbstractStreamWorkload) -> Prefix:
     if not isinstance(workload, Prefix):
-        raise PlanError("binary_tree is for running sums; use ln.Prefix")
-    return Made(TreePair(workload))
+        raise PlanError("the binary tree is for running sums; use ln.Prefix")
+    return workload
 
 
 STRATEGIES: dict[str, Strategy] = {
     "input": Strategy(_input, _any, "noise in every value"),
     "output": Strategy(_output, _any, "noise in every answer"),
     "binary_tree": Strategy(_binary_tree, _prefix, "noise in sums of 1, 2, 4, … rounds"),
+    "honaker": Strategy(_honaker, _dense, "least squares on all sums of the binary tree"),
+    "honaker_streaming": Strategy(
+        _honaker_streaming, _prefix, "least squares on the sums that are complete"
+    ),
     "square_root": Strategy(_square_root, _toeplitz, "both factors the square root of W"),
+    "toeplitz": Strategy(_toeplitz_best, _toeplitz, "the best that depend on t - s alone"),
     "optimal": Strategy(_optimal, _dense, "the least noise of all factorizations"),
 }
 
@@ -143,8 +176,17 @@ def choose(workload: AbstractStreamWorkload, error: str) -> tuple[str, str]:
         error: "mean" or "max".
     """
     n = workload.rounds
-    if n <= MOST_OPTIMAL or not workload.toeplitz:
+    if n <= MOST_OPTIMAL:
         return "optimal", f"{n:,} rounds are few enough to solve for the least {error} error"
+    if not workload.toeplitz:
+        return "input", (
+            f'a matrix of {n:,} rounds takes long to solve for; strategy="optimal" does so'
+        )
+    if error == "mean" and n <= MOST_TOEPLITZ:
+        return "toeplitz", (
+            f"{n:,} rounds are many for matrices, and the best factors that depend on t - s alone "
+            "take seconds and a number a round in memory"
+        )
     return "square_root", (
         f"{n:,} rounds are many to solve for, and the square root is near the least error with "
         "a number a round in memory"

@@ -2,9 +2,10 @@
 """Continual release: an answer after every round, all of them within one budget."""
 
 from lownoise.streams.mechanism import StreamMechanism, steps_of, stream_mechanism
-from lownoise.streams.pairs import AbstractPair, DensePair, ToeplitzPair, TreePair
+from lownoise.streams.pairs import AbstractPair, DensePair, ToeplitzPair
 from lownoise.streams.stream import Stream, start
 from lownoise.streams.terms import ERRORS, StreamTerms
+from lownoise.streams.trees import TreePair
 
 __all__ = [
     "ERRORS",

@@ -8,8 +8,10 @@ will use.
 A Fourier transform of length N = 2^k is k layers of butterflies, so each output is a sum of inputs
 times k roundings of relative size η: it is off by at most ε_N·Σ|input|, and all outputs together by
 ε_N·√N·‖input‖₂, with ε_N = kη/(1 − kη) and η ≤ 6.7·2^-53 for exactly rounded roots of unity
-(Higham 2002, Theorem 24.2). We take η = 16·2^-53, for transforms of real numbers cost two layers
-more. A product by way of transforms, ‖a‖₁ given, is then off by at most 4ε_N·‖a‖₁·‖x‖₂ in ‖·‖₂.
+(Higham 2002, Theorem 24.2, for radix 2; higher radices round less). We take η = 8·2^-53 and three
+layers more, for transforms of real numbers. A product by way of transforms of a and x and one back,
+each output of the first off by ε_N·‖a‖₁, is then off by 3ε_N·‖a‖₁·‖x‖₂ in ‖·‖₂, and what is of
+second order.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 
 _LEAF = 32
 _RADIX = 16
-_LAYER = 16 * 2.0**-53
+_LAYER = 8 * 2.0**-53
+_THRICE = 3 + 2.0**-20
 
 
 def causal_product(column: Vector, vector: Vector) -> Vector:
@@ -69,7 +72,7 @@ def causal_error(column_sum: float, rounds: int, largest: float) -> float:
     size = _block(rounds)
     while size >= _LEAF and rounds > _LEAF:
         # the products, and adding up to _RADIX of them in the domain of frequencies
-        off += 2 * (4 * _transform(2 * size) + growth(2 * (_RADIX + 4)))
+        off += 2 * (_THRICE * _transform(2 * size) + growth(2 * (_RADIX + 4)))
         size //= _RADIX
     off += growth(_LEAF + 2) + growth(levels + 2)
     return up(off * up(column_sum) * length * (1 + 2.0**-40))
@@ -91,7 +94,7 @@ def product(first: Vector, second: Vector) -> tuple[Vector, float]:
     length = 1 << max(2 * n - 1, 2).bit_length()
     found = np.fft.irfft(np.fft.rfft(first, length) * np.fft.rfft(second, length), length)[:n]
     norms = [(sum_up(a), norm2_up(b)) for a, b in ((first, second), (second, first))]
-    off = 4 * (_transform(length) + growth(4)) * min(a * b for a, b in norms)
+    off = (_THRICE * _transform(length) + growth(8)) * min(a * b for a, b in norms)
     return frozen(found), up(off * (1 + 2.0**-40))
 
 
@@ -108,7 +111,7 @@ def norm2_up(numbers: Vector) -> float:
 
 def _transform(length: int) -> float:
     """Return at least ε_N."""
-    layers = (length.bit_length() + 2) * _LAYER
+    layers = (length.bit_length() + 3) * _LAYER
     return layers / (1 - layers)
 
 

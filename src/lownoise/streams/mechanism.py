@@ -175,8 +175,9 @@ class StreamMechanism:
         """At least how far all h_t of neighbours are apart by rounding, shape (r,)."""
         n, r = self.workload.rounds, self.shape.dimension
         whole = math.sqrt(n)
-        # what is off in w: B·z, its product with L, the integer, and the integer of an excess
-        off = self._row_sums * (self.pair.error_up + growth(r + 3) * self.pair.size_up) + whole
+        # what is off in w: B·z, its product with L, the integer, and the integer of an excess,
+        # each less than a step
+        off = self._row_sums * (self.pair.error_up + growth(r + 3) * self.pair.size_up) + 2 * whole
         slack = np.array([answer_slack(self.workload, reach) for reach in self.reach_steps])
         moves = 2 * (off + slack * whole) + self.pair.residual_up * self.change_steps
         still = self.change_steps == 0

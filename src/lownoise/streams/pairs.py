@@ -21,14 +21,13 @@ from lownoise.errors import PlanError
 from lownoise.rounding import growth, up
 from lownoise.streams.convolution import causal_error, causal_product, norm2_up, product, sum_up
 from lownoise.streams.normals import CLOSE, close_normals
-from lownoise.workloads.streams import Prefix
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.arrays import Vector
     from lownoise.entropy import Entropy
     from lownoise.workloads.streams import AbstractStreamWorkload
 
-LARGEST = 10.0  # a normal number beyond it, one in 10^23, is handled apart
+LARGEST = 7.0  # a normal number beyond it, one in 4·10^11, is handled apart
 _MARGIN = 1 + 2.0**-40
 
 
@@ -287,91 +286,6 @@ class DensePair(AbstractKeptPair):
     @cached_property
     def _variances(self) -> Vector:
         return frozen(np.einsum("ij,ij->i", self.noise, self.noise))
-
-
-@final
-@dataclass(frozen=True)
-class TreePair(AbstractKeptPair):
-    """The binary tree: sums of 2^l rounds, each with its own noise; a running sum adds few of them.
-
-    Args:
-        workload: running sums.
-
-    Raises:
-        PlanError: where the workload is another.
-    """
-
-    workload: Prefix
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.workload, Prefix):
-            raise PlanError("the binary tree is for running sums; use ln.Prefix")
-
-    @property
-    def rounds(self) -> int:  # type: ignore[override]
-        """The number of rounds n."""
-        return self.workload.rounds
-
-    @property
-    def _counts(self) -> list[int]:
-        """The number of complete sums of 1, 2, 4, … rounds."""
-        return [self.rounds >> level for level in range(self.rounds.bit_length())]
-
-    @property
-    def sources(self) -> int:
-        """One normal number a complete sum."""
-        return sum(self._counts)
-
-    @property
-    def column_up(self) -> float:
-        """At least the square root of how many sums hold a round: one a level."""
-        return up(math.sqrt(len(self._counts)))
-
-    @property
-    def residual_up(self) -> float:
-        """Nothing: the sums are the sums."""
-        return 0.0
-
-    @property
-    def error_up(self) -> float:
-        """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
-        levels = len(self._counts)
-        most = growth(levels + 2) * LARGEST + CLOSE
-        return up(levels * most * math.sqrt(self.rounds) * _MARGIN)
-
-    @property
-    def size_up(self) -> float:
-        """At least ‖B·z‖₂."""
-        return up(len(self._counts) * LARGEST * math.sqrt(self.rounds) * _MARGIN)
-
-    def apply(self, z: Vector) -> Vector:
-        """Return B·z."""
-        t = np.arange(1, self.rounds + 1)
-        found, start = np.zeros((self.rounds, z.shape[1])), 0
-        for level, count in enumerate(self._counts):
-            uses = (t >> level) & 1 == 1
-            found[uses] += z[start + (t[uses] >> level) - 1]
-            start += count
-        return found
-
-    def column(self, source: int) -> Vector:
-        """Return a column of B, shape (n,)."""
-        level = 0
-        for count in self._counts:
-            if source < count:
-                break
-            source, level = source - count, level + 1
-        t = np.arange(1, self.rounds + 1)
-        uses = ((t >> level) & 1 == 1) & ((t >> level) - 1 == source)
-        return np.asarray(uses.astype(np.float64))
-
-    @cached_property
-    def _variances(self) -> Vector:
-        t = np.arange(1, self.rounds + 1)
-        ones: Integers = np.zeros(self.rounds, dtype=np.int64)
-        for level in range(len(self._counts)):
-            ones += (t >> level) & 1
-        return frozen(ones.astype(np.float64))
 
 
 def _longest(columns: Vector) -> float:

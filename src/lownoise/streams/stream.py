@@ -241,7 +241,7 @@ def _float(value: float) -> float:
     try:
         return float(value)
     except OverflowError:  # an integer beyond all floats
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 @final

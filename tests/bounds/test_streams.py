@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Closed forms against singular values and sums."""
+
+import math
+
+import numpy as np
+import pytest
+
+import lownoise as ln
+from lownoise.bounds.streams import spread_down, trace_norm_down
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 64, 300])
+def test_the_closed_form_is_the_trace_norm(n):
+    singular = np.linalg.svd(np.tril(np.ones((n, n))), compute_uv=False)
+    found = trace_norm_down(ln.Prefix(n))
+    assert found <= singular.sum() / n * (1 + 1e-12)
+    assert found == pytest.approx(singular.sum() / n, rel=1e-9)
+    for order in (2.0, math.inf):
+        best = ln.factorize(np.tril(np.ones((n, n))), order=order).certificate.upper
+        assert found <= best / (math.sqrt(n) if order == 2.0 else 1.0)
+
+
+def test_long_sums_are_bounded_from_below_and_closely():
+    n = 1 << 18
+    angle = math.pi / (4 * n + 2)
+    exact = math.fsum(0.5 / np.sin((2 * np.arange(1, n + 1) - 1) * angle)) / n
+    found = trace_norm_down(ln.Prefix(n))
+    assert exact * (1 - 1e-4) < found <= exact
+    # (2/π)·ln n grows without end
+    assert trace_norm_down(ln.Prefix(1 << 40)) > trace_norm_down(ln.Prefix(1 << 30)) > found
+
+
+@pytest.mark.parametrize("workload", [ln.Prefix(40), ln.SlidingWindow(40, 5), ln.Decayed(40, 0.9)])
+def test_a_bound_over_few_rounds_holds_over_many(workload):
+    few = workload.leading(16)
+    part = ln.factorize(few, rtol=1e-9).certificate.lower ** 2
+    whole = ln.factorize(workload.matrix(), rtol=1e-9).certificate.upper ** 2 / 40
+    assert part * spread_down(16, 40) <= whole

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a stream reveals: recomputed from the final integers' own covariance, for every strategy."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import lownoise as ln
+from lownoise.arrays import frozen
+from lownoise.entropy import SimulationEntropy
+from lownoise.errors import PlanError
+from lownoise.privacy import gaussian_parameter
+from lownoise.streams import DensePair, ToeplitzPair
+from lownoise.streams.pairs import LARGEST
+from lownoise.streams.stream import start
+from streams.kinds import TAKEN, WORKLOADS, factors
+
+BUDGETS = (ln.zcdp(1e-10), ln.zcdp(0.5), ln.zcdp(1e5), ln.approx_dp(1, 1e-6), ln.gaussian_dp(0.3))
+
+
+def revealed(mechanism):
+    """Return the greatest Mahalanobis distance of neighbours under B·Bᵀ and the cover, in floats.
+
+    Rounding apart it is what the integers reveal, and what is stated must not be below it.
+    """
+    B, _ = factors(mechanism.pair)
+    size = float(mechanism.shape.scale[0])
+    noise = np.linalg.norm(mechanism.cover)
+    M = size**2 * B @ B.T + noise**2 * np.eye(len(B))
+    W = mechanism.workload.matrix()
+    moved = W * float(mechanism.change_steps[0])
+    return math.sqrt(max(np.einsum("ij,ij->j", moved, np.linalg.solve(M, moved))))
+
+
+@pytest.mark.parametrize(("name", "strategy"), TAKEN, ids=str)
+@pytest.mark.parametrize("error", ["mean", "max"])
+def test_what_is_stated_covers_the_noise_and_wastes_little(name, strategy, error):
+    stream = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy, error=error)
+    mechanism = stream.terms.mechanism
+    mu, true = mechanism.event.mu, revealed(mechanism)
+    assert mu <= 1.0
+    assert mu >= true * (1 - 1e-9)
+    # the tree's noise hides more than its columns say: each sum is added by few answers
+    if strategy not in ("binary_tree", "honaker_streaming"):
+        assert mu <= true * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_every_budget_is_kept_to_the_last_digit_and_used(budget, relation):
+    stream = ln.stream(ln.Prefix(9), budget=budget, relation=relation, domain=ln.Box([-3.0], [1.0]))
+    parameter = gaussian_parameter(budget)
+    assert parameter * (1 - 1e-9) <= stream.cost.mu <= parameter
+    reach = 3.0 if relation == "add_remove" else 4.0
+    least = ln.factorize(np.tril(np.ones((9, 9))), rtol=1e-9).certificate.upper / 3
+    # less noise beside a record leaves rounding more to say: 10^-6 of the error at rho = 10^-10
+    assert stream.error == pytest.approx(least * reach / parameter, rel=1e-5)
+
+
+def test_factors_that_do_not_make_the_workload_are_paid_for():
+    # a wrong optimiser may cost accuracy, never privacy: B is half of what it should be
+    good = ln.stream(ln.Prefix(8), budget=ln.zcdp(0.5), strategy="square_root").terms.mechanism
+    wrong = ToeplitzPair(good.workload, frozen(good.pair.noise / 2), good.pair.strategy)
+    bad = replace(good, pair=wrong)
+    assert bad.event.mu > 100  # what B·C lacks is hidden by the thin cover alone
+    assert bad.event.mu >= revealed(bad) * (1 - 1e-9)
+    off = good.pair.noise.copy()
+    off[3] += 1e-7
+    slightly = replace(good, pair=ToeplitzPair(good.workload, frozen(off), good.pair.strategy))
+    assert slightly.event.mu > good.event.mu * (1 + 1e-7)
+    dense = ln.stream(ln.Prefix(8), budget=ln.zcdp(0.5), strategy="optimal").terms.mechanism
+    moved = dense.pair.noise.copy()
+    moved[5, 2] += 1e-3
+    apart = replace(dense, pair=DensePair(dense.workload, frozen(moved), dense.pair.strategy))
+    assert apart.event.mu > 10
+
+
+def test_an_answer_never_uses_what_a_later_round_brings():
+    C = np.tril(np.ones((4, 4)))
+    B = np.eye(4)
+    B[1, 2] = 1e-300
+    with pytest.raises(PlanError, match="later round"):
+        DensePair(ln.Prefix(4), frozen(B), frozen(C))
+
+
+@pytest.mark.parametrize(("name", "strategy"), TAKEN, ids=str)
+def test_noise_of_a_round_is_the_same_bits_whatever_later_numbers_are(name, strategy):
+    pair = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy).terms.mechanism.pair
+    _, C = factors(pair)
+    n = pair.rounds
+    last = np.where(np.any(C, axis=1), n - 1 - np.argmax(C[:, ::-1] != 0, axis=1), 0)
+    generator = np.random.default_rng(5)
+    z = generator.standard_normal((pair.sources, 2))
+    for t in (0, 3, n - 2):
+        later = z.copy()
+        later[last > t] = generator.standard_normal((int(np.sum(last > t)), 2)) * 1e6
+        assert np.array_equal(pair.apply(z)[: t + 1], pair.apply(later)[: t + 1])
+
+
+@pytest.mark.parametrize("rounds", [31, 33, 700, 9000])
+def test_long_convolutions_look_at_the_past_alone(rounds):
+    from lownoise.streams.convolution import causal_product
+
+    generator = np.random.default_rng(rounds)
+    column, z = generator.standard_normal(rounds), generator.standard_normal((rounds, 1))
+    found = causal_product(column, z)
+    for t in generator.integers(1, rounds, size=6):
+        later = z.copy()
+        later[t:] = 1e9
+        assert np.array_equal(found[:t], causal_product(column, later)[:t])
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 32, 33, 512, 513, 2100])
+def test_the_bounds_on_rounding_hold_and_are_no_guess(rounds):
+    from lownoise.streams.convolution import causal_error, causal_product, product
+
+    generator = np.random.default_rng(rounds)
+    column, z = generator.standard_normal(rounds), generator.uniform(-LARGEST, LARGEST, rounds)
+    exact = np.array([Fraction(0)] * rounds)
+    scale = 2.0**60
+    whole = [int(x * scale) for x in column], [int(x * scale) for x in z]
+    column, z = (np.array([float(Fraction(k, 2**60)) for k in own]) for own in whole)
+    first = [Fraction(x) for x in column]
+    second = [Fraction(x) for x in z]
+    picks = sorted({0, rounds // 2, rounds - 1})
+    found = causal_product(column, z[:, None])[:, 0]
+    other, off = product(column, z)
+    bound = causal_error(float(np.abs(column).sum()), rounds, LARGEST)
+    for t in picks:
+        exact[t] = sum((first[t - s] * second[s] for s in range(t + 1)), Fraction(0))
+        assert abs(Fraction(float(found[t])) - exact[t]) <= Fraction(bound)
+        assert abs(Fraction(float(other[t])) - exact[t]) <= Fraction(off)
+    assert bound < 1e-6 * max(1.0, float(np.abs(found).max())) * rounds
+
+
+class Far:
+    """Bits of which the first number's first 192 are 0: farther out than any table."""
+
+    def __init__(self, seed):
+        self._own = SimulationEntropy(seed)
+        self._calls = 0
+
+    def words(self, count):
+        found = self._own.words(count)
+        if self._calls < 3:
+            found[0] = 0
+        self._calls += 1
+        return found
+
+
+@pytest.mark.parametrize("strategy", ["square_root", "optimal", "binary_tree", "honaker_streaming"])
+def test_numbers_beyond_all_tables_are_added_exactly(strategy):
+    terms = ln.stream(ln.Prefix(12), budget=ln.zcdp(0.5), strategy=strategy).terms
+    mechanism = terms.mechanism
+    unit, beyond = mechanism.pair.draw(1, Far(3))
+    assert len(beyond) == 1
+    own = beyond[0]
+    assert own.beyond > 0
+    noise = mechanism.all_noise(Far(3))[:, 0]
+    B, _ = factors(mechanism.pair)
+    push = B[:, own.source] * own.beyond * float(mechanism.shape.scale[0])
+    within = unit[:, 0] * float(mechanism.shape.scale[0]) + push
+    assert np.all(np.abs(noise - within) <= 9 * float(mechanism.cover[0]) + 16)
+    assert np.max(np.abs(push)) > 100 * float(mechanism.cover[0])
+
+
+DRAWS, COPIES = 20, 2000
+ERROR_OF_FIRST_KIND = 1e-8
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy"),
+    [pair for pair in TAKEN if pair[0] in ("prefix", "momentum")],
+    ids=str,
+)
+def test_noise_has_the_stated_variance_and_no_mean(name, strategy):
+    # 40,000 columns of noise: each variance is known to √(2/40,000) = 0.7%, each mean to 0.5%
+    from scipy.stats import chi2, norm
+
+    domain = ln.Box(np.zeros(COPIES), np.ones(COPIES))
+    terms = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy, domain=domain).terms
+    n, step = terms.workload.rounds, terms.mechanism.coding.step
+    stated = terms.deviations(0, n)
+    draws = []
+    for seed in range(DRAWS):
+        noise = terms.mechanism.all_noise(SimulationEntropy(1000 + seed))
+        draws.append(noise * step / stated)
+    draws = np.concatenate(draws, axis=1)
+    count = DRAWS * COPIES
+    level = ERROR_OF_FIRST_KIND / (4 * n)
+    squares = np.sum(draws**2, axis=1)
+    assert np.all(squares < chi2.isf(level, count))
+    assert np.all(squares > chi2.ppf(level, count))
+    assert np.all(np.abs(draws.sum(axis=1)) < norm.isf(level) * math.sqrt(count))
+    # power: a deviation that is off by 5% is seen
+    assert count * 1.05**2 > chi2.isf(level, count)
+    assert count * 0.95**2 < chi2.ppf(level, count)
+    # rounds depend on each other as B says
+    B, _ = factors(terms.mechanism.pair)
+    M = B @ B.T
+    sizes = np.sqrt(np.diag(M))
+    wanted = M / np.outer(sizes, sizes) if np.all(sizes > 0) else None
+    if wanted is not None:
+        found = draws @ draws.T / count
+        assert np.max(np.abs(found - wanted)) < 8.5 / math.sqrt(count)
+
+
+def test_published_answers_are_the_exact_ones_plus_the_noise():
+    for name, workload in WORKLOADS.items():
+        terms = ln.stream(workload, budget=ln.zcdp(0.5), domain=ln.Box([-2.0], [3.0])).terms
+        noise = terms.mechanism.all_noise(SimulationEntropy(8))[:, 0]
+        stream = start(terms, entropy=SimulationEntropy(8))
+        values = np.random.default_rng(2).uniform(-3, 4, workload.rounds)
+        step = float(terms.mechanism.coding.step[0])
+        codes = np.floor(np.clip(values, -2, 3) / step + 0.5)
+        exact = workload.matrix() @ codes
+        published = stream.update_many(values) / step
+        assert np.allclose(published, exact + noise, rtol=1e-12, atol=1.0), name

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A running stream as its users see it."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+import lownoise as ln
+from lownoise.entropy import SimulationEntropy
+from lownoise.errors import DomainError, LownoiseError, PlanError, QuestionError, StreamError
+from lownoise.planning.strategies import STRATEGIES
+from lownoise.streams.stream import start
+from streams.kinds import TAKEN, WORKLOADS
+
+LISTED = {  # squared errors at unit change and n = 1024: mean, largest
+    "square_root": (9.67079327, 10.70961067),
+    "toeplitz": (9.34272978, 11.28400466),
+    "optimal": (8.7346965, None),
+}
+
+
+@pytest.mark.parametrize(("name", "strategy"), TAKEN, ids=str)
+def test_rounds_may_be_batched_in_any_way(name, strategy):
+    workload = WORKLOADS[name]
+    terms = ln.stream(
+        workload, budget=ln.zcdp(0.5), strategy=strategy, domain=ln.Box([-1.0], [2.5])
+    ).terms
+    values = np.random.default_rng(1).uniform(-2, 3, workload.rounds)
+    values[3] = math.nan
+    values[4] = math.inf
+    values[5] = 1e300
+    whole = start(terms, entropy=SimulationEntropy(4)).update_many(values)
+    one = start(terms, entropy=SimulationEntropy(4))
+    assert [one.update(float(v)) for v in values] == whole.tolist()
+    some = start(terms, entropy=SimulationEntropy(4))
+    parts = [some.update_many(values[a:b]) for a, b in ((0, 0), (0, 2), (2, 3), (3, None))]
+    assert np.concatenate(parts).tolist() == whole.tolist()
+    lists = start(terms, entropy=SimulationEntropy(4))
+    assert [lists.update([v]) for v in values] == whole.tolist()
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize(
+    "domain",
+    [
+        ln.Box([-1, 0], [2, 4]),
+        ln.Ball(3, 2),
+        ln.Points([[0, 0, 0], [1, 1, 0], [2, 2, 1]]),
+        ln.Points([[0, 0], [1, 0], [0, 1]]),
+        ln.Ball(2, 1, order=1),
+    ],
+    ids=str,
+)
+def test_vectors_of_any_domain_add_up(domain, relation):
+    n, d = 12, domain.dimension
+    stream = ln.stream(
+        ln.Prefix(n), budget=ln.zcdp(1e4), domain=domain, relation=relation, strategy="square_root"
+    )
+    values = np.random.default_rng(3).uniform(-3, 5, (n, d))
+    values[4] = np.nan
+    found = stream.update_many(values)
+    clamped = domain.clamp(np.where(np.isnan(values), 0.0, values))
+    exact = np.cumsum(clamped, axis=0)
+    deviations = stream.standard_deviations()
+    assert found.shape == deviations.shape == (n, d)
+    assert np.all(np.abs(found - exact) <= 8 * deviations + 1e-6)
+    assert stream.error == pytest.approx(math.sqrt(np.mean(np.sum(deviations**2, axis=1))))
+    assert stream.certificate.lower <= stream.error * (1 + 1e-12)
+    assert stream.lower_bound <= stream.error
+
+
+@pytest.mark.parametrize("strategy", LISTED)
+def test_errors_that_are_listed_are_reached(strategy):
+    stream = ln.stream(ln.Prefix(1024), budget=ln.zcdp(0.5), strategy=strategy)
+    pair = stream.terms.mechanism.pair
+    mean, largest = LISTED[strategy]
+    # the bounds that privacy uses are rounded outward, by some 10^-12
+    assert pair.mean_variance * pair.column_up**2 <= mean + 6e-9 * mean
+    if largest is not None:
+        assert pair.largest_variance * pair.column_up**2 == pytest.approx(largest, rel=2e-9)
+    assert stream.error**2 == pytest.approx(pair.mean_variance * pair.column_up**2, rel=1e-7)
+
+
+def test_every_strategy_is_between_the_bounds():
+    least = ln.stream(ln.Prefix(64), budget=ln.zcdp(0.5), strategy="optimal")
+    assert least.certificate.gap < 1e-8
+    for name in STRATEGIES:
+        for error in ("mean", "max"):
+            own = ln.stream(ln.Prefix(64), budget=ln.zcdp(0.5), strategy=name, error=error)
+            assert own.lower_bound <= own.certificate.lower <= own.error * (1 + 1e-9)
+            if error == "mean":
+                assert own.error >= least.certificate.lower
+
+
+def test_auto_says_why():
+    reasons = {
+        16: "optimal",
+        2000: "toeplitz",
+        1 << 19: "square_root",
+    }
+    for n, strategy in reasons.items():
+        stream = ln.stream(ln.Prefix(n), budget=ln.zcdp(0.5))
+        assert stream.strategy == strategy
+        assert f"{n:,}" in stream.reason
+
+
+def test_past_the_horizon_nothing_passes():
+    stream = ln.stream(ln.Prefix(3), budget=ln.zcdp(0.5))
+    with pytest.raises(StreamError, match="longer horizon"):
+        stream.update_many([1, 1, 1, 1])
+    assert stream.round == 0
+    stream.update_many([1, 1, 1])
+    with pytest.raises(StreamError, match="longer horizon"):
+        stream.update(1)
+    assert stream.round == 3
+
+
+@pytest.mark.parametrize(
+    "value", ["x", [1, 2], [[1]], object(), 1j, {"a": 1}, [None, None]], ids=range(7)
+)
+def test_what_is_no_value_is_refused_and_no_round_passes(value):
+    stream = ln.stream(ln.Prefix(3), budget=ln.zcdp(0.5))
+    with pytest.raises(StreamError):
+        stream.update(value)
+    with pytest.raises(StreamError):
+        stream.update_many(value if not isinstance(value, list) else [value, [1]])
+    assert stream.round == 0
+
+
+def test_huge_and_odd_numbers_are_clamped():
+    stream = ln.stream(ln.Prefix(7), budget=ln.zcdp(1e6))
+    odd = (10**400, -(10**400), math.inf, -math.inf, math.nan, True, np.float32(0.5))
+    found = [stream.update(v) for v in odd]
+    assert np.allclose(np.diff([0, *found]), [1, 0, 1, 0, 0, 1, 0.5], atol=0.05)
+
+
+BAD = [
+    (lambda: ln.Prefix(0), QuestionError, "1 to"),
+    (lambda: ln.Prefix(2.5), QuestionError, "whole number"),
+    (lambda: ln.Prefix(rounds=True), QuestionError, "whole number"),
+    (lambda: ln.SlidingWindow(4, 5), QuestionError, "Prefix"),
+    (lambda: ln.SlidingWindow(4, 0), QuestionError, "range"),
+    (lambda: ln.Decayed(4, 1.0), QuestionError, "between 0 and 1"),
+    (lambda: ln.Decayed(4, math.nan), QuestionError, "between 0 and 1"),
+    (lambda: ln.Decayed(4, "x"), QuestionError, "number"),
+    (lambda: ln.stream([[1, 1], [0, 1]], budget=ln.zcdp(1)), QuestionError, "above the diagonal"),
+    (lambda: ln.stream([[1, 0, 0], [0, 1, 0]], budget=ln.zcdp(1)), QuestionError, "square"),
+    (lambda: ln.stream([[0.0]], budget=ln.zcdp(1)), QuestionError, "no number"),
+    (lambda: ln.stream([[math.inf]], budget=ln.zcdp(1)), QuestionError, "finite"),
+    (lambda: ln.stream("abc", budget=ln.zcdp(1)), QuestionError, "numbers"),
+    (lambda: ln.stream(ln.Prefix(3), budget=ln.zcdp(1), strategy="best"), PlanError, "unknown"),
+    (lambda: ln.stream(ln.Prefix(3), budget=ln.zcdp(1), error="median"), PlanError, "unknown"),
+    (lambda: ln.stream(ln.Prefix(3), budget=ln.zcdp(1), relation="x"), PlanError, "unknown"),
+    (
+        lambda: ln.stream(ln.Prefix(3), budget=ln.zcdp(1), domain=ln.Box([1], [2])),
+        DomainError,
+        "hold 0",
+    ),
+    (
+        lambda: ln.stream(ln.SlidingWindow(9, 2), budget=ln.zcdp(1), strategy="binary_tree"),
+        PlanError,
+        "running sums",
+    ),
+    (
+        lambda: ln.stream(ln.Prefix(10**6), budget=ln.zcdp(1), strategy="optimal"),
+        PlanError,
+        "matrices",
+    ),
+    (
+        lambda: ln.stream(np.tril(np.ones((3, 3))), budget=ln.zcdp(1), strategy="square_root"),
+        PlanError,
+        "t - s",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "kind", "said"), BAD, ids=range(len(BAD)))
+def test_what_cannot_be_is_one_clear_line(make, kind, said):
+    with pytest.raises(kind, match=said) as caught:
+        make()
+    assert isinstance(caught.value, LownoiseError)
+    assert "\n" not in str(caught.value)
+
+
+def test_rounds_that_are_not_there_have_no_deviation():
+    stream = ln.stream(ln.Prefix(3), budget=ln.zcdp(0.5))
+    for t in (0, 4, -1, 1.5, True, "x"):
+        with pytest.raises(StreamError):
+            stream.standard_deviation(t)
+    assert stream.standard_deviation(1) == float(stream.standard_deviations()[0, 0])
+
+
+def test_threads_share_a_stream_and_no_round_is_lost():
+    stream = ln.stream(ln.Prefix(4000), budget=ln.zcdp(1e6), strategy="square_root")
+    found = [[] for _ in range(8)]
+
+    def work(mine):
+        for _ in range(500):
+            mine.append(stream.update(1))
+
+    workers = [threading.Thread(target=work, args=(mine,)) for mine in found]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert stream.round == 4000
+    answers = sorted(round(a) for mine in found for a in mine)
+    assert answers == list(range(1, 4001))
+
+
+def test_two_streams_never_share_noise():
+    first, second = (ln.stream(ln.Prefix(8), budget=ln.zcdp(0.5)) for _ in range(2))
+    assert first.update_many(np.zeros(8)).tolist() != second.update_many(np.zeros(8)).tolist()
