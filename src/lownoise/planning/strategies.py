@@ -12,8 +12,9 @@ from lownoise.arrays import frozen
 from lownoise.errors import PlanError
 from lownoise.factorization import best_factors
 from lownoise.solvers.streams import divide, honaker, optimal_toeplitz, square_root
-from lownoise.streams import DensePair, ToeplitzPair, TreePair
-from lownoise.workloads import Prefix
+from lownoise.solvers.streams.rational import enough_buffers, rational
+from lownoise.streams import DensePair, RecursivePair, ToeplitzPair, TreePair
+from lownoise.workloads import Decayed, Prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
     from lownoise.solvers import Progress
+    from lownoise.solvers.streams.toeplitz import Error
     from lownoise.streams import AbstractPair
     from lownoise.workloads import AbstractStreamWorkload
 
@@ -92,6 +94,10 @@ def _prefix(workload: AbstractStreamWorkload) -> str | None:
     return None if isinstance(workload, Prefix) else "is for running sums, ln.Prefix"
 
 
+def _geometric(workload: AbstractStreamWorkload) -> str | None:
+    return None if isinstance(workload, (Prefix, Decayed)) else "is for ln.Prefix and ln.Decayed"
+
+
 def _identity(n: int) -> Vector:
     return frozen((np.arange(n) == 0).astype(np.float64))
 
@@ -148,6 +154,24 @@ def _from_strategy(workload: AbstractStreamWorkload, strategy: Vector) -> Made:
     return Made(DensePair(workload, frozen(np.tril(noise)), frozen(strategy)))
 
 
+def _rational(workload: AbstractStreamWorkload, choice: Choice) -> Made:
+    if not isinstance(workload, (Prefix, Decayed)):
+        raise PlanError("rational factors are for ln.Prefix and ln.Decayed; use another")
+    rate = workload.rate if isinstance(workload, Decayed) else 1.0
+    error: Error = "mean" if choice.error == "mean" else "max"
+    buffers = choice.memory or enough_buffers(rate, workload.rounds, error)
+    found = rational(rate, workload.rounds, buffers, error)
+    return Made(
+        RecursivePair(
+            workload,
+            frozen(found.gaps),
+            frozen(found.weights),
+            frozen(found.answer_gaps),
+            frozen(found.answer_weights),
+        )
+    )
+
+
 def _running(workload: AbstractStreamWorkload) -> Prefix:
     if not isinstance(workload, Prefix):
         raise PlanError("the binary tree is for running sums; use ln.Prefix")
@@ -164,6 +188,7 @@ STRATEGIES: dict[str, Strategy] = {
     ),
     "square_root": Strategy(_square_root, _toeplitz, "both factors the square root of W"),
     "toeplitz": Strategy(_toeplitz_best, _toeplitz, "the best that depend on t - s alone"),
+    "rational": Strategy(_rational, _geometric, "sums of exponentials: few numbers of memory"),
     "optimal": Strategy(_optimal, _dense, "the least noise of all factorizations"),
 }
 
@@ -187,6 +212,8 @@ def choose(workload: AbstractStreamWorkload, error: str) -> tuple[str, str]:
             f"{n:,} rounds are many for matrices, and the best factors that depend on t - s alone "
             "take seconds and a number a round in memory"
         )
+    if isinstance(workload, (Prefix, Decayed)) and n > MOST_KEPT:
+        return "rational", f"noise for {n:,} rounds would fill the memory, and this needs little"
     return "square_root", (
         f"{n:,} rounds are many to solve for, and the square root is near the least error with "
         "a number a round in memory"

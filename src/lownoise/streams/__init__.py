@@ -3,6 +3,7 @@
 
 from lownoise.streams.mechanism import StreamMechanism, steps_of, stream_mechanism
 from lownoise.streams.pairs import AbstractPair, DensePair, ToeplitzPair
+from lownoise.streams.recursive import RecursivePair
 from lownoise.streams.stream import Stream, start
 from lownoise.streams.terms import ERRORS, StreamTerms
 from lownoise.streams.trees import TreePair
@@ -11,6 +12,7 @@ __all__ = [
     "ERRORS",
     "AbstractPair",
     "DensePair",
+    "RecursivePair",
     "Stream",
     "StreamMechanism",
     "StreamTerms",

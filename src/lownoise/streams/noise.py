@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import PlanError
 from lownoise.streams.pairs import AbstractKeptPair
+from lownoise.streams.recursive import Recursion, RecursivePair
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers
     from lownoise.entropy import Entropy
     from lownoise.streams.mechanism import StreamMechanism
+
+
+_AHEAD = 1 << 12  # numbers
 
 
 class AbstractNoise(ABC):
@@ -57,10 +60,54 @@ class KeptNoise(AbstractNoise):
         return {"kept": self._integers[self._next :]}
 
 
+@final
+class RecursiveNoise(AbstractNoise):
+    """Noise that is drawn as rounds come, some rounds ahead; what has been handed out is forgotten.
+
+    Args:
+        mechanism: what is published.
+        entropy: where the noise comes from.
+        sums: the running sums, where it goes on from a state.
+        ahead: noise that was drawn and not handed out, shape (k, r).
+    """
+
+    def __init__(
+        self,
+        mechanism: StreamMechanism,
+        entropy: Entropy,
+        sums: list[list[int]] | None = None,
+        ahead: Integers | None = None,
+    ) -> None:
+        assert isinstance(mechanism.pair, RecursivePair)  # noqa: S101 (others are kept)
+        self._mechanism, self._entropy = mechanism, entropy
+        r = mechanism.shape.sources
+        self._recursion = Recursion(mechanism.pair, r, sums)
+        self._ahead = np.zeros((0, r), dtype=np.int64) if ahead is None else ahead
+        self._next = 0
+        self._block = max(1, _AHEAD // r)
+
+    def take(self, count: int) -> Integers:
+        """Return the noise of the next rounds."""
+        left = len(self._ahead) - self._next
+        if count > left:
+            unit = self._recursion.take(max(count - left, self._block), self._entropy)
+            drawn = self._mechanism.integers(unit, self._entropy)
+            self._ahead = np.concatenate([self._ahead[self._next :], drawn])
+            self._next = 0
+        own = self._ahead[self._next : self._next + count]
+        self._next += count
+        return own
+
+    def state(self) -> dict[str, Any]:
+        """Return the running sums, and what was drawn ahead."""
+        sums = [[str(k) for k in own] for own in self._recursion.sums]
+        return {"sums": sums, "ahead": self._ahead[self._next :]}
+
+
 def noise_of(mechanism: StreamMechanism, entropy: Entropy) -> AbstractNoise:
     """Return the noise before the first round."""
     if isinstance(mechanism.pair, AbstractKeptPair):
         integers = mechanism.all_noise(entropy)
         integers.setflags(write=False)
         return KeptNoise(np.ascontiguousarray(integers))
-    raise PlanError(f"pair={type(mechanism.pair).__name__} is of no known kind; plan again")
+    return RecursiveNoise(mechanism, entropy)
