@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The best strategies that are rational: streams of any length in a few numbers of memory.
+
+Write 1/x for the shift. c_0 = 1 and c_t = Σ_j ω_j θ_j^{t−1} is C = Π(z − λ_j)/Π(z − θ_j), and for
+w_t = ρ^t the other factor is B = z/(z − ρ)·Π(z − θ_j)/Π(z − λ_j): b_t = Σ_j β_j μ_j^t with
+μ = (ρ, λ_1, …, λ_k). Weights ω_j > 0 are the same as ρ > θ_1 > λ_1 > θ_2 > … > θ_k > λ_k. So the
+search is over the gaps of these numbers to ρ,
+
+    θ_j = ρ(1 − g_j), λ_j = ρ(1 − h_j),   0 < g_1 < h_1 < g_2 < … < g_k < h_k,
+
+with no root to find; residues are products of differences of gaps, and all are right to the last
+digits however near ρ a decay is. Both norms are sums of geometric series over pairs of poles, so
+that one evaluation with its gradient costs O(k²), or O(k³) with small arrays, at any n.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.solvers.streams.geometric import falling_sum, geometric_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Vector
+    from lownoise.solvers.streams.toeplitz import Error
+
+_SOLVED = 1e-9
+_NEAREST, _WIDEST = 1e-3, 30.0  # what a logarithm of a ratio of two gaps may be
+_WIDER = 1e-9  # of an interval, so that its end is beyond the last root
+_DEEP, _HALVINGS = 600.0, 66  # the logarithms searched, and how often they are halved: to 1e-17
+_FIRST, _SPREAD = 4.0, 0.7  # where the search starts: n times the first gap, and the last
+_STEPS = 3000
+_AHEAD, _WITHIN, _MOST = 3, 0.005, 24
+_LAST = 2.0  # λ_k > −ρ, so that b does not grow
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rational:
+    """C and B = W·C⁻¹ as sums of exponentials, for w_t = ρ^t.
+
+    Made by `rational`, or by `from_gaps`.
+
+    Args:
+        decay: ρ in (0, 1].
+        gaps: g, ascending, shape (k,): c's decays are θ = ρ(1 − g).
+        weights: ω > 0, shape (k,): c_0 = 1, c_t = Σ ω_j θ_j^{t−1}.
+        answer_gaps: (0, h), ascending, shape (k + 1,): b's decays are μ = ρ(1 − h), h_k < 2.
+        answer_weights: β, shape (k + 1,): b_t = Σ β_j μ_j^t, and Σ β = 1.
+    """
+
+    decay: float
+    gaps: Vector
+    weights: Vector
+    answer_gaps: Vector
+    answer_weights: Vector
+
+    @property
+    def decays(self) -> Vector:
+        """θ, falling, shape (k,); where `gaps` says more than these digits can, use it."""
+        return self.decay * (1 - self.gaps)
+
+    @property
+    def answer_decays(self) -> Vector:
+        """μ, falling, shape (k + 1,)."""
+        return self.decay * (1 - self.answer_gaps)
+
+    def strategy(self, size: int) -> Vector:
+        """Return c, shape (n,)."""
+        return np.concatenate([[1.0], _combined(self.decay, self.gaps, self.weights, size - 1)])
+
+    def answers(self, size: int) -> Vector:
+        """Return b, shape (n,)."""
+        return _combined(self.decay, self.answer_gaps, self.answer_weights, size)
+
+    def squared_error(self, size: int, error: Error) -> float:
+        """Return ‖c‖²·Σ d_t b_t², d as in `round_weights`, at any n in O(k²).
+
+        Args:
+            size: n.
+            error: "mean" or "max".
+        """
+        return math.exp(_log_error(self, size, error)[0])
+
+
+def from_gaps(gaps: Vector, inverse_gaps: Vector, decay: float) -> Rational:
+    """Return the strategy with these gaps.
+
+    Args:
+        gaps: g, ascending, shape (k,).
+        inverse_gaps: h, shape (k,), with g_1 < h_1 < g_2 < … < g_k < h_k < 2.
+        decay: ρ in (0, 1].
+
+    Examples:
+        >>> found = from_gaps(np.array([0.25]), np.array([0.75]), 1.0)
+        >>> found.weights, found.decays, found.strategy(4)
+        (array([0.5]), array([0.75]), array([1.     , 0.5    , 0.375  , 0.28125]))
+        >>> found.answers(4)
+        array([1.      , 0.5     , 0.375   , 0.34375])
+    """
+    across = inverse_gaps[None, :] - gaps[:, None]
+    weights = decay * np.prod(across, axis=1) / _others(gaps)
+    return _joined(weights, gaps, inverse_gaps, across, decay)
+
+
+def from_weights(weights: Vector, gaps: Vector, decay: float) -> Rational:
+    """Return the strategy c_t = Σ ω_j θ_j^{t−1}, and what b = w/c is then.
+
+    The h are the roots of Σ_j (ω_j/ρ)/(h − g_j) = 1, one above each g_j and below the next. They
+    are found by bisection of the logarithm of the distance to the nearer of both, so that a
+    distance keeps its digits even where h does not. The last is beyond 2 where weights are too
+    large, and b then grows without bound.
+
+    Args:
+        weights: ω > 0, shape (k,).
+        gaps: g > 0, ascending, shape (k,).
+        decay: ρ in (0, 1].
+
+    Examples:
+        >>> from_weights(np.array([0.5]), np.array([0.25]), 1.0).answer_gaps
+        array([0.  , 0.75])
+    """
+    shares = weights / decay
+    last = gaps[-1] + float(np.sum(shares)) * (1 + _WIDER)
+    above = np.append(gaps[1:], last)
+    half = 0.5 * (above - gaps)
+    offsets = gaps[None, :] - gaps[:, None]  # g_j − g_i at [i, j]
+
+    def excess(signed: Vector, offset: Vector) -> Vector:
+        """Σ ω/(h − g) − 1 where h is `signed` away from its origin; falls as h grows."""
+        found: Vector = np.sum(shares[:, None] / (signed[None, :] + offset), axis=0) - 1
+        return found
+
+    upper = excess(half, offsets) > 0  # the root is in the upper half of its interval
+    upper[-1] = False
+    # the last root may be anywhere below its upper end, which is no pole
+    reach = np.where(np.arange(len(gaps)) == len(gaps) - 1, 2 * half, half)
+    sign = np.where(upper, -1.0, 1.0)
+    origin = np.where(upper, np.append(np.arange(1, len(gaps)), 0), np.arange(len(gaps)))
+    offset = offsets[:, origin]
+    low, high = np.log(reach) - _DEEP, np.log(reach)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        beyond = sign * excess(sign * np.exp(middle), offset) < 0
+        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+    across = sign * np.exp(0.5 * (low + high)) + offset
+    return _joined(
+        weights, gaps, gaps[origin] + across[origin, np.arange(len(gaps))], across, decay
+    )
+
+
+def _joined(
+    weights: Vector, gaps: Vector, inverse_gaps: Vector, across: Vector, decay: float
+) -> Rational:
+    """Return both factors; `across` holds h_i − g_j at [j, i]."""
+    k = len(gaps)
+    # h_i − h_j, i > j, is what lies on both sides of g_{j+1} between them
+    between = np.zeros((k, k))
+    for j in range(k - 1):
+        between[j, j + 1 :] = across[j + 1, j + 1 :] - across[j + 1, j]
+    between = between - between.T
+    np.fill_diagonal(between, 1.0)
+    first = float(np.prod(gaps / inverse_gaps))
+    # -across^T holds g_i − h_j at [j, i]
+    rest = np.prod(-across.T, axis=1) / (np.prod(between, axis=1) * -inverse_gaps)
+    return Rational(
+        decay=decay,
+        gaps=gaps,
+        weights=weights,
+        answer_gaps=np.concatenate([[0.0], inverse_gaps]),
+        answer_weights=np.concatenate([[first], rest]),
+    )
+
+
+def rational(decay: float, size: int, buffers: int, error: Error) -> Rational:
+    """Return the rational strategy with the least error found for w_t = ρ^t over n rounds.
+
+    By BFGS in the logarithms of the ratios of neighbouring gaps, from evenly spread ones. How near
+    the best Toeplitz strategy it is, `toeplitz.lower_bound` says: the problem is not convex. For
+    the mean error positive weights get only within about 0.05% of it, and buffers beyond some 5 to
+    8 are of no use.
+
+    Args:
+        decay: ρ in (0, 1]; 1 for prefix sums.
+        size: n, at least 1, to about 10⁹.
+        buffers: k, at least 1.
+        error: "mean" or "max".
+
+    Examples:
+        >>> round(rational(1.0, 1024, 3, "max").squared_error(1024, "max"), 5)
+        10.74266
+    """
+    from scipy.optimize import minimize
+
+    def value(x: Vector) -> tuple[float, Vector]:
+        points, slopes = _points(x)
+        found = from_gaps(points[0::2], points[1::2], decay)
+        logarithm, by_gaps, by_poles = _log_error(found, max(size, 2), error)
+        gradient = np.empty(2 * buffers)
+        gradient[0::2], gradient[1::2] = by_gaps, by_poles[1:]
+        return logarithm, slopes(gradient)
+
+    # the first gap is what a stream of n rounds, or of the memory that ρ leaves, can tell from 0;
+    # a start nearer 0 ends where one pair of poles cancels and is of no use
+    first = math.log(min(max(_FIRST / size, 1 - decay), _SPREAD / 2))
+    step = (math.log(_SPREAD) - first) / (2 * buffers - 1)
+    x = np.concatenate([[first], np.full(2 * buffers - 1, math.log(step))])
+    found = minimize(
+        value, x, jac=True, method="BFGS", options={"gtol": _SOLVED, "maxiter": _STEPS}
+    )
+    points, _ = _points(found.x)
+    return from_gaps(points[0::2], points[1::2], decay)
+
+
+def enough_buffers(decay: float, size: int, error: Error) -> int:
+    """Return how many buffers come within about 1% of the best Toeplitz strategy.
+
+    The fewest whose squared error is within 0.5% of that of three more: errors approach their limit
+    geometrically. For prefix sums of a million rounds 5 (mean) and 6 (largest error).
+
+    Args:
+        decay: ρ in (0, 1].
+        size: n, at least 1.
+        error: "mean" or "max".
+
+    Examples:
+        >>> enough_buffers(1.0, 1024, "mean"), enough_buffers(1.0, 1024, "max")
+        (3, 3)
+    """
+    errors: list[float] = []
+    while len(errors) < _AHEAD + _MOST:
+        found = rational(decay, size, len(errors) + 1, error)
+        errors.append(found.squared_error(size, error))
+        if len(errors) > _AHEAD and errors[-1 - _AHEAD] <= (1 + _WITHIN) * errors[-1]:
+            break
+    return len(errors) - _AHEAD
+
+
+def _points(x: Vector) -> tuple[Vector, Callable[[Vector], Vector]]:
+    """Return the gaps g_1, h_1, g_2, … at x, and the map from a gradient in them to one in x.
+
+    x holds the logarithm of the first, then those of the logarithms of each over the one before.
+    """
+    with np.errstate(under="ignore", over="ignore"):
+        ratios = np.clip(np.exp(x[1:]), _NEAREST, _WIDEST)
+    logs = x[0] + np.concatenate([[0.0], np.cumsum(ratios)])
+    with np.errstate(under="ignore", over="ignore"):
+        points = np.exp(np.minimum(logs, 700.0))
+    # beyond 2 the last decay would be below −ρ: bend smoothly towards it
+    bent = _LAST * points / (_LAST + points)
+
+    def slopes(gradient: Vector) -> Vector:
+        by_logs = gradient * bent**2 / points
+        tails = np.cumsum(by_logs[::-1])[::-1]
+        return np.concatenate([tails[:1], tails[1:] * ratios])
+
+    return bent, slopes
+
+
+def _log_error(found: Rational, size: int, error: Error) -> tuple[float, Vector, Vector]:
+    """Return the logarithm of the squared error, and its gradient in g and in (0, h)."""
+    g, poles = found.gaps, found.answer_gaps
+    sums = falling_sum if error == "mean" else geometric_sum
+    squares, slopes = _pairs(found.decay, g, size - 1, geometric_sum)
+    once = found.weights * (squares @ found.weights)
+    norm = 1 + float(np.sum(once))
+    by_gaps = 2 * found.weights * (slopes @ found.weights) / norm
+    squares, slopes = _pairs(found.decay, poles, size, sums)
+    answers = found.answer_weights
+    again = answers * (squares @ answers)
+    length = float(np.sum(again))
+    by_poles = 2 * answers * (slopes @ answers) / length
+    # residues are products of differences: their logarithms' slopes are sums of reciprocals
+    mass, price = 2 * once / norm, 2 * again / length
+    across = 1 / (poles[None, :] - g[:, None])  # 1/(h_i − g_j) at [j, i], the pole 0 first
+    inner, outer = _reciprocals(g), _reciprocals(poles)
+    with_zero = across[:, 1:]
+    by_gaps += mass * (np.sum(inner, axis=1) - np.sum(with_zero, axis=1)) - mass @ inner
+    by_poles[1:] += mass @ with_zero
+    by_gaps += -across @ price
+    by_poles += price * (np.sum(outer, axis=1) + np.sum(across, axis=0)) - price @ outer
+    return math.log(norm) + math.log(length), by_gaps, by_poles
+
+
+def _pairs(
+    decay: float, gaps: Vector, size: int, sums: Callable[[Vector, int], tuple[Vector, Vector]]
+) -> tuple[Vector, Vector]:
+    """Return the sums over products of two decays ρ²(1 − u), and their slopes in the first gap."""
+    both = gaps[:, None] + gaps[None, :] - gaps[:, None] * gaps[None, :]
+    away = (1 - decay) * (1 + decay) + decay**2 * both
+    values, slopes = sums(away, size)
+    return values, slopes * decay**2 * (1 - gaps[None, :])
+
+
+def _others(points: Vector) -> Vector:
+    """Return Π_{i≠j}(p_i − p_j) for each j."""
+    differences = points[None, :] - points[:, None]
+    np.fill_diagonal(differences, 1.0)
+    product: Vector = np.prod(differences, axis=1)
+    return product
+
+
+def _reciprocals(points: Vector) -> Vector:
+    """Return 1/(p_i − p_j) at [j, i], 0 where i = j."""
+    differences = points[None, :] - points[:, None]
+    np.fill_diagonal(differences, np.inf)
+    return 1 / differences
+
+
+def _combined(decay: float, gaps: Vector, weights: Vector, size: int) -> Vector:
+    """Return Σ_j weight_j·(ρ(1 − g_j))^t, t = 0 … n − 1."""
+    found = np.zeros(size)
+    with np.errstate(under="ignore"):
+        for base, weight in zip(decay * (1 - gaps), weights, strict=True):
+            found += weight * np.cumprod(np.concatenate([[1.0], np.full(size, base)]))[:size]
+    return found
