@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strategies for streams: which factors of a lower-triangular workload err least."""
 
+from lownoise.solvers.streams.banded import banded, banded_bound, banded_variances
 from lownoise.solvers.streams.normalized import column_norms, normalized_variances
 from lownoise.solvers.streams.rational import (
     Rational,
@@ -30,6 +31,9 @@ from lownoise.solvers.streams.trees import (
 
 __all__ = [
     "Rational",
+    "banded",
+    "banded_bound",
+    "banded_variances",
     "column_norms",
     "divide",
     "enough_buffers",
