@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strategies for streams: which factors of a lower-triangular workload err least."""
 
+from lownoise.solvers.streams.banded import banded, banded_bound, banded_variances
+from lownoise.solvers.streams.normalized import column_norms, normalized_variances
+from lownoise.solvers.streams.rational import (
+    Rational,
+    enough_buffers,
+    from_gaps,
+    from_weights,
+    rational,
+)
 from lownoise.solvers.streams.series import divide, inverse, multiply, square_root
 from lownoise.solvers.streams.toeplitz import (
     lower_bound,
@@ -21,14 +30,24 @@ from lownoise.solvers.streams.trees import (
 )
 
 __all__ = [
+    "Rational",
+    "banded",
+    "banded_bound",
+    "banded_variances",
+    "column_norms",
     "divide",
+    "enough_buffers",
+    "from_gaps",
+    "from_weights",
     "honaker",
     "honaker_streaming",
     "honaker_variances",
     "inverse",
     "lower_bound",
     "multiply",
+    "normalized_variances",
     "optimal_toeplitz",
+    "rational",
     "round_weights",
     "square_root",
     "squared_error",
