@@ -11,8 +11,16 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.errors import PlanError
 from lownoise.factorization import best_factors
-from lownoise.solvers.streams import divide, honaker, optimal_toeplitz, square_root
-from lownoise.solvers.streams.rational import enough_buffers, rational
+from lownoise.solvers.streams import (
+    banded,
+    column_norms,
+    divide,
+    enough_buffers,
+    honaker,
+    optimal_toeplitz,
+    rational,
+    square_root,
+)
 from lownoise.streams import DensePair, RecursivePair, ToeplitzPair, TreePair
 from lownoise.workloads import Decayed, Prefix
 
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
 
 _RTOL = 1e-9
 MOST_DENSE = 4096
+_BAND = 32
+_MOST_BUFFERS = 24
 MOST_OPTIMAL = 1024  # rounds that "auto" solves for the optimum: seconds
 MOST_TOEPLITZ = 1 << 18  # rounds that "auto" solves for the best such factors: seconds
 MOST_KEPT = 1 << 24  # rounds whose noise "auto" keeps
@@ -90,6 +100,16 @@ def _toeplitz(workload: AbstractStreamWorkload) -> str | None:
     return None
 
 
+def _small(workload: AbstractStreamWorkload) -> str | None:
+    return _toeplitz(workload) or _dense(workload)
+
+
+def _diagonal(workload: AbstractStreamWorkload) -> str | None:
+    if not workload.toeplitz and not np.all(np.diag(workload.matrix())):
+        return "needs a workload whose answers all use their own round"
+    return _dense(workload)
+
+
 def _prefix(workload: AbstractStreamWorkload) -> str | None:
     return None if isinstance(workload, Prefix) else "is for running sums, ln.Prefix"
 
@@ -127,9 +147,25 @@ def _optimal(workload: AbstractStreamWorkload, choice: Choice) -> Made:
     return Made(DensePair(workload, *found[:2]), found[2])
 
 
+def _normalized(workload: AbstractStreamWorkload, choice: Choice) -> Made:
+    root = square_root(workload.first_column())
+    lag = np.subtract.outer(np.arange(root.size), np.arange(root.size))
+    whole = np.where(lag >= 0, root[np.maximum(lag, 0)], 0.0)
+    return _from_strategy(workload, whole / column_norms(root))
+
+
+def _banded(workload: AbstractStreamWorkload, choice: Choice) -> Made:
+    n = workload.rounds
+    band = min(n, _BAND) if choice.memory is None else choice.memory
+    if not 1 <= band <= n:
+        raise PlanError(f"memory={band} is no band of {n} rounds; give 1 to {n}")
+    given = workload.first_column() if workload.toeplitz else workload.matrix()
+    return _from_strategy(workload, banded(given, band, _error(choice)))
+
+
 def _toeplitz_best(workload: AbstractStreamWorkload, choice: Choice) -> Made:
     column = workload.first_column()
-    strategy = frozen(optimal_toeplitz(column, "mean" if choice.error == "mean" else "max"))
+    strategy = frozen(optimal_toeplitz(column, _error(choice)))
     return Made(ToeplitzPair(workload, frozen(divide(column, strategy)), strategy))
 
 
@@ -158,7 +194,11 @@ def _rational(workload: AbstractStreamWorkload, choice: Choice) -> Made:
     if not isinstance(workload, (Prefix, Decayed)):
         raise PlanError("rational factors are for ln.Prefix and ln.Decayed; use another")
     rate = workload.rate if isinstance(workload, Decayed) else 1.0
-    error: Error = "mean" if choice.error == "mean" else "max"
+    error = _error(choice)
+    if choice.memory is not None and not 1 <= choice.memory <= _MOST_BUFFERS:
+        raise PlanError(
+            f"memory={choice.memory} is no number of buffers; give 1 to {_MOST_BUFFERS}"
+        )
     buffers = choice.memory or enough_buffers(rate, workload.rounds, error)
     found = rational(rate, workload.rounds, buffers, error)
     return Made(
@@ -170,6 +210,10 @@ def _rational(workload: AbstractStreamWorkload, choice: Choice) -> Made:
             frozen(found.answer_weights),
         )
     )
+
+
+def _error(choice: Choice) -> Error:
+    return "mean" if choice.error == "mean" else "max"
 
 
 def _running(workload: AbstractStreamWorkload) -> Prefix:
@@ -187,6 +231,10 @@ STRATEGIES: dict[str, Strategy] = {
         _honaker_streaming, _prefix, "least squares on the sums that are complete"
     ),
     "square_root": Strategy(_square_root, _toeplitz, "both factors the square root of W"),
+    "normalized_square_root": Strategy(
+        _normalized, _small, "the square root with columns of one length"
+    ),
+    "banded": Strategy(_banded, _diagonal, "sums of few rounds: the best of their band"),
     "toeplitz": Strategy(_toeplitz_best, _toeplitz, "the best that depend on t - s alone"),
     "rational": Strategy(_rational, _geometric, "sums of exponentials: few numbers of memory"),
     "optimal": Strategy(_optimal, _dense, "the least noise of all factorizations"),
