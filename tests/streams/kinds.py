@@ -7,6 +7,7 @@ import numpy as np
 
 import lownoise as ln
 from lownoise.planning.strategies import STRATEGIES
+from lownoise.streams import DensePair, NormalizedPair, RecursivePair, ToeplitzPair
 from lownoise.workloads import LowerTriangular
 
 WORKLOADS = {
@@ -28,17 +29,34 @@ def taken():
 
 
 TAKEN = list(taken())
+KEPT = [own for own in TAKEN if own[1] != "rational"]
+
+
+def _triangle(column):
+    n = len(column)
+    lag = np.subtract.outer(np.arange(n), np.arange(n))
+    return np.where(lag >= 0, np.asarray(column)[np.maximum(lag, 0)], 0.0)
+
+
+def _exponentials(bases, weights, count):
+    return [float(sum(w * b**t for w, b in zip(weights, bases, strict=True))) for t in range(count)]
 
 
 def factors(pair):
-    """Return B as the pair applies it, and C from its own arrays: dense, for a small pair."""
-    B = pair.apply(np.eye(pair.sources))
+    """Return B and C of a small pair, dense: B as it is applied where noise is kept."""
     n = pair.rounds
-    if hasattr(pair, "strategy") and pair.strategy.ndim == 2:
+    if isinstance(pair, RecursivePair):
+        below = pair.rate * (1 - pair.gaps)
+        above = pair.rate * (1 - pair.answer_gaps)
+        B = _triangle(_exponentials(above, pair.answer_weights, n))
+        return B, _triangle([1.0, *_exponentials(below, pair.weights, n - 1)])
+    B = pair.apply(np.eye(pair.sources))
+    if isinstance(pair, NormalizedPair):
+        return B, _triangle(pair.strategy) / pair.lengths
+    if isinstance(pair, ToeplitzPair):
+        return B, _triangle(pair.strategy)
+    if isinstance(pair, DensePair):
         return B, pair.strategy
-    if hasattr(pair, "strategy"):
-        lag = np.subtract.outer(np.arange(n), np.arange(n))
-        return B, np.where(lag >= 0, pair.strategy[np.maximum(lag, 0)], 0.0)
     rows = []
     for level in range(n.bit_length()):
         for k in range(n >> level):

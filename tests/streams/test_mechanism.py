@@ -13,10 +13,11 @@ from lownoise.arrays import frozen
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
 from lownoise.privacy import gaussian_parameter
-from lownoise.streams import DensePair, ToeplitzPair
+from lownoise.streams import DensePair, RecursivePair, ToeplitzPair
+from lownoise.streams.noise import noise_of
 from lownoise.streams.pairs import LARGEST
 from lownoise.streams.stream import start
-from streams.kinds import TAKEN, WORKLOADS, factors
+from streams.kinds import KEPT, TAKEN, WORKLOADS, factors
 
 BUDGETS = (ln.zcdp(1e-10), ln.zcdp(0.5), ln.zcdp(1e5), ln.approx_dp(1, 1e-6), ln.gaussian_dp(0.3))
 
@@ -86,7 +87,7 @@ def test_an_answer_never_uses_what_a_later_round_brings():
         DensePair(ln.Prefix(4), frozen(B), frozen(C))
 
 
-@pytest.mark.parametrize(("name", "strategy"), TAKEN, ids=str)
+@pytest.mark.parametrize(("name", "strategy"), KEPT, ids=str)
 def test_noise_of_a_round_is_the_same_bits_whatever_later_numbers_are(name, strategy):
     pair = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy).terms.mechanism.pair
     _, C = factors(pair)
@@ -151,7 +152,10 @@ class Far:
         return found
 
 
-@pytest.mark.parametrize("strategy", ["square_root", "optimal", "binary_tree", "honaker_streaming"])
+@pytest.mark.parametrize(
+    "strategy",
+    ["square_root", "normalized_square_root", "optimal", "binary_tree", "honaker_streaming"],
+)
 def test_numbers_beyond_all_tables_are_added_exactly(strategy):
     terms = ln.stream(ln.Prefix(12), budget=ln.zcdp(0.5), strategy=strategy).terms
     mechanism = terms.mechanism
@@ -186,7 +190,7 @@ def test_noise_has_the_stated_variance_and_no_mean(name, strategy):
     stated = terms.deviations(0, n)
     draws = []
     for seed in range(DRAWS):
-        noise = terms.mechanism.all_noise(SimulationEntropy(1000 + seed))
+        noise = noise_of(terms.mechanism, SimulationEntropy(1000 + seed)).take(n)
         draws.append(noise * step / stated)
     draws = np.concatenate(draws, axis=1)
     count = DRAWS * COPIES
@@ -211,7 +215,7 @@ def test_noise_has_the_stated_variance_and_no_mean(name, strategy):
 def test_published_answers_are_the_exact_ones_plus_the_noise():
     for name, workload in WORKLOADS.items():
         terms = ln.stream(workload, budget=ln.zcdp(0.5), domain=ln.Box([-2.0], [3.0])).terms
-        noise = terms.mechanism.all_noise(SimulationEntropy(8))[:, 0]
+        noise = noise_of(terms.mechanism, SimulationEntropy(8)).take(workload.rounds)[:, 0]
         stream = start(terms, entropy=SimulationEntropy(8))
         values = np.random.default_rng(2).uniform(-3, 4, workload.rounds)
         step = float(terms.mechanism.coding.step[0])
@@ -219,3 +223,46 @@ def test_published_answers_are_the_exact_ones_plus_the_noise():
         exact = workload.matrix() @ codes
         published = stream.update_many(values) / step
         assert np.allclose(published, exact + noise, rtol=1e-12, atol=1.0), name
+
+
+@pytest.mark.parametrize("workload", [ln.Prefix(60), ln.Decayed(60, 0.93)], ids=str)
+@pytest.mark.parametrize("error", ["mean", "max"])
+def test_closed_forms_of_exponentials_are_those_of_their_matrices(workload, error):
+    pair = ln.stream(
+        workload, budget=ln.zcdp(0.5), strategy="rational", error=error, memory=3
+    ).terms.mechanism.pair
+    B, C = factors(pair)
+    assert pair.column_up == pytest.approx(np.linalg.norm(C[:, 0]), rel=1e-12)
+    assert pair.column_up >= np.linalg.norm(C[:, 0]) * (1 - 1e-15)
+    apart = np.linalg.norm((workload.matrix() - B @ C)[:, 0])
+    assert apart <= pair.residual_up + 1e-13
+    squares = np.sum(B**2, axis=1)
+    assert pair.variances(0, 60) == pytest.approx(squares, rel=1e-9)
+    assert pair.variances(17, 5) == pytest.approx(squares[17:22], rel=1e-9)
+    assert pair.mean_variance == pytest.approx(squares.mean(), rel=1e-10)
+    assert pair.largest_variance == pytest.approx(squares.max(), rel=1e-10)
+
+
+def test_exponentials_that_are_not_factors_are_paid_for():
+    good = ln.stream(ln.Prefix(500), budget=ln.zcdp(0.5), strategy="rational").terms.mechanism
+    pair = good.pair
+    off = pair.answer_weights.copy()
+    off[1] *= 1 + 1e-7
+    worse = RecursivePair(pair.workload, pair.gaps, pair.weights, pair.answer_gaps, frozen(off))
+    assert worse.residual_up > 1e-8
+    assert replace(good, pair=worse).event.mu > good.event.mu * (1 + 1e-6)
+
+
+def test_recursive_noise_is_the_convolution_it_stands_for():
+    from lownoise.streams.normals import close_normals
+    from lownoise.streams.recursive import Recursion
+
+    pair = ln.stream(ln.Prefix(300), budget=ln.zcdp(0.5), strategy="rational").terms.mechanism.pair
+    B, _ = factors(pair)
+    found = Recursion(pair, 1).take(300, SimulationEntropy(9))[:, 0]
+    z = close_normals(300, SimulationEntropy(9))
+    assert np.linalg.norm(found - B @ z) <= pair.error_up + 1e-11
+    halves = Recursion(pair, 1)
+    entropy = SimulationEntropy(9)
+    parts = [halves.take(100, entropy), halves.take(200, entropy)]
+    assert np.array_equal(np.concatenate(parts)[:, 0], found)

@@ -17,7 +17,8 @@ from streams.kinds import TAKEN, WORKLOADS
 LISTED = {  # squared errors at unit change and n = 1024: mean, largest
     "square_root": (9.67079327, 10.70961067),
     "toeplitz": (9.34272978, 11.28400466),
-    "optimal": (8.7346965, None),
+    "rational": (9.35546899, None),
+    "normalized_square_root": (8.94821411, 9.49098404),  # ours
 }
 
 
@@ -73,7 +74,8 @@ def test_vectors_of_any_domain_add_up(domain, relation):
 
 @pytest.mark.parametrize("strategy", LISTED)
 def test_errors_that_are_listed_are_reached(strategy):
-    stream = ln.stream(ln.Prefix(1024), budget=ln.zcdp(0.5), strategy=strategy)
+    memory = 3 if strategy == "rational" else None
+    stream = ln.stream(ln.Prefix(1024), budget=ln.zcdp(0.5), strategy=strategy, memory=memory)
     pair = stream.terms.mechanism.pair
     mean, largest = LISTED[strategy]
     # the bounds that privacy uses are rounded outward, by some 10^-12
@@ -84,8 +86,11 @@ def test_errors_that_are_listed_are_reached(strategy):
 
 
 def test_every_strategy_is_between_the_bounds():
-    least = ln.stream(ln.Prefix(64), budget=ln.zcdp(0.5), strategy="optimal")
+    # 1,024 rounds take seconds: their 8.7346965 is a line of the benchmark
+    least = ln.stream(ln.Prefix(128), budget=ln.zcdp(0.5), strategy="optimal")
+    assert least.error**2 == pytest.approx(5.34072676, abs=5e-8)
     assert least.certificate.gap < 1e-8
+    least = ln.stream(ln.Prefix(64), budget=ln.zcdp(0.5), strategy="optimal")
     for name in STRATEGIES:
         for error in ("mean", "max"):
             own = ln.stream(ln.Prefix(64), budget=ln.zcdp(0.5), strategy=name, error=error)
@@ -97,8 +102,9 @@ def test_every_strategy_is_between_the_bounds():
 def test_auto_says_why():
     reasons = {
         16: "optimal",
-        2000: "toeplitz",
+        2000: "normalized_square_root",
         1 << 19: "square_root",
+        10**9: "rational",
     }
     for n, strategy in reasons.items():
         stream = ln.stream(ln.Prefix(n), budget=ln.zcdp(0.5))

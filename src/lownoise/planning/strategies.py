@@ -21,7 +21,7 @@ from lownoise.solvers.streams import (
     rational,
     square_root,
 )
-from lownoise.streams import DensePair, RecursivePair, ToeplitzPair, TreePair
+from lownoise.streams import DensePair, NormalizedPair, RecursivePair, ToeplitzPair, TreePair
 from lownoise.workloads import Decayed, Prefix
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ MOST_DENSE = 4096
 _BAND = 32
 _MOST_BUFFERS = 24
 MOST_OPTIMAL = 1024  # rounds that "auto" solves for the optimum: seconds
-MOST_TOEPLITZ = 1 << 18  # rounds that "auto" solves for the best such factors: seconds
+MOST_SOLVED = 1 << 18  # rounds for which "auto" spends seconds on long factors
 MOST_KEPT = 1 << 24  # rounds whose noise "auto" keeps
 
 
@@ -101,7 +101,7 @@ def _toeplitz(workload: AbstractStreamWorkload) -> str | None:
 
 
 def _small(workload: AbstractStreamWorkload) -> str | None:
-    return _toeplitz(workload) or _dense(workload)
+    return None if isinstance(workload, Prefix) else _toeplitz(workload) or _dense(workload)
 
 
 def _diagonal(workload: AbstractStreamWorkload) -> str | None:
@@ -149,6 +149,9 @@ def _optimal(workload: AbstractStreamWorkload, choice: Choice) -> Made:
 
 def _normalized(workload: AbstractStreamWorkload, choice: Choice) -> Made:
     root = square_root(workload.first_column())
+    if isinstance(workload, Prefix):
+        own = frozen(root)
+        return Made(NormalizedPair(workload, own, own, frozen(column_norms(root).copy())))
     lag = np.subtract.outer(np.arange(root.size), np.arange(root.size))
     whole = np.where(lag >= 0, root[np.maximum(lag, 0)], 0.0)
     return _from_strategy(workload, whole / column_norms(root))
@@ -255,7 +258,12 @@ def choose(workload: AbstractStreamWorkload, error: str) -> tuple[str, str]:
         return "input", (
             f'a matrix of {n:,} rounds takes long to solve for; strategy="optimal" does so'
         )
-    if error == "mean" and n <= MOST_TOEPLITZ:
+    if n <= (MOST_SOLVED if isinstance(workload, Prefix) else MOST_DENSE):
+        return "normalized_square_root", (
+            f"{n:,} rounds are many to solve for, and the square root with columns of one length "
+            "is near the least error"
+        )
+    if error == "mean" and n <= MOST_SOLVED:
         return "toeplitz", (
             f"{n:,} rounds are many for matrices, and the best factors that depend on t - s alone "
             "take seconds and a number a round in memory"

@@ -2,6 +2,7 @@
 """Continual release: an answer after every round, all of them within one budget."""
 
 from lownoise.streams.mechanism import StreamMechanism, steps_of, stream_mechanism
+from lownoise.streams.normalized import NormalizedPair
 from lownoise.streams.pairs import AbstractPair, DensePair, ToeplitzPair
 from lownoise.streams.recursive import RecursivePair
 from lownoise.streams.stream import Stream, start
@@ -12,6 +13,7 @@ __all__ = [
     "ERRORS",
     "AbstractPair",
     "DensePair",
+    "NormalizedPair",
     "RecursivePair",
     "Stream",
     "StreamMechanism",

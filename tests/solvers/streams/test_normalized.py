@@ -5,14 +5,15 @@ import numpy as np
 import pytest
 from scipy.linalg import toeplitz
 
+from lownoise import rows
 from lownoise.solvers.streams import (
     column_norms,
+    inverse,
     normalized_variances,
     optimal_toeplitz,
     square_root,
     squared_error,
 )
-from lownoise.solvers.streams import normalized as module
 
 
 def dense(workload, strategy):
@@ -48,4 +49,6 @@ def test_rows_between_are_interpolated(width):
     c = square_root(workload)
     squares = normalized_variances(workload, c)
     some = np.concatenate([np.arange(0, 6000, 97), width + np.arange(-3, 0)])
-    assert squares[some] == pytest.approx(module._row_squares(workload, c, some), rel=1e-6)
+    assert squares[some] == pytest.approx(
+        rows._row_squares(workload, inverse(c), column_norms(c), some), rel=1e-6
+    )
