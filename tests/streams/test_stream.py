@@ -99,6 +99,28 @@ def test_every_strategy_is_between_the_bounds():
                 assert own.error >= least.certificate.lower
 
 
+def test_a_round_may_be_the_sum_of_many_people():
+    one = ln.Box([-1.0], [1.0])
+    stream = ln.stream(
+        ln.Prefix(12), budget=ln.zcdp(0.5), domain=ln.Box([0.0], [5000.0]), relation=one
+    )
+    alone = ln.stream(ln.Prefix(12), budget=ln.zcdp(0.5))
+    assert stream.error == pytest.approx(alone.error, rel=1e-6)
+    assert stream.certificate.gap < 1e-5
+    assert 0 < stream.lower_bound < stream.error
+    found = stream.update_many(np.full(12, 900.0))
+    assert np.all(np.abs(found - 900 * np.arange(1, 13)) < 9 * stream.standard_deviations()[:, 0])
+    flat = ln.stream(
+        ln.Prefix(4),
+        budget=ln.zcdp(0.5),
+        domain=ln.Box([0, 0], [10, 10]),
+        relation=ln.Points([[1.0, -1.0]]),
+    )
+    assert flat.error < 1.1 * math.sqrt(2) * ln.stream(ln.Prefix(4), budget=ln.zcdp(0.5)).error
+    with pytest.raises(PlanError, match="coordinates"):
+        ln.stream(ln.Prefix(4), budget=ln.zcdp(0.5), relation=ln.Ball(2))
+
+
 def test_auto_says_why():
     reasons = {
         16: "optimal",

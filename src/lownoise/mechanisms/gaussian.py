@@ -109,7 +109,9 @@ class GaussianMechanism:
     def reach(self) -> Reach:
         """The body of all changes that one neighbour makes to the integers."""
         if isinstance(self.relation, Change):
-            found = _changed_reach(self.query.coding, self.relation, self.coordinates)
+            chosen = self.coordinates
+            mixed = chosen.embed is not None
+            found = changed_reach(self.query.coding, self.relation, chosen.pivots, mixed=mixed)
         else:
             found = reach_of(self.query.coding, self.count_step)
         if self.hint is None:
@@ -305,9 +307,18 @@ def _(domain: CubePower, pivots: Integers) -> Callable[..., AbstractCoding]:
     return partial(SignCoding, domain=domain, pivots=pivots)
 
 
-def _changed_reach(coding: AbstractCoding, change: Change, chosen: Coordinates) -> Reach:
-    """Return S over the step, and around it what rounding of both of the records can add."""
-    body = change.changes(chosen.pivots, coding.step, mixed=chosen.embed is not None)
+def changed_reach(
+    coding: AbstractCoding, change: Change, pivots: Integers, *, mixed: bool
+) -> Reach:
+    """Return S over the step, and around it what rounding of both of the records can add.
+
+    Args:
+        coding: how records become integers.
+        change: what one of them can change by.
+        pivots: the coordinates that are summed, shape (r,).
+        mixed: whether answers are made of several of them.
+    """
+    body = change.changes(pivots, coding.step, mixed=mixed)
     slack = 2 * coding.slack
     if isinstance(body, SymmetricBox):
         moved = np.nextafter(body.half_width + slack, np.inf)

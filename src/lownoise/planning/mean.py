@@ -153,7 +153,7 @@ class Plan:
 
 def plan_mean(question: Mean, request: Request) -> Plan:
     """Return the plan for means, sums and counts of records in a domain."""
-    relation = _checked_relation(request.relation)
+    relation = checked_relation(request.relation)
     if question.drops_missing and relation != "add_remove":
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     size = checked_size(request.size, relation)
@@ -244,7 +244,12 @@ def _weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
     return given
 
 
-def _checked_relation(relation: object) -> Relation:
+def checked_relation(relation: object) -> Relation:
+    """Return what a neighbour is: a word, or a body of changes.
+
+    Raises:
+        PlanError: where it is neither.
+    """
     if isinstance(relation, Change):
         return relation
     if isinstance(relation, AbstractDomain):

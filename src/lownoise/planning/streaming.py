@@ -9,13 +9,15 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import SymmetricBox, SymmetricPoints
-from lownoise.coordinates import Coordinates, coordinates, summed_body
+from lownoise.coordinates import Coordinates, check_change, coordinates, summed_body
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import DomainError, PlanError
 from lownoise.factorization import best_factors
 from lownoise.mechanisms.gaussian import coding_for
-from lownoise.neighbours import RELATIONS
+from lownoise.mechanisms.thickness import thickened
+from lownoise.neighbours import Change
+from lownoise.planning.mean import checked_relation
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.privacy import gaussian_parameter
 from lownoise.shapes import DenseShape
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.certificate import AbstractDual
-    from lownoise.neighbours import Word
+    from lownoise.domains import AbstractDomain
+    from lownoise.neighbours import Relation
     from lownoise.privacy import Budget, Ledger
     from lownoise.sensitivity import Body
     from lownoise.shapes import AbstractShape
@@ -47,7 +50,7 @@ def stream(
     strategy: str = "auto",
     error: str = "mean",
     domain: AbstractClampedDomain | Box | CubePower | Points | None = None,
-    relation: Word = "add_remove",
+    relation: Relation | AbstractDomain = "add_remove",
     memory: int | None = None,
     ledger: Ledger | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -64,7 +67,9 @@ def stream(
             is made small.
         domain: the values of a round, by default `ln.Box([0], [1])`.
         relation: "add_remove": in a neighbouring stream one round's value becomes 0, which the
-            domain must hold. "substitute": it becomes any other value of the domain.
+            domain must hold. "substitute": it becomes any other value of the domain. Or a domain
+            that holds every change that one person makes to a round's value, `ln.Box([-1], [1])`
+            for a count of people: a value may then be the sum of many people's.
         memory: how many numbers of noise a strategy remembers: the buffers of "rational", the band
             of "banded"; by default what is needed to be near the best.
         ledger: the account that pays, once and for all rounds.
@@ -85,24 +90,27 @@ def stream(
     asked = workload if isinstance(workload, AbstractStreamWorkload) else LowerTriangular(workload)
     if error not in ERRORS:
         raise PlanError(f'error={error!r} is unknown; give "mean" or "max"')
-    if relation not in RELATIONS:
-        raise PlanError(f'relation={relation!r} is unknown; give "add_remove" or "substitute"')
+    neighbour = checked_relation(relation)
     choice = Choice(error=error, memory=memory, progress=progress)
     name, reason = _chosen(asked, strategy, choice)
-    question, chosen = _question(Box([0.0], [1.0]) if domain is None else domain, relation)
+    question, chosen = _question(Box([0.0], [1.0]) if domain is None else domain, neighbour)
     parameter = gaussian_parameter(budget)
-    body, halved = _changes(question, chosen, relation)
+    if isinstance(neighbour, Change):
+        check_change(neighbour, question.domain, chosen)
+    body, halved = _changes(question, chosen, neighbour)
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
     pair = made.pair
     evidence, block = (made.dual, asked.rounds) if made.dual else _evidence(asked, error)
     # one round's noise, about as wide as it must be: rescaled to what the final integers need
     shape = _whole(space).scaled(pair.column_up / parameter)
-    thin, wide = shape.spread()
     extent = np.maximum(
         np.abs(question.domain.upper - question.center),
         np.abs(question.domain.lower - question.center),
     )[chosen.pivots]
+    if isinstance(neighbour, Change):
+        shape = thickened(shape, extent, 1, parameter)
+    thin, wide = shape.spread()
     step = steps_of(asked, extent, thin, wide, pair)
     coding = coding_for(question, chosen, frozen(step))
     terms = StreamTerms(
@@ -119,7 +127,7 @@ def stream(
         body_dual=space.claim.dual,
         halved=halved,
         mechanism=stream_mechanism(
-            asked, coding, relation, pair, shape.scaled(1 / step), parameter
+            asked, coding, neighbour, pair, shape.scaled(1 / step), parameter
         ),
     )
     return start(terms, entropy=SystemEntropy())
@@ -136,14 +144,14 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
     return strategy, "it was asked for"
 
 
-def _question(domain: object, relation: Word) -> tuple[Mean, Coordinates]:
+def _question(domain: object, relation: Relation) -> tuple[Mean, Coordinates]:
     """Return the columns of one round, coded about 0 where 0 is what a round becomes."""
     if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
         raise DomainError(f"domain={type(domain).__name__} is no domain of values; use ln.Box")
     d = domain.dimension
     names = [f"x{i + 1}" for i in range(d)]
     nearest = domain.clamp(np.zeros(d))
-    if relation == "substitute":
+    if relation != "add_remove":
         return Mean(names, domain, missing=nearest), coordinates(domain)
     if np.any(domain.lower > 0) or np.any(domain.upper < 0) or not domain.contains(np.zeros(d)):
         raise DomainError(
@@ -157,11 +165,11 @@ def _question(domain: object, relation: Word) -> tuple[Mean, Coordinates]:
     return Mean(names, domain, center=np.zeros(d), missing=nearest), coordinates(domain)
 
 
-def _changes(question: Mean, chosen: Coordinates, relation: Word) -> tuple[Body, bool]:
+def _changes(question: Mean, chosen: Coordinates, relation: Relation) -> tuple[Body, bool]:
     """Return the changes of one round, and whether twice them is meant: K − K for ±K."""
     domain, kept = question.domain, chosen.pivots
-    if relation == "substitute":
-        return summed_body(domain, "substitute", question.center, chosen), False
+    if relation != "add_remove":
+        return summed_body(domain, relation, question.center, chosen), False
     if isinstance(domain, Box):
         return SymmetricBox(frozen(np.maximum(np.abs(domain.lower), np.abs(domain.upper)))), False
     if isinstance(domain, Points):

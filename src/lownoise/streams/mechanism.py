@@ -35,7 +35,8 @@ from lownoise.arrays import frozen
 from lownoise.bodies import RoundedBody, SymmetricBox, SymmetricPoints
 from lownoise.engines import ClampingCoding, Coding
 from lownoise.errors import PlanError
-from lownoise.mechanisms.gaussian import reach_of
+from lownoise.mechanisms.gaussian import changed_reach, reach_of
+from lownoise.neighbours import Change
 from lownoise.privacy import GaussianEvent
 from lownoise.rounding import growth, up
 from lownoise.samplers import rounded_gaussian
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
     from lownoise.engines import AbstractCoding
     from lownoise.entropy import Entropy
-    from lownoise.neighbours import Word
+    from lownoise.neighbours import Relation
     from lownoise.sensitivity import Reach
     from lownoise.shapes import AbstractShape
     from lownoise.streams.pairs import AbstractPair
@@ -84,7 +85,7 @@ class StreamMechanism:
 
     workload: AbstractStreamWorkload
     coding: AbstractCoding
-    relation: Word
+    relation: Relation
     pair: AbstractPair
     shape: AbstractShape
     cover: Vector
@@ -122,13 +123,20 @@ class StreamMechanism:
 
     @cached_property
     def _reach(self) -> Reach:
-        counted = self.relation == "add_remove"
-        return reach_of(self.coding, 1.0 if counted else None)
+        if isinstance(self.relation, Change):
+            mixed = self.coding.step.size < len(self.coding.columns)
+            return changed_reach(self.coding, self.relation, self._pivots, mixed=mixed)
+        return reach_of(self.coding, 1.0 if self.relation == "add_remove" else None)
+
+    @property
+    def _pivots(self) -> Integers:
+        every = np.arange(self.coding.step.size)
+        return every if isinstance(self.coding, Coding) else getattr(self.coding, "pivots", every)
 
     @property
     def _covered(self) -> tuple[AbstractShape, Reach]:
         """Noise and the changes of one round's codes; where these carry a count, it is hidden."""
-        if self.relation == "substitute":
+        if self.relation != "add_remove":
             return self.shape, self._reach
         if isinstance(self._reach, SymmetricBox):
             return self.shape, SymmetricBox(frozen(self._reach.half_width[:-1].copy()))
@@ -281,7 +289,7 @@ def steps_of(
 def stream_mechanism(
     workload: AbstractStreamWorkload,
     coding: AbstractCoding,
-    relation: Word,
+    relation: Relation,
     pair: AbstractPair,
     shape: AbstractShape,
     parameter: float,

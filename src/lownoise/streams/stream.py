@@ -201,7 +201,7 @@ class Stream:
             noisy = self._answers.push_one(code) + self._noise.take_one()
             self._round += 1
             found = noisy * encoder.step
-            if encoder.center and self._terms.relation == "substitute":
+            if encoder.center and self._terms.relation != "add_remove":
                 found += encoder.center * float(
                     self._terms.workload.row_sums(self._round - 1, 1)[0]
                 )
@@ -231,7 +231,7 @@ class Stream:
             # x = start + embed·(x − start)[pivots]
             about = (question.center - chosen.start)[chosen.pivots]
             offset = chosen.start + chosen.embed @ about
-        if self._terms.relation == "substitute" and np.any(offset):
+        if self._terms.relation != "add_remove" and np.any(offset):
             sums = self._terms.workload.row_sums(first, len(noisy))
             found = found + sums[:, None] * offset
         return np.asarray(found)

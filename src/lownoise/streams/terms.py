@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.bodies import SymmetricPoints
-from lownoise.bounds import unbiased_add_remove, unbiased_substitute
+from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.bounds.streams import spread_down, trace_norm_down
 from lownoise.certificate import Certificate, lower_bound
 from lownoise.errors import PlanError
+from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP, gaussian_parameter
 from lownoise.rounding import square_up
 from lownoise.terms import clamping, cost_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
     from lownoise.coordinates import Coordinates
-    from lownoise.neighbours import Word
+    from lownoise.neighbours import Relation
     from lownoise.privacy import Budget
     from lownoise.sensitivity import Body
     from lownoise.streams.mechanism import StreamMechanism
@@ -76,7 +77,7 @@ class StreamTerms:
             raise PlanError(f'error={self.error!r} is unknown; give "mean" or "max"')
 
     @property
-    def relation(self) -> Word:
+    def relation(self) -> Relation:
         """What a neighbour is."""
         return self.mechanism.relation
 
@@ -145,10 +146,15 @@ class StreamTerms:
     def lower_bound(self) -> float:
         """What no unbiased mechanism's error is below: the 002 bounds for all rounds together.
 
-        Under `substitute` on every stream; under `add_remove` on the stream of zeros.
+        Under `substitute` on every stream; under `add_remove` on the stream of zeros; where a
+        neighbour changes a round by a point of a body, on streams whose rounds all have room for
+        every change, and 0 where there can be none.
         """
         gamma = self.factor_norm * self._body_norm
         rho = square_up(self.parameter) / 2
+        if isinstance(self.relation, Change):
+            fits = may_have_room(self.question.domain, self.relation)
+            return unbiased_change(gamma, rho) if fits else 0.0
         if self.relation == "substitute":
             return unbiased_substitute(gamma, 1, rho)
         return unbiased_add_remove(gamma, rho)
@@ -159,6 +165,11 @@ class StreamTerms:
         n = self.workload.rounds
         if self.relation == "add_remove":
             unit = "the value of one round becomes 0"
+        elif isinstance(self.relation, Change):
+            unit = (
+                "the value of one round, once moved into its domain, changes by a point of a given "
+                "body or its opposite"
+            )
         else:
             unit = "the value of one round becomes any other of its domain"
         said = [
