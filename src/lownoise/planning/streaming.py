@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import SymmetricBox, SymmetricPoints
-from lownoise.coordinates import Coordinates, coordinates, summed_body
+from lownoise.coordinates import Coordinates, coordinates
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import DomainError, PlanError
@@ -21,6 +20,7 @@ from lownoise.privacy import gaussian_parameter
 from lownoise.shapes import DenseShape
 from lownoise.solvers import solve
 from lownoise.streams import ERRORS, StreamTerms, start, steps_of, stream_mechanism
+from lownoise.streams.bodies import round_changes, spanned
 from lownoise.workloads import AbstractStreamWorkload, LowerTriangular, Mean
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
     from lownoise.neighbours import Word
     from lownoise.privacy import Budget, Ledger
-    from lownoise.sensitivity import Body
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress, Solution
     from lownoise.streams import Stream
@@ -91,7 +90,7 @@ def stream(
     name, reason = _chosen(asked, strategy, choice)
     question, chosen = _question(Box([0.0], [1.0]) if domain is None else domain, relation)
     parameter = gaussian_parameter(budget)
-    body, halved = _changes(question, chosen, relation)
+    body, halved = round_changes(question, chosen, relation)
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
     pair = made.pair
@@ -150,23 +149,8 @@ def _question(domain: object, relation: Word) -> tuple[Mean, Coordinates]:
             'domain does not hold 0, which a round\'s value becomes under relation="add_remove"; '
             'give one that does, or relation="substitute"',
         )
-    if isinstance(domain, Points):
-        # the span of all points with 0, not the flat through them
-        spanned = Points(np.vstack([np.zeros(d), domain.points]))
-        return Mean(names, domain, center=np.zeros(d), missing=nearest), coordinates(spanned)
-    return Mean(names, domain, center=np.zeros(d), missing=nearest), coordinates(domain)
-
-
-def _changes(question: Mean, chosen: Coordinates, relation: Word) -> tuple[Body, bool]:
-    """Return the changes of one round, and whether twice them is meant: K − K for ±K."""
-    domain, kept = question.domain, chosen.pivots
-    if relation == "substitute":
-        return summed_body(domain, "substitute", question.center, chosen), False
-    if isinstance(domain, Box):
-        return SymmetricBox(frozen(np.maximum(np.abs(domain.lower), np.abs(domain.upper)))), False
-    if isinstance(domain, Points):
-        return SymmetricPoints(frozen(np.ascontiguousarray(domain.points[:, kept]))), False
-    return summed_body(domain, "substitute", question.center, chosen), True
+    question = Mean(names, domain, center=np.zeros(d), missing=nearest)
+    return question, coordinates(spanned(domain, relation))
 
 
 def _evidence(workload: AbstractStreamWorkload, error: str) -> tuple[AbstractDual | None, int]:
