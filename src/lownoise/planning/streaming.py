@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,21 +11,21 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.coordinates import Coordinates, coordinates
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
-from lownoise.entropy import SystemEntropy
 from lownoise.errors import DomainError, PlanError
 from lownoise.factorization import best_factors
 from lownoise.mechanisms.gaussian import coding_for
-from lownoise.neighbours import RELATIONS
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
+from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.privacy import gaussian_parameter
 from lownoise.shapes import DenseShape
 from lownoise.solvers import solve
-from lownoise.streams import ERRORS, StreamTerms, start, steps_of, stream_mechanism
+from lownoise.streams import StreamTerms, steps_of, stream_mechanism
 from lownoise.streams.bodies import round_changes, spanned
 from lownoise.workloads import AbstractStreamWorkload, LowerTriangular, Mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
     from numpy.typing import ArrayLike
 
@@ -39,7 +40,7 @@ _BLOCK = 256  # rounds of evidence, where the strategy is not the optimum
 _MOST_EVIDENCE = 1024
 
 
-def stream(
+def stream(  # noqa: PLR0913 (all but the first by name)
     workload: AbstractStreamWorkload | ArrayLike,
     *,
     budget: Budget,
@@ -49,6 +50,7 @@ def stream(
     relation: Word = "add_remove",
     memory: int | None = None,
     ledger: Ledger | None = None,
+    path: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Stream:
     """Start a stream of private answers, one after every round.
@@ -67,13 +69,19 @@ def stream(
         memory: how many numbers of noise a strategy remembers: the buffers of "rational", the band
             of "banded"; by default what is needed to be near the best.
         ledger: the account that pays, once and for all rounds.
+        path: the file that the stream lives in, with its noise: every batch is on disk before its
+            answers are returned. Where the file exists, its stream goes on, if it is the one that
+            is asked for: nothing is charged or drawn again.
         progress: called with a `Progress` while a strategy is solved for.
 
     Raises:
         PlanError, QuestionError, BudgetError: where an argument is out of range, or a strategy does
             not fit the workload.
         DomainError: where the domain does not hold 0 under "add_remove".
-        LedgerError: where the account cannot pay; then nothing has started.
+        LedgerError: where the account cannot pay, or did not pay for the stream in the file; then
+            nothing has started.
+        FileError: where the file is no stream or is damaged, holds another stream than is asked
+            for, or cannot be written; then nothing is spent.
 
     Examples:
         >>> import lownoise as ln
@@ -82,14 +90,37 @@ def stream(
         ('optimal', 2.9436, True)
     """
     asked = workload if isinstance(workload, AbstractStreamWorkload) else LowerTriangular(workload)
-    if error not in ERRORS:
-        raise PlanError(f'error={error!r} is unknown; give "mean" or "max"')
-    if relation not in RELATIONS:
-        raise PlanError(f'relation={relation!r} is unknown; give "add_remove" or "substitute"')
-    choice = Choice(error=error, memory=memory, progress=progress)
-    name, reason = _chosen(asked, strategy, choice)
-    question, chosen = _question(Box([0.0], [1.0]) if domain is None else domain, relation)
-    parameter = gaussian_parameter(budget)
+    request = StreamRequest(
+        workload=asked,
+        budget=budget,
+        strategy=strategy,
+        error=error,
+        domain=Box([0.0], [1.0]) if domain is None else domain,
+        relation=relation,
+        memory=memory,
+    )
+    if path is not None and os.path.lexists(path):
+        return request.resume(path, ledger)
+    return plan_stream(request, progress).start(ledger, path)
+
+
+def plan_stream(
+    request: StreamRequest, progress: Callable[[Progress], None] | None = None
+) -> StreamPlan:
+    """Return what a stream will be; nothing has started.
+
+    Args:
+        request: what is asked for.
+        progress: called with a `Progress` while a strategy is solved for.
+
+    Raises:
+        PlanError, QuestionError, DomainError: as `stream`.
+    """
+    asked, relation, error = request.workload, request.relation, request.error
+    choice = Choice(error=error, memory=request.memory, progress=progress)
+    name, reason = _chosen(asked, request.strategy, choice)
+    question, chosen = _question(request.domain, relation)
+    parameter = gaussian_parameter(request.budget)
     body, halved = round_changes(question, chosen, relation)
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
@@ -108,7 +139,7 @@ def stream(
         workload=asked,
         question=question,
         chosen=chosen,
-        budget=budget,
+        budget=request.budget,
         error=error,
         strategy=name,
         reason=reason,
@@ -121,7 +152,7 @@ def stream(
             asked, coding, relation, pair, shape.scaled(1 / step), parameter
         ),
     )
-    return start(terms, entropy=SystemEntropy())
+    return StreamPlan(terms, request)
 
 
 def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> tuple[str, str]:
@@ -135,10 +166,10 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
     return strategy, "it was asked for"
 
 
-def _question(domain: object, relation: Word) -> tuple[Mean, Coordinates]:
+def _question(
+    domain: AbstractClampedDomain | Box | CubePower | Points, relation: Word
+) -> tuple[Mean, Coordinates]:
     """Return the columns of one round, coded about 0 where 0 is what a round becomes."""
-    if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
-        raise DomainError(f"domain={type(domain).__name__} is no domain of values; use ln.Box")
     d = domain.dimension
     names = [f"x{i + 1}" for i in range(d)]
     nearest = domain.clamp(np.zeros(d))
