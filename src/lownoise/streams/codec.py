@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The terms of a stream as JSON values: what was chosen is stored, what follows is computed.
+
+One row in a table adds a kind of workload or of pair.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise import codec
+from lownoise.arrays import vector
+from lownoise.coordinates import check_change
+from lownoise.domains.encoding import domain_from_dict, domain_to_dict
+from lownoise.encoding import (
+    coordinates_from_dict,
+    coordinates_to_dict,
+    evidence_from_dict,
+    evidence_to_dict,
+    expect,
+    numbers,
+    relation_from_dict,
+    relation_to_dict,
+    shape_from_dict,
+    shape_to_dict,
+)
+from lownoise.errors import FileError
+from lownoise.mechanisms.gaussian import coding_for
+from lownoise.neighbours import Change
+from lownoise.packing import packed, unpacked
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.streams.bodies import round_changes, spanned
+from lownoise.streams.mechanism import StreamMechanism
+from lownoise.streams.normalized import NormalizedPair
+from lownoise.streams.pairs import AbstractKeptPair, DensePair, ToeplitzPair
+from lownoise.streams.recursive import RecursivePair
+from lownoise.streams.terms import ERRORS, StreamTerms
+from lownoise.streams.trees import TreePair
+from lownoise.workloads import Mean
+from lownoise.workloads.streams import (
+    LARGEST_DENSE,
+    Decayed,
+    LowerTriangular,
+    Prefix,
+    SlidingWindow,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.certificate import AbstractDual
+    from lownoise.domains import AbstractKnownDomain
+    from lownoise.streams.pairs import AbstractPair
+    from lownoise.workloads import AbstractStreamWorkload
+
+KIND = "stream"
+_MOST_KEPT = 1 << 26  # rounds of a pair that keeps numbers for each of them
+_WIDEST = 2.0**52
+_LONGEST_NAME, _LONGEST_REASON = 60, 500
+
+
+def terms_to_dict(terms: StreamTerms) -> dict[str, Any]:
+    """Return what was chosen, as JSON values.
+
+    Raises:
+        FileError: where a part has no form in a file.
+    """
+    question, mechanism = terms.question, terms.mechanism
+    evidence: dict[str, Any] = {"block": terms.block, "changes": _dual_to_dict(terms.body_dual)}
+    if terms.dual is not None:
+        evidence["rounds"] = _dual_to_dict(terms.dual)
+    return {
+        "question": {
+            "kind": KIND,
+            "workload": workload_to_dict(terms.workload),
+            "columns": list(question.columns),
+            **domain_to_dict(question.domain),
+            "center": question.center.tolist(),
+            "missing": question.missing.tolist(),
+        },
+        "budget": budget_to_dict(terms.budget),
+        "relation": relation_to_dict(terms.relation),
+        "error": terms.error,
+        "strategy": terms.strategy,
+        "reason": terms.reason,
+        "pair": pair_to_dict(mechanism.pair),
+        "noise": {
+            **shape_to_dict(mechanism.shape),
+            "step": mechanism.coding.step.tolist(),
+            "cover": mechanism.cover.tolist(),
+            **coordinates_to_dict(terms.chosen),
+        },
+        "evidence": evidence,
+    }
+
+
+def terms_from_dict(
+    fields: dict[str, Any], domain: AbstractKnownDomain | None = None
+) -> StreamTerms:
+    """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
+
+    Args:
+        fields: what it wrote.
+        domain: the set, where the fields only name it.
+
+    Raises:
+        LownoiseError, ValueError, TypeError, KeyError: where they are damaged, or reveal more than
+            their budget; see `codec.guarded`.
+    """
+    asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
+    expect("question.kind", asked["kind"], (KIND,))
+    relation = relation_from_dict(fields["relation"])
+    expect("error", fields["error"], ERRORS)
+    workload = workload_from_dict(asked["workload"])
+    question = Mean(
+        asked["columns"],
+        domain_from_dict(asked, domain),
+        center=asked["center"],
+        missing=asked["missing"],
+    )
+    chosen = coordinates_from_dict(noise, spanned(question.domain, relation))
+    d, r = question.domain.dimension, chosen.pivots.size
+    step = numbers(noise["step"], "noise.step", r)
+    if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004
+        raise FileError("noise.step is not made of powers of two")
+    cover = numbers(noise["cover"], "noise.cover", r)
+    if np.any(cover > _WIDEST):
+        raise FileError("noise.cover is beyond 2^52 grid steps")
+    block = evidence["block"]
+    if isinstance(block, bool) or not isinstance(block, int) or not 1 <= block <= workload.rounds:
+        raise FileError(f"evidence.block={block!r} is no number of rounds of the stream")
+    dual = None
+    if "rounds" in evidence:
+        if block > LARGEST_DENSE or (block < workload.rounds and not workload.toeplitz):
+            raise FileError(f"evidence.block={block} is no block of the workload")
+        dual = _dual_from_dict(evidence["rounds"], block)
+    if isinstance(relation, Change):
+        check_change(relation, question.domain, chosen)
+    body, halved = round_changes(question, chosen, relation)
+    terms = StreamTerms(
+        workload=workload,
+        question=question,
+        chosen=chosen,
+        budget=budget_from_dict(fields["budget"]),
+        error=fields["error"],
+        strategy=_words("strategy", fields["strategy"], _LONGEST_NAME),
+        reason=_words("reason", fields["reason"], _LONGEST_REASON),
+        dual=dual,
+        block=block,
+        body=body,
+        body_dual=_dual_from_dict(evidence["changes"], d),
+        halved=halved,
+        mechanism=StreamMechanism(
+            workload=workload,
+            coding=coding_for(question, chosen, step),
+            relation=relation,
+            pair=pair_from_dict(fields["pair"], workload),
+            shape=shape_from_dict(noise, r),
+            cover=cover,
+        ),
+    )
+    if not terms.mechanism.event.mu <= terms.parameter:
+        raise FileError("noise is too small for the budget")
+    return terms
+
+
+def document(terms: StreamTerms) -> str:
+    """Return the terms as a JSON document, with what follows from them; `ln.verify` checks it.
+
+    Raises:
+        FileError: where a part has no form in a file.
+    """
+    return codec.dump("plan", {"terms": terms_to_dict(terms), "derived": derived(terms)})
+
+
+def derived(terms: StreamTerms) -> dict[str, Any]:
+    """Return what follows from the terms, for the readers of a file."""
+    rounds = shown_rounds(terms.workload.rounds)
+    certificate, cost = terms.certificate, terms.cost
+    return {
+        "rounds": rounds,
+        "standard_deviation": [terms.deviations(t - 1, 1)[0].tolist() for t in rounds],
+        "error": terms.error_reached,
+        "certificate": {"lower": certificate.lower, "upper": certificate.upper},
+        "lower_bound": terms.lower_bound,
+        "cost": {
+            "mu": cost.mu,
+            "rho": cost.rho,
+            "epsilon": cost.epsilon,
+            "delta": cost.delta,
+        },
+    }
+
+
+def shown_rounds(rounds: int) -> list[int]:
+    """Return the rounds whose deviations are shown: 1, 2, 4, … and the last.
+
+    Examples:
+        >>> shown_rounds(10)
+        [1, 2, 4, 8, 10]
+    """
+    powers = [1 << k for k in range(rounds.bit_length())]
+    return powers if powers[-1] == rounds else [*powers, rounds]
+
+
+@singledispatch
+def workload_to_dict(workload: object) -> dict[str, Any]:
+    """Return the fields of a workload of a stream.
+
+    Raises:
+        FileError: where its kind has no form in a file.
+    """
+    raise FileError(f"workload={type(workload).__name__} cannot be written; use ln.Prefix")
+
+
+@workload_to_dict.register(Prefix)
+def _(workload: Prefix) -> dict[str, Any]:
+    return {"kind": workload.kind, "rounds": workload.rounds}
+
+
+@workload_to_dict.register(SlidingWindow)
+def _(workload: SlidingWindow) -> dict[str, Any]:
+    return {"kind": workload.kind, "rounds": workload.rounds, "width": workload.width}
+
+
+@workload_to_dict.register(Decayed)
+def _(workload: Decayed) -> dict[str, Any]:
+    return {"kind": workload.kind, "rounds": workload.rounds, "rate": workload.rate}
+
+
+@workload_to_dict.register(LowerTriangular)
+def _(workload: LowerTriangular) -> dict[str, Any]:
+    return {"kind": workload.kind, "entries": packed(workload.entries)}
+
+
+_WORKLOADS: dict[str, Callable[[dict[str, Any]], AbstractStreamWorkload]] = {
+    Prefix.kind: lambda f: Prefix(f["rounds"]),
+    SlidingWindow.kind: lambda f: SlidingWindow(f["rounds"], f["width"]),
+    Decayed.kind: lambda f: Decayed(f["rounds"], f["rate"]),
+    LowerTriangular.kind: lambda f: LowerTriangular(unpacked(f["entries"], "workload.entries")),
+}
+
+
+def workload_from_dict(fields: dict[str, Any]) -> AbstractStreamWorkload:
+    """Return the workload of those fields, checked as if it were new.
+
+    Raises:
+        FileError: where its kind is unknown.
+        QuestionError: where it is none.
+    """
+    expect("workload.kind", fields["kind"], tuple(_WORKLOADS))
+    return _WORKLOADS[fields["kind"]](fields)
+
+
+@singledispatch
+def pair_to_dict(pair: object) -> dict[str, Any]:
+    """Return the fields of a factorization.
+
+    Raises:
+        FileError: where its kind has no form in a file.
+    """
+    raise FileError(f"pair={type(pair).__name__} cannot be written; use another strategy")
+
+
+@pair_to_dict.register(ToeplitzPair)
+def _(pair: ToeplitzPair) -> dict[str, Any]:
+    one = np.array_equal(pair.noise, pair.strategy)
+    own = {} if one else {"strategy": packed(pair.strategy)}
+    return {"kind": "toeplitz", "noise": packed(pair.noise), **own}
+
+
+@pair_to_dict.register(DensePair)
+def _(pair: DensePair) -> dict[str, Any]:
+    return {"kind": "dense", "noise": packed(pair.noise), "strategy": packed(pair.strategy)}
+
+
+@pair_to_dict.register(TreePair)
+def _(pair: TreePair) -> dict[str, Any]:
+    return {"kind": "tree", "weighted": pair.weighted}
+
+
+@pair_to_dict.register(NormalizedPair)
+def _(pair: NormalizedPair) -> dict[str, Any]:
+    one = np.array_equal(pair.noise, pair.strategy)
+    own = {} if one else {"strategy": packed(pair.strategy)}
+    lengths = packed(pair.lengths)
+    return {"kind": "normalized", "noise": packed(pair.noise), **own, "lengths": lengths}
+
+
+@pair_to_dict.register(RecursivePair)
+def _(pair: RecursivePair) -> dict[str, Any]:
+    return {
+        "kind": "recursive",
+        "gaps": pair.gaps.tolist(),
+        "weights": pair.weights.tolist(),
+        "answer_gaps": pair.answer_gaps.tolist(),
+        "answer_weights": pair.answer_weights.tolist(),
+    }
+
+
+def _toeplitz(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
+    noise = unpacked(fields["noise"], "pair.noise", 1)
+    if "strategy" not in fields:  # both factors are one matrix
+        return ToeplitzPair(workload, noise, noise)
+    return ToeplitzPair(workload, noise, unpacked(fields["strategy"], "pair.strategy", 1))
+
+
+def _dense(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
+    noise = unpacked(fields["noise"], "pair.noise")
+    return DensePair(workload, noise, unpacked(fields["strategy"], "pair.strategy"))
+
+
+def _tree(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
+    if not isinstance(workload, Prefix):
+        raise FileError("pair.kind='tree' is for running sums")
+    return TreePair(workload, weighted=fields["weighted"])
+
+
+def _normalized(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
+    if not isinstance(workload, Prefix):
+        raise FileError("pair.kind='normalized' is for running sums")
+    noise = unpacked(fields["noise"], "pair.noise", 1)
+    strategy = unpacked(fields["strategy"], "pair.strategy", 1) if "strategy" in fields else noise
+    lengths = unpacked(fields["lengths"], "pair.lengths", 1)
+    return NormalizedPair(workload, noise, strategy, lengths)
+
+
+def _recursive(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
+    if not isinstance(workload, (Prefix, Decayed)):
+        raise FileError("pair.kind='recursive' is for sums that forget")
+    names = ("gaps", "weights", "answer_gaps", "answer_weights")
+    own = [vector(fields[name], field=f"pair.{name}", error=FileError) for name in names]
+    return RecursivePair(workload, *own)
+
+
+_PAIRS: dict[str, Callable[[dict[str, Any], AbstractStreamWorkload], AbstractPair]] = {
+    "toeplitz": _toeplitz,
+    "dense": _dense,
+    "tree": _tree,
+    "normalized": _normalized,
+    "recursive": _recursive,
+}
+
+
+def pair_from_dict(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
+    """Return the factorization of those fields, checked as if it were new.
+
+    Raises:
+        FileError: where its kind is unknown, or it keeps more numbers than a file should make.
+        PlanError: where it does not fit the workload.
+    """
+    expect("pair.kind", fields["kind"], tuple(_PAIRS))
+    pair = _PAIRS[fields["kind"]](fields, workload)
+    if isinstance(pair, AbstractKeptPair) and pair.rounds > _MOST_KEPT:
+        raise FileError(f"pair keeps noise of {pair.rounds:,} rounds, more than 2^26")
+    return pair
+
+
+def _dual_to_dict(dual: AbstractDual) -> dict[str, Any]:
+    own = evidence_to_dict(dual, dual)
+    return {k: v for k, v in own.items() if not k.startswith("plain_")}
+
+
+def _dual_from_dict(fields: dict[str, Any], answers: int) -> AbstractDual:
+    twice = {**fields, **{f"plain_{k}": v for k, v in fields.items()}}
+    return evidence_from_dict(twice, answers)[0]
+
+
+def _words(field: str, value: object, most: int) -> str:
+    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= most:
+        raise FileError(f"{field} is no short text")
+    return value
