@@ -10,29 +10,32 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.certificate.parity import ParityDual, parity_lower_bound
 from lownoise.errors import PlanError
 from lownoise.mechanisms import ParityMechanism, QueryMechanism
 from lownoise.mechanisms.queries import query_body
-from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
-from lownoise.rounding import square_up
-from lownoise.terms import Cost, cost_of, error_bound
+from lownoise.promises import (
+    AbstractTerms,
+    binding,
+    dense_covariance,
+    error_bound,
+    unbiased_bound,
+)
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
+    from lownoise.privacy import Budget
     from lownoise.workloads import Parity, Queries
 
-_LARGEST_DENSE = 10_000
 _TINY = 2.0**-50
 _LEAST = 2.0**-900
 
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LinearTerms:
+class LinearTerms(AbstractTerms):
     """The terms of a release of linear queries or parities.
 
     Args:
@@ -57,16 +60,6 @@ class LinearTerms:
         """What a neighbour is."""
         return self.mechanism.relation
 
-    @property
-    def size(self) -> int | None:
-        """The public number of records, None under `add_remove`."""
-        return self.mechanism.size
-
-    @cached_property
-    def parameter(self) -> float:
-        """The greatest μ that the budget allows one Gaussian release."""
-        return gaussian_parameter(self.budget)
-
     @cached_property
     def standard_deviation(self) -> Vector:
         """The standard deviation of each answer's noise, shape (m,)."""
@@ -79,13 +72,7 @@ class LinearTerms:
         Raises:
             PlanError: beyond 10,000 answers; ask `standard_deviation`.
         """
-        noise = self.mechanism.answer_noise
-        if noise.dimension > _LARGEST_DENSE:
-            raise PlanError(
-                f"covariance of {noise.dimension} answers would fill the memory; "
-                "use standard_deviation, or mechanism.answer_noise for a factor of it",
-            )
-        return frozen(noise.dense())
+        return dense_covariance(self.mechanism.answer_noise)
 
     @cached_property
     def _weighted(self) -> Vector:
@@ -117,15 +104,7 @@ class LinearTerms:
     @cached_property
     def lower_bound(self) -> float:
         """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`)."""
-        rho = square_up(self.parameter) / 2
-        if self.size is not None:
-            return unbiased_substitute(self._least, 1, rho)
-        return unbiased_add_remove(self._least, rho)
-
-    @cached_property
-    def cost(self) -> Cost:
-        """What the release reveals, from the final noise, rounded up."""
-        return cost_of(self.mechanism.event, self.budget)
+        return unbiased_bound(self._least, self)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -143,12 +122,7 @@ class LinearTerms:
             said.append("A row outside these records counts as the one that stands in for it.")
         if self.size is not None:
             said.append(f"The number of rows, {self.size:,}, is public.")
-        if isinstance(self.budget, ApproxDP):
-            said.append(
-                "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
-                "(epsilon, delta) alone allows others that fail on some neighbouring table.",
-            )
-        return tuple(said)
+        return (*said, *binding(self.budget))
 
 
 @singledispatch
