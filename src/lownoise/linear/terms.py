@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, final
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
+from lownoise.bodies import answer_radius
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.certificate.parity import ParityDual, parity_lower_bound
 from lownoise.errors import PlanError
@@ -22,12 +24,12 @@ from lownoise.promises import (
     error_bound,
     unbiased_bound,
 )
+from lownoise.workloads import Parity, Queries
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
     from lownoise.privacy import Budget
-    from lownoise.workloads import Parity, Queries
 
 _TINY = 2.0**-50
 _LEAST = 2.0**-900
@@ -106,6 +108,21 @@ class LinearTerms(AbstractTerms):
         """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`)."""
         return unbiased_bound(self._least, self)
 
+    @cached_property
+    def isotropic(self) -> float:
+        """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
+        return _moved(self.mechanism) / self.parameter
+
+    @cached_property
+    def histogram(self) -> Vector:
+        """The deviation of each answer summed from i.i.d. noise on the count of every record.
+
+        At the same budget, shape (m,); infinite where it exceeds the floats. Under `substitute` the
+        sum of these counts is public.
+        """
+        moved = 1.0 if self.size is None else math.sqrt(2)
+        return frozen(_lengths(self.question, self.size) * moved / self.parameter)
+
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the promises rest on, one sentence each."""
@@ -142,3 +159,43 @@ def _(mechanism: ParityMechanism, dual: ParityDual, order: float) -> float:
     question = mechanism.question
     counts = np.array(question.counts, dtype=np.float64)
     return parity_lower_bound(dual, mechanism.costs, counts, question.degree_weights, order)
+
+
+@singledispatch
+def _moved(mechanism: object) -> float:
+    """Return how far one neighbour moves all answers together, at most."""
+    raise PlanError(f"mechanism={type(mechanism).__name__} is of no known kind; plan again")
+
+
+@_moved.register(QueryMechanism)
+def _(mechanism: QueryMechanism) -> float:
+    chosen = mechanism.grid.coordinates
+    body = query_body(mechanism.question, mechanism.relation, chosen)
+    return answer_radius(body, chosen.embed)
+
+
+@_moved.register(ParityMechanism)
+def _(mechanism: ParityMechanism) -> float:
+    return math.sqrt(float(np.max(np.sum(mechanism.costs, axis=1))))
+
+
+@singledispatch
+def _lengths(question: object, size: int | None) -> Vector:
+    """Return the Euclidean length of what the records add to each answer, shape (m,)."""
+    raise PlanError(f"question={type(question).__name__} is of no known kind; plan again")
+
+
+@_lengths.register(Queries)
+def _(question: Queries, size: int | None) -> Vector:
+    W = question.matrix
+    if size is not None:
+        W = W - np.mean(W, axis=1, keepdims=True)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
+
+
+@_lengths.register(Parity)
+def _(question: Parity, size: int | None) -> Vector:
+    bits = len(question.attributes)
+    length = 2.0 ** (bits / 2) if bits < 2000 else math.inf  # noqa: PLR2004 (what floats hold)
+    public = [size is not None and degree == 0 for degree in question.degrees]
+    return np.repeat(np.where(public, 0.0, length), question.counts)
