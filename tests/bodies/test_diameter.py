@@ -77,13 +77,13 @@ def test_most_pairs_are_never_looked_at(monkeypatch):
     seen = []
     from lownoise.bodies import diameter
 
-    scan = diameter._scan
+    scan = diameter._Scan.block
 
-    def counted(left, right, block, others, *rest):
-        seen.append(block.size * others.size)
-        scan(left, right, block, others, *rest)
+    def counted(self, rows, others, beyond):
+        seen.append(rows.size * others.size)
+        scan(self, rows, others, beyond)
 
-    monkeypatch.setattr(diameter, "_scan", counted)
+    monkeypatch.setattr(diameter._Scan, "block", counted)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(20_000, 3))
     found = farthest_pairs(points)
