@@ -85,32 +85,31 @@ def farthest_pairs(
     # a power of two: nothing is rounded
     power = math.frexp(size)[1] + math.frexp(math.sqrt(points.shape[1]))[1]
     unit = math.ldexp(1.0, min(power, 1000))
-    scan = _Scan(points / unit)
-    norms = scan.norms
     grain = growth(points.shape[1] + 30)
-    simple = (norms + np.max(norms)) * (1 + grain)
-    known = simple if bounds is None else np.minimum(simple, bounds / unit)
+    norms = np.sqrt(np.einsum("ij,ij->i", points / unit, points / unit))
+    known = (norms + np.max(norms)) * (1 + grain)
+    if bounds is not None:
+        known = np.minimum(known, bounds / unit)
     order = np.argsort(-known, kind="stable")
     falling = known[order]
+    scan = _Scan(points[order] / unit)
     asked = beyond / unit
     level, done, live = asked, 0, order.size
     while done < order.size:
         if enough is None:
             level = max(level, math.sqrt(scan.most))
         live = int(np.searchsorted(-falling, -level, side="left"))
-        if done >= live or (
-            enough is not None and np.count_nonzero(scan.reach > asked**2) >= enough
-        ):
+        if done >= live or (enough is not None and scan.count(asked) >= enough):
             break
-        block = order[done : min(done + _ROWS, live)]
-        scan.block(block, order[done:live], level)
-        done += block.size
+        end = min(done + _ROWS, live)
+        scan.block(done, end, live)
+        done = end
     seen = math.sqrt(scan.most)
     level = max(level, seen) if enough is None else level
     # what was pruned is no longer than `level`, what was not reached no longer than its bound
-    lengths = np.sqrt(np.maximum(scan.reach.astype(np.float64), 0.0) + scan.error)
-    tight = np.minimum(known, np.maximum(lengths, level) * (1 + grain))
-    tight[order[done:]] = known[order[done:]]
+    tight = falling.copy()
+    lengths = np.sqrt(np.maximum(scan.reach[:done].astype(np.float64), 0.0) + scan.error)
+    tight[:done] = np.minimum(falling[:done], np.maximum(lengths, level) * (1 + grain))
     rest = float(falling[done]) if done < order.size else 0.0
     if done >= live:
         rest = min(rest, level)
@@ -118,10 +117,10 @@ def farthest_pairs(
     falls = np.argsort(-distances, kind="stable")
     return Pairs(
         (max(seen, rest) * (1 + grain) + _VANISHED) * unit,
-        first[falls],
-        second[falls],
+        order[first[falls]],
+        order[second[falls]],
         distances[falls] * unit,
-        tight * unit + _VANISHED * unit,
+        (tight * unit + _VANISHED * unit)[np.argsort(order)],
     )
 
 
@@ -130,81 +129,92 @@ class _Scan:
     """Pairs looked at so far, of points no longer than 1.
 
     Of each point, shape (n,): `reach` is the squared distance to the farthest point seen, within
-    `error`, and `partner` that point; `exact` and `other` are the same over the pairs that were
-    computed in double precision. `most` is at least every squared distance seen.
+    `error`, and `at` where the points begin among which that one is; `exact` and `other` are the
+    distance and the point over the pairs that were computed one by one. `most` is at least every
+    squared distance seen.
     """
 
     def __init__(self, points: Vector) -> None:
         n, r = points.shape
         squares = np.einsum("ij,ij->i", points, points)
         self._points = points
-        self.norms = np.sqrt(squares)
         # |x − y|² as one product, so that no table of distances is touched twice
         ones = np.ones((n, 1))
         self._left = np.hstack([-2 * points, squares[:, None], ones])
-        self._right = np.hstack([points, ones, squares[:, None]])
-        self._single = self._left.astype(np.float32), self._right.astype(np.float32)
+        self._right = np.hstack([points, ones, squares[:, None]]).T
+        self._single = self._left.astype(np.float32), self._right.astype(np.float32, order="C")
+        self._table = np.empty((_ROWS, _PARTNERS), dtype=np.float32)
         # the absolute values sum to at most (|x| + |y|)²
         total = 4 * float(np.max(squares)) * (1 + growth(r + 9))
         part = (r + 9) * _SINGLE
         self.error = total * part / (1 - part) * (1 + part) + _TINY if part < 1 else math.inf
         self._hidden = growth(r + 9) * total
         self.reach = np.zeros(n, dtype=np.float32)
-        self.partner = np.zeros(n, dtype=np.int64)
+        self.at = np.zeros(n, dtype=np.int64)
         self.exact = np.zeros(n)
         self.other = np.zeros(n, dtype=np.int64)
         self.most = 0.0
 
+    def count(self, length: float) -> int:
+        """Return about how many points have a partner farther than that."""
+        return int(np.count_nonzero(self.reach > length**2))
+
     def beyond(self, length: float) -> tuple[Integers, Integers, Vector]:
         """Return points with a partner farther than that, shape (k,), those, and how far."""
         first = np.flatnonzero(self.reach.astype(np.float64) + self.error > length**2)
-        second = self.partner[first]
-        squares = self._squares(first, second)
-        nearer = squares < self.exact[first]
-        second = np.where(nearer, self.other[first], second)
-        distances = np.sqrt(np.maximum(squares, self.exact[first]))
-        far = distances > length
-        return first[far], second[far], distances[far]
+        second, squares = self.other[first], self.exact[first]
+        by_start = np.argsort(self.at[first], kind="stable")
+        ends = np.flatnonzero(np.diff(self.at[first[by_start]])) + 1
+        for group in np.split(by_start, ends):
+            for k in range(0, group.size, _ROWS):
+                own = group[k : k + _ROWS]
+                start = int(self.at[first[own[0]]]) if own.size else 0
+                table = self._left[first[own]] @ self._right[:, start : start + _PARTNERS]
+                if not table.size:
+                    continue
+                partner = start + np.argmax(table, axis=1)
+                found = self._squares(first[own], partner)
+                better = found > squares[own]
+                second[own[better]], squares[own[better]] = partner[better], found[better]
+        far = squares > length**2
+        return first[far], second[far], np.sqrt(squares[far])
 
     def _squares(self, first: Integers, second: Integers) -> Vector:
         about = self._points[first] - self._points[second]
         return np.asarray(np.einsum("ij,ij->i", about, about))
 
-    def block(self, rows: Integers, others: Integers, beyond: float) -> None:
-        """Look at all pairs of `rows` with `others`; partners only where they are `beyond`."""
-        left = self._single[0][rows]
-        for start in range(0, others.size, _PARTNERS):
-            columns = others[start : start + _PARTNERS]
-            table = left @ self._single[1][columns].T
-            top = self._note(table, rows, columns, beyond)
-            self._note(table.T, columns, rows, beyond)
-            if top + self.error > self.most:
-                self._settle(table, rows, columns)
+    def block(self, start: int, end: int, live: int) -> None:
+        """Look at all pairs of the points from `start` to `end` with those from there to `live`."""
+        left, right = self._single
+        for first in range(start, live, _PARTNERS):
+            last = min(first + _PARTNERS, live)
+            table = self._table[: end - start, : last - first]
+            np.matmul(left[start:end], right[:, first:last], out=table)
+            rows, columns = np.max(table, axis=1), np.max(table, axis=0)
+            self._note(rows, slice(start, end), first)
+            self._note(columns, slice(first, last), start)
+            if float(np.max(rows)) + self.error > self.most:
+                self._settle(table, start, first)
 
-    def _note(self, table: Single, mine: Integers, theirs: Integers, beyond: float) -> float:
-        """Take in what `mine` see of `theirs`; return the greatest number of the table."""
-        best = np.max(table, axis=1)
+    def _note(self, best: Single, mine: slice, at: int) -> None:
+        """Take in how far points see others, and where these begin."""
         better = best > self.reach[mine]
-        self.reach[mine[better]] = best[better]
-        far = np.flatnonzero(better & (best > beyond**2 - self.error))
-        self.partner[mine[far]] = theirs[np.argmax(table[far], axis=1)]
-        return float(np.max(best))
+        np.maximum(self.reach[mine], best, out=self.reach[mine])
+        self.at[mine][better] = at
 
-    def _settle(self, table: Single, rows: Integers, columns: Integers) -> None:
+    def _settle(self, table: Single, start: int, first: int) -> None:
         """Bound the pairs of a table that single precision cannot tell from the longest seen."""
-        at = divmod(int(np.argmax(table)), columns.size)
-        self._take(rows[at[0]][None], columns[at[1]][None])
+        row, column = divmod(int(np.argmax(table)), table.shape[1])
+        self._take(np.array([start + row]), np.array([first + column]))
         edge = np.nextafter(np.float32(self.most - self.error), np.float32(-np.inf))
         close = table > edge
         if int(np.count_nonzero(close)) <= _CLOSE:
-            found = np.nonzero(close)
-            self._take(rows[found[0]], columns[found[1]])
+            rows, columns = np.nonzero(close)
+            self._take(start + rows, first + columns)
             return
-        exact = self._left[rows] @ self._right[columns].T
+        rest = slice(first, first + table.shape[1])
+        exact = self._left[start : start + len(table)] @ self._right[:, rest]
         self.most = max(self.most, float(np.max(exact)) + self._hidden)
-        for mine, theirs, own in ((rows, columns, exact), (columns, rows, exact.T)):
-            partner = theirs[np.argmax(own, axis=1)]
-            self._keep(mine, partner, self._squares(mine, partner))
 
     def _take(self, first: Integers, second: Integers) -> None:
         """Compute pairs one by one."""
@@ -214,9 +224,7 @@ class _Scan:
         self.most = max(self.most, float(np.max(squares)))
         order = np.argsort(squares, kind="stable")  # of several of one point the last one stays
         for mine, theirs in ((first, second), (second, first)):
-            self._keep(mine[order], theirs[order], squares[order])
-
-    def _keep(self, mine: Integers, theirs: Integers, squares: Vector) -> None:
-        better = squares > self.exact[mine]
-        self.exact[mine[better]] = squares[better]
-        self.other[mine[better]] = theirs[better]
+            own, other, found = mine[order], theirs[order], squares[order]
+            better = found > self.exact[own]
+            self.exact[own[better]] = found[better]
+            self.other[own[better]] = other[better]
