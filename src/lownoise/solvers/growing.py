@@ -34,6 +34,7 @@ _JOIN = 3000  # pairs whose points join it in a round, at most
 _ENOUGH = 6000  # points that stick out: then a pass over all pairs can wait
 _NEAR = 0.99  # of the farthest: points that may be the next to stick out
 _ROUNDS = 60
+_GRAIN = 1e-9
 _FIRST, _INNER, _LAST = 0.02, 0.03, 0.25  # how far a part is solved before the next pass
 
 
@@ -73,11 +74,14 @@ def generate_growing(
             generate(problem, PairVertices(points[part]), rtol=inner, progress=heard), part
         )
         steps += found.iterations
-        far, known = _pass(points, found, known, whole=whole)
-        covering = replace(
-            found, factor=found.factor * far.longest, upper=found.upper * far.longest
-        )
         low = found if low is None or found.lower > low.lower else low
+        try:
+            far, known = _pass(points, found, known, whole=whole)
+        except KeyboardInterrupt:
+            high = _scaled(found, _round_reach(points, found)) if high is None else high
+            status = INTERRUPTED
+            break
+        covering = _scaled(found, far.longest)
         high = covering if high is None or covering.upper < high.upper else high
         if found.status == INTERRUPTED or high.upper <= low.lower * (1 + rtol):
             status = INTERRUPTED if found.status == INTERRUPTED else SOLVED
@@ -106,15 +110,33 @@ def _pass(
     points: Vector, found: Outcome, known: _Known | None, *, whole: bool
 ) -> tuple[Pairs, _Known]:
     """Return pairs that an ellipsoid does not cover; where `whole`, all that are near its edge."""
-    inverse = np.asarray(np.linalg.inv(found.factor), dtype=np.float64)
-    middle = points[0] + np.mean(points - points[0], axis=0)
+    inverse = _inverse(found)
     far = farthest_pairs(
-        (points - middle) @ inverse.T,
+        _image(points, inverse),
         beyond=_NEAR if whole else 1.0,
         enough=len(points) + 1 if whole else _ENOUGH,
         bounds=None if known is None else carried(known.bounds, known.inverse, inverse),
     )
     return far, _Known(far.bounds, inverse)
+
+
+def _inverse(found: Outcome) -> Vector:
+    return np.asarray(np.linalg.inv(found.factor), dtype=np.float64)
+
+
+def _image(points: Vector, inverse: Vector) -> Vector:
+    middle = points[0] + np.mean(points - points[0], axis=0)
+    return np.asarray((points - middle) @ inverse.T)
+
+
+def _round_reach(points: Vector, found: Outcome) -> float:
+    """Return what no difference exceeds, without a look at pairs."""
+    image = _image(points, _inverse(found))
+    return 2 * float(np.max(np.linalg.norm(image, axis=1))) * (1 + _GRAIN)
+
+
+def _scaled(found: Outcome, times: float) -> Outcome:
+    return replace(found, factor=found.factor * times, upper=found.upper * times)
 
 
 def _of_all(found: Outcome, part: Integers) -> Outcome:

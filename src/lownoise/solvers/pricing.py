@@ -215,7 +215,7 @@ class PairVertices(AbstractVertices):
         half = min(wanted // 2, distance.size)
         far = np.argpartition(-distance, half - 1)[:half]
         even = np.arange(0, distance.size, max(distance.size // half, 1))
-        return np.union1d(np.union1d(far, even), self.first(wanted // 8))
+        return np.union1d(np.union1d(far, even), self.first(wanted // 8 + 2 * self.dimension))
 
     def first(self, wanted: int) -> Integers:
         """Return pairs that are extreme along many directions."""
