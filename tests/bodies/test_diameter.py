@@ -106,7 +106,9 @@ def spherical(n, r, seed=0):
     return points / np.linalg.norm(points, axis=1)[:, None]
 
 
+HALF = spherical(600, 12, 3) * (1 + 1e-9 * np.random.default_rng(4).random((600, 1)))
 CLOUDS = {
+    "antipodes": np.concatenate([HALF, -HALF]),  # single precision cannot tell which are longest
     "sphere": spherical(2500, 12),
     "sphere in the plane": spherical(2500, 2),
     "simplex": np.eye(300) - 1 / 300,  # all pairs are the longest: more than are settled singly
