@@ -221,7 +221,7 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("release", "column.toml", "--out", "unmade"), "column='city' does not stand in"),
         (("release", "size.toml", "--out", "unmade"), "size=899 but the table has 900 rows"),
         (("release", "rich.toml", "--out", "unmade"), "too little of its 0.5-zCDP left"),
-        (("enclose", "spec.toml"), "marginals, which have no domain"),
+        (("enclose", "spec.toml"), "counts, which have no domain"),
     ]:
         refused(run(folder, *arguments), said)
         assert not (folder / "unmade").exists()

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lownoise.report import numbers, sentences
 
 if TYPE_CHECKING:
-    from lownoise.release import Release
-    from lownoise.tables import TableRelease, TableTerms
-    from lownoise.terms import Terms
-
-    AnyTerms = Terms | TableTerms
-    AnyRelease = Release | TableRelease
+    from lownoise.report.sentences import AnyRelease, AnyTerms
 
 
 def rendered(template: str, terms: AnyTerms, release: AnyRelease | None, **own: Any) -> str:  # noqa: ANN401
@@ -84,7 +79,7 @@ def _certificate(terms: AnyTerms) -> list[tuple[str, str]]:
 
 def _cost(terms: AnyTerms) -> list[tuple[str, str, str]]:
     spent = terms.cost
-    pair = f"({numbers.shortest(spent.epsilon)}, {numbers.at_most(spent.delta, 3)})"
+    pair = f"({sentences.epsilon(terms)}, {numbers.at_most(spent.delta, 3)})"
     return [
         ("μ-GDP", numbers.at_most(spent.mu), "The whole trade-off of one Gaussian release."),
         ("ρ-zCDP", numbers.at_most(spent.rho), "Adds up over releases; ρ = μ²/2."),
