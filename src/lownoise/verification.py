@@ -19,6 +19,8 @@ from lownoise.linear import LinearRelease, LinearTerms
 from lownoise.linear import codec as linear
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import Release
+from lownoise.streams import StreamTerms
+from lownoise.streams import codec as streams
 from lownoise.tables import codec as tables
 from lownoise.tables import files
 from lownoise.tables.terms import TableTerms
@@ -84,7 +86,7 @@ def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verificat
     return Verification((digest, *found, *_derived(document.get("derived"), derived)))
 
 
-_AnyTerms = Terms | TableTerms | LinearTerms
+_AnyTerms = Terms | TableTerms | LinearTerms | StreamTerms
 _Read = tuple[_AnyTerms, dict[str, Any]]
 
 
@@ -117,10 +119,20 @@ def _linear(
     return found, linear.derived(found)
 
 
+def _stream(
+    kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
+) -> _Read:
+    if kind == "release":
+        raise FileError("a stream has no file of a release; give its plan")
+    found = codec.guarded(lambda: streams.terms_from_dict(document["terms"], domain))
+    return found, streams.derived(found)
+
+
 # how the document of each kind of question is read: what it promises, and what follows
 _READERS: dict[str, Callable[[str, str, dict[str, Any], AbstractKnownDomain | None], _Read]] = {
     tables.KIND: _marginals,
     **dict.fromkeys(linear.KINDS, _linear),
+    streams.KIND: _stream,
 }
 
 
@@ -182,6 +194,7 @@ def _document(text: str) -> dict[str, Any]:
 def _terms(terms: _AnyTerms) -> list[Check]:
     mu, allowed, cost = terms.mechanism.event.mu, terms.parameter, terms.cost
     lower, upper = terms.certificate.lower, terms.certificate.upper
+    error = terms.error_reached if isinstance(terms, StreamTerms) else terms.error
     return [
         Check(
             "noise covers what one record can change",
@@ -198,8 +211,8 @@ def _terms(terms: _AnyTerms) -> list[Check]:
         ),
         Check(
             "error is above the lower bound",
-            terms.lower_bound <= terms.error,
-            f"{terms.error!r} above {terms.lower_bound!r}",
+            terms.lower_bound <= error,
+            f"{error!r} above {terms.lower_bound!r}",
         ),
     ]
 

@@ -16,7 +16,7 @@ from lownoise.privacy import gaussian_parameter
 from lownoise.streams import DensePair, RecursivePair, ToeplitzPair
 from lownoise.streams.noise import noise_of
 from lownoise.streams.pairs import LARGEST
-from lownoise.streams.stream import start
+from lownoise.streams.starting import start
 from streams.kinds import KEPT, TAKEN, WORKLOADS, factors
 
 BUDGETS = (ln.zcdp(1e-10), ln.zcdp(0.5), ln.zcdp(1e5), ln.approx_dp(1, 1e-6), ln.gaussian_dp(0.3))

@@ -7,10 +7,7 @@ large one written out digit by digit would fill the memory of a reader.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +29,7 @@ from lownoise.errors import FileError
 from lownoise.linear.terms import LinearTerms
 from lownoise.mechanisms import ParityMechanism, QueryMechanism
 from lownoise.mechanisms.queries import QueryGrid, queries_follow
+from lownoise.packing import packed, unpacked
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.residuals.parities import parity_costs
 from lownoise.workloads import Parity, Queries
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
 KINDS = ("queries", "parity")
 _FINEST = 2.0**-22
-_MOST = 1 << 28  # numbers in a packed matrix
 
 
 def terms_to_dict(terms: LinearTerms) -> dict[str, Any]:
@@ -249,39 +246,3 @@ def derived(terms: LinearTerms) -> dict[str, Any]:
         ]
         return {"parities": deviations, **promises(terms)}
     return {"standard_deviation": terms.standard_deviation.tolist(), **promises(terms)}
-
-
-def packed(matrix: Vector) -> dict[str, Any]:
-    """Return a matrix as JSON values: its shape, and its numbers compressed.
-
-    Examples:
-        >>> unpacked(packed(np.eye(2)), "matrix")
-        array([[1., 0.],
-               [0., 1.]])
-    """
-    content = zlib.compress(np.ascontiguousarray(matrix, dtype="<f8").data, 1)
-    return {"shape": list(matrix.shape), "float64": base64.b64encode(content).decode("ascii")}
-
-
-def unpacked(fields: dict[str, Any], field: str) -> Vector:
-    """Return the matrix of `packed`.
-
-    Raises:
-        FileError: where it is damaged, or is not as large as it says.
-    """
-    rows, columns = (int(n) for n in fields["shape"])
-    if rows < 0 or columns < 0 or rows * columns > _MOST:
-        raise FileError(f"{field} has the shape {fields['shape']}")
-    size = 8 * rows * columns
-    reader = zlib.decompressobj()
-    try:
-        content = base64.b64decode(fields["float64"], validate=True)
-        numbers_ = reader.decompress(content, size + 1)
-    except (zlib.error, binascii.Error):
-        raise FileError(f"{field} is damaged") from None
-    if len(numbers_) != size:
-        raise FileError(f"{field} has not {rows} by {columns} numbers")
-    found = np.frombuffer(numbers_, dtype="<f8").reshape(rows, columns).astype(np.float64)
-    if not np.all(np.isfinite(found)):
-        raise FileError(f"{field} has a number that is not finite")
-    return frozen(found)

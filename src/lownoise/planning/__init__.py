@@ -5,7 +5,18 @@ from lownoise.planning.linear import LinearPlan
 from lownoise.planning.marginals import TablePlan
 from lownoise.planning.mean import Plan
 from lownoise.planning.request import COUNT_SHARE
-from lownoise.planning.streaming import stream
+from lownoise.planning.stream_plan import StreamPlan, StreamRequest
+from lownoise.planning.streaming import plan_stream, stream
 from lownoise.planning.verb import plan
 
-__all__ = ["COUNT_SHARE", "LinearPlan", "Plan", "TablePlan", "plan", "stream"]
+__all__ = [
+    "COUNT_SHARE",
+    "LinearPlan",
+    "Plan",
+    "StreamPlan",
+    "StreamRequest",
+    "TablePlan",
+    "plan",
+    "plan_stream",
+    "stream",
+]

@@ -3,30 +3,29 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import SymmetricBox, SymmetricPoints
-from lownoise.coordinates import Coordinates, check_change, coordinates, summed_body
+from lownoise.coordinates import Coordinates, coordinates
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
-from lownoise.entropy import SystemEntropy
 from lownoise.errors import DomainError, PlanError
 from lownoise.factorization import best_factors
 from lownoise.mechanisms.gaussian import coding_for
-from lownoise.mechanisms.thickness import thickened
-from lownoise.neighbours import Change
-from lownoise.planning.mean import checked_relation
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
+from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.privacy import gaussian_parameter
 from lownoise.shapes import DenseShape
 from lownoise.solvers import solve
-from lownoise.streams import ERRORS, StreamTerms, start, steps_of, stream_mechanism
+from lownoise.streams import StreamTerms, steps_of, stream_mechanism
+from lownoise.streams.bodies import round_changes, spanned
 from lownoise.workloads import AbstractStreamWorkload, LowerTriangular, Mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
     from numpy.typing import ArrayLike
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from lownoise.domains import AbstractDomain
     from lownoise.neighbours import Relation
     from lownoise.privacy import Budget, Ledger
-    from lownoise.sensitivity import Body
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress, Solution
     from lownoise.streams import Stream
@@ -43,7 +41,7 @@ _BLOCK = 256  # rounds of evidence, where the strategy is not the optimum
 _MOST_EVIDENCE = 1024
 
 
-def stream(
+def stream(  # noqa: PLR0913 (all but the first by name)
     workload: AbstractStreamWorkload | ArrayLike,
     *,
     budget: Budget,
@@ -53,6 +51,7 @@ def stream(
     relation: Relation | AbstractDomain = "add_remove",
     memory: int | None = None,
     ledger: Ledger | None = None,
+    path: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Stream:
     """Start a stream of private answers, one after every round.
@@ -73,13 +72,19 @@ def stream(
         memory: how many numbers of noise a strategy remembers: the buffers of "rational", the band
             of "banded"; by default what is needed to be near the best.
         ledger: the account that pays, once and for all rounds.
+        path: the file that the stream lives in, with its noise: every batch is on disk before its
+            answers are returned. Where the file exists, its stream goes on, if it is the one that
+            is asked for: nothing is charged or drawn again.
         progress: called with a `Progress` while a strategy is solved for.
 
     Raises:
         PlanError, QuestionError, BudgetError: where an argument is out of range, or a strategy does
             not fit the workload.
         DomainError: where the domain does not hold 0 under "add_remove".
-        LedgerError: where the account cannot pay; then nothing has started.
+        LedgerError: where the account cannot pay, or did not pay for the stream in the file; then
+            nothing has started.
+        FileError: where the file is no stream or is damaged, holds another stream than is asked
+            for, or cannot be written; then nothing is spent.
 
     Examples:
         >>> import lownoise as ln
@@ -88,16 +93,38 @@ def stream(
         ('optimal', 2.9436, True)
     """
     asked = workload if isinstance(workload, AbstractStreamWorkload) else LowerTriangular(workload)
-    if error not in ERRORS:
-        raise PlanError(f'error={error!r} is unknown; give "mean" or "max"')
-    neighbour = checked_relation(relation)
-    choice = Choice(error=error, memory=memory, progress=progress)
-    name, reason = _chosen(asked, strategy, choice)
-    question, chosen = _question(Box([0.0], [1.0]) if domain is None else domain, neighbour)
-    parameter = gaussian_parameter(budget)
-    if isinstance(neighbour, Change):
-        check_change(neighbour, question.domain, chosen)
-    body, halved = _changes(question, chosen, neighbour)
+    request = StreamRequest(
+        workload=asked,
+        budget=budget,
+        strategy=strategy,
+        error=error,
+        domain=Box([0.0], [1.0]) if domain is None else domain,
+        relation=relation,
+        memory=memory,
+    )
+    if path is not None and os.path.lexists(path):
+        return request.resume(path, ledger)
+    return plan_stream(request, progress).start(ledger, path)
+
+
+def plan_stream(
+    request: StreamRequest, progress: Callable[[Progress], None] | None = None
+) -> StreamPlan:
+    """Return what a stream will be; nothing has started.
+
+    Args:
+        request: what is asked for.
+        progress: called with a `Progress` while a strategy is solved for.
+
+    Raises:
+        PlanError, QuestionError, DomainError: as `stream`.
+    """
+    asked, relation, error = request.workload, request.relation, request.error
+    choice = Choice(error=error, memory=request.memory, progress=progress)
+    name, reason = _chosen(asked, request.strategy, choice)
+    question, chosen = _question(request.domain, relation)
+    parameter = gaussian_parameter(request.budget)
+    body, halved = round_changes(question, chosen, relation)
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
     pair = made.pair
@@ -117,7 +144,7 @@ def stream(
         workload=asked,
         question=question,
         chosen=chosen,
-        budget=budget,
+        budget=request.budget,
         error=error,
         strategy=name,
         reason=reason,
@@ -130,7 +157,7 @@ def stream(
             asked, coding, neighbour, pair, shape.scaled(1 / step), parameter
         ),
     )
-    return start(terms, entropy=SystemEntropy())
+    return StreamPlan(terms, request)
 
 
 def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> tuple[str, str]:
@@ -144,10 +171,10 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
     return strategy, "it was asked for"
 
 
-def _question(domain: object, relation: Relation) -> tuple[Mean, Coordinates]:
+def _question(
+    domain: AbstractClampedDomain | Box | CubePower | Points, relation: Word
+) -> tuple[Mean, Coordinates]:
     """Return the columns of one round, coded about 0 where 0 is what a round becomes."""
-    if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
-        raise DomainError(f"domain={type(domain).__name__} is no domain of values; use ln.Box")
     d = domain.dimension
     names = [f"x{i + 1}" for i in range(d)]
     nearest = domain.clamp(np.zeros(d))
@@ -158,23 +185,8 @@ def _question(domain: object, relation: Relation) -> tuple[Mean, Coordinates]:
             'domain does not hold 0, which a round\'s value becomes under relation="add_remove"; '
             'give one that does, or relation="substitute"',
         )
-    if isinstance(domain, Points):
-        # the span of all points with 0, not the flat through them
-        spanned = Points(np.vstack([np.zeros(d), domain.points]))
-        return Mean(names, domain, center=np.zeros(d), missing=nearest), coordinates(spanned)
-    return Mean(names, domain, center=np.zeros(d), missing=nearest), coordinates(domain)
-
-
-def _changes(question: Mean, chosen: Coordinates, relation: Relation) -> tuple[Body, bool]:
-    """Return the changes of one round, and whether twice them is meant: K − K for ±K."""
-    domain, kept = question.domain, chosen.pivots
-    if relation != "add_remove":
-        return summed_body(domain, relation, question.center, chosen), False
-    if isinstance(domain, Box):
-        return SymmetricBox(frozen(np.maximum(np.abs(domain.lower), np.abs(domain.upper)))), False
-    if isinstance(domain, Points):
-        return SymmetricPoints(frozen(np.ascontiguousarray(domain.points[:, kept]))), False
-    return summed_body(domain, "substitute", question.center, chosen), True
+    question = Mean(names, domain, center=np.zeros(d), missing=nearest)
+    return question, coordinates(spanned(domain, relation))
 
 
 def _evidence(workload: AbstractStreamWorkload, error: str) -> tuple[AbstractDual | None, int]:

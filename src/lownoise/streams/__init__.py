@@ -4,14 +4,17 @@
 from lownoise.streams.mechanism import StreamMechanism, steps_of, stream_mechanism
 from lownoise.streams.normalized import NormalizedPair
 from lownoise.streams.pairs import AbstractPair, DensePair, ToeplitzPair
+from lownoise.streams.progress import Batch
 from lownoise.streams.recursive import RecursivePair
-from lownoise.streams.stream import Stream, start
+from lownoise.streams.starting import resume, start
+from lownoise.streams.stream import Stream
 from lownoise.streams.terms import ERRORS, StreamTerms
 from lownoise.streams.trees import TreePair
 
 __all__ = [
     "ERRORS",
     "AbstractPair",
+    "Batch",
     "DensePair",
     "NormalizedPair",
     "RecursivePair",
@@ -20,6 +23,7 @@ __all__ = [
     "StreamTerms",
     "ToeplitzPair",
     "TreePair",
+    "resume",
     "start",
     "steps_of",
     "stream_mechanism",

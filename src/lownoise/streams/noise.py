@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.entropy import SystemEntropy
+from lownoise.errors import FileError
 from lownoise.streams.pairs import AbstractKeptPair
 from lownoise.streams.recursive import Recursion, RecursivePair
 
@@ -33,7 +36,7 @@ class AbstractNoise(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return what the rounds to come need, as JSON values or arrays."""
+        """Return what the rounds to come need, as JSON values or arrays; `noise_from` reads it."""
 
 
 @final
@@ -48,6 +51,10 @@ class KeptNoise(AbstractNoise):
     def __init__(self, integers: Integers, first: int = 0) -> None:
         self._integers = integers
         self._next = first
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> KeptNoise:
+        """Return the same, to go on apart; the integers never change."""
+        return KeptNoise(self._integers, self._next)
 
     def take(self, count: int) -> Integers:
         """Return the noise of the next rounds."""
@@ -86,6 +93,11 @@ class RecursiveNoise(AbstractNoise):
         self._next = 0
         self._block = max(1, _AHEAD // r)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> RecursiveNoise:
+        """Return the same, to go on apart."""
+        entropy, ahead = copy.deepcopy(self._entropy, memo), self._ahead[self._next :]
+        return RecursiveNoise(self._mechanism, entropy, self._recursion.sums, ahead)
+
     def take(self, count: int) -> Integers:
         """Return the noise of the next rounds."""
         left = len(self._ahead) - self._next
@@ -111,3 +123,33 @@ def noise_of(mechanism: StreamMechanism, entropy: Entropy) -> AbstractNoise:
         integers.setflags(write=False)
         return KeptNoise(np.ascontiguousarray(integers))
     return RecursiveNoise(mechanism, entropy)
+
+
+def noise_from(mechanism: StreamMechanism, state: dict[str, Any], first: int) -> AbstractNoise:
+    """Return the noise whose `state` was taken after `first` rounds.
+
+    Args:
+        mechanism: the final integers and the final noise.
+        state: what `AbstractNoise.state` returned.
+        first: how many rounds had been answered.
+
+    Raises:
+        FileError: where there is not the noise of every round that is left.
+    """
+    rounds, r = mechanism.workload.rounds - first, mechanism.shape.dimension
+    if isinstance(mechanism.pair, AbstractKeptPair):
+        kept = state["kept"]
+        if not _is_noise(kept, r) or len(kept) != rounds:
+            raise FileError("noise is not that of the rounds that are left")
+        return KeptNoise(kept)
+    ahead = state["ahead"]
+    if not _is_noise(ahead, r):
+        raise FileError("noise that was drawn ahead is no table of integers")
+    sums = [[int(k) for k in own] for own in state["sums"]]
+    return RecursiveNoise(mechanism, SystemEntropy(), sums, ahead)
+
+
+def _is_noise(values: object, coordinates: int) -> bool:
+    if not isinstance(values, np.ndarray) or values.dtype != np.int64:
+        return False
+    return bool(values.shape[1:] == (coordinates,))

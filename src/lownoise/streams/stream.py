@@ -3,26 +3,35 @@
 
 from __future__ import annotations
 
-import math
+import copy
+import os
 import threading
-from typing import TYPE_CHECKING, final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
 
+from lownoise import codec
 from lownoise.arrays import frozen
-from lownoise.engines import Coding
 from lownoise.errors import StreamError
 from lownoise.streams.answers import answers_of
-from lownoise.streams.noise import noise_of
+from lownoise.streams.codec import document
+from lownoise.streams.encoder import encoder_of
+from lownoise.streams.noise import KeptNoise, noise_from
+from lownoise.streams.progress import Batch, Progress, state_from_bytes, state_to_bytes
+from lownoise.streams.store import StreamFile
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from numpy.typing import ArrayLike
 
     from lownoise.arrays import Integers, Vector
     from lownoise.certificate import Certificate
-    from lownoise.entropy import Entropy
+    from lownoise.domains import AbstractKnownDomain
     from lownoise.release import Spend
     from lownoise.streams.answers import AbstractAnswers
+    from lownoise.streams.encoder import Encoder
     from lownoise.streams.noise import AbstractNoise
     from lownoise.streams.terms import StreamTerms
     from lownoise.terms import Cost
@@ -32,9 +41,9 @@ if TYPE_CHECKING:
 class Stream:
     """Private answers after every round, with an error that is known beforehand.
 
-    Made by `ln.stream`, or restored from a state. What it publishes may be looked at before the
-    next value is chosen: each answer uses noise that later ones share, and all answers together
-    reveal what `cost` says. It is safe to use from several threads.
+    Made by `ln.stream`, or restored from a state or a file. What it publishes may be looked at
+    before the next value is chosen: each answer uses noise that later ones share, and all answers
+    together reveal what `cost` says. It is safe to use from several threads.
     """
 
     def __init__(
@@ -42,15 +51,107 @@ class Stream:
         terms: StreamTerms,
         noise: AbstractNoise,
         spend: Spend | None = None,
+        *,
+        progress: Progress | None = None,
+        file: StreamFile | None = None,
     ) -> None:
         r = terms.mechanism.coding.step.size
         self._terms = terms
         self._noise = noise
         self._spend = spend
+        self._file = file
         self._answers: AbstractAnswers = answers_of(terms.workload, r)
         self._round = 0
+        self._last: tuple[int, float | Vector] | None = None
+        if progress is not None:
+            self._answers.restore(progress.answers)
+            self._round = progress.round
+            self._last = progress.last and (progress.last.first, progress.last.answers)
         self._lock = threading.Lock()
-        self._encoder = _encoder(terms)
+        self._process = os.getpid()
+        self._midway = False
+        self._encoder = encoder_of(terms.mechanism.coding)
+
+    @classmethod
+    def restore(cls, state: bytes, domain: AbstractKnownDomain | None = None) -> Stream:
+        """Return the stream whose `state` this is; it goes on bit for bit.
+
+        Never go on from one state twice, nor with the stream that it was taken from: two answers
+        with one noise tell their difference exactly, and nothing here can see it happen. A stream
+        with a `path` cannot be gone on with twice.
+
+        Args:
+            state: what `state` returned.
+            domain: the set, where it is or holds an `ln.Oracle`: a program, which no state holds.
+
+        Raises:
+            FileError: where it is damaged, of another version, or no state.
+
+        Examples:
+            >>> import lownoise as ln
+            >>> counts = ln.stream(ln.Prefix(365), budget=ln.zcdp(0.5))
+            >>> answer = counts.update(1)
+            >>> ln.Stream.restore(counts.state()).round
+            1
+        """
+        terms, spend, progress = state_from_bytes(state, domain)
+
+        def read() -> Stream:
+            noise = noise_from(terms.mechanism, progress.noise or {}, progress.round)
+            return cls(terms, noise, spend, progress=progress)
+
+        return codec.guarded(read)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], domain: AbstractKnownDomain | None = None) -> Stream:
+        """Return the stream in a file; it goes on bit for bit, and saves every batch there.
+
+        After a crash, `round` says how many rounds were answered and `last` has the answers of the
+        last batch, which may not have been seen.
+
+        Args:
+            path: what `ln.stream` was given.
+            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+
+        Raises:
+            FileError: where it is no stream of this version, or is damaged; it is left as it is.
+        """
+        return opened(path, domain)[0]
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied.
+
+        Raises:
+            StreamError: always.
+        """
+        raise StreamError("stream is not copied: its noise is used once; use Stream.state")
+
+    def state(self) -> bytes:
+        """Return everything that is needed to go on: terms, rounds, and the noise that is left.
+
+        It holds the noise: keep it as secret as the records. Never go on from one state twice, nor
+        with both the state and this stream: two answers with one noise tell their difference.
+
+        Raises:
+            StreamError: where the stream has a file, which is its only state.
+            FileError: where the terms have no form in a file.
+        """
+        with self._lock:
+            self._check_room(0)
+            if self._file is not None:
+                raise StreamError(
+                    f"stream lives in file={self._file.path}, and a second state of it could be "
+                    "gone on with too; move the file, and use ln.Stream.open",
+                )
+            return state_to_bytes(self._terms, self._spend, self._progress(whole=True))
+
+    def to_json(self) -> str:
+        """Return what is promised as JSON, without noise or answers; `ln.verify` checks it.
+
+        Raises:
+            FileError: where the terms have no form in a file.
+        """
+        return document(self._terms)
 
     @property
     def terms(self) -> StreamTerms:
@@ -98,6 +199,21 @@ class Stream:
         return self._terms.cost
 
     @property
+    def last(self) -> Batch | None:
+        """The answers of the last batch and its first round; None before the first round."""
+        last = self._last
+        if last is None:
+            return None
+        first, own = last
+        answers = np.atleast_1d(np.asarray(own, dtype=np.float64))
+        return Batch(first, frozen(answers.copy()))
+
+    @property
+    def path(self) -> Path | None:
+        """The file that it lives in, None where it has none."""
+        return self._file and self._file.path
+
+    @property
     def spend(self) -> Spend | None:
         """Where it was paid, None where nothing was recorded."""
         return self._spend
@@ -108,7 +224,7 @@ class Stream:
         Raises:
             StreamError: where there is no such round.
         """
-        if isinstance(t, bool) or not isinstance(t, (int, np.integer)) or not 1 <= t <= self.rounds:
+        if not _whole(t) or not 1 <= t <= self.rounds:
             raise StreamError(f"t={t!r} is no round of the stream; give 1 to {self.rounds}")
         own = self._terms.deviations(int(t) - 1, 1)[0]
         return float(own[0]) if own.size == 1 else frozen(own)
@@ -128,19 +244,23 @@ class Stream:
             )
         return frozen(self._terms.deviations(first - 1, count))
 
-    def update(self, value: float | ArrayLike) -> float | Vector:
+    def update(self, value: float | ArrayLike, round: int | None = None) -> float | Vector:  # noqa: A002
         """Take the next round's value and return its private answer.
 
         Args:
             value: a number, or shape (d,); what is outside the domain is moved into it, and what
                 is missing (NaN) counts as the domain's point nearest to 0.
+            round: which round it is, from 1: for callers who may ask twice. A round of the last
+                batch returns the answer that was published, and does not look at the value.
 
         Returns:
             The answer after this round: a float in one dimension, else shape (d,).
 
         Raises:
-            StreamError: where there is no round left, or the value is of another shape. Then no
-                round has passed.
+            StreamError: where there is no round left, `round` is neither the next nor of the last
+                batch, the value is of another shape, or somebody else went on from the file. Then
+                no round has passed.
+            FileError: where the batch cannot be saved; then no round has passed.
 
         Examples:
             >>> import lownoise as ln
@@ -148,9 +268,11 @@ class Stream:
             >>> answer = counts.update(1)
             >>> counts.round, isinstance(answer, float)
             (1, True)
+            >>> counts.update(1, round=1) == answer
+            True
         """
-        if self._encoder is not None and isinstance(value, (int, float)):
-            return self._run_one(self._encoder, value)
+        if self._encoder is not None and self._file is None and isinstance(value, (int, float)):
+            return self._run_one(self._encoder, value, round)
         d = self._terms.question.domain.dimension
         try:
             own = np.asarray(value, dtype=np.float64)
@@ -161,7 +283,7 @@ class Stream:
                 "value is no number of one round; give "
                 + ("one number" if d == 1 else f"{d} numbers, one a coordinate"),
             )
-        found_all = self._run(own.reshape(1, d))
+        found_all = self._run(own.reshape(1, d), round)
         return float(found_all[0, 0]) if d == 1 else frozen(found_all[0])
 
     def update_many(self, values: ArrayLike) -> Vector:
@@ -174,7 +296,7 @@ class Stream:
             The answers, of the same shape.
 
         Raises:
-            StreamError: as `update`; then no round has passed.
+            StreamError, FileError: as `update`; then no round has passed.
         """
         d = self._terms.question.domain.dimension
         try:
@@ -188,16 +310,29 @@ class Stream:
         found = self._run(own.reshape(-1, d))
         return frozen(found[:, 0].copy() if flat else found)
 
-    def _run(self, values: Vector) -> Vector:
+    def _run(self, values: Vector, at: int | None = None) -> Vector:
+        """Answer the next rounds, shape (k, d) both; on disk, where there is a file."""
         with self._lock:
+            self._check_room(0)
+            if at is not None and not (_whole(at) and at == self._round + 1):
+                return np.reshape(self._published(at), (1, -1))
             self._check_room(len(values))
+            if not len(values):
+                return np.zeros_like(values)
             codes = self._terms.mechanism.coding.encode(values)
-            return self._published(codes)
+            self._midway = True  # an interrupt from here on leaves it so
+            found = self._next(codes) if self._file is None else self._saved(self._file, codes)
+            self._midway = False
+            return found
 
-    def _run_one(self, encoder: _Encoder, value: float) -> float:
+    def _run_one(self, encoder: Encoder, value: float, at: int | None) -> float:
         with self._lock:
+            if at is not None and not (_whole(at) and at == self._round + 1):
+                self._check_room(0)
+                return float(self._published(at)[0])
             self._check_room(1)
-            code = encoder.encode(_float(value))
+            code = encoder.encode(value)
+            self._midway = True
             noisy = self._answers.push_one(code) + self._noise.take_one()
             self._round += 1
             found = noisy * encoder.step
@@ -205,9 +340,21 @@ class Stream:
                 found += encoder.center * float(
                     self._terms.workload.row_sums(self._round - 1, 1)[0]
                 )
+            self._last = (self._round, found)
+            self._midway = False
             return found
 
     def _check_room(self, count: int) -> None:
+        if self._midway:
+            raise StreamError(
+                "stream was interrupted in the middle of a round; go on from its file or its last "
+                "state",
+            )
+        if self._file is None and self._process != os.getpid():
+            raise StreamError(
+                "stream is a copy in a forked process, and its noise is used once; update it where "
+                "it was made, or give it a path",
+            )
         if self._round + count > self.rounds:
             left = self.rounds - self._round
             raise StreamError(
@@ -215,11 +362,50 @@ class Stream:
                 "start another with a longer horizon, which is a release of its own",
             )
 
-    def _published(self, codes: Integers) -> Vector:
+    def _published(self, at: int) -> Vector:
+        """Return the answer of a round of the last batch."""
+        if self._last is not None and _whole(at):
+            first, own = self._last
+            answers = np.atleast_1d(np.asarray(own))
+            if first <= at < first + len(answers):
+                return np.atleast_1d(answers[at - first]).copy()
+        raise StreamError(
+            f"round={at!r} is neither the next one, {self._round + 1:,}, nor of the last batch; "
+            "what was published before is not kept here",
+        )
+
+    def _next(self, codes: Integers) -> Vector:
         first, count = self._round, len(codes)
         noisy = self._answers.push(codes) + self._noise.take(count)
         self._round += count
-        return self._answered(first, noisy)
+        found = self._answered(first, noisy)
+        one = self._terms.question.domain.dimension == 1
+        self._last = (first + 1, frozen(found[:, 0].copy() if one else found.copy()))
+        return found
+
+    def _saved(self, file: StreamFile, codes: Integers) -> Vector:
+        """Answer the next rounds, once these are on disk; where they are not, none has passed."""
+        before = self._answers.state(), copy.deepcopy(self._noise), self._round, self._last
+        try:
+            with file.turn(self._round) as save:
+                found = self._next(codes)
+                save(self._progress(whole=False))
+        except BaseException:
+            answers, self._noise, self._round, self._last = before
+            self._answers.restore(answers)
+            self._midway = False
+            raise
+        return found
+
+    def _progress(self, *, whole: bool) -> Progress:
+        """Return how far it is; kept noise only where the whole is asked for."""
+        apart = isinstance(self._noise, KeptNoise) and not whole
+        return Progress(
+            round=self._round,
+            answers=self._answers.state(),
+            noise=None if apart else self._noise.state(),
+            last=self.last,
+        )
 
     def _answered(self, first: int, noisy: Integers) -> Vector:
         """Return what integers say, in the records' unit: arithmetic on what is public."""
@@ -237,47 +423,28 @@ class Stream:
         return np.asarray(found)
 
 
-def _float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # an integer beyond all floats
-        return math.inf if value > 0 else -math.inf
+def _whole(number: object) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
-@final
-class _Encoder:
-    """One number's code without arrays: `Coding.encode`, the same arithmetic."""
-
-    def __init__(self, coding: Coding) -> None:
-        ends = coding.encode(np.stack([coding.lower, coding.upper, coding.missing])).ravel()
-        self._least, self._greatest, self._missing = (int(k) for k in ends)
-        self.center, self.step = float(coding.center[0]), float(coding.step[0])
-        self._inverse = 1 / self.step
-
-    def encode(self, value: float) -> int:
-        scaled = (value - self.center) * self._inverse + 0.5
-        if scaled != scaled:  # noqa: PLR0124 (not a number)
-            return self._missing
-        if scaled <= self._least:
-            return self._least
-        return self._greatest if scaled >= self._greatest else math.floor(scaled)
-
-
-def _encoder(terms: StreamTerms) -> _Encoder | None:
-    coding = terms.mechanism.coding
-    alone = isinstance(coding, Coding) and coding.step.size == 1
-    return _Encoder(coding) if alone and isinstance(coding, Coding) else None
-
-
-def start(terms: StreamTerms, *, entropy: Entropy, spend: Spend | None = None) -> Stream:
-    """Draw what noise is kept and return the stream before its first round.
+def opened(
+    path: str | PathLike[str], domain: AbstractKnownDomain | None = None
+) -> tuple[Stream, dict[str, Any]]:
+    """Return the stream in a file, and what it was asked for, as JSON values.
 
     Args:
-        terms: what is promised.
-        entropy: where the noise comes from; `SystemEntropy()` for anything that is published.
-        spend: where it was paid.
+        path: the file.
+        domain: the set, where the file only names it.
 
     Raises:
-        PlanError: where the terms reveal more than their budget.
+        FileError: where it is no stream of this version, or is damaged; it is left as it is.
     """
-    return Stream(terms, noise_of(terms.mechanism, entropy), spend)
+    file, found = StreamFile.open(Path(path).absolute(), domain)
+    progress = found.progress
+    state = {"kept": found.kept} if progress.noise is None else progress.noise
+
+    def read() -> Stream:
+        noise = noise_from(found.terms.mechanism, state, progress.round)
+        return Stream(found.terms, noise, found.spend, progress=progress, file=file)
+
+    return codec.guarded(read), found.asked

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a stream is asked for, and what it will be; nothing has started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from lownoise import codec
+from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
+from lownoise.domains.encoding import domain_to_dict, oracle_of
+from lownoise.entropy import SystemEntropy
+from lownoise.errors import DomainError, PlanError
+from lownoise.neighbours import RELATIONS
+from lownoise.privacy import gaussian_parameter
+from lownoise.privacy.budget import budget_to_dict
+from lownoise.streams import ERRORS, resume, start
+from lownoise.streams.codec import document, terms_from_dict
+from lownoise.streams.encoding import workload_to_dict
+from lownoise.verification import Verification, verify
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lownoise.certificate import Certificate
+    from lownoise.domains import AbstractKnownDomain
+    from lownoise.neighbours import Word
+    from lownoise.privacy import Budget, Ledger
+    from lownoise.streams import Stream, StreamTerms
+    from lownoise.terms import Cost
+    from lownoise.workloads import AbstractStreamWorkload
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StreamRequest:
+    """What a stream is asked for; see `stream`.
+
+    Raises:
+        PlanError, BudgetError, DomainError: where a part is of no known kind.
+    """
+
+    workload: AbstractStreamWorkload
+    budget: Budget
+    strategy: str
+    error: str
+    domain: AbstractClampedDomain | Box | CubePower | Points
+    relation: Word
+    memory: int | None
+
+    def __post_init__(self) -> None:
+        if self.error not in ERRORS:
+            raise PlanError(f'error={self.error!r} is unknown; give "mean" or "max"')
+        if self.relation not in RELATIONS:
+            raise PlanError(
+                f'relation={self.relation!r} is unknown; give "add_remove" or "substitute"'
+            )
+        if not isinstance(self.domain, (AbstractClampedDomain, Box, CubePower, Points)):
+            raise DomainError(
+                f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"
+            )
+        gaussian_parameter(self.budget)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values, so that a file knows its own stream again.
+
+        Raises:
+            FileError: where a part has no form in a file.
+        """
+        return {
+            "workload": workload_to_dict(self.workload),
+            "budget": budget_to_dict(self.budget),
+            "strategy": self.strategy,
+            "error": self.error,
+            "domain": domain_to_dict(self.domain),
+            "relation": self.relation,
+            "memory": self.memory,
+        }
+
+    def resume(self, path: str | PathLike[str], ledger: Ledger | None) -> Stream:
+        """Return the stream in a file, where it is this one; nothing is charged.
+
+        Raises:
+            FileError: where the file is no stream or is damaged, or holds another stream.
+            LedgerError: where the account is not the one that paid.
+        """
+        return resume(path, self.to_dict(), ledger=ledger, domain=oracle_of(self.domain))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StreamPlan:
+    """What a stream will be: its noise, its error, its proof and its cost. Nothing has started.
+
+    Args:
+        terms: everything that is promised.
+        request: what was asked for; None where the plan was read from a file.
+    """
+
+    terms: StreamTerms
+    request: StreamRequest | None = None
+
+    @property
+    def error(self) -> float:
+        """√ of the mean, or of the largest, over rounds of an answer's (total) variance."""
+        return self.terms.error_reached
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least error of any factorization mechanism within the budget."""
+        return self.terms.certificate
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's error is below; see `StreamTerms.lower_bound`."""
+        return self.terms.lower_bound
+
+    @property
+    def cost(self) -> Cost:
+        """What the whole stream reveals, however far it goes."""
+        return self.terms.cost
+
+    def start(
+        self, ledger: Ledger | None = None, path: str | PathLike[str] | None = None
+    ) -> Stream:
+        """Pay, draw the noise, and return the stream before its first round.
+
+        Args:
+            ledger: the account that pays, once and for all rounds.
+            path: a new file that the stream lives in.
+
+        Raises:
+            LedgerError: where the account cannot pay; then nothing has started.
+            FileError: where the file exists or cannot be written; then nothing is spent.
+        """
+        asked = self.request.to_dict() if self.request and path is not None else None
+        return start(self.terms, entropy=SystemEntropy(), ledger=ledger, path=path, asked=asked)
+
+    def verify(self) -> Verification:
+        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
+        return verify(self.to_json(), domain=oracle_of(self.terms.question.domain))
+
+    def to_json(self) -> str:
+        """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
+        return document(self.terms)
+
+    @classmethod
+    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> StreamPlan:
+        """Return the plan that `to_json` wrote.
+
+        Args:
+            text: the document.
+            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+
+        Raises:
+            FileError: where the text is no plan of a version that is known.
+        """
+        return codec.guarded(
+            lambda: cls(terms_from_dict(codec.load("plan", text)["terms"], domain))
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_json` to a file, all of it or nothing.
+
+        Raises:
+            FileError: where it cannot be written.
+        """
+        codec.write(Path(path), self.to_json())

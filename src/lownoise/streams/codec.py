@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The terms of a stream as JSON values: what was chosen is stored, what follows is computed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise import codec
+from lownoise.domains.encoding import domain_from_dict, domain_to_dict
+from lownoise.encoding import (
+    coordinates_from_dict,
+    coordinates_to_dict,
+    evidence_from_dict,
+    evidence_to_dict,
+    expect,
+    numbers,
+    shape_from_dict,
+    shape_to_dict,
+)
+from lownoise.errors import FileError
+from lownoise.mechanisms.gaussian import coding_for
+from lownoise.neighbours import RELATIONS
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.streams.bodies import round_changes, spanned
+from lownoise.streams.encoding import (
+    pair_from_dict,
+    pair_to_dict,
+    workload_from_dict,
+    workload_to_dict,
+)
+from lownoise.streams.mechanism import StreamMechanism
+from lownoise.streams.terms import ERRORS, StreamTerms
+from lownoise.workloads import Mean
+from lownoise.workloads.streams import LARGEST_DENSE
+
+if TYPE_CHECKING:
+    from lownoise.certificate import AbstractDual
+    from lownoise.domains import AbstractKnownDomain
+
+KIND = "stream"
+_WIDEST = 2.0**52
+_LONGEST_NAME, _LONGEST_REASON = 60, 500
+
+
+def terms_to_dict(terms: StreamTerms) -> dict[str, Any]:
+    """Return what was chosen, as JSON values.
+
+    Raises:
+        FileError: where a part has no form in a file.
+    """
+    question, mechanism = terms.question, terms.mechanism
+    evidence: dict[str, Any] = {"block": terms.block, "changes": _dual_to_dict(terms.body_dual)}
+    if terms.dual is not None:
+        evidence["rounds"] = _dual_to_dict(terms.dual)
+    return {
+        "question": {
+            "kind": KIND,
+            "workload": workload_to_dict(terms.workload),
+            "columns": list(question.columns),
+            **domain_to_dict(question.domain),
+            "center": question.center.tolist(),
+            "missing": question.missing.tolist(),
+        },
+        "budget": budget_to_dict(terms.budget),
+        "relation": terms.relation,
+        "error": terms.error,
+        "strategy": terms.strategy,
+        "reason": terms.reason,
+        "pair": pair_to_dict(mechanism.pair),
+        "noise": {
+            **shape_to_dict(mechanism.shape),
+            "step": mechanism.coding.step.tolist(),
+            "cover": mechanism.cover.tolist(),
+            **coordinates_to_dict(terms.chosen),
+        },
+        "evidence": evidence,
+    }
+
+
+def terms_from_dict(
+    fields: dict[str, Any], domain: AbstractKnownDomain | None = None
+) -> StreamTerms:
+    """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
+
+    Args:
+        fields: what it wrote.
+        domain: the set, where the fields only name it.
+
+    Raises:
+        LownoiseError, ValueError, TypeError, KeyError: where they are damaged, or reveal more than
+            their budget; see `codec.guarded`.
+    """
+    asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
+    expect("question.kind", asked["kind"], (KIND,))
+    relation = fields["relation"]
+    expect("relation", relation, RELATIONS)
+    expect("error", fields["error"], ERRORS)
+    workload = workload_from_dict(asked["workload"])
+    question = Mean(
+        asked["columns"],
+        domain_from_dict(asked, domain),
+        center=asked["center"],
+        missing=asked["missing"],
+    )
+    chosen = coordinates_from_dict(noise, spanned(question.domain, relation))
+    d, r = question.domain.dimension, chosen.pivots.size
+    step = numbers(noise["step"], "noise.step", r)
+    if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004
+        raise FileError("noise.step is not made of powers of two")
+    cover = numbers(noise["cover"], "noise.cover", r)
+    if np.any(cover > _WIDEST):
+        raise FileError("noise.cover is beyond 2^52 grid steps")
+    block = evidence["block"]
+    if isinstance(block, bool) or not isinstance(block, int) or not 1 <= block <= workload.rounds:
+        raise FileError(f"evidence.block={block!r} is no number of rounds of the stream")
+    dual = None
+    if "rounds" in evidence:
+        if block > LARGEST_DENSE or (block < workload.rounds and not workload.toeplitz):
+            raise FileError(f"evidence.block={block} is no block of the workload")
+        dual = _dual_from_dict(evidence["rounds"], block)
+    body, halved = round_changes(question, chosen, relation)
+    terms = StreamTerms(
+        workload=workload,
+        question=question,
+        chosen=chosen,
+        budget=budget_from_dict(fields["budget"]),
+        error=fields["error"],
+        strategy=_words("strategy", fields["strategy"], _LONGEST_NAME),
+        reason=_words("reason", fields["reason"], _LONGEST_REASON),
+        dual=dual,
+        block=block,
+        body=body,
+        body_dual=_dual_from_dict(evidence["changes"], d),
+        halved=halved,
+        mechanism=StreamMechanism(
+            workload=workload,
+            coding=coding_for(question, chosen, step),
+            relation=relation,
+            pair=pair_from_dict(fields["pair"], workload),
+            shape=shape_from_dict(noise, r),
+            cover=cover,
+        ),
+    )
+    if not terms.mechanism.event.mu <= terms.parameter:
+        raise FileError("noise is too small for the budget")
+    return terms
+
+
+def document(terms: StreamTerms) -> str:
+    """Return the terms as a JSON document, with what follows from them; `ln.verify` checks it.
+
+    Raises:
+        FileError: where a part has no form in a file.
+    """
+    return codec.dump("plan", {"terms": terms_to_dict(terms), "derived": derived(terms)})
+
+
+def derived(terms: StreamTerms) -> dict[str, Any]:
+    """Return what follows from the terms, for the readers of a file."""
+    rounds = shown_rounds(terms.workload.rounds)
+    certificate, cost = terms.certificate, terms.cost
+    return {
+        "rounds": rounds,
+        "standard_deviation": [terms.deviations(t - 1, 1)[0].tolist() for t in rounds],
+        "error": terms.error_reached,
+        "certificate": {"lower": certificate.lower, "upper": certificate.upper},
+        "lower_bound": terms.lower_bound,
+        "cost": {
+            "mu": cost.mu,
+            "rho": cost.rho,
+            "epsilon": cost.epsilon,
+            "delta": cost.delta,
+        },
+    }
+
+
+def shown_rounds(rounds: int) -> list[int]:
+    """Return the rounds whose deviations are shown: 1, 2, 4, … and the last.
+
+    Examples:
+        >>> shown_rounds(10)
+        [1, 2, 4, 8, 10]
+    """
+    powers = [1 << k for k in range(rounds.bit_length())]
+    return powers if powers[-1] == rounds else [*powers, rounds]
+
+
+def _dual_to_dict(dual: AbstractDual) -> dict[str, Any]:
+    own = evidence_to_dict(dual, dual)
+    return {k: v for k, v in own.items() if not k.startswith("plain_")}
+
+
+def _dual_from_dict(fields: dict[str, Any], answers: int) -> AbstractDual:
+    twice = {**fields, **{f"plain_{k}": v for k, v in fields.items()}}
+    return evidence_from_dict(twice, answers)[0]
+
+
+def _words(field: str, value: object, most: int) -> str:
+    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= most:
+        raise FileError(f"{field} is no short text")
+    return value

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stream in a file: its terms and all kept noise from the start, then a transaction a batch.
+
+One SQLite file a stream. It appears with everything in it or not at all, before a round is
+answered; later each batch is on disk before its answers are returned. Whoever goes on from the file
+does so in the transaction that saw it as far as they are: of two, one is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise import codec
+from lownoise.errors import FileError, StreamError
+from lownoise.streams.codec import terms_from_dict, terms_to_dict
+from lownoise.streams.progress import Progress, spend_from_dict, spend_to_dict, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from lownoise.arrays import Integers
+    from lownoise.domains import AbstractKnownDomain
+    from lownoise.release import Spend
+    from lownoise.streams.terms import StreamTerms
+
+_MAGIC = b"SQLite format 3\0"
+_APPLICATION = 0x6C6F7773  # "lows", so that another program's database is never taken for a stream
+_VERSION = 1
+_VERSION_AT, _APPLICATION_AT, _HEADER = 60, 68, 100  # bytes of an SQLite file
+_PATIENCE = 30.0  # seconds to wait for another process's transaction
+_BLOCK = 1 << 16  # rounds of noise in a row
+_SCHEMA = (
+    """CREATE TABLE part (
+        name TEXT PRIMARY KEY,
+        content BLOB NOT NULL,
+        digest BLOB NOT NULL
+    ) STRICT""",
+    """CREATE TABLE noise (
+        first INTEGER PRIMARY KEY,
+        content BLOB NOT NULL,
+        digest BLOB NOT NULL
+    ) STRICT""",
+    """CREATE TABLE progress (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        round INTEGER NOT NULL,
+        content BLOB NOT NULL,
+        digest BLOB NOT NULL
+    ) STRICT""",
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a stream's file holds; of kept noise, that of the rounds that are left."""
+
+    terms: StreamTerms
+    asked: dict[str, Any]
+    spend: Spend | None
+    progress: Progress
+    kept: Integers | None
+
+
+@final
+@dataclass(frozen=True)
+class StreamFile:
+    """One stream's file; each use opens it anew.
+
+    Args:
+        path: where it is.
+        identity: 16 random bytes of the stream, so that no other can take its place.
+    """
+
+    path: Path
+    identity: bytes
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        terms: StreamTerms,
+        asked: dict[str, Any],
+        spend: Spend | None,
+        progress: Progress,
+        kept: Integers | None,
+    ) -> StreamFile:
+        """Write a stream before its first round: all of it, or nothing.
+
+        Args:
+            path: a new file.
+            terms: what is promised.
+            asked: what it was asked for, as JSON values.
+            spend: where it is paid.
+            progress: before the first round.
+            kept: the noise of all rounds, where it is kept.
+
+        Raises:
+            FileError: where the file exists or cannot be written; then it has not been.
+        """
+        if not path.name:
+            raise FileError(f"file={path} is no name of a file; give a new path")
+        made = cls(path, os.urandom(16))
+        parts = {
+            "terms": text_of(terms_to_dict(terms)),
+            "asked": text_of(asked),
+            "spend": text_of(spend_to_dict(spend)),
+        }
+        draft = path.with_name(f".{path.name}.{made.identity.hex()}")
+        try:
+            if any(path.with_name(path.name + end).exists() for end in ("-journal", "-wal")):
+                raise FileError(
+                    f"file={path} has a journal of another beside it; remove it, or give another "
+                    "path",
+                )
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            try:
+                made._fill(draft, parts, progress, kept)
+                _publish(draft, path)
+            finally:
+                draft.unlink(missing_ok=True)
+                draft.with_name(draft.name + "-journal").unlink(missing_ok=True)
+        except FileExistsError:
+            raise FileError(f"file={path} exists; give a new path") from None
+        except (sqlite3.Error, OSError) as error:
+            raise _unusable(path, error) from None
+        return made
+
+    def _fill(
+        self, draft: Path, parts: dict[str, bytes], progress: Progress, kept: Integers | None
+    ) -> None:
+        connection = _connected(draft)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+            parts = {"identity": self.identity, **parts}
+            for name, content in parts.items():
+                row = [name, content, self._digest(name, content)]
+                connection.execute("INSERT INTO part VALUES (?, ?, ?)", row)
+            for start in range(0, 0 if kept is None else len(kept), _BLOCK):
+                assert kept is not None  # noqa: S101 (else there is no block)
+                content = np.ascontiguousarray(kept[start : start + _BLOCK], dtype="<i8").tobytes()
+                block = (start, content, self._digest(f"noise {start}", content))
+                connection.execute("INSERT INTO noise VALUES (?, ?, ?)", block)
+            self._write(connection, progress, "INSERT INTO progress VALUES (1, ?, ?, ?)")
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+
+    @classmethod
+    def open(
+        cls, path: Path, domain: AbstractKnownDomain | None = None
+    ) -> tuple[StreamFile, Contents]:
+        """Return a stream's file and all that it holds.
+
+        Args:
+            path: where it is.
+            domain: the set, where the terms only name it.
+
+        Raises:
+            FileError: where it is no stream of this version, or is damaged; it is left as it is.
+        """
+        _check_header(path)
+        with _transaction(path) as connection:
+            found = cls(path, _identity(connection, path))
+            try:
+                return found, codec.guarded(lambda: found._contents(connection, domain))
+            except FileError as error:
+                raise FileError(f"file={path}: {error}") from None
+
+    def _contents(
+        self, connection: sqlite3.Connection, domain: AbstractKnownDomain | None
+    ) -> Contents:
+        (intact,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if intact != "ok":
+            raise FileError("it is damaged; restore the file that was left last")
+        parts = {}
+        for name, content, digest in connection.execute("SELECT * FROM part"):
+            self._expect(name, content, digest)
+            parts[name] = content
+        terms = terms_from_dict(json.loads(parts["terms"]), domain)
+        done, content, digest = connection.execute(
+            "SELECT round, content, digest FROM progress WHERE id = 1"
+        ).fetchone()
+        self._expect(f"round {done}", content, digest)
+        progress = Progress.from_dict(json.loads(content), terms)
+        if progress.round != done:
+            raise FileError("its rounds do not agree")
+        return Contents(
+            terms=terms,
+            asked=json.loads(parts["asked"]),
+            spend=spend_from_dict(json.loads(parts["spend"])),
+            progress=progress,
+            kept=self._kept(connection, terms, done) if progress.noise is None else None,
+        )
+
+    def _kept(self, connection: sqlite3.Connection, terms: StreamTerms, done: int) -> Integers:
+        rounds, r = terms.workload.rounds, terms.mechanism.shape.dimension
+        kept = np.zeros((rounds - done, r), dtype=np.int64)
+        start = done - done % _BLOCK
+        rows = connection.execute("SELECT * FROM noise WHERE first >= ? ORDER BY first", [start])
+        for (first, content, digest), expected in zip(
+            rows, range(start, rounds, _BLOCK), strict=True
+        ):
+            self._expect(f"noise {first}", content, digest)
+            own = np.frombuffer(content, dtype="<i8").reshape(-1, r)
+            if first != expected or len(own) != min(_BLOCK, rounds - first):
+                raise FileError("its noise is not whole")
+            skip = max(done - first, 0)
+            kept[first + skip - done : first - done + len(own)] = own[skip:]
+        kept.setflags(write=False)
+        return kept
+
+    @contextmanager
+    def turn(self, done: int) -> Iterator[Callable[[Progress], None]]:
+        """Hold the file while the next batch is answered, and give what writes its end.
+
+        The batch is on disk when the block is left, and not at all where that fails.
+
+        Args:
+            done: how many rounds the caller has answered.
+
+        Raises:
+            StreamError: where the file is at another round: somebody else went on from it.
+            FileError: where it is not the file that it was, or cannot be written.
+        """
+        _check_header(self.path)
+        with _transaction(self.path) as connection:
+            if _identity(connection, self.path) != self.identity:
+                raise StreamError(
+                    f"file={self.path} holds another stream now; open it with ln.Stream.open",
+                )
+            row = connection.execute("SELECT round FROM progress WHERE id = 1").fetchone()
+            if row is None or row[0] != done:
+                raise StreamError(
+                    f"file={self.path} is at another round than this stream, which stands after "
+                    f"{done:,}: somebody else went on from it; open it again with ln.Stream.open",
+                )
+            yield lambda progress: self._write(
+                connection, progress, "UPDATE progress SET round = ?, content = ?, digest = ?"
+            )
+
+    def _write(self, connection: sqlite3.Connection, progress: Progress, statement: str) -> None:
+        content = text_of(progress.to_dict())
+        row = [progress.round, content, self._digest(f"round {progress.round}", content)]
+        connection.execute(statement, row)
+
+    def _digest(self, name: str, content: bytes) -> bytes:
+        return hashlib.sha256(self.identity + name.encode() + b"\0" + content).digest()
+
+    def _expect(self, name: str, content: bytes, digest: bytes) -> None:
+        if self._digest(name, content) != digest:
+            raise FileError(f"its part {name!r} was altered; restore the file that was left last")
+
+
+def _publish(draft: Path, path: Path) -> None:
+    """Give a whole file its name, which must be new, and make that durable."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise
+    except OSError:  # of a disk without links
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        try:
+            draft.replace(path)
+        except BaseException:
+            path.unlink()
+            raise
+    try:
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError:
+        path.unlink()
+        raise
+
+
+def _check_header(path: Path) -> None:
+    """Refuse what is no stream of this version before SQLite touches it.
+
+    Raises:
+        FileError: where it is none.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER)
+    except OSError as error:
+        raise FileError(
+            f"file={path} cannot be read ({error.strerror}); give the path of a stream",
+        ) from None
+    application = int.from_bytes(head[_APPLICATION_AT : _APPLICATION_AT + 4], "big")
+    if len(head) < _HEADER or not head.startswith(_MAGIC) or application != _APPLICATION:
+        raise FileError(
+            f"file={path} is no stream of lownoise, or is cut short; give another path",
+        )
+    version = int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big")
+    if version != _VERSION:
+        raise FileError(
+            f"file={path} has version {version} and this lownoise reads {_VERSION}; upgrade "
+            "lownoise",
+        )
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    try:
+        connection.execute("PRAGMA synchronous = EXTRA")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _transaction(path: Path) -> Iterator[sqlite3.Connection]:
+    """Hold the file's write lock for the block, and commit unless the block raises."""
+    try:
+        connection = _connected(path)
+    except (sqlite3.Error, OSError) as error:
+        raise _unusable(path, error) from None
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        # SQLite fills a short last page with zeros
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+        if path.stat().st_size < pages * page:
+            raise FileError(f"file={path} is cut short; restore the file that was left last")
+        yield connection
+        connection.execute("COMMIT")
+    except (sqlite3.Error, OSError) as error:
+        raise _unusable(path, error) from None
+    finally:
+        with suppress(sqlite3.Error):
+            connection.close()  # rolls back what was not committed
+
+
+def _identity(connection: sqlite3.Connection, path: Path) -> bytes:
+    row = connection.execute("SELECT content FROM part WHERE name = 'identity'").fetchone()
+    if row is None or not isinstance(row[0], bytes):
+        raise FileError(f"file={path} is damaged; restore the file that was left last")
+    return row[0]
+
+
+def _unusable(path: Path, error: sqlite3.Error | OSError) -> FileError:
+    reason = getattr(error, "sqlite_errorname", type(error).__name__)
+    return FileError(
+        f"file={path} cannot be used ({reason}); check that its folder can be written, its disk "
+        "has room and nobody else holds it, then try again",
+    )

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The document of a stream: read back exactly, and refused where it was forged."""
+
+import json
+from contextlib import suppress
+from functools import cache
+
+import numpy as np
+import pytest
+
+import lownoise as ln
+from lownoise import codec
+from lownoise.errors import FileError
+from lownoise.packing import packed, unpacked
+from lownoise.planning import StreamPlan
+from lownoise.streams.codec import derived, document, shown_rounds, terms_to_dict
+from streams.kinds import TAKEN, WORKLOADS, factors
+
+ZCDP = ln.zcdp(0.5)
+LISTED = ln.Points([[1, 0], [0, 0], [1, 1.5]])
+CASES = {
+    "optimal": (ln.Prefix(12), {}),
+    "one round": (ln.Prefix(1), {}),
+    "largest": (ln.Prefix(12), {"error": "max"}),
+    "square root": (ln.Prefix(300), {"strategy": "square_root"}),
+    "input": (ln.Prefix(30), {"strategy": "input"}),
+    "output": (ln.SlidingWindow(30, 3), {"strategy": "output"}),
+    "tree": (ln.Prefix(20), {"strategy": "binary_tree"}),
+    "rational": (ln.Prefix(30), {"strategy": "rational", "memory": 2}),
+    "normalized": (ln.Prefix(30), {"strategy": "normalized_square_root"}),
+    "window in a ball": (ln.SlidingWindow(9, 4), {"domain": ln.Ball(3, 2.0)}),
+    "decayed list": (ln.Decayed(40, 0.9), {"domain": LISTED, "strategy": "square_root"}),
+    "matrix, substitute": (
+        np.tril(np.arange(1.0, 26).reshape(5, 5)),
+        {"domain": ln.Box([-1, 2], [3, 5]), "relation": "substitute"},
+    ),
+    "flat list": (ln.Prefix(6), {"domain": ln.Points(np.eye(3)), "relation": "substitute"}),
+    "tensors": (ln.Prefix(6), {"domain": ln.TensorPower(2, 2), "relation": "substitute"}),
+    "cross-polytope": (ln.Prefix(6), {"domain": ln.Ball(2, 1, order=1), "strategy": "input"}),
+}
+
+
+@cache
+def terms_of(name):
+    workload, more = CASES[name]
+    return ln.stream(workload, budget=ZCDP, **more).terms
+
+
+@pytest.mark.parametrize(("name", "strategy"), TAKEN)
+def test_every_strategy_has_a_document(name, strategy):
+    few = 2 if strategy == "rational" else None  # which takes seconds to find more
+    terms = ln.stream(WORKLOADS[name], budget=ZCDP, strategy=strategy, memory=few).terms
+    text = document(terms)
+    again = StreamPlan.from_json(text)
+    assert again.to_json() == text
+    assert again.terms.mechanism.event == terms.mechanism.event
+    for own, read in zip(
+        factors(terms.mechanism.pair), factors(again.terms.mechanism.pair), strict=True
+    ):
+        assert own.tobytes() == read.tobytes()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_terms_are_read_back_to_the_last_bit(name):
+    text = document(terms_of(name))
+    again = StreamPlan.from_json(text)
+    assert again.to_json() == text
+    a, b = terms_of(name).mechanism, again.terms.mechanism
+    assert (a.event, a.relation, a.coding.step.tolist()) == (
+        b.event,
+        b.relation,
+        b.coding.step.tolist(),
+    )
+    if hasattr(a.pair, "noise"):
+        assert a.pair.noise.tobytes() == b.pair.noise.tobytes()
+        assert a.pair.strategy.tobytes() == b.pair.strategy.tobytes()
+    x = np.random.default_rng(1).normal(size=(50, a.coding.center.size))
+    assert np.array_equal(a.coding.encode(x), b.coding.encode(x))
+    found = ln.verify(text)
+    assert found, [c for c in found.checks if not c.holds]
+
+
+def test_the_document_says_what_is_promised():
+    terms = terms_of("optimal")
+    said = derived(terms)
+    assert said["rounds"] == [1, 2, 4, 8, 12]
+    assert said["standard_deviation"][4] == terms.deviations(11, 1)[0].tolist()
+    assert said["error"] == terms.error_reached
+    assert said["certificate"]["lower"] <= said["error"] <= said["certificate"]["upper"]
+    assert shown_rounds(1) == [1]
+    assert shown_rounds(16)[-2:] == [8, 16]
+
+
+def cross():
+    points = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+
+    def maximise(matrix, center):
+        values = np.einsum("ij,jk,ik->i", points - center, matrix, points - center)
+        return points[np.argmax(values)], values.max(), values.max()
+
+    def clamp(x):
+        return x / max(1.0, float(np.abs(x).sum()))
+
+    return ln.Oracle(2, maximise, reach=[1, 1], clamp=clamp, name="cross")
+
+
+def test_a_program_is_named_and_must_be_given(tmp_path):
+    asked = {"budget": ZCDP, "domain": cross(), "relation": "substitute"}
+    stream = ln.stream(ln.Prefix(5), **asked, path=tmp_path / "a")
+    text = stream.to_json()
+    with pytest.raises(FileError, match="program, which no file holds"):
+        StreamPlan.from_json(text)
+    assert StreamPlan.from_json(text, cross()).to_json() == text
+    assert ln.verify(text, domain=cross())
+    stream.update([1, 0])
+    with pytest.raises(FileError, match="program, which no file holds"):
+        ln.Stream.open(tmp_path / "a")
+    assert ln.Stream.open(tmp_path / "a", cross()).round == 1
+    assert ln.stream(ln.Prefix(5), **asked, path=tmp_path / "a").round == 1
+
+
+def changed(fields, path, value):
+    *above, last = path
+    for key in above:
+        fields = fields[key]
+    if value is DROP:
+        del fields[last]
+    else:
+        fields[last] = value(fields[last]) if callable(value) else value
+
+
+DROP = object()
+
+
+def scaled(factor):
+    def own(value):
+        if isinstance(value, dict):
+            kind = len(value["shape"])
+            return packed(unpacked(value, "x", kind) * factor)
+        return [factor * k for k in value]
+
+    return own
+
+
+FORGED = [
+    # what would reveal more than the budget
+    ("optimal", ("noise", "scale"), scaled(0.999999), "too small for the budget"),
+    ("optimal", ("noise", "cover"), scaled(0.5), "too small for the budget"),
+    ("optimal", ("noise", "cover"), scaled(0.0), "too small for the budget"),
+    ("optimal", ("pair", "strategy"), scaled(1.001), "too small for the budget"),
+    ("optimal", ("pair", "strategy"), scaled(0.5), "too small for the budget"),
+    ("optimal", ("pair", "noise"), scaled(0.5), "too small for the budget"),
+    ("square root", ("pair", "noise"), scaled(0.5), "too small for the budget"),
+    ("optimal", ("budget", "rho"), 0.49, "too small for the budget"),
+    ("optimal", ("question", "upper"), [1.01], "too small for the budget"),
+    ("optimal", ("question", "lower"), [-1.01], "too small for the budget"),
+    ("matrix, substitute", ("question", "upper"), [3, 5.1], "too small for the budget"),
+    ("window in a ball", ("question", "image", "factor"), [2.2], "damaged|budget"),
+    ("decayed list", ("question", "points"), [[1, 0], [0, 0], [1, 1.6]], "too small"),
+    # what does not fit
+    ("optimal", ("question", "workload", "rounds"), 13, "damaged"),
+    ("optimal", ("question", "workload", "rounds"), 0, "out of range"),
+    ("optimal", ("question", "workload", "rounds"), 12.0, "whole number"),
+    ("optimal", ("question", "workload", "rounds"), True, "whole number"),
+    ("optimal", ("question", "workload", "kind"), "sums", "is unknown"),
+    ("optimal", ("question", "workload", "kind"), ["prefix"], "is unknown"),
+    ("optimal", ("question", "workload"), DROP, "missing or wrong"),
+    ("tree", ("question", "workload", "rounds"), 1 << 40, "more than 2\\^26"),
+    ("tree", ("pair", "weighted"), 1, "running sums"),
+    ("rational", ("pair", "weights"), scaled(0.5), "too small"),
+    ("rational", ("pair", "answer_weights"), scaled(0.999), "too small"),
+    ("rational", ("pair", "gaps"), scaled(-1.0), "out of range"),
+    (
+        "rational",
+        ("question", "workload"),
+        {"kind": "sliding_window", "rounds": 30, "width": 3},
+        "forget",
+    ),
+    ("normalized", ("pair", "lengths"), scaled(0.5), "too small"),
+    ("normalized", ("pair", "lengths"), scaled(-1.0), "must fall"),
+    ("tree", ("question", "workload"), {"kind": "decayed", "rounds": 20, "rate": 0.5}, "sums"),
+    ("optimal", ("pair", "kind"), "circle", "is unknown"),
+    ("optimal", ("pair", "kind"), "toeplitz", "has the shape"),
+    ("optimal", ("pair", "kind"), "tree", "missing or wrong"),
+    ("optimal", ("pair", "noise", "float64"), "AAAA", "pair.noise"),
+    ("optimal", ("pair", "noise", "float64"), "@@", "pair.noise"),
+    ("optimal", ("pair", "noise", "shape"), [12, 1 << 40], "has the shape"),
+    ("optimal", ("pair", "noise"), packed(np.full((12, 12), np.nan)), "not finite"),
+    ("optimal", ("pair", "strategy"), packed(np.ones((12, 12))), "later round"),
+    ("optimal", ("noise", "step"), [0.3], "powers of two"),
+    ("optimal", ("noise", "step"), [2.0**-200], "damaged"),
+    ("optimal", ("noise", "step"), ["x"], "noise.step"),
+    ("optimal", ("noise", "scale"), [1e300], "2\\^52"),
+    ("optimal", ("noise", "scale"), [1.0, 1.0], "1 numbers"),
+    ("optimal", ("noise", "cover"), [-1.0], "noise.cover"),
+    ("optimal", ("noise", "cover"), [1e300], "2\\^52"),
+    ("optimal", ("noise", "kind"), "round", "is unknown"),
+    ("flat list", ("noise", "embed"), [[1, 0], [0, 1], [0, 0]], "do not describe"),
+    ("flat list", ("noise", "pivots"), [1, 0], "do not describe"),
+    ("optimal", ("question", "center"), [0.5], "coded about 0"),
+    ("optimal", ("question", "missing"), [2.0], "missing"),
+    ("optimal", ("question", "columns"), ["a", "b"], "columns"),
+    ("optimal", ("relation",), "replace", "is unknown"),
+    ("optimal", ("relation",), {"change": {"lower": [0], "upper": [1]}}, "is unknown"),
+    ("optimal", ("error",), "median", "is unknown"),
+    ("optimal", ("strategy",), "", "strategy"),
+    ("optimal", ("strategy",), 3, "strategy"),
+    ("optimal", ("reason",), "x" * 501, "reason"),
+    ("optimal", ("reason",), "\x1b[2J", "reason"),
+    ("optimal", ("budget", "kind"), "pure", "is unknown"),
+    ("optimal", ("budget", "rho"), -1, "out of range"),
+    ("optimal", ("evidence", "block"), 0, "evidence.block"),
+    ("optimal", ("evidence", "block"), 13, "evidence.block"),
+    ("optimal", ("evidence", "block"), True, "evidence.block"),
+    ("optimal", ("evidence", "rounds", "kind"), "hope", "is unknown"),
+    ("optimal", ("evidence", "rounds", "vertex_weights"), [1.0], "vertex_weights"),
+    ("optimal", ("evidence", "changes", "query_weights"), [-1.0], "query_weights"),
+    ("matrix, substitute", ("evidence", "block"), 4, "no block|numbers"),
+    ("optimal", ("noise",), [], "missing or wrong"),
+    ("optimal", ("question",), "mean", "missing or wrong"),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "value", "said"), FORGED)
+def test_a_forged_document_is_refused_in_one_line(name, path, value, said):
+    fields = json.loads(document(terms_of(name)))
+    changed(fields["terms"], path, value)
+    fields["digest"] = codec.digest(fields)
+    text = json.dumps(fields)
+    with pytest.raises(FileError, match=said) as refusal:
+        StreamPlan.from_json(text)
+    assert "\n" not in str(refusal.value)
+    with suppress(FileError):  # of one that names no question
+        assert not ln.verify(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("derived", "error"), 1.0),
+        (("derived", "lower_bound"), 0.0),
+        (("derived", "standard_deviation"), [[0.0]] * 5),
+        (("derived", "more"), 1),
+        (("derived", "cost", "mu"), 0.5),
+        (("digest",), "0" * 64),
+    ],
+)
+def test_what_a_document_states_must_follow(path, value):
+    fields = json.loads(document(terms_of("optimal")))
+    fields["derived"]["more"] = None
+    changed(fields, path, value)
+    if path[-1] != "more":
+        del fields["derived"]["more"]
+    if path != ("digest",):
+        fields["digest"] = codec.digest(fields)
+    assert not ln.verify(json.dumps(fields))
+
+
+def test_weaker_evidence_gives_a_weaker_bound_and_never_a_stronger_one():
+    fields = terms_to_dict(terms_of("optimal"))
+    own = fields["evidence"]["rounds"]
+    own["vertex_weights"] = [9 * w for w in own["vertex_weights"]]
+    text = codec.dump("plan", {"terms": fields})
+    forged = StreamPlan.from_json(text).certificate
+    assert forged.lower <= terms_of("optimal").certificate.upper
+
+
+def test_no_other_document_is_taken_for_a_stream():
+    plan = ln.plan(ln.Mean(["x"], ln.Box([0], [1])), budget=ZCDP, relation="add_remove")
+    with pytest.raises(FileError):
+        StreamPlan.from_json(plan.to_json())
+    with pytest.raises(FileError):
+        type(plan).from_json(document(terms_of("optimal")))
+    fields = json.loads(document(terms_of("optimal")))
+    fields["format"] = "lownoise.release/1"
+    assert not ln.verify(json.dumps(fields))

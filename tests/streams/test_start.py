@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stream is paid for once, whatever befalls the program while it starts."""
+
+import pytest
+
+import lownoise as ln
+from lownoise.entropy import SystemEntropy
+from lownoise.errors import FileError, LedgerError
+from lownoise.privacy import Ledger
+from lownoise.privacy.budget import Zcdp
+from lownoise.streams import start, starting, store
+
+ASKED = {"workload": ln.Prefix(8), "budget": ln.zcdp(0.2)}
+
+
+class CrashError(BaseException):
+    """The program ends here."""
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger.create(tmp_path / "ledger", "d", ln.zcdp(0.5))
+
+
+def states(ledger):
+    return [entry.state for entry in ledger.entries()]
+
+
+def test_a_stream_is_charged_once_and_for_all_rounds(ledger, tmp_path):
+    stream = ln.stream(**ASKED, ledger=ledger)
+    assert (stream.spend.dataset, stream.spend.number) == ("d", 1)
+    stream.update_many([1] * 8)
+    (entry,) = ledger.entries()
+    assert entry.state == "settled"
+    assert entry.note == "stream: prefix of 8 rounds"
+    assert entry.event == stream.terms.mechanism.event
+    assert ledger.spent().rho == pytest.approx(0.2)
+    filed = ln.stream(**ASKED, ledger=ledger, path=tmp_path / "s")
+    filed.update(1)
+    for again in (
+        ln.stream(**ASKED, ledger=ledger, path=tmp_path / "s"),
+        ln.stream(**ASKED, path=tmp_path / "s"),
+        ln.Stream.open(tmp_path / "s"),
+        ln.Stream.restore(stream.state()),
+    ):
+        assert again.spend.dataset == "d"
+    assert states(ledger) == ["settled", "settled"]
+    with pytest.raises(LedgerError, match="too little"):
+        ln.stream(**ASKED, ledger=ledger, path=tmp_path / "t")
+    assert not (tmp_path / "t").exists()
+    assert ln.stream(**ASKED).spend is None
+
+
+def test_a_stream_that_cannot_be_written_costs_nothing(ledger, tmp_path):
+    with pytest.raises(FileError):
+        ln.stream(**ASKED, ledger=ledger, path=tmp_path / "absent" / "s")
+    assert states(ledger) == ["cancelled"]
+    assert ledger.spent() == Zcdp(0.0)
+
+
+def test_the_account_that_paid_is_the_one_that_is_named(ledger, tmp_path):
+    other = Ledger.create(tmp_path / "ledger", "other", ln.zcdp(0.5))
+    ln.stream(**ASKED, path=tmp_path / "free")
+    with pytest.raises(LedgerError, match="did not pay"):
+        ln.stream(**ASKED, path=tmp_path / "free", ledger=ledger)
+    ln.stream(**ASKED, path=tmp_path / "s", ledger=ledger)
+    with pytest.raises(LedgerError, match="did not pay"):
+        ln.stream(**ASKED, path=tmp_path / "s", ledger=other)
+    emptied = Ledger.create(tmp_path / "new", "d", ln.zcdp(0.5))
+    with pytest.raises(LedgerError, match="not in the ledger any more"):
+        ln.stream(**ASKED, path=tmp_path / "s", ledger=emptied)
+    assert states(ledger) == ["settled"]
+    assert states(other) == states(emptied) == []
+
+
+def crash_in(patch, owner, name, *, after):
+    own = getattr(owner, name)
+
+    def crash(*args, **more):
+        if after:
+            own(*args, **more)
+        raise CrashError
+
+    patch.setattr(owner, name, crash)
+
+
+# where the program ends, whether the file is there then, and what the ledger says of it
+MOMENTS = [
+    (Ledger, "reserve", False, False, []),
+    (Ledger, "reserve", True, False, ["reserved"]),
+    (starting, "noise_of", True, False, ["reserved"]),
+    (store, "_publish", False, False, ["reserved"]),
+    (store, "_publish", True, True, ["reserved"]),
+    (Ledger, "settle", False, True, ["reserved"]),
+    (Ledger, "settle", True, True, ["settled"]),
+]
+
+
+@pytest.mark.parametrize(("owner", "name", "after", "there", "said"), MOMENTS)
+def test_a_crash_wastes_budget_at_most_and_loses_no_spend(
+    owner, name, after, there, said, ledger, tmp_path, monkeypatch
+):
+    asked = {**ASKED, "ledger": ledger, "path": tmp_path / "s"}
+    with monkeypatch.context() as patch:
+        crash_in(patch, owner, name, after=after)
+        with pytest.raises(CrashError):
+            ln.stream(**asked)
+    assert (tmp_path / "s").exists() == there
+    assert states(ledger) == said
+    stream = ln.stream(**asked)
+    stream.update(1)
+    # the stream that runs is paid for, and a file that was there was not paid for twice
+    expected = ["settled"] if there else [*said, "settled"]
+    assert states(ledger) == expected
+    assert stream.spend.number == len(expected)
+
+
+@pytest.mark.parametrize("name", ["settle", "reserve"])
+def test_a_ledger_that_fails_starts_nothing_unpaid(name, ledger, tmp_path, monkeypatch):
+    asked = {**ASKED, "ledger": ledger, "path": tmp_path / "s"}
+
+    def fail(*_):
+        raise LedgerError("cannot be used")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, name, fail)
+        with pytest.raises(LedgerError):
+            ln.stream(**asked)
+    if name == "settle":  # the file holds a stream whose spend counts
+        assert states(ledger) == ["reserved"]
+        ledger.cancel(1)
+        with pytest.raises(LedgerError, match="not in the ledger any more"):
+            ln.stream(**asked)
+    else:
+        assert not (tmp_path / "s").exists()
+
+
+def test_two_that_start_in_one_place_are_one(ledger, tmp_path, monkeypatch):
+    asked = {**ASKED, "ledger": ledger, "path": tmp_path / "s"}
+    own = store._publish
+
+    def late(draft, path):
+        monkeypatch.setattr(store, "_publish", own)
+        ln.stream(**asked).update(1)  # another was quicker
+        own(draft, path)
+
+    monkeypatch.setattr(store, "_publish", late)
+    with pytest.raises(FileError, match="exists"):
+        ln.stream(**asked)
+    assert states(ledger) == ["cancelled", "settled"]
+    assert ln.stream(**asked).round == 1
+
+
+def test_a_disk_without_links_will_do(tmp_path, monkeypatch):
+    def none(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(store.os, "link", none)
+    ln.stream(**ASKED, path=tmp_path / "s").update(1)
+    assert ln.Stream.open(tmp_path / "s").round == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["s"]
+    with pytest.raises(FileError, match="exists"):
+        start(ln.Stream.open(tmp_path / "s").terms, entropy=SystemEntropy(), path=tmp_path / "s")
