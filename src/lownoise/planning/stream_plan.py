@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, final
 from lownoise import codec
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.domains.encoding import domain_to_dict, oracle_of
+from lownoise.encoding import relation_to_dict
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import DomainError, PlanError
-from lownoise.neighbours import RELATIONS
 from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict
 from lownoise.streams import ERRORS, resume, start
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lownoise.certificate import Certificate
     from lownoise.domains import AbstractKnownDomain
-    from lownoise.neighbours import Word
+    from lownoise.neighbours import Relation
     from lownoise.privacy import Budget, Ledger
     from lownoise.streams import Stream, StreamTerms
     from lownoise.terms import Cost
@@ -46,16 +46,12 @@ class StreamRequest:
     strategy: str
     error: str
     domain: AbstractClampedDomain | Box | CubePower | Points
-    relation: Word
+    relation: Relation
     memory: int | None
 
     def __post_init__(self) -> None:
         if self.error not in ERRORS:
             raise PlanError(f'error={self.error!r} is unknown; give "mean" or "max"')
-        if self.relation not in RELATIONS:
-            raise PlanError(
-                f'relation={self.relation!r} is unknown; give "add_remove" or "substitute"'
-            )
         if not isinstance(self.domain, (AbstractClampedDomain, Box, CubePower, Points)):
             raise DomainError(
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"
@@ -74,7 +70,7 @@ class StreamRequest:
             "strategy": self.strategy,
             "error": self.error,
             "domain": domain_to_dict(self.domain),
-            "relation": self.relation,
+            "relation": relation_to_dict(self.relation),
             "memory": self.memory,
         }
 

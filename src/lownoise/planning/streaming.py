@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.coordinates import Coordinates, coordinates
+from lownoise.coordinates import Coordinates, check_change, coordinates
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.errors import DomainError, PlanError
 from lownoise.factorization import best_factors
 from lownoise.mechanisms.gaussian import coding_for
+from lownoise.mechanisms.thickness import thickened
+from lownoise.neighbours import Change
+from lownoise.planning.mean import checked_relation
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.privacy import gaussian_parameter
@@ -99,7 +102,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         strategy=strategy,
         error=error,
         domain=Box([0.0], [1.0]) if domain is None else domain,
-        relation=relation,
+        relation=checked_relation(relation),
         memory=memory,
     )
     if path is not None and os.path.lexists(path):
@@ -124,6 +127,8 @@ def plan_stream(
     name, reason = _chosen(asked, request.strategy, choice)
     question, chosen = _question(request.domain, relation)
     parameter = gaussian_parameter(request.budget)
+    if isinstance(relation, Change):
+        check_change(relation, question.domain, chosen)
     body, halved = round_changes(question, chosen, relation)
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
@@ -135,7 +140,7 @@ def plan_stream(
         np.abs(question.domain.upper - question.center),
         np.abs(question.domain.lower - question.center),
     )[chosen.pivots]
-    if isinstance(neighbour, Change):
+    if isinstance(relation, Change):
         shape = thickened(shape, extent, 1, parameter)
     thin, wide = shape.spread()
     step = steps_of(asked, extent, thin, wide, pair)
@@ -154,7 +159,7 @@ def plan_stream(
         body_dual=space.claim.dual,
         halved=halved,
         mechanism=stream_mechanism(
-            asked, coding, neighbour, pair, shape.scaled(1 / step), parameter
+            asked, coding, relation, pair, shape.scaled(1 / step), parameter
         ),
     )
     return StreamPlan(terms, request)
@@ -172,7 +177,7 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
 
 
 def _question(
-    domain: AbstractClampedDomain | Box | CubePower | Points, relation: Word
+    domain: AbstractClampedDomain | Box | CubePower | Points, relation: Relation
 ) -> tuple[Mean, Coordinates]:
     """Return the columns of one round, coded about 0 where 0 is what a round becomes."""
     d = domain.dimension

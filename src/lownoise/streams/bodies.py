@@ -14,13 +14,13 @@ from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 
 if TYPE_CHECKING:
     from lownoise.coordinates import Coordinates
-    from lownoise.neighbours import Word
+    from lownoise.neighbours import Relation
     from lownoise.sensitivity import Body
     from lownoise.workloads import Mean
 
 
 def spanned(
-    domain: AbstractClampedDomain | Box | CubePower | Points, relation: Word
+    domain: AbstractClampedDomain | Box | CubePower | Points, relation: Relation
 ) -> AbstractClampedDomain | Box | CubePower | Points:
     """Return a domain that spans the flat which values keep to, with 0 where a round becomes 0.
 
@@ -34,7 +34,7 @@ def spanned(
     return domain
 
 
-def round_changes(question: Mean, chosen: Coordinates, relation: Word) -> tuple[Body, bool]:
+def round_changes(question: Mean, chosen: Coordinates, relation: Relation) -> tuple[Body, bool]:
     """Return the changes of one round, and whether twice them is meant: K − K for ±K.
 
     Args:
@@ -43,8 +43,8 @@ def round_changes(question: Mean, chosen: Coordinates, relation: Word) -> tuple[
         relation: what a neighbour is.
     """
     domain, kept = question.domain, chosen.pivots
-    if relation == "substitute":
-        return summed_body(domain, "substitute", question.center, chosen), False
+    if relation != "add_remove":
+        return summed_body(domain, relation, question.center, chosen), False
     if isinstance(domain, Box):
         return SymmetricBox(frozen(np.maximum(np.abs(domain.lower), np.abs(domain.upper)))), False
     if isinstance(domain, Points):

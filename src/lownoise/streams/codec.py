@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise import codec
+from lownoise.coordinates import check_change
 from lownoise.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.encoding import (
     coordinates_from_dict,
@@ -17,12 +18,14 @@ from lownoise.encoding import (
     evidence_to_dict,
     expect,
     numbers,
+    relation_from_dict,
+    relation_to_dict,
     shape_from_dict,
     shape_to_dict,
 )
 from lownoise.errors import FileError
 from lownoise.mechanisms.gaussian import coding_for
-from lownoise.neighbours import RELATIONS
+from lownoise.neighbours import Change
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.streams.bodies import round_changes, spanned
 from lownoise.streams.encoding import (
@@ -65,7 +68,7 @@ def terms_to_dict(terms: StreamTerms) -> dict[str, Any]:
             "missing": question.missing.tolist(),
         },
         "budget": budget_to_dict(terms.budget),
-        "relation": terms.relation,
+        "relation": relation_to_dict(terms.relation),
         "error": terms.error,
         "strategy": terms.strategy,
         "reason": terms.reason,
@@ -95,8 +98,7 @@ def terms_from_dict(
     """
     asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
     expect("question.kind", asked["kind"], (KIND,))
-    relation = fields["relation"]
-    expect("relation", relation, RELATIONS)
+    relation = relation_from_dict(fields["relation"])
     expect("error", fields["error"], ERRORS)
     workload = workload_from_dict(asked["workload"])
     question = Mean(
@@ -106,6 +108,8 @@ def terms_from_dict(
         missing=asked["missing"],
     )
     chosen = coordinates_from_dict(noise, spanned(question.domain, relation))
+    if isinstance(relation, Change):
+        check_change(relation, question.domain, chosen)
     d, r = question.domain.dimension, chosen.pivots.size
     step = numbers(noise["step"], "noise.step", r)
     if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004
