@@ -207,7 +207,7 @@ FORGED = [
     ("optimal", ("question", "missing"), [2.0], "missing"),
     ("optimal", ("question", "columns"), ["a", "b"], "columns"),
     ("optimal", ("relation",), "replace", "is unknown"),
-    ("optimal", ("relation",), {"change": {"lower": [0], "upper": [1]}}, "is unknown"),
+    ("optimal", ("relation",), {"change": {"lower": [0], "upper": [1]}}, "too small"),
     ("optimal", ("error",), "median", "is unknown"),
     ("optimal", ("strategy",), "", "strategy"),
     ("optimal", ("strategy",), 3, "strategy"),
