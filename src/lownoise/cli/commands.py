@@ -15,6 +15,7 @@ import typer
 
 from lownoise.cli.accounts import ledger_app
 from lownoise.cli.output import claimed, show, solving, unused, working, write
+from lownoise.cli.streaming import stream
 from lownoise.errors import FileError, LownoiseError
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 def main() -> None:
     """Run the command line; a refusal is one line on standard error and status 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what it cannot spell must not lose a release
-            stream.reconfigure(errors="backslashreplace")
+    for pipe in (sys.stdout, sys.stderr):
+        if isinstance(pipe, io.TextIOWrapper):  # what it cannot spell must not lose a release
+            pipe.reconfigure(errors="backslashreplace")
     try:
         app()
     except LownoiseError as error:
@@ -86,6 +87,8 @@ def release(
     from lownoise.spec import read_spec
 
     read = read_spec(spec)
+    if read.question.kind == "stream":
+        raise FileError("question.kind is stream, which runs round by round; use `lownoise stream`")
     table = data or (read.data.path if read.data else None)
     if table is None:
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
@@ -117,6 +120,9 @@ def _told() -> Iterator[None]:
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
+
+
+app.command()(stream)
 
 
 @app.command()

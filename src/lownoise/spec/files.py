@@ -14,25 +14,29 @@ from lownoise.privacy import Budget, Ledger, approx_dp, gaussian_dp, zcdp
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
 from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
 from lownoise.spec.model import Strict, checked, mistaken, read_toml
+from lownoise.spec.streams import StreamSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.domains import AbstractDomain
-    from lownoise.planning import Plan, TablePlan
+    from lownoise.planning import Plan, StreamPlan, TablePlan
     from lownoise.solvers import Progress
 
-_KINDS: dict[str, type[MeanSpec | MarginalsSpec]] = {
+Question = MeanSpec | MarginalsSpec | StreamSpec
+
+_KINDS: dict[str, type[Question]] = {
     "mean": MeanSpec,
     "marginals": MarginalsSpec,
+    "stream": StreamSpec,
 }
 
 
-def _question(fields: object, info: ValidationInfo) -> MeanSpec | MarginalsSpec:
+def _question(fields: object, info: ValidationInfo) -> Question:
     """Return the question of a table, of the kind that it names."""
     kind = fields.get("kind", "mean") if isinstance(fields, dict) else "mean"
     if not isinstance(kind, str) or kind not in _KINDS:
-        text = f"is no kind of question; give {' or '.join(_KINDS)}"
+        text = f"is no kind of question; give {', '.join(list(_KINDS)[:-1])} or {list(_KINDS)[-1]}"
         raise mistaken([(("kind",), text, kind)])
     return _KINDS[kind].model_validate(fields, context=info.context)
 
@@ -79,12 +83,14 @@ class LedgerSpec(Strict):
 class Spec(Strict):
     """A specification file."""
 
-    question: Annotated[MeanSpec | MarginalsSpec, PlainValidator(_question)]
+    question: Annotated[Question, PlainValidator(_question)]
     budget: BudgetSpec
     data: DataSpec | None = None
     ledger: LedgerSpec | None = None
 
-    def plan(self, progress: Callable[[Progress], None] | None = None) -> Plan | TablePlan:
+    def plan(
+        self, progress: Callable[[Progress], None] | None = None
+    ) -> Plan | TablePlan | StreamPlan:
         """Return the plan; no data are read.
 
         Args:
@@ -159,7 +165,7 @@ def read_domain(path: Path) -> tuple[tuple[str, ...], AbstractDomain]:
         question = read_spec(path).question
         if not isinstance(question, MeanSpec):
             raise SpecError(
-                f"spec={path} asks for marginals, which have no domain to enclose; give a domain",
+                f"spec={path} asks for counts, which have no domain to enclose; give a domain",
             )
         asked = question.asked()
         return asked.columns, asked.domain
