@@ -58,13 +58,13 @@ def stream(
             f'question.kind="{question.kind}" is no stream; use `lownoise release`, or '
             'kind = "stream"',
         )
-    request = question.request(read.budget.budget())
+    names, request = question.names, question.request(read.budget.budget())
+    rounds = _batches(names, source)  # a table that cannot be opened is refused before it is paid
     with solving("fitting the noise") as progress:
         running = begun(request, read.account(), state, progress)
     _say(running, state)
-    names = question.names
     try:
-        _run(running, names, source, from_start=from_start)
+        _run(running, names, rounds, from_start=from_start)
     except KeyboardInterrupt:
         _note(f"interrupted after round {running.round:,}")
         raise typer.Exit(130) from None
@@ -77,7 +77,9 @@ def stream(
         ) from None
 
 
-def _run(running: Stream, names: tuple[str, ...], source: Path | None, *, from_start: bool) -> None:
+def _run(
+    running: Stream, names: tuple[str, ...], rounds: Iterator[Vector], *, from_start: bool
+) -> None:
     header = not running.round
     skip = 0
     if from_start:
@@ -89,7 +91,7 @@ def _run(running: Stream, names: tuple[str, ...], source: Path | None, *, from_s
     if from_start and last is not None:
         _print(running, last.first, last.answers)
     sys.stdout.flush()
-    for batch in _without(skip, _batches(names, source)):
+    for batch in _without(skip, rounds):
         left = running.rounds - running.round
         if 0 < left < len(batch):  # what fits is answered before the rest is refused
             _answer(running, batch[:left])
@@ -122,20 +124,24 @@ def _without(count: int, batches: Iterator[Vector]) -> Iterator[Vector]:
 
 
 def _batches(names: tuple[str, ...], source: Path | None) -> Iterator[Vector]:
+    """Return the values of the rounds: of a table, or of standard input as lines come."""
+    from lownoise.engines.rows import rows_of
+
+    return _lines(len(names)) if source is None else rows_of(names, source)
+
+
+def _lines(count: int) -> Iterator[Vector]:
     import numpy as np
 
-    from lownoise.engines.rows import row_of, rows_of
+    from lownoise.engines.rows import row_of
 
-    if source is not None:
-        yield from rows_of(names, source)
-        return
     lines = (raw.decode("utf-8", "replace").rstrip("\r\n") for raw in sys.stdin.buffer)
-    if len(names) > 1:  # an empty line is a row only where there is one column
+    if count > 1:  # an empty line is a row only where there is one column
         lines = (line for line in lines if line)
     many = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
     for line in lines:
         own = chain([line], islice(lines, _BATCH - 1)) if many else [line]
-        yield np.array([row_of(each, len(names)) for each in own])
+        yield np.array([row_of(each, count) for each in own])
 
 
 def _say(running: Stream, state: Path | None) -> None:

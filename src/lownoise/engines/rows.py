@@ -22,7 +22,7 @@ _LONGEST = 1000  # letters; no double needs as many
 
 
 def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: ANN401 (any frame)
-    """Yield the rows of a table, batch by batch, in their order, shape (k, d); NaN where missing.
+    """Return the rows of a table, batch by batch, in their order, shape (k, d); NaN where missing.
 
     Args:
         columns: d names.
@@ -31,9 +31,12 @@ def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: AN
     Raises:
         TableError: where the table cannot be opened or lacks a column: known from its schema,
             before a row is read.
-        EngineError: where reading rows failed; the text is the same for every cause.
+        EngineError: later, where reading rows failed; the text is the same for every cause.
     """
-    connection, rows = open_table(table, columns)
+    return _read(columns, table, *open_table(table, columns))
+
+
+def _read(columns: Sequence[str], table: Any, connection: Any, rows: Any) -> Iterator[Vector]:  # noqa: ANN401
     try:
         chosen = {}
         for i, name in enumerate(columns):

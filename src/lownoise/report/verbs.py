@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from lownoise.errors import PlanError
 from lownoise.release import Release
-from lownoise.report import marginal_page, marginal_text, page, text
+from lownoise.report import marginal_page, marginal_text, page, streams, text
+from lownoise.streams import StreamTerms
 from lownoise.tables import TableRelease, TableTerms
 from lownoise.terms import Terms
 
@@ -58,6 +59,13 @@ def _(subject: TableRelease, *, marginal: Sequence[str] | None = None) -> str:
     return marginal_page.page(subject.terms, subject, marginal)
 
 
+@html.register(StreamTerms)
+def _(subject: StreamTerms, **chosen: object) -> str:
+    if any(choice is not None for choice in chosen.values()):
+        raise PlanError(f"{next(iter(chosen))} is for a release; leave it out")
+    return streams.page(subject)
+
+
 def _no_choice(marginal: Sequence[str] | None) -> None:
     if marginal is not None:
         raise PlanError(f"marginal={tuple(marginal)} is for a release of marginals; leave it out")
@@ -92,5 +100,6 @@ def release_table(release: object, level: float = 0.95) -> RenderableType:
 
 plan_table.register(Terms, text.plan_table)
 plan_table.register(TableTerms, marginal_text.plan_table)
+plan_table.register(StreamTerms, streams.plan_table)
 release_table.register(Release, text.release_table)
 release_table.register(TableRelease, marginal_text.release_table)
