@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marginals on the command line: real files, one-line refusals; a whole process for the large one.
 
-`tests/test_cli.py` starts a process for each command; what is shared is not tried twice.
+What all kinds of questions share is tried in `tests/test_cli.py` alone.
 """
 
 import csv
 import io
 import json
-import subprocess
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +14,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from command_line import run, started
 
 ADULT = Path(__file__).parent / "data"
 SPEC = """
@@ -49,30 +47,6 @@ def folder(tmp_path):
     }
     pd.DataFrame(columns).to_csv(tmp_path / "t.csv", index=False)
     return tmp_path
-
-
-def run(folder, *arguments):
-    from lownoise import cli
-
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.chdir(folder)
-        patch.setattr(sys, "argv", ["lownoise", *map(str, arguments)])
-        try:
-            cli.main()
-        except SystemExit as left:
-            code = left.code or 0
-    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
-
-
-def started(folder, *arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "lownoise.cli", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def opened(folder, rho="0.5"):
@@ -221,7 +195,7 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("release", "column.toml", "--out", "unmade"), "column='city' does not stand in"),
         (("release", "size.toml", "--out", "unmade"), "size=899 but the table has 900 rows"),
         (("release", "rich.toml", "--out", "unmade"), "too little of its 0.5-zCDP left"),
-        (("enclose", "spec.toml"), "marginals, which have no domain"),
+        (("enclose", "spec.toml"), "counts, which have no domain"),
     ]:
         refused(run(folder, *arguments), said)
         assert not (folder / "unmade").exists()

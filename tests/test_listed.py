@@ -2,13 +2,12 @@
 """Lists of points in files: read, planned, released and enclosed from the command line."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import lownoise as ln
+from command_line import run
 from lownoise.errors import DomainError, FileError, SpecError
 from lownoise.listed import read_points
 from lownoise.spec import read_spec
@@ -24,15 +23,6 @@ rho = 0.5
 [data]
 path = "table.csv"
 """
-
-
-def lownoise(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "lownoise.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -101,11 +91,11 @@ def test_a_specification_has_either_a_list_or_bounds(folder, change, words):
 
 
 def test_the_command_line_releases_and_verifies_a_list(folder):
-    done = lownoise("release", folder / "spec.toml", "--out", folder / "out")
+    done = run(folder, "release", folder / "spec.toml", "--out", folder / "out")
     assert done.returncode == 0, done.stderr
     release = ln.Release.from_json((folder / "out" / "release.json").read_text())
     assert abs(release.estimate.sum() - 1) < 1e-12
-    assert lownoise("verify", folder / "out" / "release.json").returncode == 0
+    assert run(folder, "verify", folder / "out" / "release.json").returncode == 0
     page = (folder / "out" / "report.html").read_text()
     assert "correlated between answers" in page
     assert "list of 3 points" in page
@@ -115,13 +105,13 @@ def test_the_command_line_releases_and_verifies_a_list(folder):
 
 
 def test_the_command_line_encloses_a_list(folder):
-    found = json.loads(lownoise("enclose", folder / "list.csv", "--json").stdout)
+    found = json.loads(run(folder, "enclose", folder / "list.csv", "--json").stdout)
     assert found["certificate"]["upper"] == pytest.approx(2 / 3**0.5)
-    pairs = json.loads(lownoise("enclose", folder / "list.csv", "--difference", "--json").stdout)
+    pairs = json.loads(run(folder, "enclose", folder / "list.csv", "--difference", "--json").stdout)
     assert pairs["certificate"]["upper"] == pytest.approx(2)
-    shown = lownoise("enclose", folder / "list.csv", "--order", "inf")
+    shown = run(folder, "enclose", folder / "list.csv", "--order", "inf")
     assert shown.returncode == 0
     assert "Solved" in shown.stdout
-    refused = lownoise("enclose", folder / "list.csv", "--order", "1")
+    refused = run(folder, "enclose", folder / "list.csv", "--order", "1")
     assert refused.returncode == 2
     assert refused.stderr == "error: order=1 is out of range; give p from 2 to 1e6, or infinity\n"

@@ -114,7 +114,7 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"marginals"', '"marginal"', "question.kind: is no kind of question; give mean or marg"),
+        ('"marginals"', '"marginal"', "question.kind: is no kind of question; give mean, marg"),
         ('"marginals"', "3", "question.kind: is no kind of question"),
         ("way = 2", "way = 4", "question: Marginals.way=4 with 3 attributes"),
         ("way = 2", "", "question: Marginals needs either way=k"),
@@ -166,7 +166,7 @@ def test_a_control_in_a_name_does_not_break_the_line(tmp_path):
 
 
 def test_marginals_have_no_domain_to_enclose(tmp_path):
-    with pytest.raises(SpecError, match="marginals, which have no domain"):
+    with pytest.raises(SpecError, match="counts, which have no domain"):
         read_domain(written(tmp_path, GOOD))
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from command_line import run
 from lownoise import codec
 from lownoise.errors import FileError
 
@@ -147,19 +148,18 @@ def test_verifying_loads_no_optimiser(tmp_path):
 
 
 def test_the_command_says_what_does_not_hold(tmp_path):
-    def run(text):
+    def verified(text):
         (tmp_path / "f.json").write_text(text)
-        command = [sys.executable, "-m", "lownoise.cli", "verify", str(tmp_path / "f.json")]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return run(tmp_path, "verify", "f.json")
 
-    good = run(DOCUMENTS["release add_remove"])
+    good = verified(DOCUMENTS["release add_remove"])
     assert (good.returncode, good.stderr) == (0, "")
-    bad = run(DOCUMENTS["release add_remove"].replace('"rho"', '"rho "', 1))
+    bad = verified(DOCUMENTS["release add_remove"].replace('"rho"', '"rho "', 1))
     assert bad.returncode == 2
     assert "unedited" in bad.stderr
     assert bad.stderr.count("\n") == 1
     assert good.stdout.endswith("Everything holds.\n")
-    assert "is not JSON" in run("not json").stderr
+    assert "is not JSON" in verified("not json").stderr
 
 
 @pytest.mark.parametrize("size", [-1.0, 0.5, "x", [[1]], 0, 17, True])

@@ -12,13 +12,14 @@ import json
 import math
 import os
 import tempfile
+from functools import singledispatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from lownoise.arguments import checked_order
-from lownoise.domains.encoding import domain_from_dict, domain_to_dict
+from lownoise.domains.encoding import domain_from_dict, domain_to_dict, oracle_of
 from lownoise.encoding import (
     coordinates_from_dict,
     coordinates_to_dict,
@@ -32,10 +33,10 @@ from lownoise.encoding import (
     shape_to_dict,
 )
 from lownoise.engines import TotalsQuery
-from lownoise.errors import FileError, LownoiseError
+from lownoise.errors import FileError, LownoiseError, PlanError
 from lownoise.mechanisms import GaussianMechanism
 from lownoise.mechanisms.gaussian import coding_for
-from lownoise.neighbours import Change
+from lownoise.neighbours import RELATIONS, Change
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.terms import Terms
 from lownoise.workloads import Mean
@@ -44,9 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
-    from lownoise.certificate import Certificate
     from lownoise.domains import AbstractKnownDomain
-    from lownoise.terms import Cost
+    from lownoise.promises import AbstractTerms
 
 VERSION = 1
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
@@ -138,8 +138,44 @@ def write(path: Path, text: str) -> None:
         ) from None
 
 
-def terms_to_dict(terms: Terms) -> dict[str, Any]:
-    """Return what was chosen, as JSON values."""
+@singledispatch
+def terms_to_dict(terms: object) -> dict[str, Any]:
+    """Return what was chosen, as JSON values.
+
+    Raises:
+        PlanError: where the terms are of no known kind.
+    """
+    raise PlanError(f"terms={type(terms).__name__} have no form in files; plan again")
+
+
+@singledispatch
+def derived(terms: object) -> dict[str, Any]:
+    """Return what follows from the terms, for the readers of a file.
+
+    Raises:
+        PlanError: where the terms are of no known kind.
+    """
+    raise PlanError(f"terms={type(terms).__name__} have no form in files; plan again")
+
+
+@singledispatch
+def program(terms: object) -> AbstractKnownDomain | None:
+    """Return the domain that a file of these terms only names, None where it holds all of it."""
+    return None
+
+
+@program.register(Terms)
+def _(terms: Terms) -> AbstractKnownDomain | None:
+    return oracle_of(terms.question.domain)
+
+
+def plan_document(terms: AbstractTerms) -> str:
+    """Return the document of a plan."""
+    return dump("plan", {"terms": terms_to_dict(terms), "derived": derived(terms)})
+
+
+@terms_to_dict.register
+def _(terms: Terms) -> dict[str, Any]:
     question, mechanism = terms.question, terms.mechanism
     return {
         "question": {
@@ -236,8 +272,8 @@ def _hint(noise: dict[str, Any]) -> Vector | None:
     return found
 
 
-def derived(terms: Terms) -> dict[str, Any]:
-    """Return what follows from the terms, for the readers of a file."""
+@derived.register
+def _(terms: Terms) -> dict[str, Any]:
     return {
         "names": list(terms.names),
         "standard_deviation": terms.standard_deviation.tolist(),
@@ -245,31 +281,7 @@ def derived(terms: Terms) -> dict[str, Any]:
     }
 
 
-class Promises(Protocol):
-    """What the terms of every release promise."""
-
-    @property
-    def error(self) -> float:
-        """The error of the answers."""
-
-    @property
-    def objective(self) -> float:
-        """What was made small."""
-
-    @property
-    def certificate(self) -> Certificate:
-        """How small it can be made."""
-
-    @property
-    def lower_bound(self) -> float:
-        """What no unbiased mechanism's error is below."""
-
-    @property
-    def cost(self) -> Cost:
-        """What the release reveals."""
-
-
-def promises(terms: Promises) -> dict[str, Any]:
+def promises(terms: AbstractTerms) -> dict[str, Any]:
     """Return what every release promises, as JSON values."""
     certificate, cost = terms.certificate, terms.cost
     return {
@@ -293,3 +305,17 @@ def order_from(value: float | str) -> float:
         PlanError: where `plan` would refuse it.
     """
     return checked_order(math.inf if value == "inf" else float(value))
+
+
+def size_from(fields: dict[str, Any]) -> int | None:
+    """Return the public number of records that a file of counts states, None under `add_remove`.
+
+    Raises:
+        FileError: where it does not fit the relation, or that is of no known kind.
+    """
+    expect("relation", fields["relation"], RELATIONS)
+    size = fields["size"]
+    sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
+    if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
+        raise FileError(f"size={size!r} does not fit the relation")
+    return size if sized else None

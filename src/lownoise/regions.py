@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, final
 
@@ -95,9 +96,13 @@ def chi_quantile(level: float, dimension: int) -> float:
         >>> round(chi_quantile(0.95, 2), 6)
         2.447747
     """
-    from flint import arb
-
     _check(level)
+    return _chi_radius(float(level), dimension)
+
+
+@lru_cache  # an answer's regions are asked for again and again at one level
+def _chi_radius(level: float, dimension: int) -> float:
+    from flint import arb
 
     def inside(radius: float) -> bool:
         half = arb(radius) ** 2 / 2

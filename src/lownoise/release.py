@@ -7,22 +7,19 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
 from lownoise import codec
+from lownoise.answers import AbstractAnswers, Origin, Spend, integers_from
 from lownoise.arrays import frozen
-from lownoise.domains.encoding import oracle_of
-from lownoise.errors import LedgerError, PlanError, TableError
+from lownoise.errors import LedgerError, TableError
 from lownoise.neighbours import Change
-from lownoise.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
+from lownoise.regions import normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
 
     from lownoise.arrays import Vector
     from lownoise.domains import AbstractKnownDomain
@@ -35,18 +32,11 @@ T = TypeVar("T")
 
 
 @final
-@dataclass(frozen=True)
-class Spend:
-    """Where a release was paid: the ledger's dataset and the number of the entry."""
-
-    dataset: str
-    number: int
-
-
-@final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Release:
-    """Answers that may be published, with their error, their proof and their cost.
+class Release(AbstractAnswers):
+    """Means, or sums and the count, that may be published, with error, proof and cost.
+
+    `estimate` has the means in column order, or the sums and the count.
 
     Args:
         terms: what was promised.
@@ -66,61 +56,6 @@ class Release:
     def names(self) -> tuple[str, ...]:
         """What each answer is, m names."""
         return self.terms.names
-
-    @cached_property
-    def estimate(self) -> Vector:
-        """The answers in their units, shape (m,): means in column order, or sums and the count."""
-        return self.terms.mechanism.answers(self.integers)
-
-    @property
-    def standard_deviation(self) -> Vector:
-        """The standard deviation of each answer's noise, shape (m,)."""
-        return self.terms.standard_deviation
-
-    @property
-    def covariance(self) -> Vector:
-        """The covariance of the answers' noise, shape (m, m), formed on request."""
-        return self.terms.covariance
-
-    @property
-    def recorded(self) -> bool:
-        """Whether a ledger holds the spend."""
-        return self.spend is not None
-
-    def interval(self, level: float = 0.95) -> Vector:
-        """Return an interval for each answer on the table, shape (m, 2): lower, upper.
-
-        Each covers the exact answer with chance `level` over the noise; it says nothing of how the
-        table was sampled.
-
-        Raises:
-            PlanError: where `level` is not between 0 and 1.
-        """
-        reach = normal_quantile(level) * self.standard_deviation
-        return frozen(np.stack([self.estimate - reach, self.estimate + reach], axis=1))
-
-    def simultaneous_interval(self, level: float = 0.95) -> Vector:
-        """Return intervals that cover all exact answers together, shape (m, 2): lower, upper.
-
-        All of them hold with chance at least `level` (Šidák; exact where answers are independent).
-
-        Raises:
-            PlanError: where `level` is not between 0 and 1.
-        """
-        reach = simultaneous_quantile(level, len(self.names)) * self.standard_deviation
-        return frozen(np.stack([self.estimate - reach, self.estimate + reach], axis=1))
-
-    def region(self, level: float = 0.95) -> Region:
-        """Return the ellipsoid that holds the exact answers with chance `level`: the smallest one.
-
-        Raises:
-            PlanError: where `level` is not between 0 and 1.
-        """
-        noise = self.terms.mechanism.answer_noise
-        # a direction without noise is exact, and adds no freedom
-        free = noise.rank
-        radius = chi_quantile(level, free) if free else 0.0
-        return Region(center=self.estimate, noise=noise, radius=radius)
 
     @property
     def mean(self) -> Vector:
@@ -162,25 +97,6 @@ class Release:
         box = question.domain
         return frozen(np.clip(ends, box.lower[:, None], box.upper[:, None]))
 
-    def to_json(self) -> str:
-        """Return the release as JSON, versioned; `from_json` reads it back exactly."""
-        spend = self.spend and {"dataset": self.spend.dataset, "number": self.spend.number}
-        return codec.dump(
-            "release",
-            {
-                "terms": codec.terms_to_dict(self.terms),
-                "integers": [str(k) for k in self.integers],
-                "spend": spend,
-                "created": self.created,
-                "versions": self.versions,
-                "derived": self.derived(),
-            },
-        )
-
-    def derived(self) -> dict[str, Any]:
-        """Return what follows from terms and integers, as JSON values: what a file states too."""
-        return {**codec.derived(self.terms), "estimate": self.estimate.tolist()}
-
     @classmethod
     def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> Release:
         """Return the release that `to_json` wrote.
@@ -196,27 +112,16 @@ class Release:
         def read() -> Release:
             fields = codec.load("release", text)
             terms = codec.terms_from_dict(fields["terms"], domain)
-            integers = tuple(int(k) for k in fields["integers"])
-            if len(integers) != terms.mechanism.noise.dimension:
-                raise ValueError
-            paid = fields["spend"]
+            origin = Origin.from_dict(fields)
             return cls(
                 terms=terms,
-                integers=integers,
-                spend=None if paid is None else Spend(str(paid["dataset"]), int(paid["number"])),
-                created=str(fields["created"]),
-                versions={str(k): str(v) for k, v in fields["versions"].items()},
+                integers=integers_from(fields, terms.mechanism.noise.dimension),
+                spend=origin.spend,
+                created=origin.created,
+                versions=origin.versions,
             )
 
         return codec.guarded(read)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write `to_json` to a file, all of it or nothing.
-
-        Raises:
-            FileError: where it cannot be written.
-        """
-        codec.write(Path(path), self.to_json())
 
 
 def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy) -> Release:  # noqa: ANN401
@@ -236,9 +141,8 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
     """
     from lownoise.engines import duckdb
 
-    if not terms.mechanism.event.mu <= terms.parameter:
-        raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
-    if oracle_of(terms.question.domain) is not None:
+    terms.check_budget()
+    if codec.program(terms) is not None:
         codec.derived(terms)  # a program that fails must do so before anything is paid
 
     def read() -> Totals:

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.bodies import SectionBody, answer_radius, answer_widths
-from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
+from lownoise.bounds import may_have_room, unbiased_change
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.coordinates import summed_body
 from lownoise.domains import (
@@ -28,55 +26,30 @@ from lownoise.domains import (
 from lownoise.errors import PlanError
 from lownoise.mechanisms import GaussianMechanism, baselines
 from lownoise.neighbours import Change
-from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
-from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
+from lownoise.promises import (
+    AbstractTerms,
+    binding,
+    dense_covariance,
+    error_bound,
+    unbiased_bound,
+)
 from lownoise.rounding import square_up
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
     from lownoise.neighbours import Relation
-    from lownoise.privacy import GaussianEvent
+    from lownoise.privacy import Budget
     from lownoise.sensitivity import Body
     from lownoise.workloads import Mean
 
-_LARGEST_DENSE = 10_000
 _LEAST = 2.0**-900
 _TINY = 2.0**-50
 
 
 @final
-@dataclass(frozen=True)
-class Cost:
-    """What one release reveals, whatever was asked for.
-
-    Args:
-        event: the Gaussian release, μ-GDP.
-        epsilon: the ε at which `delta` is stated: the budget's, or the ε of δ = 1e-6 for another
-            kind of budget.
-        delta: at least the exact δ there.
-
-    `rho` is μ²/2, rounded up: the release is ρ-zCDP.
-    """
-
-    event: GaussianEvent
-    epsilon: float
-    delta: float
-
-    @property
-    def mu(self) -> float:
-        """The release is μ-GDP."""
-        return self.event.mu
-
-    @property
-    def rho(self) -> float:
-        """The release is ρ-zCDP, ρ = μ²/2 rounded up."""
-        return square_up(self.event.mu) / 2
-
-
-@final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Terms:
+class Terms(AbstractTerms):
     """The terms of a release.
 
     Args:
@@ -104,11 +77,6 @@ class Terms:
         return self.mechanism.relation
 
     @property
-    def size(self) -> int | None:
-        """The public number of records, None under `add_remove`."""
-        return self.mechanism.size
-
-    @property
     def names(self) -> tuple[str, ...]:
         """What each answer is, m names."""
         columns = self.question.columns
@@ -131,11 +99,6 @@ class Terms:
         # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
         return found / (self.size or 1) * (1 - _TINY) if found >= _LEAST else 0.0
 
-    @cached_property
-    def parameter(self) -> float:
-        """The greatest μ that the budget allows one Gaussian release."""
-        return gaussian_parameter(self.budget)
-
     @property
     def standard_deviation(self) -> Vector:
         """The standard deviation of each answer's noise, in its unit, shape (m,)."""
@@ -148,13 +111,7 @@ class Terms:
         Raises:
             PlanError: beyond 10,000 answers; ask `standard_deviation`.
         """
-        noise = self.mechanism.answer_noise
-        if noise.dimension > _LARGEST_DENSE:
-            raise PlanError(
-                f"covariance of {noise.dimension} answers would fill the memory; "
-                "use standard_deviation, or mechanism.answer_noise for a factor of it",
-            )
-        return frozen(noise.dense())
+        return dense_covariance(self.mechanism.answer_noise)
 
     @cached_property
     def objective(self) -> float:
@@ -163,11 +120,7 @@ class Terms:
 
     @cached_property
     def error(self) -> float:
-        """(E‖error‖_p²)^{1/2} of the answers: exact at p = 2 (and for one answer), else a bound.
-
-        The bound is the least of three: ‖std‖₂; c_p‖std‖_p with c_p = √2·(Γ((p+1)/2)/√π)^{1/p}
-        (Jensen); and m^{1/p}·√(2 ln m + 2)·max std (E max gᵢ² ≤ 2 ln m + 2, union bound).
-        """
+        """(E‖error‖_p²)^{1/2} of the answers: exact at p = 2 (and for one answer), else a bound."""
         return error_bound(self.standard_deviation, self.order)
 
     @cached_property
@@ -188,18 +141,10 @@ class Terms:
         its opposite, keeps inside the domain; where there can be no such row, it is 0.
         """
         gamma = self._least(self.plain_dual, np.ones(self.weights.size))
-        rho = square_up(self.parameter) / 2
         if isinstance(self.relation, Change):
             fits = may_have_room(self.question.domain, self.relation)
-            return unbiased_change(gamma, rho) if fits else 0.0
-        if self.size is not None:  # the least noise is that of K − K over n already
-            return unbiased_substitute(gamma, 1, rho)
-        return unbiased_add_remove(gamma, rho)
-
-    @cached_property
-    def cost(self) -> Cost:
-        """What the release reveals, from the final noise, rounded up."""
-        return cost_of(self.mechanism.event, self.budget)
+            return unbiased_change(gamma, square_up(self.parameter) / 2) if fits else 0.0
+        return unbiased_bound(gamma, self)
 
     @cached_property
     def isotropic(self) -> Vector:
@@ -237,11 +182,7 @@ class Terms:
                 "The lower bound holds on tables with a row that every change of the body, or its "
                 "opposite, keeps inside the domain.",
             )
-        if isinstance(self.budget, ApproxDP):
-            said.append(
-                "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
-                "(epsilon, delta) alone allows others that fail on some neighbouring table.",
-            )
+        said.extend(binding(self.budget))
         if not self.mechanism.event.mu and self.size is not None:
             said.append("The domain is one point, so nothing is revealed and nothing is noised.")
         return tuple(said)
@@ -326,39 +267,3 @@ def _(domain: Points) -> tuple[str, ...]:
         "The listed points, center and stand-in are public; none was taken from this table.",
         "A row that is not in the list counts as the nearest row of it; nothing says how many did.",
     )
-
-
-def cost_of(event: GaussianEvent, budget: Budget) -> Cost:
-    """Return what a Gaussian release reveals, told as its budget is."""
-    if isinstance(budget, ApproxDP):
-        return Cost(event, budget.epsilon, delta_up(event.mu, budget.epsilon))
-    delta = 1e-6
-    return Cost(event, epsilon_up(event.mu, delta), delta)
-
-
-def error_bound(standard_deviation: Vector, order: float, counts: Vector | None = None) -> float:
-    """Return `Terms.error` for independent or dependent Gaussian answers, shape (m,).
-
-    Args:
-        standard_deviation: of each answer, shape (k,).
-        order: p.
-        counts: how many answers have each of them, shape (k,); one by default.
-
-    Examples:
-        >>> round(error_bound(np.array([3.0, 4.0]), 2.0), 12)
-        5.0
-        >>> error_bound(np.array([3.0]), math.inf)
-        3.0
-    """
-    total = order_norm(standard_deviation, 2.0, counts)
-    m = standard_deviation.size if counts is None else float(np.sum(counts))
-    if order == 2 or m == 1:  # noqa: PLR2004
-        return total
-    largest = math.sqrt(2 * math.log(m) + 2) * order_norm(standard_deviation, math.inf)
-    if math.isinf(order):
-        return min(total, largest)
-    log_moment = math.lgamma((order + 1) / 2) - math.lgamma(0.5)
-    jensen = (
-        math.sqrt(2) * math.exp(log_moment / order) * order_norm(standard_deviation, order, counts)
-    )
-    return min(total, jensen, float(m ** (1 / order)) * largest)

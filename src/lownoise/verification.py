@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise import codec
+from lownoise.answers import Origin
 from lownoise.domains.encoding import expect_oracle
 from lownoise.errors import FileError, LownoiseError
-from lownoise.linear import LinearRelease, LinearTerms
+from lownoise.linear import LinearRelease
 from lownoise.linear import codec as linear
 from lownoise.privacy.accountant import spent, within
+from lownoise.promises import AbstractTerms
 from lownoise.release import Release
 from lownoise.streams import StreamTerms
 from lownoise.streams import codec as streams
 from lownoise.tables import codec as tables
 from lownoise.tables import files
-from lownoise.tables.terms import TableTerms
-from lownoise.terms import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,8 +86,7 @@ def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verificat
     return Verification((digest, *found, *_derived(document.get("derived"), derived)))
 
 
-_AnyTerms = Terms | TableTerms | LinearTerms | StreamTerms
-_Read = tuple[_AnyTerms, dict[str, Any]]
+_Read = tuple[AbstractTerms | StreamTerms, dict[str, Any]]
 
 
 def _mean(
@@ -105,8 +104,8 @@ def _marginals(
 ) -> _Read:
     found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
     if kind == "release":
-        codec.guarded(lambda: files.Stated.read(document))
-    return found, tables.derived(found)
+        codec.guarded(lambda: (Origin.from_dict(document), files.expect_integers(document)))
+    return found, codec.derived(found)
 
 
 def _linear(
@@ -116,7 +115,7 @@ def _linear(
         release = LinearRelease.from_json(text)
         return release.terms, release.derived()
     found = codec.guarded(lambda: linear.terms_from_dict(document["terms"]))
-    return found, linear.derived(found)
+    return found, codec.derived(found)
 
 
 def _stream(
@@ -191,7 +190,7 @@ def _document(text: str) -> dict[str, Any]:
     return dict(document)
 
 
-def _terms(terms: _AnyTerms) -> list[Check]:
+def _terms(terms: AbstractTerms | StreamTerms) -> list[Check]:
     mu, allowed, cost = terms.mechanism.event.mu, terms.parameter, terms.cost
     lower, upper = terms.certificate.lower, terms.certificate.upper
     error = terms.error_reached if isinstance(terms, StreamTerms) else terms.error

@@ -77,13 +77,13 @@ def test_most_pairs_are_never_looked_at(monkeypatch):
     seen = []
     from lownoise.bodies import diameter
 
-    scan = diameter._scan
+    scan = diameter._Scan.block
 
-    def counted(left, right, block, others, *rest):
-        seen.append(block.size * others.size)
-        scan(left, right, block, others, *rest)
+    def counted(self, start, end, live):
+        seen.append((end - start) * (live - start))
+        scan(self, start, end, live)
 
-    monkeypatch.setattr(diameter, "_scan", counted)
+    monkeypatch.setattr(diameter._Scan, "block", counted)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(20_000, 3))
     found = farthest_pairs(points)
@@ -95,3 +95,68 @@ def test_a_single_point_is_no_pair():
     found = farthest_pairs(np.zeros((1, 2)))
     assert found.longest == 0.0
     assert not found.first.size
+
+
+def all_pairs(points):
+    return max(float(np.max(np.sum((points - own) ** 2, axis=1))) for own in points) ** 0.5
+
+
+def spherical(n, r, seed=0):
+    points = np.random.default_rng(seed).standard_normal((n, r))
+    return points / np.linalg.norm(points, axis=1)[:, None]
+
+
+HALF = spherical(600, 12, 3) * (1 + 1e-9 * np.random.default_rng(4).random((600, 1)))
+CLOUDS = {
+    "antipodes": np.concatenate([HALF, -HALF]),  # single precision cannot tell which are longest
+    "sphere": spherical(2500, 12),
+    "sphere in the plane": spherical(2500, 2),
+    "simplex": np.eye(300) - 1 / 300,  # all pairs are the longest: more than are settled singly
+    "cube": np.array(np.meshgrid(*[[-1.0, 1.0]] * 11)).reshape(11, -1).T,
+    "twice": np.repeat(spherical(400, 6), 3, axis=0),
+    "clusters": np.repeat(spherical(8, 5), 250, axis=0) + 1e-4 * spherical(2000, 5, 1),
+    "nearly as long": spherical(2500, 2) * (1 + 1e-8 * spherical(2500, 1, 2)),
+    "one coordinate tiny": spherical(900, 3) * [1, 1e-12, 1e-30],
+    "huge": spherical(900, 3) * 1e300,
+    "small": spherical(900, 3) * 1e-250,
+}
+
+
+@pytest.mark.parametrize("name", CLOUDS)
+def test_the_longest_is_outward_and_as_close_as_doubles(name):
+    points = CLOUDS[name]
+    unit = 2.0 ** np.frexp(np.max(np.abs(points)))[1]
+    truth = all_pairs(points / unit) * unit
+    for found in (
+        farthest_pairs(points),
+        farthest_pairs(points, beyond=0.999 * truth, enough=len(points) + 1),
+    ):
+        assert truth * (1 - 1e-15) <= found.longest <= truth * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["sphere", "cube", "nearly as long", "clusters"])
+def test_the_farthest_pair_is_among_those_beyond(name):
+    """Doubles tell it from pairs that single precision takes for as long."""
+    points = CLOUDS[name]
+    truth = all_pairs(points)
+    found = farthest_pairs(points, beyond=truth * (1 - 1e-11), enough=len(points) + 1)
+    assert found.first.size >= 2
+    assert found.distances[0] >= truth * (1 - 1e-15)
+    length = np.linalg.norm(points[found.first] - points[found.second], axis=1)
+    assert length == pytest.approx(found.distances, rel=1e-14)
+
+
+def test_points_far_from_their_center_have_a_looser_bound():
+    points = spherical(900, 3) + 1e6
+    assert all_pairs(points) <= farthest_pairs(points).longest <= all_pairs(points) * 1.01
+
+
+def test_points_on_a_sphere_take_little_memory():
+    import tracemalloc
+
+    points = spherical(6000, 10)
+    tracemalloc.start()
+    farthest_pairs(points)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * points.nbytes + 2**23  # a table of all pairs is 600 times the points

@@ -14,8 +14,8 @@ from lownoise.engines.histogram import read_histogram
 from lownoise.engines.parities import read_bits
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import FileError, LedgerError, PlanError, TableError
-from lownoise.packing import packed, unpacked
 from lownoise.linear.execution import execute
+from lownoise.packing import packed, unpacked
 from lownoise.samplers import prepare
 
 N = 500

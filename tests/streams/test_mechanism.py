@@ -13,10 +13,9 @@ from lownoise.arrays import frozen
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
 from lownoise.privacy import gaussian_parameter
-from lownoise.streams import DensePair, RecursivePair, ToeplitzPair
+from lownoise.streams import DensePair, RecursivePair, ToeplitzPair, start
 from lownoise.streams.noise import noise_of
 from lownoise.streams.pairs import LARGEST
-from lownoise.streams.starting import start
 from streams.kinds import KEPT, TAKEN, WORKLOADS, factors
 
 BUDGETS = (ln.zcdp(1e-10), ln.zcdp(0.5), ln.zcdp(1e5), ln.approx_dp(1, 1e-6), ln.gaussian_dp(0.3))

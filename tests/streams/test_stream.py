@@ -11,7 +11,7 @@ import lownoise as ln
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import DomainError, LownoiseError, PlanError, QuestionError, StreamError
 from lownoise.planning.strategies import STRATEGIES
-from lownoise.streams.starting import start
+from lownoise.streams import start
 from streams.kinds import TAKEN, WORKLOADS
 
 LISTED = {  # squared errors at unit change and n = 1024: mean, largest

@@ -21,6 +21,7 @@ from lownoise.errors import FileError, LownoiseError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lownoise.linear import LinearRelease
     from lownoise.release import Release
     from lownoise.tables import TableRelease
 
@@ -83,7 +84,7 @@ def release(
     as_json: _Json = False,
 ) -> None:
     """Read the table, spend from the ledger, and print the private answers."""
-    from lownoise.planning import Plan, TablePlan
+    from lownoise.planning import StreamPlan, TablePlan
     from lownoise.spec import read_spec
 
     read = read_spec(spec)
@@ -101,7 +102,7 @@ def release(
             tables = made.release(table, read.account(), path=out)
         _deliver_tables(tables, out, as_json=as_json)
         return
-    assert isinstance(made, Plan)  # noqa: S101 (marginals have a folder)
+    assert not isinstance(made, (TablePlan, StreamPlan))  # noqa: S101 (these do not come here)
     with claimed(out, ("release.json", "report.html")):
         with _told(), working("summing the table"):
             answer = made.release(table, read.account())
@@ -228,7 +229,7 @@ def demo(
     show(f"Ledger: {shown.ledger.path}, spent {shown.ledger.spent()} of {shown.ledger.budget()}.")
 
 
-def _deliver(answer: Release, out: Path | None, *, as_json: bool) -> None:
+def _deliver(answer: Release | LinearRelease, out: Path | None, *, as_json: bool) -> None:
     """Write and print a release; where that fails it is printed whole, for it is paid for."""
     from lownoise import report
 

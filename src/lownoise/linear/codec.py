@@ -15,7 +15,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.certificate import AbstractDual
 from lownoise.certificate.parity import ParityDual
-from lownoise.codec import order_from, promises
+from lownoise.codec import derived, order_from, promises, size_from, terms_to_dict
 from lownoise.coordinates import Coordinates
 from lownoise.encoding import (
     evidence_from_dict,
@@ -33,19 +33,20 @@ from lownoise.packing import packed, unpacked
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.residuals.parities import parity_costs
 from lownoise.workloads import Parity, Queries
+from lownoise.workloads.encoding import attribute_to_dict, declared_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
-    from lownoise.workloads import Attribute, Universe
+    from lownoise.workloads import Universe
 
 KINDS = ("queries", "parity")
 _FINEST = 2.0**-22
 
 
-def terms_to_dict(terms: LinearTerms) -> dict[str, Any]:
-    """Return what was chosen, as JSON values."""
+@terms_to_dict.register
+def _(terms: LinearTerms) -> dict[str, Any]:
     mechanism = terms.mechanism
     of_kind = (
         _of_parity(mechanism, terms.dual)
@@ -103,7 +104,7 @@ def _of_parity(mechanism: ParityMechanism, dual: AbstractDual | ParityDual) -> d
 
 def _universe(universe: Universe) -> dict[str, Any]:
     if universe.listed is None:
-        return {"attributes": [_attribute(a) for a in universe.attributes]}
+        return {"attributes": [attribute_to_dict(a) for a in universe.attributes]}
     labels = [a.labels or () for a in universe.attributes]
     return {
         "columns": [a.name for a in universe.attributes],
@@ -115,24 +116,11 @@ def _universe(universe: Universe) -> dict[str, Any]:
     }
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
-    labels = attribute.labels
-    return {
-        "name": attribute.name,
-        "categories": attribute.categories if labels is None else list(labels),
-        "outside": attribute.outside,
-    }
-
-
 def terms_from_dict(fields: dict[str, Any]) -> LinearTerms:
-    """Return the terms that `terms_to_dict` described; every field is checked as if it were new."""
+    """Return the terms that a file describes; every field is checked as if it were new."""
     kind = fields["question"]["kind"]
     expect("question.kind", kind, KINDS)
-    expect("relation", fields["relation"], ("substitute", "add_remove"))
-    size = fields["size"]
-    sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
-    if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
-        raise FileError(f"size={size!r} does not fit the relation")
+    size_from(fields)
     mechanism, dual = _READERS[kind](fields)
     terms = LinearTerms(
         budget=budget_from_dict(fields["budget"]),
@@ -177,19 +165,7 @@ def _question(matrix: Vector, fields: dict[str, Any]) -> Queries:
             columns=fields["columns"],
             outside="drop" if place is None else records[place],
         )
-    sizes, outside = {}, {}
-    for own in fields["attributes"]:
-        name, given, cell = own["name"], own["categories"], own["outside"]
-        count = given if isinstance(given, int) else len(given)
-        sizes[name] = given
-        if cell is None:
-            outside[name] = "drop"
-        elif cell == count:
-            outside[name] = "extra"
-        else:
-            outside[name] = cell if isinstance(given, int) else given[cell]
-    if len(sizes) < len(fields["attributes"]):
-        raise FileError("question.universe names a column twice")
+    sizes, outside = declared_from(fields["attributes"])
     return Queries(matrix, sizes, outside=outside)
 
 
@@ -230,8 +206,8 @@ _READERS: dict[
 ] = {"queries": _queries, "parity": _parity}
 
 
-def derived(terms: LinearTerms) -> dict[str, Any]:
-    """Return what follows from the terms, for the readers of a file."""
+@derived.register
+def _(terms: LinearTerms) -> dict[str, Any]:
     mechanism = terms.mechanism
     if isinstance(mechanism, ParityMechanism):  # one number a degree says all
         question = mechanism.question

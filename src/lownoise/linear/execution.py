@@ -45,8 +45,7 @@ def execute(
         PlanError: where the terms reveal more than their budget.
     """
     mechanism = terms.mechanism
-    if not mechanism.event.mu <= terms.parameter:
-        raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
+    terms.check_budget()
     note = f"{terms.question.count:,} {type(terms.question).__name__.lower()} of records"
     run, spend = charged(ledger, mechanism.event, note, lambda: _read(mechanism, table))
     return LinearRelease(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 from typing import TYPE_CHECKING, final
@@ -10,29 +11,33 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bounds import unbiased_add_remove, unbiased_substitute
+from lownoise.bodies import answer_radius
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
 from lownoise.certificate.parity import ParityDual, parity_lower_bound
 from lownoise.errors import PlanError
 from lownoise.mechanisms import ParityMechanism, QueryMechanism
 from lownoise.mechanisms.queries import query_body
-from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
-from lownoise.rounding import square_up
-from lownoise.terms import Cost, cost_of, error_bound
+from lownoise.promises import (
+    AbstractTerms,
+    binding,
+    dense_covariance,
+    error_bound,
+    unbiased_bound,
+)
+from lownoise.workloads import Parity, Queries
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
-    from lownoise.workloads import Parity, Queries
+    from lownoise.privacy import Budget
 
-_LARGEST_DENSE = 10_000
 _TINY = 2.0**-50
 _LEAST = 2.0**-900
 
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LinearTerms:
+class LinearTerms(AbstractTerms):
     """The terms of a release of linear queries or parities.
 
     Args:
@@ -57,16 +62,6 @@ class LinearTerms:
         """What a neighbour is."""
         return self.mechanism.relation
 
-    @property
-    def size(self) -> int | None:
-        """The public number of records, None under `add_remove`."""
-        return self.mechanism.size
-
-    @cached_property
-    def parameter(self) -> float:
-        """The greatest μ that the budget allows one Gaussian release."""
-        return gaussian_parameter(self.budget)
-
     @cached_property
     def standard_deviation(self) -> Vector:
         """The standard deviation of each answer's noise, shape (m,)."""
@@ -79,13 +74,7 @@ class LinearTerms:
         Raises:
             PlanError: beyond 10,000 answers; ask `standard_deviation`.
         """
-        noise = self.mechanism.answer_noise
-        if noise.dimension > _LARGEST_DENSE:
-            raise PlanError(
-                f"covariance of {noise.dimension} answers would fill the memory; "
-                "use standard_deviation, or mechanism.answer_noise for a factor of it",
-            )
-        return frozen(noise.dense())
+        return dense_covariance(self.mechanism.answer_noise)
 
     @cached_property
     def _weighted(self) -> Vector:
@@ -117,15 +106,22 @@ class LinearTerms:
     @cached_property
     def lower_bound(self) -> float:
         """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`)."""
-        rho = square_up(self.parameter) / 2
-        if self.size is not None:
-            return unbiased_substitute(self._least, 1, rho)
-        return unbiased_add_remove(self._least, rho)
+        return unbiased_bound(self._least, self)
 
     @cached_property
-    def cost(self) -> Cost:
-        """What the release reveals, from the final noise, rounded up."""
-        return cost_of(self.mechanism.event, self.budget)
+    def isotropic(self) -> float:
+        """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
+        return _moved(self.mechanism) / self.parameter
+
+    @cached_property
+    def histogram(self) -> Vector:
+        """The deviation of each answer summed from i.i.d. noise on the count of every record.
+
+        At the same budget, shape (m,); infinite where it exceeds the floats. Under `substitute` the
+        sum of these counts is public.
+        """
+        moved = 1.0 if self.size is None else math.sqrt(2)
+        return frozen(_lengths(self.question, self.size) * moved / self.parameter)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -143,12 +139,7 @@ class LinearTerms:
             said.append("A row outside these records counts as the one that stands in for it.")
         if self.size is not None:
             said.append(f"The number of rows, {self.size:,}, is public.")
-        if isinstance(self.budget, ApproxDP):
-            said.append(
-                "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
-                "(epsilon, delta) alone allows others that fail on some neighbouring table.",
-            )
-        return tuple(said)
+        return (*said, *binding(self.budget))
 
 
 @singledispatch
@@ -168,3 +159,43 @@ def _(mechanism: ParityMechanism, dual: ParityDual, order: float) -> float:
     question = mechanism.question
     counts = np.array(question.counts, dtype=np.float64)
     return parity_lower_bound(dual, mechanism.costs, counts, question.degree_weights, order)
+
+
+@singledispatch
+def _moved(mechanism: object) -> float:
+    """Return how far one neighbour moves all answers together, at most."""
+    raise PlanError(f"mechanism={type(mechanism).__name__} is of no known kind; plan again")
+
+
+@_moved.register(QueryMechanism)
+def _(mechanism: QueryMechanism) -> float:
+    chosen = mechanism.grid.coordinates
+    body = query_body(mechanism.question, mechanism.relation, chosen)
+    return answer_radius(body, chosen.embed)
+
+
+@_moved.register(ParityMechanism)
+def _(mechanism: ParityMechanism) -> float:
+    return math.sqrt(float(np.max(np.sum(mechanism.costs, axis=1))))
+
+
+@singledispatch
+def _lengths(question: object, size: int | None) -> Vector:
+    """Return the Euclidean length of what the records add to each answer, shape (m,)."""
+    raise PlanError(f"question={type(question).__name__} is of no known kind; plan again")
+
+
+@_lengths.register(Queries)
+def _(question: Queries, size: int | None) -> Vector:
+    W = question.matrix
+    if size is not None:
+        W = W - np.mean(W, axis=1, keepdims=True)
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
+
+
+@_lengths.register(Parity)
+def _(question: Parity, size: int | None) -> Vector:
+    bits = len(question.attributes)
+    length = 2.0 ** (bits / 2) if bits < 2000 else math.inf  # noqa: PLR2004 (what floats hold)
+    public = [size is not None and degree == 0 for degree in question.degrees]
+    return np.repeat(np.where(public, 0.0, length), question.counts)

@@ -4,30 +4,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise import codec
 from lownoise.arguments import checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
-from lownoise.errors import PlanError
 from lownoise.mechanisms import ordered_mechanism, residual_mechanism
-from lownoise.neighbours import RELATIONS
-from lownoise.planning.request import checked_size
+from lownoise.planning.abstract import AbstractPlan
+from lownoise.planning.request import checked_counting
 from lownoise.privacy import gaussian_parameter
 from lownoise.residuals import marginal_orbits, ordered_blocks
 from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.residual import solve_residual
 from lownoise.tables import TableTerms
-from lownoise.tables.codec import derived, terms_from_dict, terms_to_dict
+from lownoise.tables.codec import terms_from_dict
 from lownoise.tables.execution import execute
-from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.arrays import Vector
-    from lownoise.certificate import Certificate
     from lownoise.mechanisms import OrderedMechanism, ResidualMechanism
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget, Ledger
@@ -35,13 +31,12 @@ if TYPE_CHECKING:
     from lownoise.solvers.residual import ResidualSolution
     from lownoise.tables import TableRelease
     from lownoise.tables.terms import Cell
-    from lownoise.terms import Cost
     from lownoise.workloads import Marginals
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class TablePlan:
+class TablePlan(AbstractPlan):
     """What a release of marginals will be: its noise, its error, its proof and its cost.
 
     Made by `plan`; `terms` holds everything, and `status` says how the search for the least noise
@@ -50,37 +45,6 @@ class TablePlan:
 
     terms: TableTerms
     status: str = "read from a file"
-
-    @property
-    def error(self) -> float:
-        """(E‖√weight·error‖_p²)^{1/2} over all answers of all marginals, in rows.
-
-        An answer is a cell, or a count along the ordered attributes of a marginal.
-
-        Exact at p = 2, where it is √(Σ weight × variance of a cell); a stated upper bound
-        otherwise.
-        """
-        return self.terms.error
-
-    @property
-    def objective(self) -> float:
-        """‖√weight × standard deviation‖_p over all answers of all marginals."""
-        return self.terms.objective
-
-    @property
-    def certificate(self) -> Certificate:
-        """Bounds on the least `objective` of any Gaussian noise within the budget."""
-        return self.terms.certificate
-
-    @property
-    def lower_bound(self) -> float:
-        """What no unbiased mechanism with this plan's ρ has an error below, on any dataset."""
-        return self.terms.lower_bound
-
-    @property
-    def cost(self) -> Cost:
-        """What the release reveals, from the final noise, rounded up."""
-        return self.terms.cost
 
     def standard_deviation(self, *names: str, answers: bool = False) -> float | Vector:
         """Return the standard deviation of the noise of each cell of a marginal, in rows.
@@ -133,15 +97,6 @@ class TablePlan:
         """
         return execute(self.terms, table, ledger, entropy=SystemEntropy(), path=path)
 
-    def verify(self) -> Verification:
-        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
-        return verify(self.to_json())
-
-    def to_json(self) -> str:
-        """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
-        content = {"terms": terms_to_dict(self.terms), "derived": derived(self.terms)}
-        return codec.dump("plan", content)
-
     @classmethod
     def from_json(cls, text: str) -> TablePlan:
         """Return the plan that `to_json` wrote.
@@ -151,32 +106,10 @@ class TablePlan:
         """
         return codec.guarded(lambda: cls(terms_from_dict(codec.load("plan", text)["terms"])))
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write `to_json` to a file, all of it or nothing.
-
-        Raises:
-            FileError: where it cannot be written.
-        """
-        codec.write(Path(path), self.to_json())
-
 
 def plan_marginals(question: Marginals, request: Request) -> TablePlan:
     """Return the plan for marginals."""
-    relation = request.relation
-    if not isinstance(relation, str) or relation not in RELATIONS:
-        said = repr(relation) if isinstance(relation, str) else type(relation).__name__
-        raise PlanError(f"relation={said} is unknown for marginals; give {' or '.join(RELATIONS)}")
-    if request.weights is not None or request.count_share is not None:
-        raise PlanError(
-            "weights and count_share are for means; give ln.Marginals(…, weights=[…]) instead",
-        )
-    size = checked_size(request.size, relation)
-    if size is not None and question.drops:
-        name = next(a.name for a in question.attributes if a.outside is None)
-        raise PlanError(
-            f'outside="drop" of {name!r} would change the public size; give ln.Marginals(…, '
-            'outside="extra"), or a category that stands in',
-        )
+    relation, size = checked_counting(request, "Marginals", drops=question.drops)
     order, parameter = checked_order(request.order), gaussian_parameter(request.budget)
     rtol, progress = checked_rtol(request.rtol), request.progress
     if question.ordered:

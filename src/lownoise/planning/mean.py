@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -15,11 +14,11 @@ from lownoise.arrays import frozen, vector
 from lownoise.bodies import SymmetricBox
 from lownoise.coordinates import check_change, coordinates, still_body, summed_body
 from lownoise.domains import AbstractDomain
-from lownoise.domains.encoding import oracle_of
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.mechanisms import gaussian_mechanism
 from lownoise.neighbours import RELATIONS, Change
+from lownoise.planning.abstract import AbstractPlan
 from lownoise.planning.request import COUNT_SHARE, checked_size
 from lownoise.privacy import gaussian_parameter
 from lownoise.release import Release, execute
@@ -27,15 +26,11 @@ from lownoise.shapes import DenseShape
 from lownoise.solvers import solve
 from lownoise.solvers.box import weight_for_share
 from lownoise.terms import Terms
-from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from numpy.typing import ArrayLike
 
     from lownoise.arrays import Vector
-    from lownoise.certificate import Certificate
     from lownoise.coordinates import Coordinates
     from lownoise.domains import AbstractKnownDomain
     from lownoise.neighbours import Relation
@@ -43,7 +38,6 @@ if TYPE_CHECKING:
     from lownoise.privacy import Ledger
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Solution
-    from lownoise.terms import Cost
     from lownoise.workloads import Mean
 
 _LEAST_WEIGHT = 1e-100
@@ -51,7 +45,7 @@ _LEAST_WEIGHT = 1e-100
 
 @final
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(AbstractPlan):
     """What a release will be: its noise, its error, its proof and its cost.
 
     Made by `plan`; `terms` holds everything, the properties below are what people ask for, and
@@ -67,16 +61,6 @@ class Plan:
         return self.terms.names
 
     @property
-    def error(self) -> float:
-        """(E‖error‖_p²)^{1/2} of the answers: exact at p = 2, a stated upper bound otherwise."""
-        return self.terms.error
-
-    @property
-    def objective(self) -> float:
-        """√tr_{p/2}(covariance) = ‖standard deviations‖_p."""
-        return self.terms.objective
-
-    @property
     def standard_deviation(self) -> Vector:
         """The standard deviation of each answer's noise, in its unit, shape (m,)."""
         return self.terms.standard_deviation
@@ -85,21 +69,6 @@ class Plan:
     def covariance(self) -> Vector:
         """The covariance of the answers, shape (m, m), formed on request."""
         return self.terms.covariance
-
-    @property
-    def certificate(self) -> Certificate:
-        """Bounds on the least weighted objective of any Gaussian noise within the budget."""
-        return self.terms.certificate
-
-    @property
-    def lower_bound(self) -> float:
-        """What no unbiased mechanism with this plan's ρ has an error below, on any dataset."""
-        return self.terms.lower_bound
-
-    @property
-    def cost(self) -> Cost:
-        """What the release reveals, from the final noise, rounded up."""
-        return self.terms.cost
 
     def release(self, table: Any, ledger: Ledger | None = None) -> Release:  # noqa: ANN401
         """Read the table, add the noise, and return the answers.
@@ -115,15 +84,6 @@ class Plan:
             EngineError: where reading its rows failed; then the spend stays reserved.
         """
         return execute(self.terms, table, ledger, entropy=SystemEntropy())
-
-    def verify(self) -> Verification:
-        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
-        return verify(self.to_json(), domain=oracle_of(self.terms.question.domain))
-
-    def to_json(self) -> str:
-        """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
-        content = {"terms": codec.terms_to_dict(self.terms), "derived": codec.derived(self.terms)}
-        return codec.dump("plan", content)
 
     @classmethod
     def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> Plan:
@@ -141,14 +101,6 @@ class Plan:
             return cls(codec.terms_from_dict(codec.load("plan", text)["terms"], domain))
 
         return codec.guarded(read)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write `to_json` to a file, all of it or nothing.
-
-        Raises:
-            FileError: where it cannot be written.
-        """
-        codec.write(Path(path), self.to_json())
 
 
 def plan_mean(question: Mean, request: Request) -> Plan:

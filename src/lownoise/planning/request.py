@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.neighbours import RELATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.domains import AbstractDomain
-    from lownoise.neighbours import Relation
+    from lownoise.neighbours import Relation, Word
     from lownoise.privacy import Budget
     from lownoise.solvers import Progress
 
@@ -37,6 +38,36 @@ class Request:
     count_share: float | None
     rtol: float
     progress: Callable[[Progress], None] | None
+
+
+def checked_counting(request: Request, kind: str, *, drops: bool) -> tuple[Word, int | None]:
+    """Return the relation and the public number of records of a question that counts records.
+
+    Args:
+        request: what was asked.
+        kind: what the question is called.
+        drops: whether it may leave rows out.
+
+    Raises:
+        PlanError: where they do not fit it, or an argument is one for means.
+    """
+    given = request.relation
+    relation = next((w for w in RELATIONS if isinstance(given, str) and given == w), None)
+    if relation is None:
+        said = repr(given) if isinstance(given, str) else type(given).__name__
+        raise PlanError(f"relation={said} is unknown for {kind}; give {' or '.join(RELATIONS)}")
+    if request.weights is not None or request.count_share is not None:
+        raise PlanError(
+            f"weights and count_share are for means; ln.{kind} counts records: leave them out, or "
+            "give the question weights where it takes them",
+        )
+    size = checked_size(request.size, relation)
+    if size is not None and drops:
+        raise PlanError(
+            f'outside="drop" of ln.{kind} would change the public size; name what stands in for '
+            "other values",
+        )
+    return relation, size
 
 
 def checked_size(size: int | None, relation: Relation) -> int | None:

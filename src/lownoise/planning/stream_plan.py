@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from lownoise.domains import AbstractKnownDomain
     from lownoise.neighbours import Relation
     from lownoise.privacy import Budget, Ledger
+    from lownoise.promises import Cost
     from lownoise.streams import Stream, StreamTerms
-    from lownoise.terms import Cost
     from lownoise.workloads import AbstractStreamWorkload
 
 

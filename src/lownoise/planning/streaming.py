@@ -142,14 +142,14 @@ def plan_stream(
     Raises:
         PlanError, QuestionError, DomainError: as `stream`.
     """
-    asked, relation, error = request.workload, request.relation, request.error
+    asked, neighbour, error = request.workload, request.relation, request.error
     choice = Choice(error=error, memory=request.memory, progress=progress)
     name, reason = _chosen(asked, request.strategy, choice)
-    question, chosen = _question(request.domain, relation)
+    question, chosen = _question(request.domain, neighbour)
     parameter = gaussian_parameter(request.budget)
-    if isinstance(relation, Change):
-        check_change(relation, question.domain, chosen)
-    body, halved = round_changes(question, chosen, relation)
+    if isinstance(neighbour, Change):
+        check_change(neighbour, question.domain, chosen)
+    body, halved = round_changes(question, chosen, neighbour)
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
     pair = made.pair
@@ -160,7 +160,7 @@ def plan_stream(
         np.abs(question.domain.upper - question.center),
         np.abs(question.domain.lower - question.center),
     )[chosen.pivots]
-    if isinstance(relation, Change):
+    if isinstance(neighbour, Change):
         shape = thickened(shape, extent, 1, parameter)
     thin, wide = shape.spread()
     step = steps_of(asked, extent, thin, wide, pair)
@@ -179,7 +179,7 @@ def plan_stream(
         body_dual=space.claim.dual,
         halved=halved,
         mechanism=stream_mechanism(
-            asked, coding, relation, pair, shape.scaled(1 / step), parameter
+            asked, coding, neighbour, pair, shape.scaled(1 / step), parameter
         ),
     )
     return StreamPlan(terms, request)

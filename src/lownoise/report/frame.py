@@ -10,12 +10,7 @@ from lownoise.report import numbers, sentences
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from lownoise.release import Release
-    from lownoise.tables import TableRelease, TableTerms
-    from lownoise.terms import Terms
-
-    AnyTerms = Terms | TableTerms
-    AnyRelease = Release | TableRelease
+    from lownoise.report.sentences import AnyRelease, AnyTerms
 
 
 def template(name: str) -> Template:
@@ -95,7 +90,7 @@ def _certificate(terms: AnyTerms) -> list[tuple[str, str]]:
 
 def _cost(terms: AnyTerms) -> list[tuple[str, str, str]]:
     spent = terms.cost
-    pair = f"({numbers.shortest(spent.epsilon)}, {numbers.at_most(spent.delta, 3)})"
+    pair = f"({sentences.epsilon(terms)}, {numbers.at_most(spent.delta, 3)})"
     return [
         ("μ-GDP", numbers.at_most(spent.mu), "The whole trade-off of one Gaussian release."),
         ("ρ-zCDP", numbers.at_most(spent.rho), "Adds up over releases; ρ = μ²/2."),

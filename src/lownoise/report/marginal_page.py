@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.report import numbers, said, sentences
 from lownoise.report.cells import cell_rows, first_marginal
+from lownoise.report.declared import attribute_row
 from lownoise.report.frame import made, making, rendered
 from lownoise.report.heatmap import heatmap
 from lownoise.report.names import shown
@@ -18,12 +19,10 @@ if TYPE_CHECKING:
 
     from lownoise.report.spread import Spread, Totals
     from lownoise.tables import TableRelease, TableTerms
-    from lownoise.workloads import Attribute
 
 _LEVEL = 0.95
 _MOST_KINDS = 40
 _MOST_CELLS = 1000
-_MOST_LABELS = 200  # letters
 
 
 def page(terms: TableTerms, release: TableRelease | None, marginal: Sequence[str] | None) -> str:
@@ -64,7 +63,7 @@ def page(terms: TableTerms, release: TableRelease | None, marginal: Sequence[str
             ("Noise", "Gaussian, independent on residual spaces, rounded to a grid"),
             *made(release),
         ],
-        attributes=[_attribute(a) for a in terms.question.attributes],
+        attributes=[attribute_row(a) for a in terms.question.attributes],
     )
 
 
@@ -120,21 +119,3 @@ def _comparison(over: dict[str, Totals]) -> list[tuple[str, ...]]:
         cells = (numbers.significant(own.typical), numbers.significant(own.largest))
         rows.append((name, f"{numbers.significant(variance_ratio(over, kind))}×", *cells))
     return rows
-
-
-def _attribute(attribute: Attribute) -> tuple[str, str, str, str]:
-    """Return name, number of cells, categories, and where other values go."""
-    if attribute.labels is None:
-        listed = f"0 to {attribute.categories - 1:,}"
-    else:
-        labels = [shown(attribute.label(k)) for k in range(min(attribute.categories, 50))]
-        listed = ", ".join(labels)
-        if len(listed) > _MOST_LABELS or attribute.categories > len(labels):
-            listed = f"{listed[:_MOST_LABELS]}…"
-    if attribute.outside is None:
-        outside = "row left out"
-    elif attribute.outside == attribute.categories:
-        outside = "a cell of their own"
-    else:
-        outside = f"counted as {shown(attribute.label(attribute.outside))}"
-    return shown(attribute.name), f"{attribute.size:,}", listed, outside

@@ -11,6 +11,7 @@ import numpy as np
 
 from lownoise.domains import Points
 from lownoise.errors import PlanError
+from lownoise.linear import LinearTerms
 from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP
 from lownoise.report import numbers
@@ -18,10 +19,16 @@ from lownoise.report.names import shown
 from lownoise.report.ratios import variance_ratio
 from lownoise.tables import TableTerms
 from lownoise.terms import Terms
+from lownoise.workloads import Parity
 
 if TYPE_CHECKING:
+    from lownoise.linear import LinearRelease
     from lownoise.release import Release
     from lownoise.tables import TableRelease
+
+    AnyRelease = Release | TableRelease | LinearRelease
+
+AnyTerms = Terms | TableTerms | LinearTerms
 
 INTERVALS = (
     "Each interval covers the table’s exact answer with chance {level} over the noise. It says "
@@ -33,7 +40,7 @@ _SMALL = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
 
 
 @singledispatch
-def asked(terms: Terms | TableTerms) -> str:
+def asked(terms: AnyTerms) -> str:
     """Return what the answers are: "4 means"."""
     raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
@@ -55,7 +62,20 @@ def _(terms: TableTerms) -> str:
     )
 
 
-def headline(terms: Terms | TableTerms, release: Release | TableRelease | None) -> str:
+@asked.register
+def _(terms: LinearTerms) -> str:
+    question, count = terms.question, terms.question.count
+    if isinstance(question, Parity):
+        bits = len(question.attributes)
+        return f"{count:,} parit{'ies' if count != 1 else 'y'} of {bits:,} bit{'s' * (bits != 1)}"
+    records = question.universe.size
+    return (
+        f"{count:,} linear quer{'ies' if count != 1 else 'y'} over {records:,} kind"
+        f"{'s' * (records != 1)} of record"
+    )
+
+
+def headline(terms: AnyTerms, release: AnyRelease | None) -> str:
     """Return the one sentence of a plan or a release."""
     rows = "" if terms.size is None else f"{terms.size:,} row{'s' * (terms.size != 1)}"
     if release is None:
@@ -67,7 +87,7 @@ def headline(terms: Terms | TableTerms, release: Release | TableRelease | None) 
 
 
 @singledispatch
-def measure(terms: Terms | TableTerms, *, plain: bool = False) -> str:
+def measure(terms: AnyTerms, *, plain: bool = False) -> str:
     """Return what the plan makes small, or the same with all weights one where `plain`."""
     raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
@@ -93,8 +113,19 @@ def _(terms: TableTerms, *, plain: bool = False) -> str:
     return f"order-{terms.order:g} norm of the {weighted}standard deviations of all cells"
 
 
+@measure.register
+def _(terms: LinearTerms, *, plain: bool = False) -> str:
+    even = bool(np.all(terms.question.weights == 1))
+    weighted = "" if plain or even else "weighted "
+    if terms.order == 2:  # noqa: PLR2004
+        return f"root of the total {weighted}variance of all answers"
+    if math.isinf(terms.order):
+        return f"largest {weighted}standard deviation of an answer"
+    return f"order-{terms.order:g} norm of the {weighted}standard deviations of all answers"
+
+
 @singledispatch
-def weight(terms: Terms | TableTerms) -> str:
+def weight(terms: AnyTerms) -> str:
     """Return how weights count in `measure`, "" where nothing is weighted."""
     raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
@@ -119,9 +150,19 @@ def _(terms: TableTerms) -> str:
     return f"A unit of variance in a cell counts {spread} times, by its marginal."
 
 
-def relation(terms: Terms | TableTerms) -> str:
+@weight.register
+def _(terms: LinearTerms) -> str:
+    given = np.square(terms.question.weights)
+    if np.all(given == 1):
+        return ""
+    low, high = (numbers.significant(float(w)) for w in (given.min(), given.max()))
+    spread = low if low == high else f"{low} to {high}"
+    return f"A unit of variance in an answer counts {spread} times, by its degree."
+
+
+def relation(terms: AnyTerms) -> str:
     """Return what a neighbour is: a word, or how far a body of changes reaches in each column."""
-    if isinstance(terms, TableTerms) or not isinstance(terms.relation, Change):
+    if not isinstance(terms, Terms) or not isinstance(terms.relation, Change):
         return str(terms.relation)
     columns = terms.question.columns
     every = np.arange(len(columns))
@@ -134,7 +175,7 @@ def relation(terms: Terms | TableTerms) -> str:
     return f"a given body of changes, up to {', '.join(few)}{rest}"
 
 
-def gap(terms: Terms | TableTerms) -> str:
+def gap(terms: AnyTerms) -> str:
     """Return the certificate's gap as a word or a number."""
     found = terms.certificate.gap
     if found == 0:
@@ -144,14 +185,34 @@ def gap(terms: Terms | TableTerms) -> str:
     return f"at most {numbers.at_most(100 * found, 2)}%"
 
 
-def error(terms: Terms | TableTerms) -> str:
+def error(terms: AnyTerms) -> str:
     """Return the error, with "at most" where it is a bound."""
-    answers = terms.question.cells if isinstance(terms, TableTerms) else len(terms.names)
-    exact = terms.order == 2 or answers == 1  # noqa: PLR2004
+    exact = terms.order == 2 or _answers(terms) == 1  # noqa: PLR2004
     return numbers.significant(terms.error) if exact else f"at most {numbers.at_most(terms.error)}"
 
 
-def certificate(terms: Terms | TableTerms) -> str:
+@singledispatch
+def _answers(terms: object) -> int:
+    """Return how many answers there are."""
+    raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
+
+
+@_answers.register
+def _(terms: Terms) -> int:
+    return len(terms.names)
+
+
+@_answers.register
+def _(terms: TableTerms) -> int:
+    return terms.question.cells
+
+
+@_answers.register
+def _(terms: LinearTerms) -> int:
+    return terms.question.count
+
+
+def certificate(terms: AnyTerms) -> str:
     """Return how close to least the noise is."""
     found = terms.certificate
     if found.upper == 0:
@@ -169,7 +230,7 @@ def certificate(terms: Terms | TableTerms) -> str:
     )
 
 
-def lower_bound(terms: Terms | TableTerms) -> str:
+def lower_bound(terms: AnyTerms) -> str:
     """Return what no unbiased mechanism can beat, and how far this one is from it."""
     if terms.error == 0:
         return "The answers have no error, so there is nothing to compare."
@@ -186,7 +247,7 @@ def lower_bound(terms: Terms | TableTerms) -> str:
     )
 
 
-def cost(terms: Terms | TableTerms) -> str:
+def cost(terms: AnyTerms) -> str:
     """Return the cost in its three currencies, each rounded up."""
     spent = terms.cost
     return (
@@ -195,7 +256,7 @@ def cost(terms: Terms | TableTerms) -> str:
     )
 
 
-def ledger(release: Release | TableRelease) -> str:
+def ledger(release: AnyRelease) -> str:
     """Return where the cost was booked, or the warning that it was not."""
     if release.spend is None:
         return (
@@ -244,7 +305,7 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def epsilon(terms: Terms | TableTerms) -> str:
+def epsilon(terms: AnyTerms) -> str:
     """Return ε of the cost: as the budget has it, or four digits, rounded up."""
     asked = isinstance(terms.budget, ApproxDP)
     return numbers.shortest(terms.cost.epsilon) if asked else numbers.at_most(terms.cost.epsilon)

@@ -7,8 +7,17 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from lownoise.errors import PlanError
+from lownoise.linear import LinearRelease, LinearTerms
 from lownoise.release import Release
-from lownoise.report import marginal_page, marginal_text, page, streams, text
+from lownoise.report import (
+    linear_page,
+    linear_text,
+    marginal_page,
+    marginal_text,
+    page,
+    streams,
+    text,
+)
 from lownoise.streams import StreamTerms
 from lownoise.tables import TableRelease, TableTerms
 from lownoise.terms import Terms
@@ -20,17 +29,25 @@ if TYPE_CHECKING:
 
 
 @singledispatch
-def html(subject: object, *, marginal: Sequence[str] | None = None) -> str:
+def html(
+    subject: object,
+    *,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> str:
     """Return the page of a release, or of the terms of a plan; the same subject, the same page.
 
     Args:
-        subject: a `Release` or `TableRelease`, or `plan.terms`.
+        subject: a release, or `plan.terms`.
         marginal: of a `TableRelease`, the names of the attributes whose marginal is shown with its
             intervals; the first one-way marginal by default.
+        answers: of a `LinearRelease`, the places of the answers that are shown with their
+            intervals, as in `release.estimate`; the first ones by default.
 
     Raises:
         PlanError: for anything else.
-        QuestionError: where the marginal does not follow from what was released.
+        QuestionError: where the marginal does not follow from what was released, or there is no
+            such answer.
 
     >>> import lownoise as ln
     >>> plan = ln.plan(ln.Mean(["age"], ln.Box([0], [100])), budget=ln.zcdp(0.5),
@@ -43,19 +60,35 @@ def html(subject: object, *, marginal: Sequence[str] | None = None) -> str:
 
 @html.register(Release)
 @html.register(Terms)
-def _(subject: Release | Terms, *, marginal: Sequence[str] | None = None) -> str:
-    _no_choice(marginal)
+def _(
+    subject: Release | Terms,
+    *,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> str:
+    _no_choice(marginal, answers)
     return page.page(subject)
 
 
 @html.register(TableTerms)
-def _(subject: TableTerms, *, marginal: Sequence[str] | None = None) -> str:
-    _no_choice(marginal)
+def _(
+    subject: TableTerms,
+    *,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> str:
+    _no_choice(marginal, answers)
     return marginal_page.page(subject, None, None)
 
 
 @html.register(TableRelease)
-def _(subject: TableRelease, *, marginal: Sequence[str] | None = None) -> str:
+def _(
+    subject: TableRelease,
+    *,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> str:
+    _no_choice(None, answers)
     return marginal_page.page(subject.terms, subject, marginal)
 
 
@@ -66,9 +99,33 @@ def _(subject: StreamTerms, **chosen: object) -> str:
     return streams.page(subject)
 
 
-def _no_choice(marginal: Sequence[str] | None) -> None:
+@html.register(LinearTerms)
+def _(
+    subject: LinearTerms,
+    *,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> str:
+    _no_choice(marginal, answers)
+    return linear_page.page(subject, None, None)
+
+
+@html.register(LinearRelease)
+def _(
+    subject: LinearRelease,
+    *,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> str:
+    _no_choice(marginal, None)
+    return linear_page.page(subject.terms, subject, answers)
+
+
+def _no_choice(marginal: Sequence[str] | None, answers: Sequence[int] | None) -> None:
     if marginal is not None:
         raise PlanError(f"marginal={tuple(marginal)} is for a release of marginals; leave it out")
+    if answers is not None:
+        raise PlanError(f"answers={list(answers)} is for a release of linear queries; leave it out")
 
 
 @singledispatch
@@ -89,7 +146,7 @@ def release_table(release: object, level: float = 0.95) -> RenderableType:
     """Return the answers with their intervals, then what was promised and who paid.
 
     Args:
-        release: a `Release` or a `TableRelease`.
+        release: of any plan.
         level: the chance with which each interval covers.
 
     Raises:
@@ -103,3 +160,5 @@ plan_table.register(TableTerms, marginal_text.plan_table)
 plan_table.register(StreamTerms, streams.plan_table)
 release_table.register(Release, text.release_table)
 release_table.register(TableRelease, marginal_text.release_table)
+plan_table.register(LinearTerms, linear_text.plan_table)
+release_table.register(LinearRelease, linear_text.release_table)

@@ -208,6 +208,15 @@ class PairVertices(AbstractVertices):
         n = len(self._points)
         return found[~np.isin(found[:, 0] * n + found[:, 1], known[:, 0] * n + known[:, 1])]
 
+    def spread(self, wanted: int) -> Integers:
+        """Return about `wanted` points: the farthest out, extreme ones, and every so many."""
+        inverse, middle = _whitening(self._points, moves=True)
+        distance = _norms(self._points, inverse, middle)
+        half = min(wanted // 2, distance.size)
+        far = np.argpartition(-distance, half - 1)[:half]
+        even = np.arange(0, distance.size, max(distance.size // half, 1))
+        return np.union1d(np.union1d(far, even), self.first(wanted // 8 + 2 * self.dimension))
+
     def first(self, wanted: int) -> Integers:
         """Return pairs that are extreme along many directions."""
         n = len(self._points)
@@ -248,9 +257,14 @@ def _carried(
     if bounds is None or last is None:
         return None
     before, old_mean = last
-    factor = float(np.linalg.norm(np.linalg.solve(before.T, inverse.T).T, 2))
     shift = float(np.linalg.norm(inverse @ (old_mean - mean)))
-    return (factor * bounds + shift) * (1 + _GRAIN)
+    return carried(bounds, before, inverse) + shift * (1 + _GRAIN)
+
+
+def carried(bounds: Vector, before: Vector, inverse: Vector) -> Vector:
+    """Return what bounds on distances under the map `before` say of those under `inverse`."""
+    factor = float(np.linalg.norm(np.linalg.solve(before.T, inverse.T).T, 2))
+    return np.asarray(factor * bounds * (1 + _GRAIN))
 
 
 def _weigh(points: Vector, inverse: Vector, *, moves: bool) -> Vector:

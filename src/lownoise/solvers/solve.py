@@ -35,6 +35,7 @@ from lownoise.frames import find_frame
 from lownoise.shapes import DenseShape, DiagonalShape
 from lownoise.solvers.box import least_shape
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress, generate
+from lownoise.solvers.growing import MANY, generate_growing
 from lownoise.solvers.image_solution import image_solution
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.oracle import OracleVertices
@@ -154,6 +155,10 @@ def _(
     pairs = isinstance(body, PointDifferences)
     outcome = equal_weights(problem, coordinates, pairs=pairs, rtol=rtol)
     kind = ProductDual if pairs and outcome is not None else PointDual
+    if outcome is None and pairs and len(coordinates) > MANY:
+        outcome = generate_growing(
+            problem, coordinates, rtol=rtol, progress=in_unit(progress, unit)
+        )
     if outcome is None:
         outcome = generate(problem, vertices, rtol=rtol, progress=in_unit(progress, unit))
     center = np.zeros(body.dimension)

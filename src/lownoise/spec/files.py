@@ -11,6 +11,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from lownoise.errors import SpecError
 from lownoise.listed import read_points
 from lownoise.privacy import Budget, Ledger, approx_dp, gaussian_dp, zcdp
+from lownoise.spec.linear import ParitySpec, QueriesSpec
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
 from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
 from lownoise.spec.model import Strict, checked, mistaken, read_toml
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.domains import AbstractDomain
-    from lownoise.planning import Plan, StreamPlan, TablePlan
+    from lownoise.planning import LinearPlan, Plan, StreamPlan, TablePlan
     from lownoise.solvers import Progress
 
-Question = MeanSpec | MarginalsSpec | StreamSpec
+Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec
 
 _KINDS: dict[str, type[Question]] = {
     "mean": MeanSpec,
     "marginals": MarginalsSpec,
+    "queries": QueriesSpec,
+    "parity": ParitySpec,
     "stream": StreamSpec,
 }
 
@@ -90,7 +93,7 @@ class Spec(Strict):
 
     def plan(
         self, progress: Callable[[Progress], None] | None = None
-    ) -> Plan | TablePlan | StreamPlan:
+    ) -> Plan | TablePlan | LinearPlan | StreamPlan:
         """Return the plan; no data are read.
 
         Args:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FOLDER = "folder"
 
 
-def _attributes(given: object, info: ValidationInfo) -> dict[str, Any]:
+def declared_attributes(given: object, info: ValidationInfo) -> dict[str, Any]:
     """Return names and categories, from a table or from a JSON file beside the specification.
 
     Raises every mistake in them, each with its path.
@@ -74,7 +74,7 @@ class MarginalsSpec(AskedSpec):
     """Which marginals are counted, of which attributes."""
 
     kind: Literal["marginals"]
-    attributes: Annotated[dict[str, Any], PlainValidator(_attributes)]
+    attributes: Annotated[dict[str, Any], PlainValidator(declared_attributes)]
     outside: Literal["drop", "extra"] | dict[str, str | int | float] = Field(
         default="drop", validate_default=True
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lownoise.arrays import vector
 from lownoise.encoding import expect
 from lownoise.errors import FileError
 from lownoise.packing import packed, unpacked
@@ -23,11 +24,11 @@ from lownoise.workloads.streams import Decayed, LowerTriangular, Prefix, Sliding
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lownoise.arrays import Vector
     from lownoise.streams.pairs import AbstractPair
     from lownoise.workloads import AbstractStreamWorkload
 
 _MOST_KEPT = 1 << 26  # rounds of a pair that keeps numbers for each of them
-_NORMALIZED = ("noise", "strategy", "lengths")
 _RECURSIVE = ("gaps", "weights", "answer_gaps", "answer_weights")
 
 
@@ -99,7 +100,10 @@ def _(pair: ToeplitzPair) -> dict[str, Any]:
 
 @pair_to_dict.register(NormalizedPair)
 def _(pair: NormalizedPair) -> dict[str, Any]:
-    return {"kind": "normalized", **{name: packed(getattr(pair, name)) for name in _NORMALIZED}}
+    one = np.array_equal(pair.noise, pair.strategy)
+    own = {} if one else {"strategy": packed(pair.strategy)}
+    lengths = packed(pair.lengths)
+    return {"kind": "normalized", "noise": packed(pair.noise), **own, "lengths": lengths}
 
 
 @pair_to_dict.register(DensePair)
@@ -114,14 +118,18 @@ def _(pair: TreePair) -> dict[str, Any]:
 
 @pair_to_dict.register(RecursivePair)
 def _(pair: RecursivePair) -> dict[str, Any]:
-    return {"kind": "recursive", **{name: packed(getattr(pair, name)) for name in _RECURSIVE}}
+    return {"kind": "recursive", **{name: getattr(pair, name).tolist() for name in _RECURSIVE}}
 
 
 def _toeplitz(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
+    return ToeplitzPair(workload, *_columns(fields))
+
+
+def _columns(fields: dict[str, Any]) -> tuple[Vector, Vector]:
     noise = unpacked(fields["noise"], "pair.noise", 1)
     if "strategy" not in fields:  # both factors are one matrix
-        return ToeplitzPair(workload, noise, noise)
-    return ToeplitzPair(workload, noise, unpacked(fields["strategy"], "pair.strategy", 1))
+        return noise, noise
+    return noise, unpacked(fields["strategy"], "pair.strategy", 1)
 
 
 def _dense(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
@@ -130,8 +138,8 @@ def _dense(fields: dict[str, Any], workload: AbstractStreamWorkload) -> Abstract
 
 
 def _normalized(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
-    own = [unpacked(fields[name], f"pair.{name}", 1) for name in _NORMALIZED]
-    return NormalizedPair(_running(workload), *own)
+    lengths = unpacked(fields["lengths"], "pair.lengths", 1)
+    return NormalizedPair(_running(workload), *_columns(fields), lengths)
 
 
 def _tree(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
@@ -141,7 +149,8 @@ def _tree(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractP
 def _recursive(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
     if not isinstance(workload, (Prefix, Decayed)):
         raise FileError("pair.kind='recursive' is for running sums, and sums that forget")
-    return RecursivePair(workload, *(unpacked(fields[n], f"pair.{n}", 1) for n in _RECURSIVE))
+    own = (vector(fields[name], field=f"pair.{name}", error=FileError) for name in _RECURSIVE)
+    return RecursivePair(workload, *own)
 
 
 def _running(workload: AbstractStreamWorkload) -> Prefix:

@@ -150,6 +150,8 @@ def noise_from(mechanism: StreamMechanism, state: dict[str, Any], first: int) ->
 
 
 def _is_noise(values: object, coordinates: int) -> bool:
-    if not isinstance(values, np.ndarray) or values.dtype != np.int64:
-        return False
-    return bool(values.shape[1:] == (coordinates,))
+    return (
+        isinstance(values, np.ndarray)
+        and values.dtype == np.int64
+        and values.shape[1:] == (coordinates,)
+    )

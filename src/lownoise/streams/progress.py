@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise import codec
+from lownoise.answers import Spend
 from lownoise.errors import FileError
 from lownoise.packing import packed, unpacked, unpacked_integers
-from lownoise.release import Spend
 from lownoise.streams.codec import terms_from_dict, terms_to_dict
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lownoise.answers import Spend
 from lownoise.errors import FileError, LedgerError, PlanError
-from lownoise.release import Spend
 from lownoise.streams.answers import answers_of
 from lownoise.streams.noise import KeptNoise, noise_of
 from lownoise.streams.progress import Progress

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from lownoise.answers import Spend
     from lownoise.arrays import Integers
     from lownoise.domains import AbstractKnownDomain
-    from lownoise.release import Spend
     from lownoise.streams.terms import StreamTerms
 
 _MAGIC = b"SQLite format 3\0"

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from lownoise.answers import Spend
     from lownoise.arrays import Integers, Vector
     from lownoise.certificate import Certificate
     from lownoise.domains import AbstractKnownDomain
-    from lownoise.release import Spend
+    from lownoise.promises import Cost
     from lownoise.streams.answers import AbstractAnswers
     from lownoise.streams.encoder import Encoder
     from lownoise.streams.noise import AbstractNoise
     from lownoise.streams.terms import StreamTerms
-    from lownoise.terms import Cost
 
 
 @final

@@ -17,8 +17,9 @@ from lownoise.certificate import Certificate, lower_bound
 from lownoise.errors import PlanError
 from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP, gaussian_parameter
+from lownoise.promises import cost_of
 from lownoise.rounding import square_up
-from lownoise.terms import clamping, cost_of
+from lownoise.terms import clamping
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from lownoise.coordinates import Coordinates
     from lownoise.neighbours import Relation
     from lownoise.privacy import Budget
+    from lownoise.promises import Cost
     from lownoise.sensitivity import Body
     from lownoise.streams.mechanism import StreamMechanism
-    from lownoise.terms import Cost
     from lownoise.workloads import Mean
     from lownoise.workloads.streams import AbstractStreamWorkload
 

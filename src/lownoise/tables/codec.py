@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.certificate.residual import ResidualDual
-from lownoise.codec import order_from, promises
+from lownoise.codec import derived, order_from, promises, size_from, terms_to_dict
 from lownoise.encoding import expect, numbers
 from lownoise.errors import FileError, PlanError
 from lownoise.mechanisms import OrderedMechanism
@@ -21,17 +21,17 @@ from lownoise.residuals import marginal_orbits
 from lownoise.tables.ordered import ordered_from_dict, ordered_to_dict
 from lownoise.tables.terms import TableTerms
 from lownoise.workloads import Marginals
+from lownoise.workloads.encoding import attribute_to_dict, declared_from
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers
     from lownoise.residuals import Orbits
-    from lownoise.workloads import Attribute
 
 KIND = "marginals"
 
 
-def terms_to_dict(terms: TableTerms) -> dict[str, Any]:
-    """Return what was chosen, as JSON values."""
+@terms_to_dict.register
+def _(terms: TableTerms) -> dict[str, Any]:
     question = terms.question
     asked: dict[str, Any] = (
         {"sets": [list(chosen) for chosen in question.chosen]}
@@ -41,7 +41,7 @@ def terms_to_dict(terms: TableTerms) -> dict[str, Any]:
     return {
         "question": {
             "kind": KIND,
-            "attributes": [_attribute(a) for a in question.attributes],
+            "attributes": [attribute_to_dict(a) for a in question.attributes],
             **asked,
             "weights": question.weights.tolist(),
         },
@@ -76,27 +76,13 @@ def _(mechanism: ResidualMechanism, dual: ResidualDual) -> dict[str, Any]:
 _noise.register(OrderedMechanism, ordered_to_dict)
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
-    labels = attribute.labels
-    return {
-        "name": attribute.name,
-        "categories": attribute.categories if labels is None else list(labels),
-        "outside": attribute.outside,
-        **({"ordered": attribute.ordered} if attribute.ordered else {}),
-    }
-
-
 def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
-    """Return the terms that `terms_to_dict` described; every field is checked as if it were new."""
+    """Return the terms that a file describes; every field is checked as if it were new."""
     asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
     expect("question.kind", asked["kind"], (KIND,))
-    expect("relation", fields["relation"], ("substitute", "add_remove"))
     question = _question(asked)
-    size = fields["size"]
-    sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
-    if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
-        raise FileError(f"size={size!r} does not fit the relation")
-    if sized and question.drops:
+    size = size_from(fields)
+    if size is not None and question.drops:
         raise FileError("rows would be dropped from a table of public size")
     read = ordered_from_dict if question.ordered else _residual_from_dict
     mechanism, dual = read(question, size, noise, evidence)
@@ -137,21 +123,9 @@ def _residual_from_dict(
 
 
 def _question(asked: dict[str, Any]) -> Marginals:
-    sizes, outside, ordered = {}, {}, {}
-    for fields in asked["attributes"]:
-        name, given, cell = fields["name"], fields["categories"], fields["outside"]
-        count = given if isinstance(given, int) else len(given)
-        sizes[name] = given
-        if "ordered" in fields:
-            ordered[name] = fields["ordered"]
-        if cell is None:
-            outside[name] = "drop"
-        elif cell == count:
-            outside[name] = "extra"
-        else:
-            outside[name] = cell if isinstance(given, int) else given[cell]
-    if len(sizes) < len(asked["attributes"]):
-        raise FileError("question.attributes names one twice")
+    given = asked["attributes"]
+    sizes, outside = declared_from(given)
+    ordered = {own["name"]: own["ordered"] for own in given if "ordered" in own}
     names = list(sizes)
     if "way" in asked:
         chosen: dict[str, Any] = {"way": asked["way"]}
@@ -172,8 +146,8 @@ def _dual(evidence: dict[str, Any], orbits: Orbits) -> ResidualDual:
     return ResidualDual(cells=cells, patterns=patterns, chances=chances)
 
 
-def derived(terms: TableTerms) -> dict[str, Any]:
-    """Return what follows from the terms, for the readers of a file."""
+@derived.register
+def _(terms: TableTerms) -> dict[str, Any]:
     return {
         "marginals": [
             {"like": list(names), "count": count, "standard_deviation": deviation}

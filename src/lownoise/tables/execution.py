@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import PlanError
 from lownoise.release import charged, now, versions
 from lownoise.tables import files
 from lownoise.tables.release import TableRelease
@@ -46,8 +45,7 @@ def execute(
     from lownoise.engines.categories import read_records
 
     mechanism, question = terms.mechanism, terms.question
-    if not mechanism.event.mu <= terms.parameter:
-        raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
+    terms.check_budget()
 
     def read() -> Records:
         records = read_records(question.attributes, table)

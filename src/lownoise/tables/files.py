@@ -10,16 +10,16 @@ import errno
 import hashlib
 import os
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lownoise import codec
+from lownoise.answers import Origin
 from lownoise.errors import FileError
-from lownoise.release import Spend
-from lownoise.tables.codec import derived, terms_from_dict, terms_to_dict
+from lownoise.tables.codec import terms_from_dict
 from lownoise.tables.release import TableRelease
 
 if TYPE_CHECKING:
@@ -117,34 +117,16 @@ def _remove(folder: Path) -> None:
         folder.rmdir()
 
 
-@final
-@dataclass(frozen=True)
-class Stated:
-    """What a release's document says beside its terms."""
+def expect_integers(fields: dict[str, Any]) -> str:
+    """Return the SHA-256 that a document states of its integers.
 
-    spend: Spend | None
-    created: str
-    versions: dict[str, str]
-    sha256: str
-
-    @classmethod
-    def read(cls, fields: dict[str, Any]) -> Stated:
-        """Return it, checked.
-
-        Raises:
-            FileError: where a field is not what `seal` writes.
-        """
-        paid, versions, held = fields["spend"], fields["versions"], fields["integers"]
-        spend = None if paid is None else Spend(paid["dataset"], paid["number"])
-        texts = [fields["created"], *versions, *versions.values(), held["sha256"]]
-        if spend is not None:
-            texts.append(spend.dataset)
-            whole = isinstance(spend.number, int) and not isinstance(spend.number, bool)
-            if not whole or spend.number < 1 or len(paid) > 2:  # noqa: PLR2004
-                raise FileError("spend.number is no number of an entry")
-        if held["file"] != INTEGERS or not all(isinstance(text, str) for text in texts):
-            raise FileError("release states a field that is no text")
-        return cls(spend, fields["created"], versions, held["sha256"])
+    Raises:
+        FileError: where a field is not what `seal` writes.
+    """
+    held = fields["integers"]
+    if held["file"] != INTEGERS or not isinstance(held["sha256"], str):
+        raise FileError("release states a field that is no text")
+    return held["sha256"]
 
 
 def save(release: TableRelease, path: str | PathLike[str]) -> None:
@@ -160,14 +142,11 @@ def seal(release: TableRelease, path: str | PathLike[str]) -> None:
     Raises:
         FileError: where it cannot be written.
     """
-    spend = release.spend and {"dataset": release.spend.dataset, "number": release.spend.number}
     content = {
-        "terms": terms_to_dict(release.terms),
+        "terms": codec.terms_to_dict(release.terms),
         "integers": {"file": INTEGERS, "sha256": digest(release.integers)},
-        "spend": spend,
-        "created": release.created,
-        "versions": release.versions,
-        "derived": derived(release.terms),
+        **Origin(release.spend, release.created, release.versions).to_dict(),
+        "derived": codec.derived(release.terms),
     }
     if isinstance(release.integers, np.memmap):
         release.integers.flush()
@@ -179,8 +158,7 @@ def seal(release: TableRelease, path: str | PathLike[str]) -> None:
 
 def room_for(terms: TableTerms) -> int:
     """Return at least the bytes of a release's document: a disk that fills later loses nothing."""
-    content = {"terms": terms_to_dict(terms), "derived": derived(terms)}
-    return len(codec.dump("release", content).encode()) + _SLACK
+    return len(codec.plan_document(terms).encode()) + _SLACK
 
 
 def digest(integers: Integers) -> str:
@@ -213,9 +191,9 @@ def load(path: str | PathLike[str]) -> TableRelease:
 
     def read() -> TableRelease:
         fields = codec.load("release", text)
-        terms, stated = terms_from_dict(fields["terms"]), Stated.read(fields)
+        terms, origin = terms_from_dict(fields["terms"]), Origin.from_dict(fields)
         integers = _integers(Path(path), terms.mechanism.length)
-        if digest(integers) != stated.sha256:
+        if digest(integers) != expect_integers(fields):
             raise FileError(
                 f"folder={Path(path)} has other integers than were released; "
                 "restore integers.npy from a copy",
@@ -223,9 +201,9 @@ def load(path: str | PathLike[str]) -> TableRelease:
         return TableRelease(
             terms=terms,
             integers=integers,
-            spend=stated.spend,
-            created=stated.created,
-            versions=stated.versions,
+            spend=origin.spend,
+            created=origin.created,
+            versions=origin.versions,
         )
 
     return codec.guarded(read)

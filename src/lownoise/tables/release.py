@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
 
+    from lownoise.answers import Spend
     from lownoise.arrays import Integers, Vector
-    from lownoise.release import Spend
     from lownoise.tables.terms import Cell, TableTerms
 
 _AT_ONCE = 1 << 16  # cells that are put together at once, in the cache

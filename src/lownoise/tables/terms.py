@@ -12,24 +12,22 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import Certificate
 from lownoise.certificate.norms import SLACK, order_norm
 from lownoise.certificate.ordered import OrderedDual, ordered_lower_bound
 from lownoise.certificate.residual import ResidualDual, residual_lower_bound
 from lownoise.errors import PlanError, QuestionError
 from lownoise.mechanisms import OrderedMechanism, ResidualMechanism
-from lownoise.privacy import ApproxDP, Budget, gaussian_parameter
+from lownoise.promises import AbstractTerms, binding, error_bound, unbiased_bound
 from lownoise.residuals import marginal_orbits
-from lownoise.rounding import square_up
 from lownoise.tables.round_noise import cells_an_answer, squared_change
-from lownoise.terms import Cost, cost_of, error_bound
 from lownoise.workloads.ordered import answer_count, answer_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.arrays import Vector
+    from lownoise.privacy import Budget
     from lownoise.residuals import Orbits
     from lownoise.workloads import Marginals
 
@@ -39,7 +37,7 @@ Cell = tuple["Sequence[str]", "Sequence[int]"]
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TableTerms:
+class TableTerms(AbstractTerms):
     """The terms of a release of marginals.
 
     Args:
@@ -62,19 +60,9 @@ class TableTerms:
         return self.mechanism.relation
 
     @property
-    def size(self) -> int | None:
-        """The public number of records, None under `add_remove`."""
-        return self.mechanism.size
-
-    @property
     def orbits(self) -> Orbits:
         """The marginals up to the exchange of attributes: their unordered parts."""
         return self.mechanism.orbits
-
-    @cached_property
-    def parameter(self) -> float:
-        """The greatest μ that the budget allows one Gaussian release."""
-        return gaussian_parameter(self.budget)
 
     @cached_property
     def _weighted(self) -> tuple[Vector, Vector]:
@@ -107,15 +95,7 @@ class TableTerms:
     @cached_property
     def lower_bound(self) -> float:
         """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`)."""
-        rho = square_up(self.parameter) / 2
-        if self.size is not None:
-            return unbiased_substitute(self._least, 1, rho)
-        return unbiased_add_remove(self._least, rho)
-
-    @cached_property
-    def cost(self) -> Cost:
-        """What the release reveals, from the final noise, rounded up."""
-        return cost_of(self.mechanism.event, self.budget)
+        return unbiased_bound(self._least, self)
 
     def variances(self, chosen: Sequence[int], *, answers: bool = False) -> Vector:
         """Return the variances in the marginal of these attributes, in records².
@@ -297,12 +277,7 @@ class TableTerms:
         said.append(
             "All counts are unbiased and agree on what they share; a count may be negative."
         )
-        if isinstance(self.budget, ApproxDP):
-            said.append(
-                "The lower bound binds unbiased mechanisms that are zCDP at the same rho; "
-                "(epsilon, delta) alone allows others that fail on some neighbouring table.",
-            )
-        return tuple(said)
+        return (*said, *binding(self.budget))
 
 
 def _subsets(chosen: Sequence[int]) -> list[tuple[int, ...]]:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every plan promises and how it is kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lownoise import codec
+from lownoise.verification import Verification, verify
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lownoise.certificate import Certificate
+    from lownoise.privacy import Ledger
+    from lownoise.promises import AbstractTerms, Cost
+
+
+class AbstractPlan(ABC):
+    """Terms, and how the search for the least noise ended; made by `plan`."""
+
+    terms: AbstractTerms
+    status: str
+
+    @property
+    def error(self) -> float:
+        """(E‖error‖_p²)^{1/2} of all answers, in their units: exact at p = 2, else a stated bound.
+
+        Where the question has weights, of the answers times √weight.
+        """
+        return self.terms.error
+
+    @property
+    def objective(self) -> float:
+        """‖standard deviations‖_p of all answers, times √weight where the question has weights."""
+        return self.terms.objective
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least objective of any Gaussian noise within the budget."""
+        return self.terms.certificate
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism with this plan's ρ has an error below, on any dataset."""
+        return self.terms.lower_bound
+
+    @property
+    def cost(self) -> Cost:
+        """What the release reveals, from the final noise, rounded up."""
+        return self.terms.cost
+
+    @abstractmethod
+    def release(self, table: Any, ledger: Ledger | None = None) -> object:  # noqa: ANN401
+        """Read the table, add the noise, and return the answers."""
+
+    def verify(self) -> Verification:
+        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
+        return verify(self.to_json(), domain=codec.program(self.terms))
+
+    def to_json(self) -> str:
+        """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
+        return codec.plan_document(self.terms)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_json` to a file, all of it or nothing.
+
+        Raises:
+            FileError: where it cannot be written.
+        """
+        codec.write(Path(path), self.to_json())

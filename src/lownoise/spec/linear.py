@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The questions of specifications that ask for linear queries, or for parities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
+
+from lownoise.errors import LownoiseError
+from lownoise.planning import plan
+from lownoise.spec.arrays import read_matrix, read_records
+from lownoise.spec.marginals import FOLDER, declared_attributes
+from lownoise.spec.model import AskedSpec, Number, mistaken, said
+from lownoise.workloads import Parity, Queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.planning import LinearPlan
+    from lownoise.privacy import Budget
+    from lownoise.solvers import Progress
+
+
+def _beside(given: str, info: ValidationInfo) -> Path:
+    """Return a path that is relative to where the specification stands."""
+    folder: Path = (info.context or {}).get(FOLDER, Path())
+    return folder / given
+
+
+def _matrix(given: object, info: ValidationInfo) -> Any:  # noqa: ANN401
+    """Return a matrix that is written out, or that stands in a file beside the specification."""
+    if isinstance(given, str):
+        return read_matrix(_beside(given, info))
+    rows = given if isinstance(given, list) else []
+    even = all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows)
+    if not rows or not even or not rows[0]:
+        raise said(
+            "is no matrix; give a list of rows of as many numbers each, or the path of a .npy or "
+            "CSV file",
+        )
+    mistakes = [
+        ((i, j), "is not a number; write it without quotes", value)
+        for i, row in enumerate(rows)
+        for j, value in enumerate(row)
+        if isinstance(value, bool) or not isinstance(value, (int, float))
+    ]
+    if mistakes:
+        raise mistaken(mistakes)
+    return rows
+
+
+def _universe(given: object, info: ValidationInfo) -> object:
+    """Return attributes by name, or a list of records, of a file a header and the records."""
+    if isinstance(given, list):
+        return given
+    if isinstance(given, str) and not given.lower().endswith(".json"):
+        return read_records(_beside(given, info))
+    return declared_attributes(given, info)
+
+
+class QueriesSpec(AskedSpec):
+    """A matrix, and the records that its columns stand for."""
+
+    kind: Literal["queries"]
+    matrix: Annotated[Any, PlainValidator(_matrix)]
+    universe: Annotated[Any, PlainValidator(_universe)]
+    columns: list[str] | None = None
+    outside: Literal["drop", "extra"] | dict[str, str | int | float] | list[str | int | float] = (
+        "drop"
+    )
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        """Refuse a matrix that the records do not have, before a budget is looked at."""
+        _check(self)
+        return self
+
+    def asked(self) -> Queries:
+        """Return the question.
+
+        Raises:
+            QuestionError: where the parts do not fit together.
+        """
+        universe, columns = self.universe, self.columns
+        if isinstance(universe, tuple):  # of a file, whose header has the names
+            header, universe = universe
+            columns = header if columns is None else columns
+        return Queries(self.matrix, universe, columns=columns, outside=self.outside)
+
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> LinearPlan:
+        """Return the plan; no data are read.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        return _planned(self, budget, progress)
+
+
+class ParitySpec(AskedSpec):
+    """Which columns are bits, and how many of them each parity has."""
+
+    kind: Literal["parity"]
+    bits: Annotated[list[str], Field(min_length=1)]
+    degree: (
+        Annotated[int, Field(ge=0, strict=True)]
+        | Annotated[list[Annotated[int, Field(ge=0, strict=True)]], Field(min_length=1)]
+    )
+    weights: list[Number] | None = None
+    outside: Any = "drop"
+
+    @field_validator("degree", mode="before")
+    @classmethod
+    def _whole(cls, degree: object) -> object:
+        several = degree if isinstance(degree, list) else [degree]
+        whole = all(isinstance(k, int) and not isinstance(k, bool) and k >= 0 for k in several)
+        if not whole or not several:
+            raise said("is no number of bits; give a whole number from 0, or a list of them")
+        return degree
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        """Refuse parities that the bits do not have, before a budget is looked at."""
+        _check(self)
+        return self
+
+    def asked(self) -> Parity:
+        """Return the question.
+
+        Raises:
+            QuestionError: where the parts do not fit together.
+        """
+        return Parity(self.bits, self.degree, weights=self.weights, outside=self.outside)
+
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> LinearPlan:
+        """Return the plan; no data are read.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        return _planned(self, budget, progress)
+
+
+def _check(spec: QueriesSpec | ParitySpec) -> None:
+    """Refuse parts that do not fit together.
+
+    Raises what is wrong, at its path where that is one field's.
+    """
+    try:
+        asked = spec.asked()
+    except LownoiseError as error:
+        raise said(str(error)) from None
+    if spec.size is not None and asked.drops:
+        text = '"drop" would change the public size; give what stands in for other values'
+        raise mistaken([(("outside",), text, None)])
+
+
+def _planned(
+    spec: QueriesSpec | ParitySpec, budget: Budget, progress: Callable[[Progress], None] | None
+) -> LinearPlan:
+    return plan(
+        spec.asked(),
+        budget=budget,
+        relation=spec.relation,
+        size=spec.size,
+        order=spec.order,
+        progress=progress,
+    )

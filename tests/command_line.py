@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line in two ways: as a process of its own, and in this one, without its imports."""
+
+import io
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+
+def run(folder, *arguments, encoding="utf-8"):
+    """Run it in this process: every line of it but the interpreter's start."""
+    from lownoise import cli
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding, write_through=True) for _ in range(2))
+    code = 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["lownoise", *map(str, arguments)])
+        try:
+            cli.main()
+        except SystemExit as left:
+            code = left.code or 0
+    said = (stream.buffer.getvalue().decode(encoding) for stream in (out, err))
+    return subprocess.CompletedProcess(arguments, code, *said)
+
+
+def started(folder, *arguments, **environment):
+    """Run it as people do: for what only a whole process shows."""
+    return subprocess.run(
+        [sys.executable, "-m", "lownoise.cli", *map(str, arguments)],
+        cwd=Path(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
