@@ -15,6 +15,7 @@ from lownoise.errors import FileError
 from lownoise.packing import packed, unpacked
 from lownoise.planning import StreamPlan
 from lownoise.streams.codec import derived, document, shown_rounds, terms_to_dict
+from streams.kinds import TAKEN, WORKLOADS, factors
 
 ZCDP = ln.zcdp(0.5)
 LISTED = ln.Points([[1, 0], [0, 0], [1, 1.5]])
@@ -40,6 +41,10 @@ CASES = {
         {"domain": ln.Box([-1, 2], [3, 5]), "relation": "substitute"},
     ),
     "flat list": (ln.Prefix(6), {"domain": ln.Points(np.eye(3)), "relation": "substitute"}),
+    "bodies of people": (
+        ln.Prefix(6),
+        {"domain": ln.Box([0, 0], [99, 99]), "relation": ln.Ball(2, 1.5, order=1)},
+    ),
     "tensors": (ln.Prefix(6), {"domain": ln.TensorPower(2, 2), "relation": "substitute"}),
     "cross-polytope": (ln.Prefix(6), {"domain": ln.Ball(2, 1, order=1), "strategy": "input"}),
 }
@@ -49,6 +54,20 @@ CASES = {
 def terms_of(name):
     workload, more = CASES[name]
     return ln.stream(workload, budget=ZCDP, **more).terms
+
+
+@pytest.mark.parametrize(("name", "strategy"), TAKEN)
+def test_every_strategy_has_a_document(name, strategy):
+    few = 2 if strategy == "rational" else None  # which takes seconds to find more
+    terms = ln.stream(WORKLOADS[name], budget=ZCDP, strategy=strategy, memory=few).terms
+    text = document(terms)
+    again = StreamPlan.from_json(text)
+    assert again.to_json() == text
+    assert again.terms.mechanism.event == terms.mechanism.event
+    for own, read in zip(
+        factors(terms.mechanism.pair), factors(again.terms.mechanism.pair), strict=True
+    ):
+        assert own.tobytes() == read.tobytes()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -148,6 +167,10 @@ FORGED = [
     ("matrix, substitute", ("question", "upper"), [3, 5.1], "too small for the budget"),
     ("window in a ball", ("question", "image", "factor"), [2.2], "damaged|budget"),
     ("decayed list", ("question", "points"), [[1, 0], [0, 0], [1, 1.6]], "too small"),
+    ("crowd", ("relation", "change", "upper"), [1.1], "too small"),
+    ("crowd", ("relation",), "substitute", "too small"),
+    ("crowd", ("relation", "change"), {"lower": [0], "upper": [0]}, "no width"),
+    ("crowd", ("relation", "change"), {"lower": [0, 0], "upper": [1, 1]}, "coordinates"),
     # what does not fit
     ("optimal", ("question", "workload", "rounds"), 13, "damaged"),
     ("optimal", ("question", "workload", "rounds"), 0, "out of range"),
@@ -157,6 +180,13 @@ FORGED = [
     ("optimal", ("question", "workload", "kind"), ["prefix"], "is unknown"),
     ("optimal", ("question", "workload"), DROP, "missing or wrong"),
     ("tree", ("question", "workload", "rounds"), 1 << 40, "more than 2\\^26"),
+    ("tree", ("pair", "weighted"), 1, "running sums"),
+    (
+        "rational",
+        ("question", "workload"),
+        {"kind": "sliding_window", "rounds": 40, "width": 3},
+        "forget",
+    ),
     ("tree", ("question", "workload"), {"kind": "decayed", "rounds": 20, "rate": 0.5}, "sums"),
     ("optimal", ("pair", "kind"), "circle", "is unknown"),
     ("optimal", ("pair", "kind"), "toeplitz", "has the shape"),

@@ -20,6 +20,7 @@ CASES = {
         ln.Prefix(40),
         {"domain": ln.Box([1], [3]), "relation": "substitute", "strategy": "input"},
     ),
+    "sums of people": (ln.Prefix(40), {"domain": ln.Box([0], [9]), "relation": ln.Box([-1], [1])}),
     "window": (ln.SlidingWindow(40, 7), {"strategy": "square_root"}),
     "decayed": (ln.Decayed(40, 0.8), {"strategy": "output"}),
     "matrix": (np.tril(np.linspace(-1, 2, 1600).reshape(40, 40)), {"strategy": "input"}),
@@ -80,6 +81,36 @@ def test_a_restart_after_every_batch_changes_no_bit(name, tmp_path):
     assert again.last.answers.tobytes() == found.tobytes()
     with pytest.raises(StreamError, match="0 of its 40 rounds left"):
         again.update(values[0])
+
+
+def test_noise_that_is_not_kept_goes_on_from_what_was_drawn_ahead(tmp_path, monkeypatch):
+    terms = ln.stream(ln.Prefix(9000), **ASKED, strategy="rational", memory=2).terms
+    whole = start(terms, entropy=SimulationEntropy(1)).update_many(np.ones(4000))
+    stream = start(terms, entropy=SimulationEntropy(1), path=tmp_path / "s")
+    kept = start(terms, entropy=SimulationEntropy(1))
+    assert stream.update(1) == kept.update(1) == whole[0]
+    with monkeypatch.context() as patch:
+        connected = store._connected
+        patch.setattr(
+            store, "_connected", lambda path: Failing(connected(path), "COMMIT", after=False)
+        )
+        with pytest.raises(FileError):
+            stream.update_many([0, 0, 0])
+    assert stream.update_many([1, 1]).tolist() == whole[1:3].tolist()
+    again, restored = ln.Stream.open(tmp_path / "s"), ln.Stream.restore(kept.state())
+    assert again.update_many(np.ones(3997)).tobytes() == whole[3:].tobytes()
+    assert restored.update_many(np.ones(3999)).tobytes() == whole[1:].tobytes()
+    # beyond, it draws anew, about the running sums that it had: no answer is far off
+    own = again.update_many(np.ones(5000))
+    exact = np.arange(4001, 9001)
+    assert np.max(np.abs(own - exact) / terms.deviations(4000, 5000)[:, 0]) < 9
+    assert abs(own[200] - exact[200] - (whole[-1] - 4000)) < 60
+    state = forged(restored.state(), lambda p: p["noise"]["sums"].append([]))
+    with pytest.raises(FileError):
+        ln.Stream.restore(state)
+    state = forged(restored.state(), lambda p: p["noise"].update(ahead=3))
+    with pytest.raises(FileError):
+        ln.Stream.restore(state)
 
 
 def test_the_noise_is_other_noise_in_another_stream():
@@ -278,6 +309,7 @@ def test_a_new_file_needs_a_folder_and_no_strangers_journal(tmp_path):
         ({"error": "max"}, "another error"),
         ({"strategy": "input"}, "another strategy"),
         ({"relation": "substitute"}, "another relation"),
+        ({"relation": ln.Box([-1], [1])}, "another relation"),
         ({"domain": ln.Box([0], [2])}, "another domain"),
         ({"memory": 3}, "another memory"),
     ],

@@ -15,6 +15,7 @@ import typer
 
 from lownoise.cli.accounts import ledger_app
 from lownoise.cli.output import claimed, show, solving, unused, working, write
+from lownoise.cli.streaming import stream
 from lownoise.errors import FileError, LownoiseError
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 def main() -> None:
     """Run the command line; a refusal is one line on standard error and status 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what it cannot spell must not lose a release
-            stream.reconfigure(errors="backslashreplace")
+    for pipe in (sys.stdout, sys.stderr):
+        if isinstance(pipe, io.TextIOWrapper):  # what it cannot spell must not lose a release
+            pipe.reconfigure(errors="backslashreplace")
     try:
         app()
     except LownoiseError as error:
@@ -83,10 +84,12 @@ def release(
     as_json: _Json = False,
 ) -> None:
     """Read the table, spend from the ledger, and print the private answers."""
-    from lownoise.planning import TablePlan
+    from lownoise.planning import StreamPlan, TablePlan
     from lownoise.spec import read_spec
 
     read = read_spec(spec)
+    if read.question.kind == "stream":
+        raise FileError("question.kind is stream, which runs round by round; use `lownoise stream`")
     table = data or (read.data.path if read.data else None)
     if table is None:
         raise FileError("data.path is not in the spec; add it, or give --data PATH")
@@ -99,7 +102,7 @@ def release(
             tables = made.release(table, read.account(), path=out)
         _deliver_tables(tables, out, as_json=as_json)
         return
-    assert not isinstance(made, TablePlan)  # noqa: S101 (marginals have a folder)
+    assert not isinstance(made, (TablePlan, StreamPlan))  # noqa: S101 (these do not come here)
     with claimed(out, ("release.json", "report.html")):
         with _told(), working("summing the table"):
             answer = made.release(table, read.account())
@@ -118,6 +121,9 @@ def _told() -> Iterator[None]:
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
+
+
+app.command()(stream)
 
 
 @app.command()

@@ -16,7 +16,8 @@ from lownoise.errors import DomainError, PlanError
 from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict
 from lownoise.streams import ERRORS, resume, start
-from lownoise.streams.codec import document, terms_from_dict, workload_to_dict
+from lownoise.streams.codec import document, terms_from_dict
+from lownoise.streams.encoding import workload_to_dict
 from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:

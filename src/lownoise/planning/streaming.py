@@ -105,6 +105,26 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         relation=checked_relation(relation),
         memory=memory,
     )
+    return begun(request, ledger, path, progress)
+
+
+def begun(
+    request: StreamRequest,
+    ledger: Ledger | None = None,
+    path: str | PathLike[str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Stream:
+    """Return the stream that is asked for: started, or where its file exists, gone on with.
+
+    Args:
+        request: what is asked for.
+        ledger: as `stream`'s.
+        path: as `stream`'s.
+        progress: called with a `Progress` while a strategy is solved for.
+
+    Raises:
+        LownoiseError: as `stream`.
+    """
     if path is not None and os.path.lexists(path):
         return request.resume(path, ledger)
     return plan_stream(request, progress).start(ledger, path)

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 from lownoise.report import numbers, sentences
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from lownoise.report.sentences import AnyRelease, AnyTerms
 
 
-def rendered(template: str, terms: AnyTerms, release: AnyRelease | None, **own: Any) -> str:  # noqa: ANN401
-    """Return a page of HTML.
+def template(name: str) -> Template:
+    """Return a template of a page.
 
     Args:
-        template: the file that extends `base.html`.
-        terms: what is promised.
-        release: what was released, None for a plan.
-        own: what this template shows beside.
+        name: of the file that extends `base.html`.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -29,6 +28,18 @@ def rendered(template: str, terms: AnyTerms, release: AnyRelease | None, **own: 
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return environment.get_template(name)
+
+
+def rendered(name: str, terms: AnyTerms, release: AnyRelease | None, **own: Any) -> str:  # noqa: ANN401
+    """Return a page of HTML.
+
+    Args:
+        name: of the file that extends `base.html`.
+        terms: what is promised.
+        release: what was released, None for a plan.
+        own: what this template shows beside.
+    """
     shared = {
         "kind": "plan" if release is None else "release",
         "headline": sentences.headline(terms, release),
@@ -45,7 +56,7 @@ def rendered(template: str, terms: AnyTerms, release: AnyRelease | None, **own: 
         "recorded": release is not None and release.recorded,
         "assumptions": terms.assumptions,
     }
-    return environment.get_template(template).render(**{**shared, **own})
+    return template(name).render(**{**shared, **own})
 
 
 def _facts(terms: AnyTerms, release: AnyRelease | None) -> list[tuple[str, str]]:

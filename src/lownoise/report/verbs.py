@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from lownoise.errors import PlanError
 from lownoise.linear import LinearRelease, LinearTerms
 from lownoise.release import Release
-from lownoise.report import linear_page, linear_text, marginal_page, marginal_text, page, text
+from lownoise.report import (
+    linear_page,
+    linear_text,
+    marginal_page,
+    marginal_text,
+    page,
+    streams,
+    text,
+)
+from lownoise.streams import StreamTerms
 from lownoise.tables import TableRelease, TableTerms
 from lownoise.terms import Terms
 
@@ -83,6 +92,13 @@ def _(
     return marginal_page.page(subject.terms, subject, marginal)
 
 
+@html.register(StreamTerms)
+def _(subject: StreamTerms, **chosen: object) -> str:
+    if any(choice is not None for choice in chosen.values()):
+        raise PlanError(f"{next(iter(chosen))} is for a release; leave it out")
+    return streams.page(subject)
+
+
 @html.register(LinearTerms)
 def _(
     subject: LinearTerms,
@@ -141,6 +157,7 @@ def release_table(release: object, level: float = 0.95) -> RenderableType:
 
 plan_table.register(Terms, text.plan_table)
 plan_table.register(TableTerms, marginal_text.plan_table)
+plan_table.register(StreamTerms, streams.plan_table)
 release_table.register(Release, text.release_table)
 release_table.register(TableRelease, marginal_text.release_table)
 plan_table.register(LinearTerms, linear_text.plan_table)

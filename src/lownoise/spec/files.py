@@ -15,21 +15,23 @@ from lownoise.spec.linear import ParitySpec, QueriesSpec
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
 from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
 from lownoise.spec.model import Strict, checked, mistaken, read_toml
+from lownoise.spec.streams import StreamSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.domains import AbstractDomain
-    from lownoise.planning import LinearPlan, Plan, TablePlan
+    from lownoise.planning import LinearPlan, Plan, StreamPlan, TablePlan
     from lownoise.solvers import Progress
 
-Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec
+Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec
 
 _KINDS: dict[str, type[Question]] = {
     "mean": MeanSpec,
     "marginals": MarginalsSpec,
     "queries": QueriesSpec,
     "parity": ParitySpec,
+    "stream": StreamSpec,
 }
 
 
@@ -91,7 +93,7 @@ class Spec(Strict):
 
     def plan(
         self, progress: Callable[[Progress], None] | None = None
-    ) -> Plan | TablePlan | LinearPlan:
+    ) -> Plan | TablePlan | LinearPlan | StreamPlan:
         """Return the plan; no data are read.
 
         Args:

@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The terms of a stream as JSON values: what was chosen is stored, what follows is computed.
-
-One row in a table adds a kind of workload or of pair.
-"""
+"""The terms of a stream as JSON values: what was chosen is stored, what follows is computed."""
 
 from __future__ import annotations
 
 import math
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lownoise import codec
-from lownoise.arrays import vector
 from lownoise.coordinates import check_change
 from lownoise.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.encoding import (
@@ -31,34 +26,24 @@ from lownoise.encoding import (
 from lownoise.errors import FileError
 from lownoise.mechanisms.gaussian import coding_for
 from lownoise.neighbours import Change
-from lownoise.packing import packed, unpacked
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.streams.bodies import round_changes, spanned
-from lownoise.streams.mechanism import StreamMechanism
-from lownoise.streams.normalized import NormalizedPair
-from lownoise.streams.pairs import AbstractKeptPair, DensePair, ToeplitzPair
-from lownoise.streams.recursive import RecursivePair
-from lownoise.streams.terms import ERRORS, StreamTerms
-from lownoise.streams.trees import TreePair
-from lownoise.workloads import Mean
-from lownoise.workloads.streams import (
-    LARGEST_DENSE,
-    Decayed,
-    LowerTriangular,
-    Prefix,
-    SlidingWindow,
+from lownoise.streams.encoding import (
+    pair_from_dict,
+    pair_to_dict,
+    workload_from_dict,
+    workload_to_dict,
 )
+from lownoise.streams.mechanism import StreamMechanism
+from lownoise.streams.terms import ERRORS, StreamTerms
+from lownoise.workloads import Mean
+from lownoise.workloads.streams import LARGEST_DENSE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lownoise.certificate import AbstractDual
     from lownoise.domains import AbstractKnownDomain
-    from lownoise.streams.pairs import AbstractPair
-    from lownoise.workloads import AbstractStreamWorkload
 
 KIND = "stream"
-_MOST_KEPT = 1 << 26  # rounds of a pair that keeps numbers for each of them
 _WIDEST = 2.0**52
 _LONGEST_NAME, _LONGEST_REASON = 60, 500
 
@@ -123,6 +108,8 @@ def terms_from_dict(
         missing=asked["missing"],
     )
     chosen = coordinates_from_dict(noise, spanned(question.domain, relation))
+    if isinstance(relation, Change):
+        check_change(relation, question.domain, chosen)
     d, r = question.domain.dimension, chosen.pivots.size
     step = numbers(noise["step"], "noise.step", r)
     if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004
@@ -205,159 +192,6 @@ def shown_rounds(rounds: int) -> list[int]:
     """
     powers = [1 << k for k in range(rounds.bit_length())]
     return powers if powers[-1] == rounds else [*powers, rounds]
-
-
-@singledispatch
-def workload_to_dict(workload: object) -> dict[str, Any]:
-    """Return the fields of a workload of a stream.
-
-    Raises:
-        FileError: where its kind has no form in a file.
-    """
-    raise FileError(f"workload={type(workload).__name__} cannot be written; use ln.Prefix")
-
-
-@workload_to_dict.register(Prefix)
-def _(workload: Prefix) -> dict[str, Any]:
-    return {"kind": workload.kind, "rounds": workload.rounds}
-
-
-@workload_to_dict.register(SlidingWindow)
-def _(workload: SlidingWindow) -> dict[str, Any]:
-    return {"kind": workload.kind, "rounds": workload.rounds, "width": workload.width}
-
-
-@workload_to_dict.register(Decayed)
-def _(workload: Decayed) -> dict[str, Any]:
-    return {"kind": workload.kind, "rounds": workload.rounds, "rate": workload.rate}
-
-
-@workload_to_dict.register(LowerTriangular)
-def _(workload: LowerTriangular) -> dict[str, Any]:
-    return {"kind": workload.kind, "entries": packed(workload.entries)}
-
-
-_WORKLOADS: dict[str, Callable[[dict[str, Any]], AbstractStreamWorkload]] = {
-    Prefix.kind: lambda f: Prefix(f["rounds"]),
-    SlidingWindow.kind: lambda f: SlidingWindow(f["rounds"], f["width"]),
-    Decayed.kind: lambda f: Decayed(f["rounds"], f["rate"]),
-    LowerTriangular.kind: lambda f: LowerTriangular(unpacked(f["entries"], "workload.entries")),
-}
-
-
-def workload_from_dict(fields: dict[str, Any]) -> AbstractStreamWorkload:
-    """Return the workload of those fields, checked as if it were new.
-
-    Raises:
-        FileError: where its kind is unknown.
-        QuestionError: where it is none.
-    """
-    expect("workload.kind", fields["kind"], tuple(_WORKLOADS))
-    return _WORKLOADS[fields["kind"]](fields)
-
-
-@singledispatch
-def pair_to_dict(pair: object) -> dict[str, Any]:
-    """Return the fields of a factorization.
-
-    Raises:
-        FileError: where its kind has no form in a file.
-    """
-    raise FileError(f"pair={type(pair).__name__} cannot be written; use another strategy")
-
-
-@pair_to_dict.register(ToeplitzPair)
-def _(pair: ToeplitzPair) -> dict[str, Any]:
-    one = np.array_equal(pair.noise, pair.strategy)
-    own = {} if one else {"strategy": packed(pair.strategy)}
-    return {"kind": "toeplitz", "noise": packed(pair.noise), **own}
-
-
-@pair_to_dict.register(DensePair)
-def _(pair: DensePair) -> dict[str, Any]:
-    return {"kind": "dense", "noise": packed(pair.noise), "strategy": packed(pair.strategy)}
-
-
-@pair_to_dict.register(TreePair)
-def _(pair: TreePair) -> dict[str, Any]:
-    return {"kind": "tree", "weighted": pair.weighted}
-
-
-@pair_to_dict.register(NormalizedPair)
-def _(pair: NormalizedPair) -> dict[str, Any]:
-    one = np.array_equal(pair.noise, pair.strategy)
-    own = {} if one else {"strategy": packed(pair.strategy)}
-    lengths = packed(pair.lengths)
-    return {"kind": "normalized", "noise": packed(pair.noise), **own, "lengths": lengths}
-
-
-@pair_to_dict.register(RecursivePair)
-def _(pair: RecursivePair) -> dict[str, Any]:
-    return {
-        "kind": "recursive",
-        "gaps": pair.gaps.tolist(),
-        "weights": pair.weights.tolist(),
-        "answer_gaps": pair.answer_gaps.tolist(),
-        "answer_weights": pair.answer_weights.tolist(),
-    }
-
-
-def _toeplitz(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
-    noise = unpacked(fields["noise"], "pair.noise", 1)
-    if "strategy" not in fields:  # both factors are one matrix
-        return ToeplitzPair(workload, noise, noise)
-    return ToeplitzPair(workload, noise, unpacked(fields["strategy"], "pair.strategy", 1))
-
-
-def _dense(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
-    noise = unpacked(fields["noise"], "pair.noise")
-    return DensePair(workload, noise, unpacked(fields["strategy"], "pair.strategy"))
-
-
-def _tree(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
-    if not isinstance(workload, Prefix):
-        raise FileError("pair.kind='tree' is for running sums")
-    return TreePair(workload, weighted=fields["weighted"])
-
-
-def _normalized(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
-    if not isinstance(workload, Prefix):
-        raise FileError("pair.kind='normalized' is for running sums")
-    noise = unpacked(fields["noise"], "pair.noise", 1)
-    strategy = unpacked(fields["strategy"], "pair.strategy", 1) if "strategy" in fields else noise
-    lengths = unpacked(fields["lengths"], "pair.lengths", 1)
-    return NormalizedPair(workload, noise, strategy, lengths)
-
-
-def _recursive(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
-    if not isinstance(workload, (Prefix, Decayed)):
-        raise FileError("pair.kind='recursive' is for sums that forget")
-    names = ("gaps", "weights", "answer_gaps", "answer_weights")
-    own = [vector(fields[name], field=f"pair.{name}", error=FileError) for name in names]
-    return RecursivePair(workload, *own)
-
-
-_PAIRS: dict[str, Callable[[dict[str, Any], AbstractStreamWorkload], AbstractPair]] = {
-    "toeplitz": _toeplitz,
-    "dense": _dense,
-    "tree": _tree,
-    "normalized": _normalized,
-    "recursive": _recursive,
-}
-
-
-def pair_from_dict(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
-    """Return the factorization of those fields, checked as if it were new.
-
-    Raises:
-        FileError: where its kind is unknown, or it keeps more numbers than a file should make.
-        PlanError: where it does not fit the workload.
-    """
-    expect("pair.kind", fields["kind"], tuple(_PAIRS))
-    pair = _PAIRS[fields["kind"]](fields, workload)
-    if isinstance(pair, AbstractKeptPair) and pair.rounds > _MOST_KEPT:
-        raise FileError(f"pair keeps noise of {pair.rounds:,} rounds, more than 2^26")
-    return pair
 
 
 def _dual_to_dict(dual: AbstractDual) -> dict[str, Any]:

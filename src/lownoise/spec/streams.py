@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The question of a specification that asks for a stream: an answer after every round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
+
+from lownoise.domains import Box
+from lownoise.errors import LownoiseError
+from lownoise.planning import StreamRequest, plan_stream
+from lownoise.planning.mean import checked_relation
+from lownoise.privacy import zcdp
+from lownoise.spec.means import BOUNDED, DeclaredDomain
+from lownoise.spec.model import Number, Strict, mistaken, said
+from lownoise.workloads import Decayed, LowerTriangular, Prefix, SlidingWindow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.planning import StreamPlan
+    from lownoise.privacy import Budget
+    from lownoise.solvers import Progress
+    from lownoise.workloads import AbstractStreamWorkload
+
+_Whole = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
+_Rate = Annotated[float, Field(gt=0, lt=1, strict=True)]
+
+
+def _rows(given: object) -> Any:  # noqa: ANN401
+    """Return a square matrix of numbers, or every mistake in it, each with its place."""
+    rows = given if isinstance(given, list) else []
+    if not rows or not all(isinstance(row, list) and len(row) == len(rows) for row in rows):
+        raise said("is no square matrix; give a list of n rows of n numbers each")
+    wrong = [
+        ((i, j), "is not a number; write it without quotes", value)
+        for i, row in enumerate(rows)
+        for j, value in enumerate(row)
+        if isinstance(value, bool) or not isinstance(value, (int, float))
+    ]
+    if wrong:
+        raise mistaken(wrong)
+    return rows
+
+
+class RangeSpec(Strict):
+    """The public range of a column; left out where the question declares a domain."""
+
+    lower: Number
+    upper: Number
+
+    @field_validator("upper")
+    @classmethod
+    def _ordered(cls, upper: float, info: ValidationInfo) -> float:
+        lower = info.data.get("lower")
+        if lower is not None and lower > upper:
+            raise ValueError(f"is below lower={lower:g}; swap them")
+        return upper
+
+
+class StreamSpec(Strict):
+    """Which running answers, of which values, with which noise."""
+
+    kind: Literal["stream"]
+    workload: Literal["prefix", "sliding_window", "decayed", "matrix"] = "prefix"
+    rounds: _Whole | None = None
+    width: _Whole | None = None
+    rate: _Rate | None = None
+    matrix: Annotated[Any, PlainValidator(_rows)] = None
+    strategy: str = "auto"
+    error: Literal["mean", "max"] = "mean"
+    memory: _Whole | None = None
+    relation: Literal["substitute", "add_remove"] | None = None
+    changes: DeclaredDomain = None
+    domain: DeclaredDomain = None
+    columns: dict[str, RangeSpec] | list[str] | None = None
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _named(cls, columns: object, info: ValidationInfo) -> object:
+        """Take ranges by name, or where a domain has the ranges, names alone."""
+        bounded = bool((info.context or {}).get(BOUNDED, True))
+        if isinstance(columns, dict) == bounded or columns is None:
+            return columns
+        what = "a table of ranges" if bounded else "a list of names; question.domain has the ranges"
+        raise said(f"is not {what}")
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        """Refuse fields that do not go with each other, before a budget is looked at."""
+        needs = {
+            "prefix": ("rounds",),
+            "sliding_window": ("rounds", "width"),
+            "decayed": ("rounds", "rate"),
+            "matrix": ("matrix",),
+        }[self.workload]
+        mistakes = []
+        for name in ("rounds", "width", "rate", "matrix"):
+            given = getattr(self, name) is not None
+            if given != (name in needs):
+                text = "does not go with" if given else "is missing; it is needed by"
+                mistakes.append(((name,), f'{text} workload = "{self.workload}"', None))
+        if self.changes is not None and self.relation is not None:
+            mistakes.append((("relation",), "stands beside question.changes; drop one", None))
+        if self.domain is not None and self.columns and len(self.columns) != self.domain.dimension:
+            text = f"has not one name for each of the {self.domain.dimension} coordinates of domain"
+            mistakes.append((("columns",), text, None))
+        if self.columns is not None and len(set(self.columns)) < max(len(self.columns), 1):
+            mistakes.append((("columns",), "has no name, or one twice; name each once", None))
+        if mistakes:
+            raise mistaken(mistakes)
+        try:
+            self.request(zcdp(1.0))
+        except LownoiseError as error:
+            raise said(str(error)) from None
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns of a table, and of the answers."""
+        if self.columns is not None:
+            return tuple(self.columns)
+        dimension = 1 if self.domain is None else self.domain.dimension
+        return ("value",) if dimension == 1 else tuple(f"x{i + 1}" for i in range(dimension))
+
+    def asked(self) -> AbstractStreamWorkload:
+        """Return the workload.
+
+        Raises:
+            QuestionError: where a number is out of range.
+        """
+        n = self.rounds or 0
+        if self.workload == "sliding_window":
+            return SlidingWindow(n, self.width or 0)
+        if self.workload == "decayed":
+            return Decayed(n, self.rate or 0.0)
+        return LowerTriangular(self.matrix) if self.workload == "matrix" else Prefix(n)
+
+    def request(self, budget: Budget) -> StreamRequest:
+        """Return what is asked for.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        domain = self.domain
+        if domain is None and isinstance(self.columns, dict):
+            ends = [(own.lower, own.upper) for own in self.columns.values()]
+            domain = Box(*zip(*ends, strict=True))
+        relation = self.changes if self.changes is not None else self.relation or "add_remove"
+        return StreamRequest(
+            workload=self.asked(),
+            budget=budget,
+            strategy=self.strategy,
+            error=self.error,
+            domain=Box([0.0], [1.0]) if domain is None else domain,
+            relation=checked_relation(relation),
+            memory=self.memory,
+        )
+
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> StreamPlan:
+        """Return the plan; nothing has started.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        return plan_stream(self.request(budget), progress)
