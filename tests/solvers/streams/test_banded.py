@@ -15,6 +15,7 @@ from lownoise.solvers.streams import (
     optimal_toeplitz,
     squared_error,
 )
+from lownoise.solvers.streams.banded import _admissible
 
 ERRORS = ["mean", "max"]
 
@@ -83,6 +84,18 @@ def test_no_strategy_is_below_a_bound_from_any_other(error):
         C = banded(np.ones(6), 3, error) + scale * np.tril(np.triu(rng.normal(size=(6, 6)), -2))
         C /= np.linalg.norm(C, axis=0)
         assert banded_bound(np.ones(6), C, 3, error) <= best * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("band", [1, 3, 8])
+def test_evidence_says_nothing_inside_the_band(band):
+    """Not even where dropping entries leaves negative eigenvalues behind."""
+    rng = np.random.default_rng(band)
+    half = rng.normal(size=(8, 2))
+    root = _admissible(half @ half.T, band)
+    found = root @ root.T
+    inside = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) < band
+    assert found[inside & ~np.eye(8, dtype=bool)] == pytest.approx(0, abs=1e-12)
+    assert found[~inside] == pytest.approx((half @ half.T)[~inside], abs=1e-12)
 
 
 def test_a_full_band_is_the_dense_optimum():

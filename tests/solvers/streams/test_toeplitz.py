@@ -29,6 +29,7 @@ WORKLOADS = {
     "two rounds": np.ones(2),
     "prefix": np.ones(40),
     "decayed": 0.8 ** np.arange(40),
+    "alternating": (-0.9) ** np.arange(40),
     "window": window(40, 7),
     "wide window": window(40, 30),
     "momentum": np.cumsum(0.9 ** np.arange(40)),

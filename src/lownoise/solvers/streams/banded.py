@@ -106,15 +106,20 @@ def banded_bound(workload: Vector, strategy: Vector, band: int, error: Error) ->
         weights = _row_weights(squares, weights, _SMOOTH)[1]
         weights /= float(np.sum(weights))
     inner = _solve(strategy, _solve_transposed(strategy, matrix.T, band) * np.sqrt(weights), band)
-    Y = inner @ inner.T
-    near = _inside(n, band)
-    Y[(near | near.T) & ~np.eye(n, dtype=bool)] = 0.0
-    values, vectors = np.linalg.eigh(Y)
-    values = values - min(float(values[0]), 0.0)  # Y + shift·I, which is positive
-    root = vectors * np.sqrt(values)
+    root = _admissible(inner @ inner.T, band)
     product = np.sqrt(weights)[:, None] * (matrix @ root)
     nuclear = float(np.sum(np.linalg.svd(product, compute_uv=False)))
-    return nuclear**2 / float(np.sum(values)) * (1 - 2.0**-40)
+    return nuclear**2 / float(np.sum(root**2)) * (1 - 2.0**-40)
+
+
+def _admissible(Y: Vector, band: int) -> Vector:
+    """Return R with RRᵀ near Y, and 0 inside the band but on the diagonal."""
+    near = _inside(len(Y), band)
+    kept = np.where((near | near.T) & ~np.eye(len(Y), dtype=bool), 0.0, Y)
+    values, vectors = np.linalg.eigh(kept)
+    values = values - min(float(values[0]), 0.0)  # kept + shift·I, which is positive
+    root: Vector = vectors * np.sqrt(values)
+    return root
 
 
 def _searched(
