@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise import codec
 from lownoise.arguments import checked_order, checked_rtol
 from lownoise.entropy import SystemEntropy
-from lownoise.mechanisms import ordered_mechanism, residual_mechanism
+from lownoise.mechanisms import ordered_mechanism, product_mechanism, residual_mechanism
 from lownoise.planning.abstract import AbstractPlan
 from lownoise.planning.request import checked_counting
 from lownoise.privacy import gaussian_parameter
-from lownoise.residuals import marginal_orbits, ordered_blocks
+from lownoise.residuals import marginal_orbits, ordered_blocks, product_blocks
+from lownoise.residuals.ordered import MOST_CATEGORIES
 from lownoise.solvers.ordered import solve_ordered
+from lownoise.solvers.product import solve_product
 from lownoise.solvers.residual import solve_residual
 from lownoise.tables import TableTerms
 from lownoise.tables.codec import terms_from_dict
@@ -24,13 +27,13 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.arrays import Vector
-    from lownoise.mechanisms import OrderedMechanism, ResidualMechanism
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget, Ledger
     from lownoise.solvers.ordered import OrderedSolution
+    from lownoise.solvers.product import ProductSolution
     from lownoise.solvers.residual import ResidualSolution
     from lownoise.tables import TableRelease
-    from lownoise.tables.terms import Cell
+    from lownoise.tables.terms import Cell, TableMechanism
     from lownoise.workloads import Marginals
 
 
@@ -112,6 +115,12 @@ def plan_marginals(question: Marginals, request: Request) -> TablePlan:
     relation, size = checked_counting(request, "Marginals", drops=question.drops)
     order, parameter = checked_order(request.order), gaussian_parameter(request.budget)
     rtol, progress = checked_rtol(request.rtol), request.progress
+    categories = math.prod(a.size for a in question.attributes if a.ordered)
+    if categories > MOST_CATEGORIES:
+        products = product_blocks(question, public=size is not None)
+        across = solve_product(products, order, progress)
+        shape = product_mechanism(products, size, across.noise, across.variances, parameter)
+        return _plan(question, request.budget, order, across, shape)
     if question.ordered:
         blocks = ordered_blocks(question, public=size is not None)
         along = solve_ordered(blocks, order, rtol, progress)
@@ -127,8 +136,8 @@ def _plan(
     question: Marginals,
     budget: Budget,
     order: float,
-    found: ResidualSolution | OrderedSolution,
-    mechanism: ResidualMechanism | OrderedMechanism,
+    found: ResidualSolution | OrderedSolution | ProductSolution,
+    mechanism: TableMechanism,
 ) -> TablePlan:
     terms = TableTerms(
         question=question, budget=budget, order=order, dual=found.dual, mechanism=mechanism

@@ -5,16 +5,21 @@ from lownoise.residuals.cost import PatternCosts, largest_cost_up, pattern_costs
 from lownoise.residuals.orbits import Orbits, marginal_orbits
 from lownoise.residuals.ordered import Block, Blocks, ordered_blocks
 from lownoise.residuals.ordered_cost import ChangeCosts, ordered_cost_up
+from lownoise.residuals.product import AxisNoise, Products, product_blocks, product_cost_up
 
 __all__ = [
+    "AxisNoise",
     "Block",
     "Blocks",
     "ChangeCosts",
     "Orbits",
     "PatternCosts",
+    "Products",
     "largest_cost_up",
     "marginal_orbits",
     "ordered_blocks",
     "ordered_cost_up",
     "pattern_costs",
+    "product_blocks",
+    "product_cost_up",
 ]

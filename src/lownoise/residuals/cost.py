@@ -91,7 +91,7 @@ class PatternCosts:
 
     @cached_property
     def tables(self) -> list[Vector]:
-        """For each type and k, d: the sum over k-sets of its attributes of Π (δᵢ − 1/n).
+        """For each type and k, d: the sum over k-sets of its attributes of Π (δᵢ − h).
 
         Shape (most attributes of the type in an orbit + 1, members + 1): d of the members differ.
         """
@@ -100,8 +100,9 @@ class PatternCosts:
             for kind, count in Counter(orbit).items():
                 deepest[kind] = max(deepest[kind], count)
         found = []
-        for kind, (n, m) in enumerate(zip(self.orbits.sizes, self.orbits.members, strict=True)):
-            differ, agree = -1 / n, 1 - 1 / n
+        shares = self.orbits.products.tolist()
+        for kind, (h, m) in enumerate(zip(shares, self.orbits.members.tolist(), strict=True)):
+            differ, agree = -h, 1 - h
             table = np.zeros((deepest[kind] + 1, m + 1))
             for k in range(deepest[kind] + 1):
                 for d in range(m + 1):

@@ -47,6 +47,12 @@ class Orbits:
         members: how many attributes each type has, shape (t,).
         asked: the orbits of the marginals, g of them.
         weights: ω of each, on variances, shape (g,).
+        shares: h of each type, shape (t,): two records have the product 1 − h along an attribute
+            in which they agree, and −h where they differ; 1/n where it is not given.
+        counted: how many answers the marginals of each orbit have, shape (g,); their cells where it
+            is not given.
+        told: what the residual variances add to those of answers: rows, columns and entries; that
+            of cells where it is not given.
     """
 
     kinds: Integers
@@ -54,6 +60,14 @@ class Orbits:
     members: Integers
     asked: tuple[Orbit, ...]
     weights: Vector
+    shares: Vector | None = None
+    counted: Vector | None = None
+    told: tuple[Integers, Integers, Vector] | None = None
+
+    @cached_property
+    def products(self) -> Vector:
+        """The h of each type, shape (t,)."""
+        return frozen(1 / self.sizes) if self.shares is None else self.shares
 
     @cached_property
     def residuals(self) -> tuple[Orbit, ...]:
@@ -76,6 +90,8 @@ class Orbits:
     @cached_property
     def cells(self) -> Vector:
         """How many cells the marginals of each orbit have together, shape (g,)."""
+        if self.counted is not None:
+            return self.counted
         sizes = self.sizes.tolist()
         cells = [math.prod(sizes[k] for k in o) * self.copies(o) for o in self.asked]
         return frozen(np.array(cells, dtype=np.float64))
@@ -92,17 +108,19 @@ class Orbits:
 
     @cached_property
     def trace(self) -> Vector:
-        """Σ over the sets A of each residual orbit of Π_{i∈A} (1 − 1/nᵢ), shape (r,).
+        """Σ over the sets A of each residual orbit of Π_{i∈A} (1 − hᵢ), shape (r,).
 
         Within (|A| + 2)·2^-52 of it, relatively.
         """
-        part = 1 - 1 / self.sizes
+        part = 1 - self.products
         own = [math.prod(part[list(o)].tolist()) * self.copies(o) for o in self.residuals]
         return frozen(np.array(own))
 
     @cached_property
     def variance_terms(self) -> tuple[Integers, Integers, Vector]:
         """The matrix from residual variances to cell variances V: rows, columns and entries."""
+        if self.told is not None:
+            return self.told
         part, shrunk = 1 - 1 / self.sizes, 1 / np.square(self.sizes.astype(np.float64))
         rows, columns, entries = [], [], []
         for row, orbit in enumerate(self.asked):

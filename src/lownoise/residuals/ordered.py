@@ -135,23 +135,33 @@ class Blocks:
         return math.prod(self.sizes)
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """Every block that records can move in."""
-        tops: defaultdict[int, set[Span]] = defaultdict(set)
+    def tops(self) -> dict[int, frozenset[Span]]:
+        """For the place of each orbit of unordered sets, the ordered sets that are seen with it."""
+        found: defaultdict[int, set[Span]] = defaultdict(set)
         for place, span in {(c, self.spans[r]) for r, c in zip(*self._terms[:2], strict=True)}:
             for count in range(len(span) + 1):
-                tops[place].update(itertools.combinations(span, count))
+                found[place].update(itertools.combinations(span, count))
+        return {place: frozenset(spans) for place, spans in found.items()}
+
+    def moving(self, place: int) -> frozenset[Span]:
+        """Return those of `tops` that records can move in: not their number where it is public."""
+        still = {()} if self.public and not self.plain.residuals[place] else set()
+        return self.tops.get(place, frozenset()) - still
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Every block that records can move in."""
         support = [
             tuple(np.flatnonzero(corner).tolist())
             for corner in itertools.product(*[(0, *[1] * (n - 1)) for n in self.sizes])
         ]
         found = []
-        for place, orbit in enumerate(self.plain.residuals):
-            seen = tops[place] - ({()} if self.public and not orbit else set())
+        for place in range(len(self.plain.residuals)):
+            seen = self.moving(place)
             if seen:
                 corners = np.array([i for i, s in enumerate(support) if s in seen])
                 block = Block(
-                    place=place, spans=frozenset(tops[place]), corners=corners, sizes=self.sizes
+                    place=place, spans=self.tops[place], corners=corners, sizes=self.sizes
                 )
                 found.append(block)
         return tuple(found)
@@ -167,7 +177,15 @@ class Blocks:
         A sum of ordered categories with coordinates l has, in each unordered cell of the marginal,
         the variance Σ_A (what is returned)·lᵀM_A l.
         """
-        return tuple((r, e) for r, c, e in zip(*self._terms, strict=True) if c == block.place)
+        return self.seen_at[block.place]
+
+    @cached_property
+    def seen_at(self) -> tuple[tuple[tuple[int, float], ...], ...]:
+        """For each residual orbit what `seen` returns of its block."""
+        found: list[list[tuple[int, float]]] = [[] for _ in self.plain.residuals]
+        for row, column, entry in zip(*self._terms, strict=True):
+            found[column].append((row, entry))
+        return tuple(map(tuple, found))
 
     def answer_parts(self, span: Span) -> list[Vector]:
         """Return the cells of each answer along each attribute of a span."""
@@ -229,18 +247,30 @@ def ordered_blocks(question: Marginals, *, public: bool) -> Blocks:
         >>> [(found.plain.residuals[b.place], b.length) for b in found.blocks]
         [((), 5), ((1,), 5)]
     """
+    found = split_marginals(question, public=public)
+    if found.categories > MOST_CATEGORIES:
+        raise PlanError(
+            f"ordered attributes have {found.categories:,} categories together; ask for at most "
+            f"{MOST_CATEGORIES:,}: declare fewer categories, or fewer attributes as ordered",
+        )
+    asked = sum(dict(zip(found.spans, found.counts, strict=True)).values())
+    if found.categories * asked > _MOST_ENTRIES:
+        raise PlanError(
+            f"ordered attributes ask for {asked:,} answers along them; declare fewer categories, "
+            'or ask for "prefix" in place of "range"',
+        )
+    return found
+
+
+def split_marginals(question: Marginals, *, public: bool) -> Blocks:
+    """Return the ordered and the unordered parts of a question's marginals, of any size."""
     orbits = marginal_orbits(question)
     axes = tuple(i for i, a in enumerate(question.attributes) if a.ordered and a.size > 1)
     sizes = tuple(question.attributes[i].size for i in axes)
-    if math.prod(sizes) > MOST_CATEGORIES:
-        raise PlanError(
-            f"ordered attributes have {math.prod(sizes):,} categories together; ask for at most "
-            f"{MOST_CATEGORIES:,}: declare fewer categories, or fewer attributes as ordered",
-        )
     kind = {int(orbits.kinds[i]): t for t, i in enumerate(axes)}
     members = orbits.members.copy()
     members[list(kind)] = 0  # patterns count unordered attributes only
-    found = Blocks(
+    return Blocks(
         plain=replace(
             orbits,
             members=members,
@@ -252,10 +282,3 @@ def ordered_blocks(question: Marginals, *, public: bool) -> Blocks:
         spans=tuple(tuple(sorted(kind[k] for k in o if k in kind)) for o in orbits.asked),
         public=public,
     )
-    asked = sum(dict(zip(found.spans, found.counts, strict=True)).values())
-    if math.prod(sizes) * asked > _MOST_ENTRIES:
-        raise PlanError(
-            f"ordered attributes ask for {asked:,} answers along them; declare fewer categories, "
-            'or ask for "prefix" in place of "range"',
-        )
-    return found

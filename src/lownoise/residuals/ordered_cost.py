@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.arrays import Integers, Vector
-    from lownoise.residuals.ordered import Block, Blocks
+    from lownoise.residuals.ordered import Blocks
 
 _SLACK = 2.0**-40  # outward; sums of products of a few rounded numbers are far closer
 MOST_PATTERNS = 1 << 16
@@ -41,19 +41,23 @@ _EACH = 3  # of them with one category
 _COSTLY = 0.5  # of the greatest cost
 
 
-def whitened(block: Block, factor: Vector) -> tuple[Vector, float]:
-    """Return about L_A⁻¹s_x for each x, shape (K, r), and what they may be off in length, at most.
+def whitened(records: Vector, factor: Vector) -> tuple[Vector, float]:
+    """Return about L⁻¹s for each row s, and what they may be off in length, at most.
 
-    The second is ∞ where L_A has no inverse that floats find.
+    The second is ∞ where L has no inverse that floats find. Each entry of s may be rounded once.
+
+    Args:
+        records: shape (K, r).
+        factor: L, shape (r, r).
     """
     if not np.all(np.isfinite(factor)):
-        return np.zeros_like(block.records), math.inf
+        return np.zeros_like(records), math.inf
     white = DenseShape(factor).whitening
     if not white.defect < 1:
-        return np.zeros_like(block.records), math.inf
-    found = block.records @ white.matrix.T
-    lost = growth(block.length + 9) * np.linalg.norm(
-        np.abs(block.records) @ np.abs(white.matrix).T, axis=1
+        return np.zeros_like(records), math.inf
+    found = records @ white.matrix.T
+    lost = growth(records.shape[1] + 9) * np.linalg.norm(
+        np.abs(records) @ np.abs(white.matrix).T, axis=1
     )
     # L⁻¹s = (XL)⁻¹·Xs and ‖(XL)⁻¹ − I‖ ≤ defect/(1 − defect)
     longest = float(np.max(np.linalg.norm(found, axis=1) + lost)) * (1 + _SLACK)
@@ -78,7 +82,7 @@ def ordered_cost_up(blocks: Blocks, factors: Sequence[Vector]) -> float:
     """
     if not blocks.blocks:
         return 0.0  # the number of records alone, which is public
-    images = [whitened(b, f) for b, f in zip(blocks.blocks, factors, strict=True)]
+    images = [whitened(b.records, f) for b, f in zip(blocks.blocks, factors, strict=True)]
     if not all(math.isfinite(off) for _, off in images):
         return math.inf
     trace = blocks.plain.trace[[b.place for b in blocks.blocks]]

@@ -62,8 +62,8 @@ class Relaxed:
 
     @cached_property
     def shrunk(self) -> Vector:
-        """1/n of each attribute that has more than one category, shape (D,)."""
-        return 1 / self.orbits.sizes[self.orbits.kinds[self._kept]].astype(np.float64)
+        """The h of each attribute that has more than one category, shape (D,): 1/n."""
+        return self.orbits.products[self.orbits.kinds[self._kept]]
 
     @cached_property
     def _kept(self) -> Integers:

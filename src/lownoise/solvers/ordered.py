@@ -369,7 +369,7 @@ class _Search:
             self.lower, self.dual = lower, dual
         factors = [part.factor() for part in state.parts]
         self.images = [
-            whitened(block, factor)[0]
+            whitened(block.records, factor)[0]
             for block, factor in zip(self.blocks.blocks, factors, strict=True)
         ]
         cost = ordered_cost_up(self.blocks, factors)

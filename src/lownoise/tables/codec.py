@@ -14,16 +14,19 @@ from lownoise.certificate.residual import ResidualDual
 from lownoise.codec import derived, order_from, promises, size_from, terms_to_dict
 from lownoise.encoding import expect, numbers
 from lownoise.errors import FileError, PlanError
-from lownoise.mechanisms import OrderedMechanism
+from lownoise.mechanisms import OrderedMechanism, ProductMechanism
 from lownoise.mechanisms.residual import ResidualMechanism, grid_steps
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.residuals import marginal_orbits
 from lownoise.tables.ordered import ordered_from_dict, ordered_to_dict
+from lownoise.tables.product import product_from_dict, product_to_dict
 from lownoise.tables.terms import TableTerms
 from lownoise.workloads import Marginals
 from lownoise.workloads.encoding import attribute_to_dict, declared_from
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.arrays import Integers
     from lownoise.residuals import Orbits
 
@@ -74,6 +77,7 @@ def _(mechanism: ResidualMechanism, dual: ResidualDual) -> dict[str, Any]:
 
 
 _noise.register(OrderedMechanism, ordered_to_dict)
+_noise.register(ProductMechanism, product_to_dict)
 
 
 def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
@@ -84,8 +88,7 @@ def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
     size = size_from(fields)
     if size is not None and question.drops:
         raise FileError("rows would be dropped from a table of public size")
-    read = ordered_from_dict if question.ordered else _residual_from_dict
-    mechanism, dual = read(question, size, noise, evidence)
+    mechanism, dual = _reader(question, noise)(question, size, noise, evidence)
     terms = TableTerms(
         question=question,
         budget=budget_from_dict(fields["budget"]),
@@ -98,6 +101,13 @@ def terms_from_dict(fields: dict[str, Any]) -> TableTerms:
     if json.dumps(terms_to_dict(terms), sort_keys=True) != json.dumps(fields, sort_keys=True):
         raise FileError("terms say something that they do not mean")
     return terms
+
+
+def _reader(question: Marginals, noise: dict[str, Any]) -> Callable[..., tuple[Any, Any]]:
+    """Return what reads noise of its kind, which is not fitted to marginals without it."""
+    if not question.ordered:
+        return _residual_from_dict
+    return product_from_dict if "axes" in noise else ordered_from_dict
 
 
 def _residual_from_dict(

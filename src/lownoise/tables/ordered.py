@@ -46,7 +46,7 @@ def ordered_from_dict(
     if len(noise["factors"]) != len(blocks.blocks):
         raise FileError(f"noise.factors are not {len(blocks.blocks)} triangles")
     factors = tuple(
-        _triangle(given, block.length)
+        triangle_from(given, block.length, "noise.factors")
         for given, block in zip(noise["factors"], blocks.blocks, strict=True)
     )
     steps = numbers(noise["steps"], "noise.steps", len(blocks.blocks))
@@ -56,23 +56,28 @@ def ordered_from_dict(
     return mechanism, _dual(evidence, blocks)
 
 
-def _triangle(given: Any, length: int) -> Vector:  # noqa: ANN401 (a file may hold anything)
-    entries = vector(given, field="noise.factors", error=FileError)
+def triangle_from(given: Any, length: int, field: str) -> Vector:  # noqa: ANN401 (a file)
+    """Return a lower triangle that is above 0 on its diagonal, from its entries row by row.
+
+    Raises:
+        FileError: where it is not one of `length` rows.
+    """
+    entries = vector(given, field=field, error=FileError)
     if entries.size != length * (length + 1) // 2:
-        raise FileError(f"noise.factors has not the entries of a triangle of {length} rows")
+        raise FileError(f"{field} has not the entries of a triangle of {length} rows")
     found = np.zeros((length, length))
     found[np.tril_indices(length)] = entries
     if np.any(np.diag(found) <= 0):
-        raise FileError("noise.factors are not all above 0 on the diagonal")
+        raise FileError(f"{field} are not all above 0 on the diagonal")
     return frozen(found)
 
 
 def _dual(evidence: dict[str, Any], blocks: Blocks) -> OrderedDual:
     chances = numbers(evidence["chances"], "evidence.chances", len(evidence["chances"]))
     most = blocks.plain.members
-    patterns = _whole(evidence["patterns"], "patterns", (chances.size, most.size), most)
+    patterns = whole_rows(evidence["patterns"], "patterns", (chances.size, most.size), most)
     top = np.full(2, blocks.categories - 1)
-    pairs = _whole(evidence["pairs"], "pairs", (chances.size, 2), top)
+    pairs = whole_rows(evidence["pairs"], "pairs", (chances.size, 2), top)
     if not blocks.public and (np.any(patterns) or np.any(pairs[:, 0] != pairs[:, 1])):
         raise FileError("evidence has changes of a record where none is changed")
     counts = blocks.counts
@@ -85,7 +90,12 @@ def _dual(evidence: dict[str, Any], blocks: Blocks) -> OrderedDual:
     return OrderedDual(cells=tuple(cells), patterns=patterns, pairs=pairs, chances=chances)
 
 
-def _whole(given: Any, field: str, shape: tuple[int, int], most: Integers) -> Integers:  # noqa: ANN401
+def whole_rows(given: Any, field: str, shape: tuple[int, int], most: Integers) -> Integers:  # noqa: ANN401
+    """Return whole numbers from 0 to `most`, shape (k, ·).
+
+    Raises:
+        FileError: where they are not.
+    """
     found: Integers = np.array(given)
     fits = found.dtype == np.int64 and found.shape == shape
     if not fits or np.any((found < 0) | (found > most)):

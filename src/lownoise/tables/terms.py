@@ -15,9 +15,10 @@ from lownoise.arrays import frozen
 from lownoise.certificate import Certificate
 from lownoise.certificate.norms import SLACK, order_norm
 from lownoise.certificate.ordered import OrderedDual, ordered_lower_bound
+from lownoise.certificate.product import ProductDual, product_lower_bound
 from lownoise.certificate.residual import ResidualDual, residual_lower_bound
 from lownoise.errors import PlanError, QuestionError
-from lownoise.mechanisms import OrderedMechanism, ResidualMechanism
+from lownoise.mechanisms import OrderedMechanism, ProductMechanism, ResidualMechanism
 from lownoise.promises import AbstractTerms, binding, error_bound, unbiased_bound
 from lownoise.residuals import marginal_orbits
 from lownoise.tables.round_noise import cells_an_answer, squared_change
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _TINY = 2.0**-50
 Cell = tuple["Sequence[str]", "Sequence[int]"]
+TableMechanism = ResidualMechanism | OrderedMechanism | ProductMechanism
 
 
 @final
@@ -51,8 +53,8 @@ class TableTerms(AbstractTerms):
     question: Marginals
     budget: Budget
     order: float
-    dual: ResidualDual | OrderedDual
-    mechanism: ResidualMechanism | OrderedMechanism
+    dual: ResidualDual | OrderedDual | ProductDual
+    mechanism: TableMechanism
 
     @property
     def relation(self) -> str:
@@ -289,18 +291,25 @@ def _subsets(chosen: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 @singledispatch
-def _least(dual: object, mechanism: ResidualMechanism | OrderedMechanism, order: float) -> float:
+def _least(dual: object, mechanism: TableMechanism, order: float) -> float:
     """Return at most the least objective at μ = 1, recomputed from evidence."""
     raise PlanError(f"dual={type(dual).__name__} is evidence of no known kind; plan again")
 
 
 @_least.register(ResidualDual)
-def _(dual: ResidualDual, mechanism: ResidualMechanism | OrderedMechanism, order: float) -> float:
+def _(dual: ResidualDual, mechanism: TableMechanism, order: float) -> float:
     return residual_lower_bound(dual, mechanism.orbits, order, mechanism.relation)
 
 
 @_least.register(OrderedDual)
-def _(dual: OrderedDual, mechanism: ResidualMechanism | OrderedMechanism, order: float) -> float:
+def _(dual: OrderedDual, mechanism: TableMechanism, order: float) -> float:
     if not isinstance(mechanism, OrderedMechanism):
         raise PlanError("OrderedDual is evidence for ordered attributes alone; plan again")
     return ordered_lower_bound(dual, mechanism.blocks, order)
+
+
+@_least.register(ProductDual)
+def _(dual: ProductDual, mechanism: TableMechanism, order: float) -> float:
+    if not isinstance(mechanism, ProductMechanism):
+        raise PlanError("ProductDual is evidence for noise that is a product; plan again")
+    return product_lower_bound(dual, mechanism.products, order)

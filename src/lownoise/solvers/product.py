@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise that is a product over ordered attributes, and weights that bound all other noise.
+
+Along each ordered attribute the noise is the least for its own answers and its total, which has a
+weight λ of its own: in a question of many marginals a total is told by all of them. Given the noise
+along attributes, the variances of sets of attributes are those of `residual`, with an answer for
+each orbit of marginals, weighted as the least noise along attributes weighs it. λ is searched for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.certificate.norms import conjugate, order_norm
+from lownoise.certificate.product import AxisDual, ProductDual, product_lower_bound
+from lownoise.residuals import AxisNoise, ordered_blocks, product_cost_up
+from lownoise.solvers.generation import INTERRUPTED, Progress
+from lownoise.solvers.ordered import solve_ordered
+from lownoise.solvers.residual import solve_residual
+from lownoise.workloads import Marginals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Vector
+    from lownoise.residuals import Products
+
+_ALONG = 1e-7  # the gap to reach along one attribute
+_MANY, _ALONG_MANY = 2000, 1e-4  # and where it has many answers that have weights
+_INNER = 1e-6  # the gap to reach for the variances of sets
+_FIRST, _STEP, _MOST = 1.0, 4.0, 4096.0  # λ
+_DONE = (
+    "stopped: ordered attributes have many categories together, so the noise is a product over "
+    "them; the gap is that of this noise and of the bound"
+)
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProductSolution:
+    """Noise that nearly is the least of its kind, and the evidence.
+
+    Args:
+        noise: of each ordered attribute.
+        variances: σ² of each residual orbit at μ = 1, shape (r,); 0 where no noise is needed.
+        dual: the evidence for the lower bound.
+        status: how the search ended.
+        iterations: how many λ were tried.
+    """
+
+    noise: tuple[AxisNoise, ...]
+    variances: Vector
+    dual: ProductDual
+    status: str
+    iterations: int
+
+
+def solve_product(
+    products: Products,
+    order: float,
+    progress: Callable[[Progress], None] | None = None,
+) -> ProductSolution:
+    """Return noise that is a product over ordered attributes, at μ = 1.
+
+    Args:
+        products: what the marginals ask.
+        order: p in [2, ∞].
+        progress: called with a `Progress` after every λ.
+    """
+    search = _Search(products, order, progress)
+    status = _DONE
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        if search.best is None:
+            raise
+        status = INTERRUPTED
+    assert search.best is not None  # noqa: S101 (the first λ always gives one)
+    noise, variances = search.best
+    return ProductSolution(
+        noise=noise,
+        variances=variances,
+        dual=search.dual,
+        status=status,
+        iterations=search.tried,
+    )
+
+
+@final
+class _Search:
+    """The best of both sides so far."""
+
+    def __init__(
+        self,
+        products: Products,
+        order: float,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.products, self.order, self.progress = products, order, progress
+        self.lower, self.upper, self.tried = 0.0, math.inf, 0
+        self.best: tuple[tuple[AxisNoise, ...], Vector] | None = None
+        self.dual: ProductDual
+
+    def run(self) -> None:
+        """Try λ, larger and larger or smaller and smaller as long as that is better."""
+        first = self._try(_FIRST)
+        weight, last = _FIRST * _STEP, first
+        while weight <= _MOST and (found := self._try(weight)) < last:
+            weight, last = weight * _STEP, found
+        if last is first:  # λ = 0 is the least for one marginal of all ordered attributes
+            self._try(0.0)
+
+    def _try(self, weight: float) -> float:
+        """Take in what λ gives; return the error of its noise."""
+        blocks = self.products.blocks
+        made = [
+            _along(size, order, self.order, weight)
+            for size, order in zip(blocks.sizes, blocks.orders, strict=True)
+        ]
+        noise = tuple(own for own, _ in made)
+        orbits, scales = self.products.averaged(noise, [dual.answers for _, dual in made])
+        found = solve_residual(orbits, self.order, blocks.relation, _INNER)
+        variances = found.variances * scales
+        dual = ProductDual(
+            axes=tuple(own for _, own in made),
+            cells=found.dual.cells,
+            patterns=found.dual.patterns,
+            chances=found.dual.chances,
+        )
+        cost = product_cost_up(self.products, noise, variances)
+        upper = math.sqrt(cost) * self._error(noise, variances)
+        lower = product_lower_bound(dual, self.products, self.order)
+        if lower > self.lower or self.best is None:
+            self.lower, self.dual = lower, dual
+        if upper < self.upper or self.best is None:
+            self.upper, self.best = upper, (noise, frozen(variances * cost))
+        self.tried += 1
+        if self.progress is not None:
+            self.progress(Progress(self.tried, self.lower, self.upper))
+        return upper
+
+    def _error(self, noise: tuple[AxisNoise, ...], variances: Vector) -> float:
+        plain = self.products.blocks.plain
+        own = self.products.answer_variances(noise, variances)
+        counts = [len(v) for v in own]
+        weighted = np.sqrt(np.repeat(plain.weights, counts) * np.concatenate(own))
+        return order_norm(weighted, self.order, np.repeat(plain.cells, counts))
+
+
+def _along(size: int, kind: str, order: float, weight: float) -> tuple[AxisNoise, AxisDual]:
+    """Return the least noise for the answers along one attribute and its total, and its weights."""
+    sets, weights = [["x"]], [1.0]
+    if weight:
+        sets, weights = [["x"], []], [1.0, weight]
+    asked = Marginals({"x": size}, sets=sets, weights=weights, ordered={"x": kind})
+    blocks = ordered_blocks(asked, public=False)
+    many = order > 2 and blocks.counts[0] > _MANY  # noqa: PLR2004
+    found = solve_ordered(blocks, order, _ALONG_MANY if many else _ALONG)
+    # coordinates are the total and the categories but the last: the first column is √m·(1, u)
+    (factor,) = found.factors
+    noise = AxisNoise(
+        mean=frozen(factor[1:, 0] / factor[0, 0]), triangle=frozen(factor[1:, 1:].copy())
+    )
+    answers = found.dual.cells[0]
+    q = conjugate(order)
+    scale = float(np.max(answers))
+    if not math.isinf(q):
+        scale *= float(np.sum((answers / scale) ** q) ** (1 / q))
+    chances = np.zeros(size)
+    chances[found.dual.pairs[:, 0]] = found.dual.chances
+    dual = AxisDual(
+        answers=frozen(answers / scale),
+        chances=frozen(chances / float(np.sum(chances))),
+        split=frozen(np.append(noise.mean, 1 - float(np.sum(noise.mean)))),
+    )
+    return noise, dual
