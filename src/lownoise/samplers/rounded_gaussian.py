@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from lownoise.balls import precision
+from lownoise.rounding import up
 from lownoise.samplers.normal_quantile import normals, taylor_table
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def rounded_gaussian(shape: Factor, *, entropy: Entropy) -> Integers:
     for start in range(0, shape.sources, _BLOCK):  # blocks that stay in the cache
         block = slice(start, start + _BLOCK)
         z[block], error[block] = normals(words[block])
+    _settle(words, z, error)
     value = shape.apply(z)
     error += (shape.longest_row + 3) * _UNIT * np.abs(z)
     with np.errstate(invalid="ignore"):  # 0·∞ where there is no noise: left to the slow path
@@ -98,6 +100,24 @@ def rounded_gaussian(shape: Factor, *, entropy: Entropy) -> Integers:
     if open_rows.size:
         result[open_rows] = _decide(shape, open_rows, words, entropy)
     return result
+
+
+def _settle(words: Words, z: Vector, error: Vector) -> None:
+    """Find the normal numbers that `normals` leaves open, in place: one in 2^20.
+
+    Each enters as many answers as its column is long, and all of them would have to be decided one
+    by one.
+    """
+    from flint import arb
+
+    from lownoise.samplers.tail import Tail
+
+    for j in np.flatnonzero(np.isinf(error)).tolist():
+        with precision(_FIRST_PRECISION):
+            ball = Tail(int(words[j])).ball()
+            if ball.is_finite():  # it is not where the bits so far are all 0
+                z[j] = float(ball.mid())
+                error[j] = up(float((abs(ball - arb(z[j]))).upper()))
 
 
 def _decide(shape: Factor, rows: Integers, words: Words, entropy: Entropy) -> list[int]:

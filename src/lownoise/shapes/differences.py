@@ -62,11 +62,7 @@ class DifferenceFactor:
 
     def apply_abs(self, vector: Vector) -> Vector:
         """Return |L|·vector; shapes (k,) and (d,)."""
-        table = vector.reshape(self.copies, *self.sizes)
-        for axis in range(1, table.ndim):
-            first, last = _parts(table, axis)
-            table = first + last
-        return table.reshape(-1) * self.scale
+        return sums(vector.reshape(self.copies, *self.sizes), 1).reshape(-1) * self.scale
 
     def row(self, index: int) -> tuple[Integers, Vector]:
         """Return where row `index` of L is not zero, rising, and its entries there."""
@@ -90,6 +86,19 @@ def differences(table: Table, first: int = 0) -> Table:
     for axis in range(first, table.ndim):
         kept, last = _parts(table, axis)
         table = kept - last
+    return table
+
+
+def sums(table: Table, first: int = 0) -> Table:
+    """Return `differences` with a plus for the minus: what absolute values make of it.
+
+    Examples:
+        >>> sums(np.array([[5, 3], [2, 1]]))
+        array([[11]])
+    """
+    for axis in range(first, table.ndim):
+        kept, last = _parts(table, axis)
+        table = kept + last
     return table
 
 

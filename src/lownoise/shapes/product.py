@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.shapes.differences import DifferenceFactor, differences
+from lownoise.shapes.differences import DifferenceFactor, differences, sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,14 +107,18 @@ class ProductFactor:
 
     def apply(self, vector: Vector) -> Vector:
         """Return the product with a vector; shapes (k,) and (d,)."""
-        table = vector.reshape(self.copies, *self.sizes, self._starts[-1])
-        turned = np.moveaxis(differences(np.moveaxis(table, -1, 0), 2), 0, -1)
-        return self._mixed(turned.reshape(-1, self._starts[-1]), self.rows).reshape(-1)
+        length = self._starts[-1]
+        table = np.moveaxis(vector.reshape(self.copies, *self.sizes, length), -1, 0)
+        turned = np.moveaxis(differences(table, 2), 0, -1)
+        return self._mixed(turned.reshape(-1, length), self.rows).reshape(-1)
 
     def apply_abs(self, vector: Vector) -> Vector:
         """Return the product of absolute values with a vector; shapes (k,) and (d,)."""
-        plain = [self._plain.apply_abs(v) for v in vector.reshape(-1, self._starts[-1]).T]
-        return self._mixed(np.stack(plain, axis=1), [np.abs(r) for r in self.rows]).reshape(-1)
+        length = self._starts[-1]
+        table = np.moveaxis(vector.reshape(self.copies, *self.sizes, length), -1, 0)
+        turned = np.moveaxis(sums(table, 2), 0, -1)
+        rows = [np.abs(own) for own in self.rows]
+        return self._mixed(turned.reshape(-1, length), rows).reshape(-1)
 
     def row(self, index: int) -> tuple[Integers, Vector]:
         """Return where a row is not zero, rising, and its entries there, as exact fractions."""
