@@ -10,7 +10,7 @@ each orbit of marginals, weighted as the least noise along attributes weighs it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -20,20 +20,23 @@ from lownoise.certificate.norms import conjugate, order_norm
 from lownoise.certificate.product import AxisDual, ProductDual, product_lower_bound
 from lownoise.residuals import AxisNoise, ordered_blocks, product_cost_up
 from lownoise.solvers.generation import INTERRUPTED, Progress
+from lownoise.solvers.newton import objective
 from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.residual import solve_residual
 from lownoise.workloads import Marginals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from lownoise.arrays import Vector
-    from lownoise.residuals import Products
+    from lownoise.residuals import Orbits, Products
+    from lownoise.solvers.residual import ResidualSolution
 
 _ALONG = 1e-7  # the gap to reach along one attribute
 _MANY, _ALONG_MANY = 2000, 1e-4  # and where it has many answers that have weights
 _INNER = 1e-6  # the gap to reach for the variances of sets
-_FIRST, _STEP, _MOST = 1.0, 4.0, 4096.0  # λ
+_FIRST, _STEP, _NEAR, _MOST = 1.0, 4.0, 2.0, 4096.0  # λ
+_ROUNDS = 3  # of variances, where the answers of a marginal do not all have one weight
 _DONE = (
     "stopped: ordered attributes have many categories together, so the noise is a product over "
     "them; the gap is that of this noise and of the bound"
@@ -108,12 +111,16 @@ class _Search:
 
     def run(self) -> None:
         """Try λ, larger and larger or smaller and smaller as long as that is better."""
-        first = self._try(_FIRST)
-        weight, last = _FIRST * _STEP, first
-        while weight <= _MOST and (found := self._try(weight)) < last:
-            weight, last = weight * _STEP, found
-        if last is first:  # λ = 0 is the least for one marginal of all ordered attributes
-            self._try(0.0)
+        tried = {_FIRST: self._try(_FIRST)}
+        weight = _FIRST
+        while tried[weight] <= min(tried.values()) and weight < _MOST:
+            weight *= _STEP
+            tried[weight] = self._try(weight)
+        if weight == _FIRST * _STEP:  # λ = 0 is the least where all marginals have all of them
+            tried[0.0] = self._try(0.0)
+        best = min(tried, key=tried.__getitem__)
+        for near in {best / _NEAR, best * _NEAR} - set(tried):
+            self._try(near)
 
     def _try(self, weight: float) -> float:
         """Take in what λ gives; return the error of its noise."""
@@ -124,24 +131,53 @@ class _Search:
         ]
         noise = tuple(own for own, _ in made)
         orbits, scales = self.products.averaged(noise, [dual.answers for _, dual in made])
-        found = solve_residual(orbits, self.order, blocks.relation, _INNER)
-        variances = found.variances * scales
+        error = math.inf
+        for _ in range(_ROUNDS if self.order > 2 else 1):  # noqa: PLR2004
+            found = solve_residual(orbits, self.order, blocks.relation, _INNER)
+            self._take(made, found)
+            last, error = error, min(error, self._noisy(noise, found.variances * scales))
+            if not error < last * (1 - _INNER):
+                break
+            orbits = self._louder(orbits, noise, found.variances, scales)
+        self.tried += 1
+        if self.progress is not None:
+            self.progress(Progress(self.tried, self.lower, self.upper))
+        return error
+
+    def _louder(
+        self, orbits: Orbits, noise: tuple[AxisNoise, ...], variances: Vector, scales: Vector
+    ) -> Orbits:
+        """Return the one answer for each orbit of marginals as large as all of them now are."""
+        assert orbits.told is not None  # noqa: S101 (`averaged` gives it)
+        rows, columns, entries = orbits.told
+        all_of_them = self.products.answer_variances(noise, variances * scales)
+        own = np.array([objective(v, self.order) ** 2 for v in all_of_them])
+        seen = orbits.cell_variances(variances)
+        ratio = own / np.where(seen > 0, seen, 1.0)
+        return replace(orbits, told=(rows, columns, frozen(entries * ratio[rows])))
+
+    def _take(
+        self,
+        made: Sequence[tuple[AxisNoise, AxisDual]],
+        found: ResidualSolution,
+    ) -> None:
+        """Keep the weights if no others prove more."""
         dual = ProductDual(
             axes=tuple(own for _, own in made),
             cells=found.dual.cells,
             patterns=found.dual.patterns,
             chances=found.dual.chances,
         )
-        cost = product_cost_up(self.products, noise, variances)
-        upper = math.sqrt(cost) * self._error(noise, variances)
         lower = product_lower_bound(dual, self.products, self.order)
         if lower > self.lower or self.best is None:
             self.lower, self.dual = lower, dual
+
+    def _noisy(self, noise: tuple[AxisNoise, ...], variances: Vector) -> float:
+        """Return the error of noise at μ = 1; keep it if it is the least."""
+        cost = product_cost_up(self.products, noise, variances)
+        upper = math.sqrt(cost) * self._error(noise, variances)
         if upper < self.upper or self.best is None:
             self.upper, self.best = upper, (noise, frozen(variances * cost))
-        self.tried += 1
-        if self.progress is not None:
-            self.progress(Progress(self.tried, self.lower, self.upper))
         return upper
 
     def _error(self, noise: tuple[AxisNoise, ...], variances: Vector) -> float:
