@@ -90,7 +90,7 @@ def solve_product(
         variances=variances,
         dual=search.dual,
         status=status,
-        iterations=search.tried,
+        iterations=len(search.errors),
     )
 
 
@@ -105,43 +105,53 @@ class _Search:
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self.products, self.order, self.progress = products, order, progress
-        self.lower, self.upper, self.tried = 0.0, math.inf, 0
+        self.lower, self.upper = 0.0, math.inf
+        self.errors: dict[tuple[float, ...], float] = {}
+        self.along: dict[tuple[int, str, float], tuple[AxisNoise, AxisDual]] = {}
         self.best: tuple[tuple[AxisNoise, ...], Vector] | None = None
         self.dual: ProductDual
 
     def run(self) -> None:
-        """Try λ, larger and larger or smaller and smaller as long as that is better."""
-        tried = {_FIRST: self._try(_FIRST)}
+        """Try λ for all axes, larger or smaller as long as that is better; then for each axis."""
+        count = len(self.products.blocks.sizes)
         weight = _FIRST
-        while tried[weight] <= min(tried.values()) and weight < _MOST:
+        while self._try((weight,) * count) <= min(self.errors.values()) and weight < _MOST:
             weight *= _STEP
-            tried[weight] = self._try(weight)
         if weight == _FIRST * _STEP:  # λ = 0 is the least where all marginals have all of them
-            tried[0.0] = self._try(0.0)
-        best = min(tried, key=tried.__getitem__)
-        for near in {best / _NEAR, best * _NEAR} - set(tried):
-            self._try(near)
+            self._try((0.0,) * count)
+        best = min(self.errors, key=self.errors.__getitem__)
+        for factor in (1 / _NEAR, _NEAR):
+            self._try(tuple(w * factor for w in best))
+        for t in range(count if count > 1 else 0):
+            best = min(self.errors, key=self.errors.__getitem__)
+            for factor in (1 / _STEP, _STEP):
+                self._try((*best[:t], best[t] * factor, *best[t + 1 :]), prove=False)
 
-    def _try(self, weight: float) -> float:
-        """Take in what λ gives; return the error of its noise."""
+    def _try(self, weights: tuple[float, ...], *, prove: bool = True) -> float:
+        """Take in what λ gives, its proof where asked; return the error of its noise."""
+        if weights in self.errors:
+            return self.errors[weights]
         blocks = self.products.blocks
-        made = [
-            _along(size, order, self.order, weight)
-            for size, order in zip(blocks.sizes, blocks.orders, strict=True)
-        ]
+        made = []
+        for size, kind, weight in zip(blocks.sizes, blocks.orders, weights, strict=True):
+            key = (size, kind, weight)
+            if key not in self.along:
+                self.along[key] = _along(size, kind, self.order, weight)
+            made.append(self.along[key])
         noise = tuple(own for own, _ in made)
         orbits, scales = self.products.averaged(noise, [dual.answers for _, dual in made])
         error = math.inf
         for _ in range(_ROUNDS if self.order > 2 else 1):  # noqa: PLR2004
             found = solve_residual(orbits, self.order, blocks.relation, _INNER)
-            self._take(made, found)
+            if prove:
+                self._take(made, found)
             last, error = error, min(error, self._noisy(noise, found.variances * scales))
             if not error < last * (1 - _INNER):
                 break
             orbits = self._louder(orbits, noise, found.variances, scales)
-        self.tried += 1
+        self.errors[weights] = error
         if self.progress is not None:
-            self.progress(Progress(self.tried, self.lower, self.upper))
+            self.progress(Progress(len(self.errors), self.lower, self.upper))
         return error
 
     def _louder(
