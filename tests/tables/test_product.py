@@ -30,7 +30,7 @@ ROWS = pd.DataFrame(
     }
 )
 ORDERS = [{"t": "range", "one": "prefix"}, {"t": "prefix", "u": "range"}]
-REPEATS = 60_000
+REPEATS = 40_000
 
 
 @pytest.fixture
@@ -278,6 +278,28 @@ def test_many_categories_are_planned_and_released():
     )
     cells = plain.standard_deviation("age", "income")
     assert np.sqrt(np.mean(deviations**2)) < 0.5 * cells * np.sqrt(86 * 41) / 2
+
+
+@pytest.mark.parametrize("size", [12, 13])
+def test_pairs_of_many_categories_are_not_searched(size):
+    """All changes of 144 pairs of categories are; those of 169 are bounded by a product."""
+    sizes = {"t": size, "u": size}
+    question = ln.Marginals(
+        sizes, sets=[["t"], ["u"]], outside=dict.fromkeys(sizes, 0), ordered={"t": "prefix"}
+    )
+    both = ln.Marginals(
+        sizes,
+        sets=[["t"], ["u"]],
+        outside=dict.fromkeys(sizes, 0),
+        ordered={"t": "prefix", "u": "prefix"},
+    )
+    found = []
+    for asked in (question, both):
+        made = ln.plan(
+            asked, budget=ln.zcdp(0.5), relation="substitute", size=N, order=2.0, rtol=0.5
+        )
+        found.append(isinstance(made.terms.mechanism, ProductMechanism))
+    assert found == [False, size == 13]
 
 
 def test_what_is_too_large_is_refused_before_any_search():

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from lownoise.tables.terms import Cell, TableMechanism
     from lownoise.workloads import Marginals
 
+# joint categories of ordered attributes: of more, all pairs are not searched in a minute, and noise
+# that is a product is far less than what is found by then
+_MOST_PAIRED = 150
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -116,7 +120,8 @@ def plan_marginals(question: Marginals, request: Request) -> TablePlan:
     order, parameter = checked_order(request.order), gaussian_parameter(request.budget)
     rtol, progress = checked_rtol(request.rtol), request.progress
     categories = math.prod(a.size for a in question.attributes if a.ordered)
-    if categories > MOST_CATEGORIES:
+    most = MOST_CATEGORIES if size is None else min(_MOST_PAIRED, MOST_CATEGORIES)
+    if categories > most:
         products = product_blocks(question, public=size is not None)
         across = solve_product(products, order, progress)
         shape = product_mechanism(products, size, across.noise, across.variances, parameter)
