@@ -34,6 +34,8 @@ WORKLOADS = {
     "wide window": window(40, 30),
     "momentum": np.cumsum(0.9 ** np.arange(40)),
     "second sums": np.arange(1.0, 41),
+    "a root with a zero at -1/2": np.array([1.0, 3.0, 2.0, *np.zeros(9)]),
+    "a root that grows": np.array([0.5, 1.0, 3.0, -1.0, 2.0, 0.0, 1.0, 4.0]),
     "harmonic": 2.0 / np.arange(1.0, 41),
 }
 
@@ -73,7 +75,8 @@ def test_what_is_found_is_proved_the_best(name, error):
     reached = squared_error(workload, found, error)
     assert reached == pytest.approx(dense(workload, found, error), rel=1e-11)
     assert found[0] > 0
-    assert reached * (1 - 1e-7) <= lower_bound(workload, found, error) <= reached * (1 + 1e-12)
+    close = 1e-5 if "root" in name else 1e-7  # zeros on the circle: the optimum is flat
+    assert reached * (1 - close) <= lower_bound(workload, found, error) <= reached * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("error", ERRORS)

@@ -35,6 +35,7 @@ _PRODUCTS = 200
 _SOLVED = 1e-9  # of ‖∇J‖ beside ‖c‖: J is then within about its square
 _ENOUGH = 1e-4  # of the promised descent (Armijo)
 _SHORTEST = 2.0**-20
+_DAMPINGS = (0.9, 0.7, 0.5, 0.3)
 _FLOOR = 1e-9  # of the largest coefficient, below which the bound's test vector is not let
 _DENSE = 2048  # up to here signs that differ cost one dense norm instead of the bound's tightness
 _ROUNDING = 16 * 2.0**-53  # of a transform, per halving of its length
@@ -76,6 +77,9 @@ def optimal_toeplitz(workload: Vector, error: Error) -> Vector:
     For the largest error of prefix sums, and of decayed ones, that is the square root itself: γ is
     then Landau's constant Σ r_k² (Landau 1913; see `lower_bound`).
 
+    Where the square root has zeros inside the unit disc the search starts from several places, and
+    what it finds may be a local optimum.
+
     Args:
         workload: w, shape (n,), w_0 > 0; its first column for Toeplitz W.
         error: "mean", √(‖B‖_F²/n)·max‖C e_t‖; or "max", the largest ‖B's row‖ for the first factor.
@@ -88,7 +92,36 @@ def optimal_toeplitz(workload: Vector, error: Error) -> Vector:
         4.74823
     """
     weights = round_weights(len(workload), error)
-    c = _balanced(square_root(workload), workload, weights)
+    found = [_newton(start, workload, weights) for start in _starts(workload)]
+    return min(found, key=lambda c: squared_error(workload, c, error))
+
+
+def _starts(workload: Vector) -> list[Vector]:
+    """Return where to search: the square root if, as a polynomial, it has no zero in the disc.
+
+    Then it is the best for the largest error. Otherwise it is stationary and may be far from good:
+    the input's noise, the output's, and roots whose zeros are moved out by z → s·z are tried too.
+    """
+    n = len(workload)
+    with np.errstate(all="ignore"):  # a root may grow beyond all numbers: others are tried then
+        root = square_root(workload)
+        if not np.all(np.isfinite(root)):
+            root = workload
+        elif _turns(root) == 0:
+            return [root]
+        damped = [root * s ** np.arange(n) for s in _DAMPINGS]
+        starts = [np.eye(1, n)[0], np.array(workload), *damped]
+        return [c for c in starts if np.all(np.isfinite(divide(workload, c)))]
+
+
+def _turns(c: Vector) -> int:
+    """Return how often c turns about 0 along the unit circle: its zeros inside, if none is near."""
+    half = rfft(c, 4 * next_fast_len(len(c), real=True))
+    return round(float(np.sum(np.angle(half[1:] * half[:-1].conj()))) / math.pi)
+
+
+def _newton(start: Vector, workload: Vector, weights: Vector) -> Vector:
+    c = _balanced(start, workload, weights)
     for _ in range(_STEPS):
         value, slope, curvature = _expansion(c, workload, weights)
         size = float(np.linalg.norm(slope))
