@@ -9,6 +9,7 @@ COMMANDS = (
     (),
     ("plan",),
     ("release",),
+    ("stream",),
     ("verify",),
     ("marginal",),
     ("enclose",),

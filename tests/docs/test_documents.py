@@ -59,7 +59,7 @@ def test_specification_page_shows_a_good_specification(tmp_path):
 
     blocks = [body for kind, body in snippets(ROOT / "docs/specification.md") if kind == "toml"]
     asked = [block for block in blocks if "[question]" in block]
-    assert len(asked) == len(blocks) - 1 == 5
+    assert len(asked) == len(blocks) - 1 == 6
     for block in blocks:
         (tmp_path / "spec.toml").write_text(block, encoding="utf-8")
         if block in asked:

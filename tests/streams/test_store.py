@@ -327,6 +327,19 @@ def test_only_the_same_stream_goes_on(more, said, tmp_path):
         assert ln.stream(**each, path=tmp_path / "s").round == 1
 
 
+def test_a_matrix_is_known_again_however_it_was_compressed(tmp_path, monkeypatch):
+    from lownoise import packing
+
+    matrix = np.tril(np.ones((9, 9)))
+    ln.stream(matrix, **ASKED, path=tmp_path / "s").update(1)
+    compress = packing.zlib.compress
+    monkeypatch.setattr(packing.zlib, "compress", lambda content, _: compress(content, 0))
+    assert ln.stream(matrix, **ASKED, path=tmp_path / "s").round == 1
+    matrix[8, 0] = 1 + 2**-50
+    with pytest.raises(FileError, match="another workload"):
+        ln.stream(matrix, **ASKED, path=tmp_path / "s")
+
+
 class Failing:
     """A connection that fails at a statement, before or after it did what it says."""
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
 
 from lownoise import codec
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
@@ -19,6 +22,7 @@ from lownoise.streams import ERRORS, resume, start
 from lownoise.streams.codec import document, terms_from_dict
 from lownoise.streams.encoding import workload_to_dict
 from lownoise.verification import Verification, verify
+from lownoise.workloads import LowerTriangular
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -64,8 +68,12 @@ class StreamRequest:
         Raises:
             FileError: where a part has no form in a file.
         """
+        workload = workload_to_dict(self.workload)
+        if isinstance(self.workload, LowerTriangular):  # compressed, it is not one text for all
+            entries = np.ascontiguousarray(self.workload.entries, dtype="<f8").data
+            workload["entries"] = hashlib.sha256(entries).hexdigest()
         return {
-            "workload": workload_to_dict(self.workload),
+            "workload": workload,
             "budget": budget_to_dict(self.budget),
             "strategy": self.strategy,
             "error": self.error,

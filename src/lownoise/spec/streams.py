@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from lownoise.domains import Box
 from lownoise.errors import LownoiseError
@@ -45,18 +46,32 @@ def _rows(given: object) -> Any:  # noqa: ANN401
 
 
 class RangeSpec(Strict):
-    """The public range of a column; left out where the question declares a domain."""
+    """The public range of a column; left out where the question declares a domain, which has it."""
 
-    lower: Number
-    upper: Number
+    lower: Number | None = Field(default=None, validate_default=True)
+    upper: Number | None = Field(default=None, validate_default=True)
+
+    @field_validator("lower", "upper")
+    @classmethod
+    def _given_once(cls, bound: float | None, info: ValidationInfo) -> float | None:
+        if bound is None and _bounded(info):
+            raise PydanticCustomError("missing", "Field required")
+        if bound is not None and not _bounded(info):
+            raise ValueError("stands beside question.domain, which has the bounds; drop one")
+        return bound
 
     @field_validator("upper")
     @classmethod
-    def _ordered(cls, upper: float, info: ValidationInfo) -> float:
+    def _ordered(cls, upper: float | None, info: ValidationInfo) -> float | None:
         lower = info.data.get("lower")
-        if lower is not None and lower > upper:
+        if lower is not None and upper is not None and lower > upper:
             raise ValueError(f"is below lower={lower:g}; swap them")
         return upper
+
+
+def _bounded(info: ValidationInfo) -> bool:
+    """Whether columns have bounds of their own: no domain is declared."""
+    return bool((info.context or {}).get(BOUNDED, True))
 
 
 class StreamSpec(Strict):
@@ -74,17 +89,18 @@ class StreamSpec(Strict):
     relation: Literal["substitute", "add_remove"] | None = None
     changes: DeclaredDomain = None
     domain: DeclaredDomain = None
-    columns: dict[str, RangeSpec] | list[str] | None = None
+    columns: dict[str, RangeSpec] | None = None
 
     @field_validator("columns", mode="before")
     @classmethod
     def _named(cls, columns: object, info: ValidationInfo) -> object:
-        """Take ranges by name, or where a domain has the ranges, names alone."""
-        bounded = bool((info.context or {}).get(BOUNDED, True))
-        if isinstance(columns, dict) == bounded or columns is None:
+        """Names alone will do where a domain is declared."""
+        names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+        if not isinstance(columns, list) or not names or _bounded(info):
             return columns
-        what = "a table of ranges" if bounded else "a list of names; question.domain has the ranges"
-        raise said(f"is not {what}")
+        if len(set(columns)) < len(columns):
+            raise ValueError("has one name twice; name each column once")
+        return {name: {} for name in columns}
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
@@ -106,8 +122,8 @@ class StreamSpec(Strict):
         if self.domain is not None and self.columns and len(self.columns) != self.domain.dimension:
             text = f"has not one name for each of the {self.domain.dimension} coordinates of domain"
             mistakes.append((("columns",), text, None))
-        if self.columns is not None and len(set(self.columns)) < max(len(self.columns), 1):
-            mistakes.append((("columns",), "has no name, or one twice; name each once", None))
+        if self.columns is not None and not self.columns:
+            mistakes.append((("columns",), "has no name; leave it out, or name one", None))
         if mistakes:
             raise mistaken(mistakes)
         try:
@@ -144,9 +160,9 @@ class StreamSpec(Strict):
             LownoiseError: where the parts do not fit together.
         """
         domain = self.domain
-        if domain is None and isinstance(self.columns, dict):
-            ends = [(own.lower, own.upper) for own in self.columns.values()]
-            domain = Box(*zip(*ends, strict=True))
+        if domain is None and self.columns is not None:
+            own = list(self.columns.values())
+            domain = Box([c.lower or 0.0 for c in own], [c.upper or 0.0 for c in own])
         relation = self.changes if self.changes is not None else self.relation or "add_remove"
         return StreamRequest(
             workload=self.asked(),

@@ -37,7 +37,7 @@ class AbstractAnswers(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return what is remembered, as JSON values."""
+        """Return what is remembered, as JSON values or arrays."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
@@ -115,7 +115,7 @@ class _Window(AbstractAnswers):
         return found
 
     def state(self) -> dict[str, Any]:
-        return {"last": self._last.tolist()}
+        return {"last": self._last.copy()}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._last[:] = _integers(state["last"], self._last.shape)
@@ -186,7 +186,7 @@ class _Matrix(AbstractAnswers):
         return found
 
     def state(self) -> dict[str, Any]:
-        return {"codes": self._codes[: self._round].astype(np.int64).tolist()}
+        return {"codes": self._codes[: self._round].astype(np.int64)}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._round = len(state["codes"])

@@ -65,7 +65,7 @@ class Progress:
         last = self.last
         return {
             "round": self.round,
-            "answers": self.answers,
+            "answers": _plain(self.answers),
             "noise": None if self.noise is None else _plain(self.noise),
             "last": last and {"first": last.first, "answers": packed(last.answers)},
         }
@@ -82,9 +82,12 @@ class Progress:
             raise FileError(f"round={done!r} is no whole number")
         if not 0 <= done <= terms.workload.rounds or not isinstance(answers, dict):
             raise FileError(f"round={done} is none of the stream's")
-        if noise is not None:
-            noise = _whole(noise)
-        return cls(round=done, answers=answers, noise=noise, last=_batch(fields["last"], terms))
+        return cls(
+            round=done,
+            answers=_whole(answers),
+            noise=None if noise is None else _whole(noise),
+            last=_batch(fields["last"], terms),
+        )
 
 
 def _batch(fields: dict[str, Any] | None, terms: StreamTerms) -> Batch | None:
@@ -161,5 +164,5 @@ def _whole(value: Any) -> Any:  # noqa: ANN401
     if set(value) == {"packed"}:
         fields = value["packed"]
         kind = next(k for k in _PACKED if k in fields)
-        return _PACKED[kind](fields, "noise", len(fields["shape"]))
+        return _PACKED[kind](fields, "progress", len(fields["shape"]))
     return {k: _whole(v) for k, v in value.items()}
