@@ -43,22 +43,33 @@ class UsersDomain:
         return 1 / np.where(widths > 0, widths, 1.0)
 
     @cached_property
+    def farthest(self) -> ln.Farthest:
+        """Two records that are far apart, and what proves that none are much farther."""
+        return ln.farthest(self.changes, np.diag(self.weights))
+
+    @property
     def reach(self) -> float:
         """How far two records can be apart, at least: what round noise has to hide."""
-        return ln.farthest(self.changes, np.diag(self.weights)).value
+        return self.farthest.value
+
+    @cached_property
+    def proofs(self) -> dict[float, ln.Certificate]:
+        """What proves the least noise, by the order of the error."""
+        return {
+            p: ln.enclose(self.changes, order=p, weights=self.weights).certificate for p in ORDERS
+        }
 
     def saved(self, order: float) -> tuple[float, float]:
         """Return round noise over the least noise in ‖standard deviations‖_p, and the gap."""
         d = self.domain.dimension
-        certificate = ln.enclose(self.changes, order=order, weights=self.weights).certificate
+        certificate = self.proofs[order]
         return self.reach * d ** (1 / order) / certificate.upper, certificate.gap
 
     @cached_property
     def saved_as_given(self) -> float:
         """Return the same at p = 2 for noise of one size in the units of the domain as given."""
         reach = ln.farthest(self.changes, np.eye(self.domain.dimension)).value
-        least = ln.enclose(self.changes, weights=self.weights).certificate.upper
-        return reach * float(np.linalg.norm(self.weights)) / least
+        return reach * float(np.linalg.norm(self.weights)) / self.proofs[2.0].upper
 
 
 def correlated(size: int, share: float) -> np.ndarray:

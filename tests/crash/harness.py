@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Releases in forked children that something befalls; prints what is left, as JSON.
 
-A program of its own, because a process that forks must not have opened a database: run it as
-`python harness.py MODE FOLDER`. The children inherit the imports and nothing else; whatever
+A program of its own, because a process that forks must not have opened a database. It reads lines
+`MODE FOLDER`, and forks for each. The children inherit the imports and nothing else; whatever
 befalls them happens at an exact step, which a trace of lownoise's own functions counts.
 """
 
 import importlib
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 COLUMNS = ("x", "y")
@@ -23,7 +25,7 @@ SIZE = 6
 CLOSELY = ("privacy/ledger.py", "release.py")  # every call and return is tried
 LINES = ("_transaction", "_take", "_move", "execute", "write")  # here every line is a step
 COARSELY = ("planning/", "codec.py", "mechanisms/gaussian.py", "engines/")  # calls and returns
-SPREAD = 30  # of the coarse steps before the answer
+SPREAD = 10  # of the coarse steps, where nothing is written
 
 
 def prepare():
@@ -192,15 +194,28 @@ def kill(plan, table, root):
         folder = fresh(root / f"k{k}", 0.2)
         steps = Steps(k, lambda: os.kill(os.getpid(), signal.SIGKILL))
         found.append((k, folder, outcome(child(traced(steps, whole(plan, table, folder))))))
-    facts = []
+    facts, met = [], set()
     for k, folder, said in found:  # no child is forked any more: a database may be opened
+        state = on_disk(folder)
         fact = {"at": names[k - 1], **said, **left(folder)}
-        # the second release of the process that had to die, then one too many: a file each or none
-        for name in ("again", "too-many"):
-            fact[name] = attempt(whole(plan, table, folder, f"{name}.json"))
-        fact["after"] = left(folder)
+        if state not in met:
+            # the second release of the process that had to die, then one too many: a file or none
+            for name in ("again", "too-many"):
+                fact[name] = attempt(whole(plan, table, folder, f"{name}.json"))
+            fact["after"] = left(folder)
+        met.add(state)
         facts.append(fact)
     return {"steps": len(names), "facts": facts}
+
+
+def on_disk(folder):
+    """Return what another process finds: the ledger but for its times, and which files there are.
+
+    A journal and a draft have random bytes and names: of those it is how much was written.
+    """
+    ledger = re.sub(rb"\d{4}-\d\d-\d\dT[\d:+]+", b"", (folder / "ledger").read_bytes())
+    files = (p for p in folder.iterdir() if p.name != "ledger")
+    return ledger, tuple(sorted((p.name[:14], p.stat().st_size) for p in files))
 
 
 def attempt(job):
@@ -343,9 +358,12 @@ def permissions(plan, table, _root):
 
 def main():
     warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
-    mode, root = sys.argv[1], Path(sys.argv[2])
     modes = {f.__name__: f for f in (kill, vanish, disk, race, permissions)}
-    print(json.dumps(modes[mode](*prepare(), root)))  # noqa: T201
+    prepared = prepare()
+    for line in sys.stdin:
+        mode, root = line.rstrip("\n").split(" ", 1)
+        run = partial(modes[mode], *prepared, Path(root))
+        print(json.dumps(outcome(child(lambda run=run: json.dumps(run())))), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

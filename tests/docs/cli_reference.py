@@ -26,26 +26,39 @@ prints a document for machines. This page is written by `make cli-reference`.
 """
 
 
-def help_of(command):
-    code = "from lownoise.cli import app; app(prog_name='lownoise')"
+MARK = "\f"
+# one process prints all of them
+CODE = f"""
+import sys
+from lownoise.cli import app
+for command in sys.argv[1:]:
+    try:
+        app([*command.split(), "--help"], prog_name="lownoise")
+    except SystemExit as left:
+        assert not left.code
+    print({MARK!r})
+"""
+
+
+def helps():
     plain = {"COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        [sys.executable, "-c", code, *command, "--help"],
+        [sys.executable, "-c", CODE, *map(" ".join, COMMANDS)],
         capture_output=True,
         text=True,
         check=True,
         encoding="utf-8",
         env={**os.environ, **plain},
     )
-    lines = (line.rstrip() for line in done.stdout.splitlines())
-    return "\n".join(lines).strip("\n")
+    for text in done.stdout.split(MARK)[:-1]:
+        yield "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
 
 
 def reference():
     parts = [HEAD]
-    for command in COMMANDS:
+    for command, text in zip(COMMANDS, helps(), strict=True):
         title = " ".join(("lownoise", *command))
-        parts.append(f"## {title}\n\n```text\n{help_of(command)}\n```\n")
+        parts.append(f"## {title}\n\n```text\n{text}\n```\n")
     return "\n".join(parts)
 
 

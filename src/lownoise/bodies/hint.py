@@ -49,13 +49,25 @@ def far_hint(image: Vector, base: AbstractBase) -> Vector:
         if least <= value * (1 + _NEAR):
             break
         top = np.outer(axes[:, -1], axes[:, -1])
-        moves = [_inner(part, (1 - t) * mixed + t * top, base) for t in _SHARES]
-        i = int(np.argmax([found for found, _ in moves]))
-        if moves[i][0] <= value:
+        share, found, reached = _shared(part, mixed, top, base)
+        if found <= value:
             break
-        value, y = moves[i]
-        mixed = (1 - _SHARES[i]) * mixed + _SHARES[i] * top
+        value, y = found, reached
+        mixed = (1 - share) * mixed + share * top
     return frozen(best)
+
+
+def _shared(
+    part: Vector, mixed: Vector, top: Vector, base: AbstractBase
+) -> tuple[float, float, Vector]:
+    """Return the best share of `top` in the mixture, and what `_inner` says of it."""
+    best = -np.inf
+    for t in _SHARES:
+        found, y = _inner(part, (1 - t) * mixed + t * top, base)
+        if found <= best:  # concave in t: past the best it only falls
+            break
+        best, share, reached = found, float(t), y
+    return share, best, reached
 
 
 def _inner(part: Vector, mixed: Vector, base: AbstractBase) -> tuple[float, Vector]:
