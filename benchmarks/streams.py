@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strategies for streams of prefix sums: `python -m benchmarks.streams [part …]`.
 
-Parts are small (1,024 rounds), middle (10,000), million and trees; without one all of them run, in
-some three minutes. Errors are squared, a round, where one unit of change in one round is hidden;
-seconds are CPU seconds of the strategy alone. Published figures, of jax-privacy, stand beside ours:
-they were measured elsewhere, on one core of a server.
+Parts are small (1,024 rounds), middle (10,000), million, trees and rounds (what a running stream
+takes); without one all of them run, in some four minutes. Errors are squared, a round, where one
+unit of change in one round is hidden; seconds are CPU seconds of the strategy alone. Published
+figures, of jax-privacy, stand beside ours: they were measured elsewhere, on one core of a server.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import statistics
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -43,6 +44,14 @@ if TYPE_CHECKING:
 
 ERRORS: tuple[Error, ...] = ("mean", "max")
 BAND = 64
+RUNNING = (
+    ("square_root", 10**6),
+    ("normalized_square_root", 10**5),
+    ("toeplitz", 10**5),
+    ("binary_tree", 10**6),
+    ("rational", 10**6),
+    ("rational", 10**9),
+)
 
 PUBLISHED = {  # squared error and seconds, by rounds, strategy and the error that it is made for
     (1024, "square root", "mean"): ("9.67079327", "-"),
@@ -201,11 +210,40 @@ def trees() -> None:
         print(f"{size:10}" + "".join(f"{ratio:19.4f}" for ratio in ratios), flush=True)
 
 
+def rounds() -> None:
+    """Print what a running stream takes, and what hides its rounding costs."""
+    print(f"{'strategy':<24}{'rounds':>14}{'set-up s':>10}{'many us':>10}{'one us':>8}{'extra':>9}")
+    budget = ln.zcdp(0.5)
+    ln.stream(ln.Prefix(8), budget=budget).update(1)  # imports are not counted
+    for strategy, size in RUNNING:
+        setups, many, single = [], [], []
+        for _ in range(3):
+            start = time.process_time()
+            stream = ln.stream(ln.Prefix(size), budget=budget, strategy=strategy)
+            setups.append(time.process_time() - start)
+            values = np.ones(min(size // 2, 200_000))
+            start = time.process_time()
+            stream.update_many(values)
+            many.append((time.process_time() - start) / len(values) * 1e6)
+            start = time.process_time()
+            for _ in range(20_000):
+                stream.update(1)
+            single.append((time.process_time() - start) / 20_000 * 1e6)
+        pair = stream.terms.mechanism.pair
+        extra = stream.error**2 / (pair.mean_variance * pair.column_up**2) - 1
+        times = [statistics.median(own) for own in (setups, many, single)]
+        print(
+            f"{strategy:<24}{size:14,}{times[0]:10.2f}{times[1]:10.3f}{times[2]:8.1f}{extra:9.0e}",
+            flush=True,
+        )
+
+
 PARTS: dict[str, Callable[[], None]] = {
     "small": small,
     "middle": middle,
     "million": million,
     "trees": trees,
+    "rounds": rounds,
 }
 
 
