@@ -39,6 +39,7 @@ _ROOM = 62  # bits of an integer
 _FAR = 64.0  # deviations: farther no normal number of fewer than 2000 bits lies
 _ROWS = 40  # log2 of the number of rows that fits in any case
 _CHUNK = 1 << 16  # cells that are noised at once, in the cache
+_LEFT = 2.0**-40
 _SPARE = 1e-9  # of the noise: less than that is left where it is
 
 
@@ -329,7 +330,10 @@ def residual_mechanism(
 
 
 def fitted(scaled: Callable[[float], M], parameter: float) -> M:
-    """Return the mechanism with as little noise as reveals at most μ.
+    """Return the mechanism with as little noise as reveals at most μ, and hardly less.
+
+    What is left of μ, a part in 2^40, is room for another machine's sums: it may round their last
+    digits otherwise when it reads the file, and must not find more than the budget.
 
     Args:
         scaled: returns the mechanism with this many times the noise.
@@ -338,6 +342,7 @@ def fitted(scaled: Callable[[float], M], parameter: float) -> M:
     Raises:
         PlanError: where something that needs noise has none.
     """
+    parameter *= 1 - _LEFT
     factor = 1 / parameter
     mechanism = scaled(factor)
     if not math.isfinite(mechanism.event.mu):

@@ -62,6 +62,7 @@ _FEWEST_BITS = 20
 _TOTAL_BITS = 61  # of an answer in steps
 _CODE_BITS = 49
 _FLOAT_BITS = 51
+_LEFT = 2.0**-40
 _LEAST_COVER = 2.0**-24
 _BLOCK = 1 << 16
 
@@ -297,7 +298,8 @@ def stream_mechanism(
     """Return the mechanism with noise of this shape, scaled to reveal at most `parameter` = μ.
 
     The optimiser's word ends here: the radius is measured on the final integers, and the noise is
-    enlarged until it is covered.
+    enlarged until it is covered. A part of μ in 2^40 is left for another machine, which may round
+    the last digits of sums otherwise when it reads the stream's file.
 
     Args:
         workload: W.
@@ -310,6 +312,7 @@ def stream_mechanism(
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
     """
+    parameter *= 1 - _LEFT
     wide = shape.deviations() * math.sqrt(pair.mean_variance)
     found = StreamMechanism(
         workload=workload,
