@@ -59,7 +59,8 @@ def batches(total):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_restart_after_every_batch_changes_no_bit(name, tmp_path):
+def test_a_restart_after_every_batch_changes_no_bit(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_BLOCK", 7)  # rounds of noise that are read together
     values = values_of(name)
     whole = begun(name).update_many(values)
     begun(name, tmp_path / "s")
@@ -435,6 +436,24 @@ def test_a_file_that_is_held_is_waited_for_and_then_refused(tmp_path, monkeypatc
     holder.close()
     assert stream.round == 0
     assert stream.update(1) == begun("prefix").update(1)
+
+
+def test_nobody_reads_a_round_while_another_is_answering(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_PATIENCE", 0.05)
+    one, other = begun("prefix", tmp_path / "s"), ln.Stream.open(tmp_path / "s")
+    push, said = one._answers.push, []
+
+    def meanwhile(codes):
+        with pytest.raises(FileError, match="SQLITE_BUSY"):
+            other.update(0)
+        with pytest.raises(FileError, match="SQLITE_BUSY"):
+            ln.Stream.open(tmp_path / "s")
+        said.append(other.round)
+        return push(codes)
+
+    one._answers.push = meanwhile
+    assert one.update(1) == begun("prefix").update(1)
+    assert said == [0]
 
 
 def test_an_interrupt_in_a_round_ends_the_stream_in_memory_and_not_the_one_in_a_file(tmp_path):
