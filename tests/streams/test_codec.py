@@ -152,6 +152,22 @@ def scaled(factor):
     return own
 
 
+def few(evidence, block):
+    """Return evidence of fewer rounds, which fits but for its place in the workload."""
+    own = evidence["rounds"]
+    inside = [i for i, vertex in enumerate(own["vertices"]) if vertex < block]
+    return {
+        **evidence,
+        "block": block,
+        "rounds": {
+            **own,
+            "query_weights": own["query_weights"][:block],
+            "vertices": [own["vertices"][i] for i in inside],
+            "vertex_weights": [own["vertex_weights"][i] for i in inside],
+        },
+    }
+
+
 FORGED = [
     # what would reveal more than the budget
     ("optimal", ("noise", "scale"), scaled(0.999999), "too small for the budget"),
@@ -237,6 +253,13 @@ FORGED = [
     ("optimal", ("evidence", "rounds", "vertex_weights"), [1.0], "vertex_weights"),
     ("optimal", ("evidence", "changes", "query_weights"), [-1.0], "query_weights"),
     ("matrix, substitute", ("evidence", "block"), 4, "no block|numbers"),
+    ("matrix, substitute", ("evidence",), lambda own: few(own, 4), "no block of the workload"),
+    (
+        "flat list",
+        ("relation",),
+        {"change": {"lower": [-0.1] * 3, "upper": [0.1] * 3}},
+        "as the domain's points never do",
+    ),
     ("optimal", ("noise",), [], "missing or wrong"),
     ("optimal", ("question",), "mean", "missing or wrong"),
 ]

@@ -242,7 +242,8 @@ def test_a_stream_is_no_release_and_a_mean_no_stream(folder):
 def test_a_whole_process_answers_at_once_and_survives_a_kill(folder):
     command = [sys.executable, "-m", "lownoise.cli", "stream", "spec.toml", "--state", "s"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=folder, text=True, **pipes) as process:
+    plain = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, cwd=folder, text=True, env=plain, **pipes) as process:
         process.stdin.write("1\n")
         process.stdin.flush()
         header, answer = process.stdout.readline(), process.stdout.readline()

@@ -109,6 +109,9 @@ def test_noise_that_is_not_kept_goes_on_from_what_was_drawn_ahead(tmp_path, monk
     state = forged(restored.state(), lambda p: p["noise"]["sums"].append([]))
     with pytest.raises(FileError):
         ln.Stream.restore(state)
+    for far in (9001, -1):
+        with pytest.raises(FileError, match="none of the stream's"):
+            ln.Stream.restore(forged(restored.state(), lambda p, far=far: p.update(round=far)))
     state = forged(restored.state(), lambda p: p["noise"].update(ahead=3))
     with pytest.raises(FileError):
         ln.Stream.restore(state)
@@ -517,6 +520,7 @@ def test_a_fork_does_not_use_the_noise_again():
         lambda s: s[: len(s) // 2],
         lambda s: s[:-3],
         lambda s: s.replace(b'"round": 2', b'"round": 1'),
+        lambda s: s.replace(b"few enough", b"too few"),  # and still a state
         lambda s: s.replace(b"lownoise.stream/1", b"lownoise.stream/2"),
         lambda s: s.replace(b"lownoise.stream/1", b"lownoise.plan/1"),
         lambda s: b"\xff" + s,
