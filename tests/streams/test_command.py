@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
@@ -244,12 +245,15 @@ def test_a_whole_process_answers_at_once_and_survives_a_kill(folder):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     plain = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
     with subprocess.Popen(command, cwd=folder, text=True, env=plain, **pipes) as process:
+        late = threading.Timer(60, process.kill)
+        late.start()
         process.stdin.write("1\n")
         process.stdin.flush()
         header, answer = process.stdout.readline(), process.stdout.readline()
         assert header.startswith("round,")
         assert answer.startswith("1,")  # before a second line is there
         process.send_signal(signal.SIGKILL)
+        late.cancel()
     assert ln.Stream.open(folder / "s").last.answers[0] == float(answer.split(",")[1])
     with (folder / "lines").open("w+b") as lines:  # a file is answered in batches
         lines.write(b"0\n1\n1\n")

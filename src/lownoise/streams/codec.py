@@ -125,8 +125,6 @@ def terms_from_dict(
         if block > LARGEST_DENSE or (block < workload.rounds and not workload.toeplitz):
             raise FileError(f"evidence.block={block} is no block of the workload")
         dual = _dual_from_dict(evidence["rounds"], block)
-    if isinstance(relation, Change):
-        check_change(relation, question.domain, chosen)
     body, halved = round_changes(question, chosen, relation)
     terms = StreamTerms(
         workload=workload,
