@@ -255,7 +255,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
             count_step=count_step,
             noise=shape_from_dict(noise, integers),
             coordinates=chosen,
-            hint=_hint(noise),
+            hint=hint_of(noise),
         ),
     )
     if not terms.mechanism.event.mu <= terms.parameter:
@@ -263,7 +263,12 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
     return terms
 
 
-def _hint(noise: dict[str, Any]) -> Vector | None:
+def hint_of(noise: dict[str, Any]) -> Vector | None:
+    """Return the coefficients for the bound on a record's reach, None where there are none.
+
+    Raises:
+        FileError: where they are not numbers above 0.
+    """
     if "reach" not in noise:
         return None
     found = numbers(noise["reach"], "noise.reach", len(noise["reach"]))

@@ -16,7 +16,7 @@ from lownoise.coordinates import coordinates
 from lownoise.domains import Image
 from lownoise.engines import ClampingCoding
 from lownoise.errors import PlanError
-from lownoise.mechanisms.gaussian import _reach
+from lownoise.mechanisms.gaussian import reach_of
 from lownoise.sensitivity import radius_up
 from lownoise.shapes import DenseShape, DiagonalShape
 from unit_bodies import exact_norm
@@ -152,7 +152,7 @@ def test_all_changes_of_codes_are_reached(member, count_step, seed):
     size = float(np.max(domain.upper - domain.lower)) or 1.0
     center = domain.lower + rng.random(domain.dimension) * (domain.upper - domain.lower)
     own = coding(domain, 2.0 ** (math.floor(math.log2(size)) - int(rng.integers(0, 4))), center)
-    reach = _reach(own, count_step)
+    reach = reach_of(own, count_step)
     codes = np.unique(own.encode(rows_of(member, rng, 90)), axis=0)
     changes = changes_of(codes.astype(np.float64), count_step)
     r = changes.shape[1]
@@ -181,15 +181,15 @@ def test_both_ends_of_a_range_can_be_rounded_outward(order, dimension):
     assert apart == 9
     off = Fraction(int(codes[0, 0])) + Fraction(float(own.center[0])) - Fraction(radius)
     assert Fraction(4999, 10**4) <= off <= Fraction(float(own.slack[0]))
-    assert 2 * radius + float(own.slack[0]) < apart <= float(_reach(own, None).widths()[0])
+    assert 2 * radius + float(own.slack[0]) < apart <= float(reach_of(own, None).widths()[0])
     for shape in (DiagonalShape(np.ones(dimension)), DenseShape(np.eye(dimension))):
         assert float(np.max(np.linalg.norm(codes[:1] - codes, axis=1))) <= radius_up(
-            shape, _reach(own, None)
+            shape, reach_of(own, None)
         )
     # one record that comes or goes: its own rounding, once
     most = float(np.max(np.abs(codes[:, 0])))
-    assert most <= float(_reach(own, 1.0).widths()[0])
-    assert float(_reach(own, 1.0).widths()[0]) <= abs(radius - own.center[0]) + 2 * radius
+    assert most <= float(reach_of(own, 1.0).widths()[0])
+    assert float(reach_of(own, 1.0).widths()[0]) <= abs(radius - own.center[0]) + 2 * radius
 
 
 def test_sums_are_exact_however_large_the_codes_are():

@@ -30,6 +30,7 @@ CASES = {
     "weighted tree": (ln.Prefix(20), {"strategy": "honaker_streaming"}),
     "rational": (ln.Prefix(40), {"strategy": "rational", "memory": 2}),
     "normalized": (ln.Prefix(30), {"strategy": "normalized_square_root"}),
+    "off 0": (ln.Prefix(5), {"domain": ln.Ball(2, 2.0, center=[1.0, 0.0])}),
     "crowd": (
         ln.Prefix(9),
         {"domain": ln.Box([0.0], [90.0]), "relation": ln.Box([-1.0], [1.0])},
@@ -219,6 +220,10 @@ FORGED = [
     ("normalized", ("pair", "lengths"), scaled(-1), "must fall"),
     ("normalized", ("pair", "noise"), scaled(0.5), "too small"),
     ("crowd", ("relation", "change", "upper"), [2.0], "too small"),
+    ("off 0", ("noise", "reach"), [1.0], "numbers above 0"),
+    ("off 0", ("noise", "reach"), [1.0, 1.0, 0.0], "above 0"),
+    ("off 0", ("noise", "reach"), [1e-9, 1e-9, 1.0], "too small"),
+    ("off 0", ("question", "center"), [1.0, 0.0], "coded about 0"),
     ("optimal", ("pair", "noise", "float64"), "AAAA", "pair.noise"),
     ("optimal", ("pair", "noise", "float64"), "@@", "pair.noise"),
     ("optimal", ("pair", "noise", "shape"), [12, 1 << 40], "has the shape"),

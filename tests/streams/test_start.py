@@ -161,3 +161,29 @@ def test_a_disk_without_links_will_do(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["s"]
     with pytest.raises(FileError, match="exists"):
         start(ln.Stream.open(tmp_path / "s").terms, entropy=SystemEntropy(), path=tmp_path / "s")
+
+
+def test_an_account_of_the_same_name_that_paid_for_something_else_is_refused(tmp_path):
+    path = tmp_path / "s.stream"
+    paid = ln.Ledger.create(tmp_path / "a.ledger", "ward", ln.zcdp(1))
+    asked = {"workload": ln.Prefix(9), "budget": ln.zcdp(0.5), "path": path}
+    ln.stream(**asked, ledger=paid)
+    other = ln.Ledger.create(tmp_path / "b.ledger", "ward", ln.zcdp(1))
+    ln.stream(ln.Prefix(2), budget=ln.zcdp(1e-6), ledger=other)
+    with pytest.raises(LedgerError, match="not in the ledger"):
+        ln.stream(**asked, ledger=other)
+    assert ln.stream(**asked, ledger=paid).round == 0
+
+
+def test_noise_that_does_not_fit_the_memory_costs_nothing(tmp_path, monkeypatch):
+    from lownoise.streams import starting
+
+    ledger = ln.Ledger.create(tmp_path / "a.ledger", "ward", ln.zcdp(1))
+
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(starting, "noise_of", full)
+    with pytest.raises(MemoryError):
+        ln.stream(ln.Prefix(9), budget=ln.zcdp(0.5), ledger=ledger)
+    assert [e.state for e in ledger.entries()] == ["cancelled"]

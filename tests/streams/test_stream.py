@@ -3,6 +3,7 @@
 
 import math
 import threading
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -146,14 +147,14 @@ def test_past_the_horizon_nothing_passes():
 
 
 @pytest.mark.parametrize(
-    "value", ["x", [1, 2], [[1]], object(), 1j, {"a": 1}, [None, None]], ids=range(7)
+    "value", [[1, 2], [[1]], 1j, np.array([1j]), [None, None], [[1], [1, 2]]], ids=range(6)
 )
 def test_what_is_no_value_is_refused_and_no_round_passes(value):
     stream = ln.stream(ln.Prefix(3), budget=ln.zcdp(0.5))
     with pytest.raises(StreamError):
         stream.update(value)
     with pytest.raises(StreamError):
-        stream.update_many(value if not isinstance(value, list) else [value, [1]])
+        stream.update_many([value, [1]] if isinstance(value, list) else [value])
     assert stream.round == 0
 
 
@@ -162,6 +163,79 @@ def test_huge_and_odd_numbers_are_clamped():
     odd = (10**400, -(10**400), math.inf, -math.inf, math.nan, True, np.float32(0.5))
     found = [stream.update(v) for v in odd]
     assert np.allclose(np.diff([0, *found]), [1, 0, 1, 0, 0, 1, 0.5], atol=0.05)
+
+
+def test_no_value_is_refused_for_what_it_holds(tmp_path):
+    # each counts as a number, as beyond all of them, or as missing: 0
+    odd = ["0.5", "x", None, object(), {"a": 1}, Decimal("sNaN"), 10**400, np.ma.masked, b"1"]
+    meant = [0.5, 0, 0, 0, 0, 0, 1, 0, 1]
+    for path in (None, tmp_path / "odd.stream"):
+        stream = ln.stream(ln.Prefix(30), budget=ln.zcdp(1e6), path=path)
+        found = [stream.update(v) for v in odd]
+        assert np.allclose(np.diff([0, *found]), meant, atol=0.05)
+        many = stream.update_many(odd[:7])
+        assert np.allclose(np.diff([found[-1], *many]), meant[:7], atol=0.05)
+        masked = stream.update_many(np.ma.array([1.0, 0.5], mask=[True, False]))
+        assert np.allclose(np.diff([many[-1], *masked]), [0, 0.5], atol=0.05)
+
+
+def test_what_an_argument_cannot_be_is_one_clear_line(tmp_path):
+    for named in (
+        {"memory": 3},
+        {"memory": 2.5, "strategy": "rational"},
+        {"memory": True, "strategy": "banded"},
+        {"memory": 0, "strategy": "rational"},
+        {"memory": 10, "strategy": "banded"},
+        {"strategy": ["optimal"]},
+        {"path": 7},
+        {"path": ""},
+        {"ledger": "x"},
+    ):
+        with pytest.raises(LownoiseError) as refusal:
+            ln.stream(ln.Prefix(9), budget=ln.zcdp(1), **named)
+        assert "\n" not in str(refusal.value)
+    with pytest.raises(QuestionError, match="Prefix"):
+        ln.stream(365, budget=ln.zcdp(1))
+    for workload in (ln.Prefix(1 << 40), ln.SlidingWindow(1 << 40, 7)):
+        with pytest.raises(PlanError, match="keeps noise"):
+            ln.stream(workload, budget=ln.zcdp(1), strategy="square_root")
+    long = ln.stream(ln.Prefix(10**9), budget=ln.zcdp(0.5))
+    with pytest.raises(StreamError, match="at most"):
+        long.standard_deviations()
+    assert long.standard_deviations(10**9).shape == (1, 1)
+
+
+def test_rounding_of_values_never_shows_beside_the_noise():
+    for domain, relation, rounds in (
+        (None, "add_remove", 10**9),
+        (ln.Box([0.0], [1e4]), ln.Box([-1.0], [1.0]), 10**6),
+    ):
+        terms = ln.stream(
+            ln.Prefix(rounds),
+            budget=ln.zcdp(0.5),
+            domain=domain,
+            relation=relation,
+            strategy="rational",
+        ).terms
+        assert terms.mechanism.coding.step[0] / 2 * rounds <= 2**-5 * terms.deviations(
+            rounds - 1, 1
+        )
+    with pytest.raises(PlanError, match="fewer rounds"):
+        ln.stream(ln.Prefix(1 << 34), budget=ln.zcdp(0.5))
+    for unit in (1e-12, 1e-9, 1e12):
+        with pytest.raises(PlanError, match="another unit"):
+            ln.stream(unit * np.tril(np.ones((64, 64))), budget=ln.zcdp(0.5))
+
+
+def test_a_set_in_another_needs_no_more_noise():
+    unit = ln.stream(ln.Prefix(4), budget=ln.zcdp(0.5)).error
+    ball = ln.Ball(3, 2.0, center=[1.0, 0.0, 0.0])
+    stream = ln.stream(ln.Prefix(4), budget=ln.zcdp(0.5), domain=ball)
+    # the least ellipsoid around a ball off 0 and its opposite has the trace (2·√3 + 1)²
+    assert stream.error == pytest.approx((2 * math.sqrt(3) + 1) * unit, rel=1e-6)
+    inside = ln.image(np.eye(3) / 2, ln.Ball(3), [0.5, 0.0, 0.0])
+    within = ln.stream(ln.Prefix(4), budget=ln.zcdp(0.5), domain=inside).error
+    assert within <= ln.stream(ln.Prefix(4), budget=ln.zcdp(0.5), domain=ln.Ball(3)).error
 
 
 BAD = [
@@ -177,7 +251,7 @@ BAD = [
     (lambda: ln.stream([[1, 0, 0], [0, 1, 0]], budget=ln.zcdp(1)), QuestionError, "square"),
     (lambda: ln.stream([[0.0]], budget=ln.zcdp(1)), QuestionError, "no number"),
     (lambda: ln.stream([[math.inf]], budget=ln.zcdp(1)), QuestionError, "finite"),
-    (lambda: ln.stream("abc", budget=ln.zcdp(1)), QuestionError, "numbers"),
+    (lambda: ln.stream("abc", budget=ln.zcdp(1)), QuestionError, "ln.Prefix"),
     (lambda: ln.stream(ln.Prefix(3), budget=ln.zcdp(1), strategy="best"), PlanError, "unknown"),
     (lambda: ln.stream(ln.Prefix(3), budget=ln.zcdp(1), error="median"), PlanError, "unknown"),
     (lambda: ln.stream(ln.Prefix(3), budget=ln.zcdp(1), relation="x"), PlanError, "unknown"),

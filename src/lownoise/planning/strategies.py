@@ -77,11 +77,13 @@ class Strategy:
         make: returns the pair.
         refuses: returns why it cannot factor this workload, or None.
         said: what it is, in a few words.
+        keeps: whether the noise of all rounds is drawn before the first one.
     """
 
     make: Callable[[AbstractStreamWorkload, Choice], Made]
     refuses: Callable[[AbstractStreamWorkload], str | None]
     said: str
+    keeps: bool = True
 
 
 def _any(workload: AbstractStreamWorkload) -> str | None:
@@ -239,7 +241,9 @@ STRATEGIES: dict[str, Strategy] = {
     ),
     "banded": Strategy(_banded, _diagonal, "sums of few rounds: the best of their band"),
     "toeplitz": Strategy(_toeplitz_best, _toeplitz, "the best that depend on t - s alone"),
-    "rational": Strategy(_rational, _geometric, "sums of exponentials: few numbers of memory"),
+    "rational": Strategy(
+        _rational, _geometric, "sums of exponentials: few numbers of memory", keeps=False
+    ),
     "optimal": Strategy(_optimal, _dense, "the least noise of all factorizations"),
 }
 

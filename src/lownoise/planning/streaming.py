@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,8 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.coordinates import Coordinates, check_change, coordinates
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
-from lownoise.errors import DomainError, PlanError
+from lownoise.domains import AbstractClampedDomain, Box, CubePower, Image, Points
+from lownoise.errors import DomainError, FileError, LedgerError, PlanError, QuestionError
 from lownoise.factorization import best_factors
 from lownoise.mechanisms.gaussian import coding_for
 from lownoise.mechanisms.thickness import thickened
@@ -19,7 +20,7 @@ from lownoise.neighbours import Change
 from lownoise.planning.mean import checked_relation
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
-from lownoise.privacy import gaussian_parameter
+from lownoise.privacy import Ledger, gaussian_parameter
 from lownoise.shapes import DenseShape
 from lownoise.solvers import solve
 from lownoise.streams import StreamTerms, steps_of, stream_mechanism
@@ -32,16 +33,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
     from lownoise.domains import AbstractDomain
     from lownoise.neighbours import Relation
-    from lownoise.privacy import Budget, Ledger
+    from lownoise.privacy import Budget
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress, Solution
     from lownoise.streams import Stream
 
 _BLOCK = 256  # rounds of evidence, where the strategy is not the optimum
 _MOST_EVIDENCE = 1024
+_MOST_KEPT = 1 << 26
 
 
 def stream(  # noqa: PLR0913 (all but the first by name)
@@ -67,7 +70,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         strategy: how noise is shared between rounds; "auto" chooses by n and says why in `reason`.
         error: "mean", the mean of an answer's variance over the rounds, or "max", the largest: what
             is made small.
-        domain: the values of a round, by default `ln.Box([0], [1])`.
+        domain: the values of a round, by default `ln.Box([0], [1])`: what is beyond counts as 1.
         relation: "add_remove": in a neighbouring stream one round's value becomes 0, which the
             domain must hold. "substitute": it becomes any other value of the domain. Or a domain
             that holds every change that one person makes to a round's value, `ln.Box([-1], [1])`
@@ -93,8 +96,10 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         >>> import lownoise as ln
         >>> counts = ln.stream(ln.Prefix(16), budget=ln.zcdp(0.5))
         >>> counts.strategy, round(counts.error ** 2, 5), counts.certificate.gap < 1e-6
-        ('optimal', 2.9436, True)
+        ('optimal', 2.85408, True)
     """
+    if np.ndim(workload) == 0 and not isinstance(workload, AbstractStreamWorkload):  # type: ignore[arg-type]
+        raise QuestionError(f"workload={workload!r} is no workload; give ln.Prefix(n) for n rounds")
     asked = workload if isinstance(workload, AbstractStreamWorkload) else LowerTriangular(workload)
     request = StreamRequest(
         workload=asked,
@@ -125,6 +130,10 @@ def begun(
     Raises:
         LownoiseError: as `stream`.
     """
+    if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
+        raise FileError(f"path={path!r} is no path of a file; give a new one")
+    if ledger is not None and not isinstance(ledger, Ledger):
+        raise LedgerError(f"ledger={ledger!r} is no ledger; give ln.Ledger(path, dataset)")
     if path is not None and os.path.lexists(path):
         return request.resume(path, ledger)
     return plan_stream(request, progress).start(ledger, path)
@@ -155,7 +164,8 @@ def plan_stream(
     pair = made.pair
     evidence, block = (made.dual, asked.rounds) if made.dual else _evidence(asked, error)
     # one round's noise, about as wide as it must be: rescaled to what the final integers need
-    shape = _whole(space).scaled(pair.column_up / parameter)
+    shape, hint = _about_zero(space, question, chosen, neighbour)
+    shape = shape.scaled(pair.column_up / parameter)
     extent = np.maximum(
         np.abs(question.domain.upper - question.center),
         np.abs(question.domain.lower - question.center),
@@ -179,21 +189,34 @@ def plan_stream(
         body_dual=space.claim.dual,
         halved=halved,
         mechanism=stream_mechanism(
-            asked, coding, neighbour, pair, shape.scaled(1 / step), parameter
+            asked, coding, neighbour, pair, shape.scaled(1 / step), parameter, hint
         ),
     )
     return StreamPlan(terms, request)
 
 
 def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> tuple[str, str]:
-    if strategy == "auto":
-        return choose(workload, choice.error)
-    if strategy not in STRATEGIES:
+    if not isinstance(strategy, str) or strategy not in ("auto", *STRATEGIES):
         raise PlanError(f"strategy={strategy!r} is unknown; give auto, {', '.join(STRATEGIES)}")
-    why = STRATEGIES[strategy].refuses(workload)
+    memory = choice.memory
+    if memory is not None and strategy not in ("rational", "banded"):
+        raise PlanError(f'memory={memory!r} is for strategy="rational" or "banded"; leave it out')
+    if memory is not None and (
+        isinstance(memory, bool) or not isinstance(memory, (int, np.integer))
+    ):
+        raise PlanError(f"memory={memory!r} is no whole number; give one of at least 1")
+    name, reason = strategy, "it was asked for"
+    if strategy == "auto":
+        name, reason = choose(workload, choice.error)
+    why = STRATEGIES[name].refuses(workload)
     if why:
-        raise PlanError(f'strategy="{strategy}" {why}; use another, or "auto"')
-    return strategy, "it was asked for"
+        raise PlanError(f'strategy="{name}" {why}; use another, or "auto"')
+    if STRATEGIES[name].keeps and workload.rounds > _MOST_KEPT:
+        raise PlanError(
+            f'strategy="{name}" keeps noise for each of {workload.rounds:,} rounds, and goes to '
+            f'{_MOST_KEPT:,}; ask for fewer, or where it will do for strategy="rational"',
+        )
+    return name, reason
 
 
 def _question(
@@ -220,6 +243,34 @@ def _evidence(workload: AbstractStreamWorkload, error: str) -> tuple[AbstractDua
     if n > _MOST_EVIDENCE:
         return None, n
     return best_factors(workload.leading(n), error)[2], n
+
+
+def _about_zero(
+    space: Solution, question: Mean, chosen: Coordinates, relation: Relation
+) -> tuple[AbstractShape, Vector | None]:
+    """Return a shape of one round's noise, and coefficients that prove what it covers, or None.
+
+    For an image K = c + F·B that is not about 0, ±K lies in the sum of F·B and the segment ±c. With
+    F·B in the ellipsoid of M, that is in the one of (1 + t)M + (1 + 1/t)ccᵀ, whose trace is least
+    at t = |c|/√tr M; for a ball no ellipsoid around ±K has less.
+    """
+    shape, domain = _whole(space), question.domain
+    if relation != "add_remove" or not isinstance(domain, Image):
+        return shape, None
+    center = domain.center[chosen.pivots]
+    size = math.sqrt(float(np.sum(shape.diagonal()))) / 2  # it covers K − K
+    if not size or not np.any(center):
+        return shape, None
+    t = float(np.linalg.norm(center)) / size
+    covered = (1 + t) / 4 * shape.dense() + (1 + 1 / t) * np.outer(center, center)
+    try:
+        factor = np.linalg.cholesky(covered)
+    except np.linalg.LinAlgError:  # a coordinate that never moves
+        return shape, None
+    own = getattr(space.claim.body, "hint", None)
+    weights = np.ones(domain.base.dimension) if own is None else own
+    weights = weights / domain.base.energy_up(weights)
+    return DenseShape(factor), frozen(np.append(weights / (1 + t), t / (1 + t)))
 
 
 def _whole(space: Solution) -> AbstractShape:

@@ -77,6 +77,7 @@ def terms_to_dict(terms: StreamTerms) -> dict[str, Any]:
             **shape_to_dict(mechanism.shape),
             "step": mechanism.coding.step.tolist(),
             "cover": mechanism.cover.tolist(),
+            **({} if mechanism.hint is None else {"reach": mechanism.hint.tolist()}),
             **coordinates_to_dict(terms.chosen),
         },
         "evidence": evidence,
@@ -146,6 +147,7 @@ def terms_from_dict(
             pair=pair_from_dict(fields["pair"], workload),
             shape=shape_from_dict(noise, r),
             cover=cover,
+            hint=codec.hint_of(noise),
         ),
     )
     if not terms.mechanism.event.mu <= terms.parameter:

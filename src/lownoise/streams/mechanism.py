@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import RoundedBody, SymmetricBox, SymmetricPoints
+from lownoise.bodies import ImageBody, RoundedBody, SymmetricBox, SymmetricPoints
 from lownoise.engines import ClampingCoding, Coding
 from lownoise.errors import PlanError
 from lownoise.mechanisms.gaussian import changed_reach, reach_of
@@ -59,9 +59,10 @@ _MARGIN = 1 + 2.0**-40
 _FAR = 2.0**100  # beside which a coordinate says nothing
 _FINEST_BITS = 40  # log2 of the noise in steps
 _FEWEST_BITS = 20
-_TOTAL_BITS = 61  # of an answer in steps
+_TOTAL_BITS = 62  # of an answer in steps
 _CODE_BITS = 49
 _FLOAT_BITS = 51
+_SHOWN = 2.0**-5  # of a deviation: what rounding of all values may move an answer by
 _LEFT = 2.0**-40
 _LEAST_COVER = 2.0**-24
 _BLOCK = 1 << 16
@@ -79,6 +80,8 @@ class StreamMechanism:
         pair: B and C.
         shape: L, the noise of one source in steps, r coordinates.
         cover: τ, the deviations of the noise that hides roundings, in steps, shape (r,).
+        hint: coefficients that prove how far values reach, where an image of a unit body needs
+            them; any are a proof, and the right ones prove the least. Shape (k,), or None.
 
     Raises:
         PlanError: where the parts do not fit each other.
@@ -90,6 +93,7 @@ class StreamMechanism:
     pair: AbstractPair
     shape: AbstractShape
     cover: Vector
+    hint: Vector | None = None
 
     def __post_init__(self) -> None:
         r = self.coding.step.size
@@ -99,9 +103,13 @@ class StreamMechanism:
             raise PlanError("stream has noise for another number of rounds; plan again")
         if self.relation == "add_remove" and np.any(self.coding.center):
             raise PlanError("stream must be coded about 0 under add_remove; plan again")
+        if self.relation == "add_remove" and np.any(
+            self.coding.encode(np.zeros((1, len(self.coding.columns))))
+        ):
+            raise PlanError("stream's domain does not hold 0, which a round becomes; plan again")
         largest = self.reach_steps * self.workload.longest + LARGEST * self._row_up
         if not np.all(largest < 2.0**_TOTAL_BITS):
-            raise PlanError("stream has answers beyond 2^61 steps; use a coarser grid")
+            raise PlanError("stream has answers beyond 2^62 steps; use a coarser grid")
 
     @cached_property
     def event(self) -> GaussianEvent:
@@ -127,7 +135,12 @@ class StreamMechanism:
         if isinstance(self.relation, Change):
             mixed = self.coding.step.size < len(self.coding.columns)
             return changed_reach(self.coding, self.relation, self._pivots, mixed=mixed)
-        return reach_of(self.coding, 1.0 if self.relation == "add_remove" else None)
+        found = reach_of(self.coding, 1.0 if self.relation == "add_remove" else None)
+        if self.hint is None or not isinstance(found, RoundedBody):
+            return found
+        if not isinstance(found.body, ImageBody):
+            return found
+        return RoundedBody(found.body.hinted(self.hint), found.slack)
 
     @property
     def _pivots(self) -> Integers:
@@ -222,9 +235,9 @@ class StreamMechanism:
             exact = [[Fraction(0)] * self.shape.dimension for _ in range(len(found))]
             for own in beyond:
                 push = self.shape.apply(np.eye(self.shape.sources)[own.coordinate]).tolist()
-                for t, b in enumerate(self.pair.column(own.source).tolist()):
+                for t, b in enumerate(self.pair.column(own.source)):
                     for j, length in enumerate(push):
-                        exact[t][j] += Fraction(b) * Fraction(length) * Fraction(own.beyond)
+                        exact[t][j] += b * Fraction(length) * Fraction(own.beyond)
             found += np.array([[round(x) for x in row] for row in exact], dtype=np.int64)
         return found
 
@@ -272,17 +285,21 @@ def steps_of(
         PlanError: where 64 bits cannot hold the sums of so many rounds on a grid so fine.
     """
     moves = extent > 0
-    finest = np.floor(np.log2(np.where(moves, thin, 1.0))) - _FINEST_BITS
+    mean = math.sqrt(pair.mean_variance)
+    finest = np.floor(np.log2(np.where(moves, thin * min(1.0, mean), 1.0))) - _FINEST_BITS
     largest = extent * workload.longest + wide * math.sqrt(pair.largest_variance) * 16 * LARGEST
-    room = np.ceil(np.log2(np.where(moves, largest, 1.0))) - (_TOTAL_BITS - 1)
+    room = np.ceil(np.log2(np.where(moves, largest * _MARGIN, 1.0))) - _TOTAL_BITS
     code = np.ceil(np.log2(np.where(moves, extent, 1.0))) - _CODE_BITS
     noise = np.ceil(np.log2(np.where(moves, wide, 1.0) * LARGEST)) - _FLOAT_BITS + 8
     exponent = np.maximum.reduce([finest, room, code, noise])
     short = moves & (exponent > finest + _FINEST_BITS - _FEWEST_BITS)
+    # values are rounded to the grid, by half a step each: that must not show beside the noise
+    short |= moves & (np.exp2(exponent) / 2 * workload.longest > _SHOWN * mean * wide)
     if np.any(short):
         raise PlanError(
             f"stream of {workload.rounds:,} rounds has sums too long for 64 bits beside its noise; "
-            "ask for fewer rounds, a narrower domain or a smaller budget",
+            "ask for fewer rounds, a narrower domain, a smaller budget or another unit of the "
+            "workload",
         )
     return np.asarray(np.exp2(np.where(moves, exponent, 0.0)))
 
@@ -294,6 +311,7 @@ def stream_mechanism(
     pair: AbstractPair,
     shape: AbstractShape,
     parameter: float,
+    hint: Vector | None = None,
 ) -> StreamMechanism:
     """Return the mechanism with noise of this shape, scaled to reveal at most `parameter` = μ.
 
@@ -308,6 +326,7 @@ def stream_mechanism(
         pair: B and C.
         shape: L in steps, about as wide as it must be.
         parameter: μ > 0.
+        hint: coefficients for the bound on a value's reach, or None.
 
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
@@ -321,10 +340,11 @@ def stream_mechanism(
         pair=pair,
         shape=shape,
         cover=frozen(wide),
+        hint=hint,
     )
     # the variance that is added, s², and the part of the budget that it takes, are about even
     main, side = found.main_up, found.side_up
-    share = math.sqrt(side / main) if 0 < side < main < math.inf else _LEAST_COVER
+    share = math.sqrt(min(side / main, 1.0)) if 0 < main < math.inf else 1.0
     found = replace(found, cover=frozen(wide * max(share, _LEAST_COVER)))
     if 0 < found.event.mu < math.inf:
         found = found.scaled(found.event.mu / parameter)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -25,7 +26,7 @@ from lownoise.rounding import growth, up
 from lownoise.rows import scaled_row_squares
 from lownoise.streams.convolution import causal_error, causal_product, norm2_up, product, sum_up
 from lownoise.streams.normals import CLOSE
-from lownoise.streams.pairs import LARGEST, AbstractKeptPair
+from lownoise.streams.pairs import LARGEST, AbstractKeptPair, fractions
 from lownoise.workloads.streams import Prefix
 
 if TYPE_CHECKING:
@@ -123,11 +124,15 @@ class NormalizedPair(AbstractKeptPair):
         found[1:] -= _running(self._steps[:, None] * v[:-1])
         return found
 
-    def column(self, source: int) -> Vector:
-        """Return a column of B, shape (n,)."""
-        unit = np.zeros((self.rounds, 1))
-        unit[source] = 1.0
-        return self.apply(unit)[:, 0]
+    def column(self, source: int) -> list[Fraction]:
+        """Return a column of B exactly, n numbers."""
+        found = [Fraction(0)] * source
+        lengths, parts = fractions(self.lengths[source:]), Fraction(0)
+        for i, b in enumerate(fractions(self.noise[: self.rounds - source])):
+            found.append(lengths[i] * b - parts)
+            if i + 1 < len(lengths):
+                parts += (lengths[i + 1] - lengths[i]) * b
+        return found
 
     @cached_property
     def _variances(self) -> Vector:

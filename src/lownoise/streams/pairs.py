@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -101,8 +102,8 @@ class AbstractKeptPair(AbstractPair):
         """Return B·z, shapes (sources, r) and (n, r); row t sees only what round t may use."""
 
     @abstractmethod
-    def column(self, source: int) -> Vector:
-        """Return a column of B, shape (n,)."""
+    def column(self, source: int) -> list[Fraction]:
+        """Return a column of B exactly, n numbers."""
 
     def variances(self, first: int, count: int) -> Vector:
         """Return the squared length of `count` rows of B from `first`, shape (count,)."""
@@ -198,9 +199,9 @@ class ToeplitzPair(AbstractKeptPair):
         """Return B·z."""
         return causal_product(self.noise, z)
 
-    def column(self, source: int) -> Vector:
-        """Return a column of B, shape (n,)."""
-        return np.concatenate([np.zeros(source), self.noise[: self.rounds - source]])
+    def column(self, source: int) -> list[Fraction]:
+        """Return a column of B exactly, n numbers."""
+        return [Fraction(0)] * source + fractions(self.noise[: self.rounds - source])
 
     @cached_property
     def _variances(self) -> Vector:
@@ -279,13 +280,18 @@ class DensePair(AbstractKeptPair):
         found: Vector = self.noise @ z
         return found
 
-    def column(self, source: int) -> Vector:
-        """Return a column of B, shape (n,)."""
-        return self.noise[:, source]
+    def column(self, source: int) -> list[Fraction]:
+        """Return a column of B exactly, n numbers."""
+        return fractions(self.noise[:, source])
 
     @cached_property
     def _variances(self) -> Vector:
         return frozen(np.einsum("ij,ij->i", self.noise, self.noise))
+
+
+def fractions(numbers: Vector) -> list[Fraction]:
+    """Return what floats stand for."""
+    return [Fraction(x) for x in numbers.tolist()]
 
 
 def _longest(columns: Vector) -> float:

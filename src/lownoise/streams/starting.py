@@ -57,7 +57,7 @@ def start(
         file = None
         if path is not None:
             file = _file(Path(path).absolute(), terms, asked or {}, spend, noise)
-    except (FileError, PlanError):  # nothing was published, and nothing can be
+    except (FileError, PlanError, MemoryError):  # nothing was published, and nothing can be
         if ledger:
             with suppress(LedgerError):  # what cannot be cancelled counts
                 ledger.cancel(number)
@@ -125,8 +125,9 @@ def _settled(ledger: Ledger, found: Stream) -> None:
             f"file={found.path} holds a stream that dataset={ledger.dataset!r} did not pay for; "
             "leave the ledger out, and record it with `lownoise ledger charge` where it must be",
         )
-    states = {e.id: e.state for e in ledger.entries()}
-    state = states.get(spend.number)
+    own = found.terms.mechanism.event, note_of(found.terms)
+    paid = {e.id: e.state for e in ledger.entries() if (e.event, e.note) == own}
+    state = paid.get(spend.number)
     if state == "reserved":
         ledger.settle(spend.number)
     elif state != "settled":

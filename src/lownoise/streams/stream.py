@@ -20,6 +20,7 @@ from lownoise.streams.encoder import encoder_of
 from lownoise.streams.noise import KeptNoise, noise_from
 from lownoise.streams.progress import Batch, Progress, state_from_bytes, state_to_bytes
 from lownoise.streams.store import StreamFile
+from lownoise.streams.values import floats
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from lownoise.streams.encoder import Encoder
     from lownoise.streams.noise import AbstractNoise
     from lownoise.streams.terms import StreamTerms
+
+_MOST_SHOWN = 1 << 24  # deviations
 
 
 @final
@@ -235,21 +238,23 @@ class Stream:
         Raises:
             StreamError: where there are no such rounds.
         """
-        most = self.rounds - first + 1
-        count = most if count is None else count
-        if not (1 <= first <= self.rounds and 1 <= count <= most):
+        whole = _whole(first) and (count is None or _whole(count))
+        shown = self.rounds - first + 1 if whole and count is None else count
+        if not whole or shown is None or not 1 <= first <= first + shown - 1 <= self.rounds:
             raise StreamError(
-                f"first={first} and count={count} are no rounds of the stream; "
+                f"first={first!r} and count={count!r} are no rounds of the stream; "
                 f"give rounds from 1 to {self.rounds}",
             )
-        return frozen(self._terms.deviations(first - 1, count))
+        if shown > _MOST_SHOWN:
+            raise StreamError(f"count={shown:,} is too many at once; give at most {_MOST_SHOWN:,}")
+        return frozen(self._terms.deviations(first - 1, shown))
 
     def update(self, value: float | ArrayLike, round: int | None = None) -> float | Vector:  # noqa: A002
         """Take the next round's value and return its private answer.
 
         Args:
             value: a number, or shape (d,); what is outside the domain is moved into it, and what
-                is missing (NaN) counts as the domain's point nearest to 0.
+                is missing, or no number, counts as the domain's point nearest to 0.
             round: which round it is, from 1: for callers who may ask twice. A round of the last
                 batch returns the answer that was published, and does not look at the value.
 
@@ -274,10 +279,7 @@ class Stream:
         if self._encoder is not None and self._file is None and isinstance(value, (int, float)):
             return self._run_one(self._encoder, value, round)
         d = self._terms.question.domain.dimension
-        try:
-            own = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            own = np.empty((0, 0))
+        own = floats(value)
         if own.shape != (d,) and not (d == 1 and own.shape == ()):
             raise StreamError(
                 "value is no number of one round; give "
@@ -299,10 +301,7 @@ class Stream:
             StreamError, FileError: as `update`; then no round has passed.
         """
         d = self._terms.question.domain.dimension
-        try:
-            own = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            own = np.empty(())
+        own = floats(values)
         flat = d == 1 and own.ndim == 1
         if not flat and (own.ndim != 2 or own.shape[1] != d):  # noqa: PLR2004
             shape = "(k,)" if d == 1 else f"(k, {d})"
@@ -347,8 +346,8 @@ class Stream:
     def _check_room(self, count: int) -> None:
         if self._midway:
             raise StreamError(
-                "stream was interrupted in the middle of a round; go on from its file or its last "
-                "state",
+                "stream was interrupted in the middle of a round and has no file; start another, "
+                "and do not go on from a state that was taken before its last answer",
             )
         if self._file is None and self._process != os.getpid():
             raise StreamError(

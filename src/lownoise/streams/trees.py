@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -126,11 +127,26 @@ class TreePair(AbstractKeptPair):
             uses = (t >> level) & 1 == 1
             yield uses, (t[uses] >> level) - 1
 
-    def column(self, source: int) -> Vector:
-        """Return a column of B, shape (n,)."""
-        unit = np.zeros((self.sources, 1))
-        unit[source] = 1.0
-        return self.apply(unit)[:, 0]
+    def column(self, source: int) -> list[Fraction]:
+        """Return a column of B exactly, n numbers."""
+        level = 0
+        for count in self._counts:
+            if source < count:
+                break
+            source, level = source - count, level + 1
+        found = [Fraction(0)] * self.rounds
+        share = 1 / (2 - Fraction(1, 1 << level)) if self.weighted else Fraction(1)
+        for own in range(level, len(self._counts) if self.weighted else level + 1):
+            if own > level:  # the sum that this one is a half of: s·(half)/(2·its own s)
+                below = 1 / (2 - Fraction(1, 1 << (own - 1)))
+                share *= 1 / (2 - Fraction(1, 1 << own)) / (2 * below)
+                source //= 2
+            first = (source + 1) << own
+            # rounds whose digit `own` is this very sum
+            for t in range(first, min(first + (1 << own), self.rounds + 1)):
+                if (t >> own) & 1:
+                    found[t - 1] = share
+        return found
 
     @cached_property
     def _variances(self) -> Vector:
