@@ -8,6 +8,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.bounds.streams import spread_down, trace_norm_down
+from lownoise.solvers.streams import square_root, squared_error
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 300])
@@ -37,3 +38,14 @@ def test_a_bound_over_few_rounds_holds_over_many(workload):
     part = ln.factorize(few, rtol=1e-9).certificate.lower ** 2
     whole = ln.factorize(workload.matrix(), rtol=1e-9).certificate.upper ** 2 / 40
     assert part * spread_down(16, 40) <= whole
+
+
+def test_the_square_root_stays_a_constant_above_the_bound():
+    """003: both grow as ln(n)/π; the root of the square root's mean error is the upper side."""
+    gaps = []
+    for power in range(4, 21, 4):
+        n = 1 << power
+        error = squared_error(np.ones(n), square_root(np.ones(n)), "mean") ** 0.5
+        gaps.append(error - trace_norm_down(ln.Prefix(n)))
+        assert 0 < gaps[-1] < 0.21
+    assert abs(gaps[-1] - gaps[-2]) < 0.01
