@@ -265,3 +265,15 @@ def test_recursive_noise_is_the_convolution_it_stands_for():
     entropy = SimulationEntropy(9)
     parts = [halves.take(100, entropy), halves.take(200, entropy)]
     assert np.array_equal(np.concatenate(parts)[:, 0], found)
+
+
+def test_the_bound_on_long_products_counts_every_transform():
+    from lownoise.streams.convolution import causal_error
+
+    # two levels of blocks: of 512 and of 32 rounds, in transforms of 1,024 and of 64; no error in
+    # practice comes near what the worst case allows, so the terms are counted here
+    unit = 2.0**-53
+    twice = sum(2 * 3 * 8 * unit * (length.bit_length() + 3) for length in (1024, 64))
+    least = twice * LARGEST * math.sqrt(2100)
+    assert least <= causal_error(1.0, 2100, LARGEST) <= 2 * least
+    assert causal_error(1.0, 32, LARGEST) < least / 10
