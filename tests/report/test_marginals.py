@@ -249,3 +249,12 @@ def test_what_is_neither_has_no_table():
         report.plan_table(3)
     with pytest.raises(PlanError, match="is no release"):
         report.release_table(3)
+
+
+def test_counts_along_an_order_are_not_called_cells():
+    question = ln.Marginals({"age": 6, "sex": 2}, way=2, ordered={"age": "prefix"})
+    plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
+    page = report.html(plan.terms)
+    assert "Standard deviation of a count" in page
+    assert "of a cell" not in page
+    assert "every cell" not in page

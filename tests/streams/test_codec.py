@@ -224,6 +224,7 @@ FORGED = [
     ("off 0", ("noise", "reach"), [1.0, 1.0, 0.0], "above 0"),
     ("off 0", ("noise", "reach"), [1e-9, 1e-9, 1.0], "too small"),
     ("off 0", ("question", "center"), [1.0, 0.0], "coded about 0"),
+    ("off 0", ("question", "image", "shift"), [2.1, 0.0], "hold 0|outside"),
     ("optimal", ("pair", "noise", "float64"), "AAAA", "pair.noise"),
     ("optimal", ("pair", "noise", "float64"), "@@", "pair.noise"),
     ("optimal", ("pair", "noise", "shape"), [12, 1 << 40], "has the shape"),

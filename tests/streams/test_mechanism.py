@@ -277,3 +277,13 @@ def test_the_bound_on_long_products_counts_every_transform():
     least = twice * LARGEST * math.sqrt(2100)
     assert least <= causal_error(1.0, 2100, LARGEST) <= 2 * least
     assert causal_error(1.0, 32, LARGEST) < least / 10
+
+
+def test_noise_that_is_drawn_ahead_is_handed_out_once_and_in_order():
+    terms = ln.stream(ln.Prefix(12_000), budget=ln.zcdp(0.5), strategy="rational").terms
+    noise = noise_of(terms.mechanism, SimulationEntropy(2))
+    parts = [noise.take(count) for count in (1, 4000, 3000, 1, 4998)]
+    assert [len(own) for own in parts] == [1, 4000, 3000, 1, 4998]
+    steps = np.diff(np.concatenate(parts)[:, 0] * terms.mechanism.coding.step[0])
+    # neighbouring rounds share nearly all of their noise: a jump would show what was left out
+    assert np.max(np.abs(steps)) < 9 * math.sqrt(2) * terms.deviations(0, 1)[0, 0]

@@ -34,18 +34,24 @@ _Input = Annotated[
     typer.Option("--input", help="A table with a row a round, instead of standard input."),
 ]
 _FromStart = Annotated[
-    bool, typer.Option("--from-start", help="The input begins at round 1: skip what was answered.")
+    bool | None,
+    typer.Option(
+        "--from-start/--from-next",
+        help="The input begins at round 1, and what was answered is skipped; or with the next "
+        "round.",
+        show_default="--from-start for a table, --from-next for standard input",
+    ),
 ]
 
 
 def stream(
-    spec: _Spec, *, state: _State = None, source: _Input = None, from_start: _FromStart = False
+    spec: _Spec, *, state: _State = None, source: _Input = None, from_start: _FromStart = None
 ) -> None:
     """Read a value a round, and print round, private answer and its standard deviation.
 
     Standard input has a line a round: a number, or as many as there are columns with commas
-    between. A line that is none counts as missing. With --state a killed program goes on where it
-    was, and pays once.
+    between, and no header. A line that is none counts as missing. With --state a killed program
+    goes on where it was, and pays once; a table of --input is then taken to begin at round 1.
     """
     from lownoise.planning.streaming import begun
     from lownoise.spec import read_spec
@@ -64,7 +70,8 @@ def stream(
         running = begun(request, read.account(), state, progress)
     _say(running, state)
     try:
-        _run(running, names, rounds, from_start=from_start)
+        whole = source is not None if from_start is None else from_start
+        _run(running, names, rounds, from_start=whole)
     except KeyboardInterrupt:
         _note(f"interrupted after round {running.round:,}")
         raise typer.Exit(130) from None

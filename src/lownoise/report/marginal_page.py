@@ -36,7 +36,7 @@ def page(terms: TableTerms, release: TableRelease | None, marginal: Sequence[str
     Raises:
         QuestionError: where the marginal does not follow from what was released.
     """
-    found = spreads(terms)
+    found, what = spreads(terms), sentences.one(terms)
     over = totals(found)
     names = None
     if release is not None:
@@ -46,20 +46,21 @@ def page(terms: TableTerms, release: TableRelease | None, marginal: Sequence[str
         terms,
         release,
         facts=_facts(terms, release, over),
+        what=what,
         noisy=over["plan"].largest > 0,
         level=f"{100 * _LEVEL:g}%",
         chosen=None if release is None or names is None else _chosen(release, names),
-        error_said=said.error(terms, over),
+        error_said=said.error(terms, over, sentences.one(terms)),
         kinds=[_kind(s) for s in found[:_MOST_KINDS]],
         hidden=max(len(found) - _MOST_KINDS, 0),
         varied=any(s.largest > s.typical * 1.005 for s in found),
         map=heatmap(terms),
-        saving=said.round_noise(over),
-        full=said.full_table(over),
+        saving=said.round_noise(over, what),
+        full=said.full_table(over, what),
         comparison=_comparison(over),
         making=[
             *making(terms),
-            ("Marginals", f"{terms.question.count:,}, with {terms.question.cells:,} cells"),
+            ("Marginals", f"{terms.question.count:,}, with {terms.question.cells:,} {what}s"),
             ("Noise", "Gaussian, independent on residual spaces, rounded to a grid"),
             *made(release),
         ],
@@ -70,11 +71,12 @@ def page(terms: TableTerms, release: TableRelease | None, marginal: Sequence[str
 def _facts(
     terms: TableTerms, release: TableRelease | None, over: dict[str, Totals]
 ) -> list[tuple[str, str]]:
+    what = sentences.one(terms)
     facts = [
         ("Budget", str(terms.budget)),
-        ("Error of all cells", sentences.error(terms)),
-        ("A cell, root mean square", numbers.significant(over["plan"].typical)),
-        ("A cell, largest deviation", numbers.significant(over["plan"].largest)),
+        (f"Error of all {what}s", sentences.error(terms)),
+        (f"A {what}, root mean square", numbers.significant(over["plan"].typical)),
+        (f"A {what}, largest deviation", numbers.significant(over["plan"].largest)),
         ("Gap to the least noise", sentences.gap(terms)),
     ]
     if release is not None:

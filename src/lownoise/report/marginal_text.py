@@ -42,7 +42,7 @@ def plan_table(terms: TableTerms) -> RenderableType:
     if len(found) > _MOST_KINDS:
         hidden = f"{len(found) - _MOST_KINDS:,} more kinds of marginals have less noise."
         notes.insert(0, ("not shown", hidden))
-    headings = ("marginal", "like it", "sd of a cell", "i.i.d.", "full table")
+    headings = ("marginal", "like it", f"sd of a {sentences.one(terms)}", "i.i.d.", "full table")
     return grouped(sentences.headline(terms, None), headings, rows, notes)
 
 
@@ -99,9 +99,9 @@ def _cells(
 def _promises(terms: TableTerms) -> list[tuple[str, str]]:
     over = totals(spreads(terms))
     return [
-        ("error", error(terms, over)),
-        ("i.i.d. noise", round_noise(over)),
-        ("full table", full_table(over)),
+        ("error", error(terms, over, sentences.one(terms))),
+        ("i.i.d. noise", round_noise(over, sentences.one(terms))),
+        ("full table", full_table(over, sentences.one(terms))),
         ("certificate", sentences.certificate(terms)),
         ("lower bound", sentences.lower_bound(terms)),
         ("cost", sentences.cost(terms)),

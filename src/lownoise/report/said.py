@@ -50,14 +50,16 @@ def error(terms: TableTerms | LinearTerms, over: dict[str, Totals], one: str = "
     )
 
 
-def round_noise(over: dict[str, Totals]) -> str:
+def round_noise(over: dict[str, Totals], one: str = "cell") -> str:
     """Return how much i.i.d. noise on all cells would cost more."""
-    return times(over, "isotropic", "i.i.d. Gaussian noise on every cell of these marginals")
+    words = f"i.i.d. Gaussian noise on every {one} of these marginals"
+    return times(over, "isotropic", words, f"a {one}")
 
 
-def full_table(over: dict[str, Totals]) -> str:
+def full_table(over: dict[str, Totals], one: str = "cell") -> str:
     """Return how much noise on the full table of all attributes would cost more."""
-    return times(over, "histogram", "i.i.d. noise on the full table of all attributes, summed up")
+    words = "i.i.d. noise on the full table of all attributes, summed up"
+    return times(over, "histogram", words, f"a {one}")
 
 
 def times(over: dict[str, Totals], other: str, words: str, one: str = "a cell") -> str:

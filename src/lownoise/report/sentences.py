@@ -107,10 +107,15 @@ def _(terms: TableTerms, *, plain: bool = False) -> str:
     even = bool(np.all(terms.question.weights == 1))
     weighted = "" if plain or even else "weighted "
     if terms.order == 2:  # noqa: PLR2004
-        return f"root of the total {weighted}variance of all cells"
+        return f"root of the total {weighted}variance of all {one(terms)}s"
     if math.isinf(terms.order):
-        return f"largest {weighted}standard deviation of a cell"
-    return f"order-{terms.order:g} norm of the {weighted}standard deviations of all cells"
+        return f"largest {weighted}standard deviation of a {one(terms)}"
+    return f"order-{terms.order:g} norm of the {weighted}standard deviations of all {one(terms)}s"
+
+
+def one(terms: TableTerms) -> str:
+    """Return what the answers of marginals are: cells, or counts, along an order."""
+    return "count" if terms.question.ordered else "cell"
 
 
 @measure.register
@@ -147,7 +152,7 @@ def _(terms: TableTerms) -> str:
         return ""
     low, high = (numbers.significant(float(w)) for w in (given.min(), given.max()))
     spread = low if low == high else f"{low} to {high}"
-    return f"A unit of variance in a cell counts {spread} times, by its marginal."
+    return f"A unit of variance in a {one(terms)} counts {spread} times, by its marginal."
 
 
 @weight.register
