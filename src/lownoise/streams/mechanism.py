@@ -18,7 +18,8 @@ in units of their noise, sum to at most
 
 Then all of it is μ-GDP (ours; the theory page has the proof): it is the exact Gaussian curve,
 against a stream that looks at every answer before it goes on, and no δ is spent on rounding. Small
-moves by rounding are hidden by η, whose variance is some 10^-6 of the whole or less.
+moves by rounding are hidden by η, whose variance is small: it grows with the number of rounds, and
+as the budget shrinks.
 """
 
 from __future__ import annotations
