@@ -21,7 +21,7 @@ from lownoise.domains import PointsDifference
 from lownoise.engines import ClampingCoding, Coding, ListCoding, TotalsQuery
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import DomainError, FileError, LownoiseError, PlanError, TableError
-from lownoise.mechanisms.gaussian import coding_for
+from lownoise.mechanisms.codes import coding_for
 from lownoise.neighbours import Change, changed
 from lownoise.release import execute
 from lownoise.sensitivity import radius_up

@@ -35,7 +35,7 @@ from lownoise.encoding import (
 from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, LownoiseError, PlanError
 from lownoise.mechanisms import GaussianMechanism
-from lownoise.mechanisms.gaussian import coding_for
+from lownoise.mechanisms.codes import coding_for
 from lownoise.neighbours import RELATIONS, Change
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.terms import Terms

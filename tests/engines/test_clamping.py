@@ -16,7 +16,7 @@ from lownoise.coordinates import coordinates
 from lownoise.domains import Image
 from lownoise.engines import ClampingCoding
 from lownoise.errors import PlanError
-from lownoise.mechanisms.gaussian import reach_of
+from lownoise.mechanisms.codes import reach_of
 from lownoise.sensitivity import radius_up
 from lownoise.shapes import DenseShape, DiagonalShape
 from unit_bodies import exact_norm

@@ -17,7 +17,7 @@ from lownoise.engines import Totals
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError, TableError
 from lownoise.mechanisms import gaussian_mechanism
-from lownoise.mechanisms.gaussian import coding_for
+from lownoise.mechanisms.codes import coding_for
 from lownoise.privacy import gaussian_parameter
 from lownoise.shapes import DiagonalShape
 

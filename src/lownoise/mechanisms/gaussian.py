@@ -9,43 +9,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, partial, singledispatch
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import (
-    ImageBody,
-    PointDifferences,
-    RoundedBody,
-    SectionBody,
-    SymmetricBox,
-    SymmetricPoints,
-)
 from lownoise.coordinates import summed_body
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
-from lownoise.engines import (
-    AbstractCoding,
-    ClampingCoding,
-    Coding,
-    ListCoding,
-    SignCoding,
-    Totals,
-    TotalsQuery,
-)
-from lownoise.errors import DomainError, PlanError, TableError
+from lownoise.engines import TotalsQuery
+from lownoise.errors import PlanError
+from lownoise.mechanisms.codes import coding_for
+from lownoise.mechanisms.grid import MeanGrid
 from lownoise.mechanisms.thickness import thickened
 from lownoise.neighbours import Change
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity import changes, parity_changes, radius_up
+from lownoise.sensitivity import radius_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lownoise.arrays import Integers, Vector
+    from lownoise.arrays import Vector
     from lownoise.coordinates import Coordinates
+    from lownoise.engines import Totals
     from lownoise.entropy import Entropy
     from lownoise.neighbours import Relation
     from lownoise.sensitivity import Reach
@@ -90,39 +74,29 @@ class GaussianMechanism:
     hint: Vector | None = None
 
     def __post_init__(self) -> None:
-        if self.size is not None and self.query.drops_missing:
-            raise PlanError("dropping rows would change the public size; use a stand-in")
-        whole = isinstance(self.size, int) and not isinstance(self.size, bool) and self.size >= 1
-        counted = self.relation == "add_remove"
-        # a size that is not public must never be compared with a table's
-        if counted == (self.count_step is None) or (
-            self.size is not None if counted else not whole
-        ):
-            raise PlanError("size and count_step do not fit the relation; plan again")
+        _ = self.grid  # its fields are checked
+
+    @cached_property
+    def grid(self) -> MeanGrid:
+        """How records become integers, and integers answers."""
+        return MeanGrid(
+            query=self.query,
+            relation=self.relation,
+            size=self.size,
+            count_step=self.count_step,
+            coordinates=self.coordinates,
+            hint=self.hint,
+        )
 
     @cached_property
     def event(self) -> GaussianEvent:
         """What one run reveals, from the final integers and the final noise alone."""
         return GaussianEvent(radius_up(self.noise, self.reach))
 
-    @cached_property
+    @property
     def reach(self) -> Reach:
         """The body of all changes that one neighbour makes to the integers."""
-        if isinstance(self.relation, Change):
-            chosen = self.coordinates
-            mixed = chosen.embed is not None
-            found = changed_reach(self.query.coding, self.relation, chosen.pivots, mixed=mixed)
-        else:
-            found = reach_of(self.query.coding, self.count_step)
-        if self.hint is None:
-            return found
-        if isinstance(found, ImageBody):
-            return found.hinted(self.hint)
-        if not isinstance(found, RoundedBody):
-            return found
-        if not isinstance(found.body, (ImageBody, SectionBody)):
-            return found
-        return RoundedBody(found.body.hinted(self.hint), found.slack)
+        return self.grid.reach
 
     def check(self, totals: Totals) -> None:
         """Refuse totals that the promise does not cover.
@@ -130,11 +104,7 @@ class GaussianMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        if self.size is not None and totals.count != self.size:
-            raise TableError(
-                f"size={self.size} but the table has {totals.count} rows; where one record changes "
-                "the number of records is public: give it exactly",
-            )
+        self.grid.check(totals)
 
     def run(self, totals: Totals, *, entropy: Entropy) -> tuple[int, ...]:
         """Return the noisy integers: the release itself.
@@ -144,39 +114,21 @@ class GaussianMechanism:
         """
         self.check(totals)
         noise = rounded_gaussian(self.noise, entropy=entropy).tolist()
-        exact = totals.sums
-        if self.count_step is not None:
-            exact = (*exact, totals.count * int(1 / self.count_step))
-        return tuple(t + z for t, z in zip(exact, noise, strict=True))
+        return tuple(t + z for t, z in zip(self.grid.exact(totals), noise, strict=True))
 
     @property
     def unit(self) -> Vector:
         """What one grid step is worth in each summed answer, shape (r,), or (r + 1,)."""
-        step = self.query.coding.step
-        if self.count_step is not None:
-            return frozen(np.append(step, self.count_step))
-        assert self.size is not None  # noqa: S101 (one of the two is set, by construction)
-        return frozen(step / self.size)
+        return self.grid.unit
 
     @property
     def embed(self) -> Vector | None:
         """The matrix from summed answers to all answers; None where all are summed."""
-        counted = self.count_step is not None
-        return self.coordinates.answers(self.query.coding.center if counted else None)
+        return self.grid.embed
 
     def answers(self, integers: tuple[int, ...]) -> Vector:
-        """Return the released answers: means, or sums about the center and the count.
-
-        Float arithmetic on what is already public; relative error about 1e-16.
-        """
-        summed = np.array([float(k) for k in integers]) * self.unit
-        center, chosen, embed = self.query.coding.center, self.coordinates, self.embed
-        if self.count_step is not None:
-            return frozen(summed if embed is None else embed @ summed)
-        if embed is None:
-            return frozen(summed + center)
-        about = summed + (center - chosen.start)[chosen.pivots]
-        return frozen(chosen.start + embed @ about)
+        """Return the released answers: means, or sums about the center and the count."""
+        return self.grid.answers(integers)
 
     @cached_property
     def answer_noise(self) -> AbstractShape:
@@ -265,120 +217,6 @@ def _check_rounding(mechanism: GaussianMechanism, extent: Vector) -> None:
             f"relation allows changes too small beside the domain for {mechanism.size:,} records: "
             "rounding would show beside the noise; give a narrower domain",
         )
-
-
-def coding_for(question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
-    """Return how records of the question's domain become integers.
-
-    Args:
-        question: the columns, their domain, center and stand-in.
-        chosen: the coordinates that are summed.
-        step: the unit of the integers, powers of two, shape (r,).
-    """
-    of_domain = _coding(question.domain, chosen.pivots)
-    return of_domain(
-        columns=question.columns, center=question.center, missing=question.missing, step=step
-    )
-
-
-@singledispatch
-def _coding(domain: object, pivots: Integers) -> Callable[..., AbstractCoding]:
-    """Return the coding of a kind of domain, but for the fields that all codings have."""
-    raise DomainError(f"domain={type(domain).__name__} has no known codes; use ln.Box or ln.Points")
-
-
-@_coding.register(Box)
-def _(domain: Box, pivots: Integers) -> Callable[..., AbstractCoding]:
-    return partial(Coding, lower=domain.lower, upper=domain.upper)
-
-
-@_coding.register(Points)
-def _(domain: Points, pivots: Integers) -> Callable[..., AbstractCoding]:
-    return partial(ListCoding, domain=domain, pivots=pivots)
-
-
-@_coding.register(AbstractClampedDomain)
-def _(domain: AbstractClampedDomain, pivots: Integers) -> Callable[..., AbstractCoding]:
-    return partial(ClampingCoding, domain=domain, pivots=pivots)
-
-
-@_coding.register(CubePower)
-def _(domain: CubePower, pivots: Integers) -> Callable[..., AbstractCoding]:
-    return partial(SignCoding, domain=domain, pivots=pivots)
-
-
-def changed_reach(
-    coding: AbstractCoding, change: Change, pivots: Integers, *, mixed: bool
-) -> Reach:
-    """Return S over the step, and around it what rounding of both of the records can add.
-
-    Args:
-        coding: how records become integers.
-        change: what one of them can change by.
-        pivots: the coordinates that are summed, shape (r,).
-        mixed: whether answers are made of several of them.
-    """
-    body = change.changes(pivots, coding.step, mixed=mixed)
-    slack = 2 * coding.slack
-    if isinstance(body, SymmetricBox):
-        moved = np.nextafter(body.half_width + slack, np.inf)
-        return SymmetricBox(frozen(np.where(body.half_width + slack > 0, moved, 0.0)))
-    return RoundedBody(body, frozen(slack))
-
-
-@singledispatch
-def reach_of(coding: object, count_step: float | None) -> Reach:
-    """Return the body of all changes that one neighbour makes to the integers.
-
-    Args:
-        coding: how records become integers.
-        count_step: the unit of the count's integers, the last coordinate; None where no record
-            comes or goes, and one takes another value.
-
-    Raises:
-        PlanError: where the coding is of no known kind.
-    """
-    raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
-
-
-@reach_of.register(Coding)
-def _(coding: Coding, count_step: float | None) -> SymmetricBox:
-    least, greatest = coding.least(), coding.greatest()
-    if count_step is None:
-        return SymmetricBox(frozen((greatest - least).astype(np.float64)))
-    most = np.maximum(np.abs(least), np.abs(greatest)).astype(np.float64)
-    return SymmetricBox(frozen(np.append(most, 1 / count_step)))
-
-
-@reach_of.register(ListCoding)
-def _(coding: ListCoding, count_step: float | None) -> Reach:
-    # at most 2^52: exact, and so are their differences; points of one code are one row
-    codes = np.unique(coding.codes, axis=0).astype(np.float64)
-    if count_step is None:
-        return PointDifferences(frozen(codes))
-    return SymmetricPoints(frozen(np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])))
-
-
-@reach_of.register(SignCoding)
-def _(coding: SignCoding, count_step: float | None) -> Reach:
-    # the two codes of each parity are middle ± half, exactly: multiples of ½ below 2^52
-    low, high = coding.codes.astype(np.float64)
-    half, middle = (high - low) / 2, (high + low) / 2
-    if count_step is None:
-        return parity_changes(half, coding.domain, "substitute", middle)
-    body = parity_changes(half * count_step, coding.domain, "add_remove", middle * count_step)
-    return body.scaled(1 / count_step)
-
-
-@reach_of.register(ClampingCoding)
-def _(coding: ClampingCoding, count_step: float | None) -> Reach:
-    domain, pivots, step = coding.domain, coding.pivots, coding.step
-    if count_step is None:
-        body = changes(domain, "substitute", coding.center, pivots, step)
-        return RoundedBody(body, frozen(2 * coding.slack))
-    # the count's integers are 1/count_step: the body whose last coordinate is 1, times that
-    body = changes(domain, "add_remove", coding.center, pivots, step / count_step)
-    return RoundedBody(body.scaled(1 / count_step), frozen(np.append(coding.slack, 0.0)))
 
 
 def grid_steps(

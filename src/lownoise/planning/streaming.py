@@ -14,7 +14,7 @@ from lownoise.coordinates import Coordinates, check_change, coordinates
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Image, Points
 from lownoise.errors import DomainError, FileError, LedgerError, PlanError, QuestionError
 from lownoise.factorization import best_factors
-from lownoise.mechanisms.gaussian import coding_for
+from lownoise.mechanisms.codes import coding_for
 from lownoise.mechanisms.thickness import thickened
 from lownoise.neighbours import Change
 from lownoise.planning.mean import checked_relation

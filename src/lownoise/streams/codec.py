@@ -24,7 +24,7 @@ from lownoise.encoding import (
     shape_to_dict,
 )
 from lownoise.errors import FileError
-from lownoise.mechanisms.gaussian import coding_for
+from lownoise.mechanisms.codes import coding_for
 from lownoise.neighbours import Change
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.streams.bodies import round_changes, spanned

@@ -36,7 +36,7 @@ from lownoise.arrays import frozen
 from lownoise.bodies import ImageBody, RoundedBody, SymmetricBox, SymmetricPoints
 from lownoise.engines import ClampingCoding, Coding
 from lownoise.errors import PlanError
-from lownoise.mechanisms.gaussian import changed_reach, reach_of
+from lownoise.mechanisms.codes import changed_reach, reach_of
 from lownoise.neighbours import Change
 from lownoise.privacy import GaussianEvent
 from lownoise.rounding import growth, up
