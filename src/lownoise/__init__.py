@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from lownoise.factorization import Factorization, factorize
     from lownoise.linear import LinearRelease
     from lownoise.planning import LinearPlan, Plan, TablePlan, plan, stream
-    from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, zcdp
+    from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, pure_dp, zcdp
     from lownoise.quadratics import Farthest, farthest
     from lownoise.release import Release
     from lownoise.streams import Stream
@@ -112,6 +112,7 @@ __all__ = [
     "plan",
     "product",
     "projection",
+    "pure_dp",
     "stream",
     "verify",
     "zcdp",
@@ -166,6 +167,7 @@ _HOMES = {
     "gaussian_dp": "lownoise.privacy",
     "intersection": "lownoise.domains",
     "plan": "lownoise.planning",
+    "pure_dp": "lownoise.privacy",
     "verify": "lownoise.verification",
     "zcdp": "lownoise.privacy",
 }

@@ -21,8 +21,9 @@ _Dataset = Annotated[str, typer.Option(help="The dataset's name in the ledger.")
 _LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.")]
 _Rho = Annotated[float | None, typer.Option(help="ρ of zero-concentrated privacy.")]
 _Mu = Annotated[float | None, typer.Option(help="μ of Gaussian privacy.")]
-_Epsilon = Annotated[float | None, typer.Option(help="ε; give --delta too.")]
+_Epsilon = Annotated[float | None, typer.Option(help="ε; give --delta or --pure too.")]
 _Delta = Annotated[float | None, typer.Option(help="δ; give --epsilon too.")]
+_Pure = Annotated[bool, typer.Option("--pure", help="ε alone, of pure privacy: there is no δ.")]
 
 
 @ledger_app.command("create")
@@ -34,11 +35,12 @@ def ledger_create(
     mu: _Mu = None,
     epsilon: _Epsilon = None,
     delta: _Delta = None,
+    pure: _Pure = False,
 ) -> None:
-    """Open an account with a total budget: --rho, or --mu, or --epsilon and --delta."""
+    """Open an account with a total budget: --rho, --mu, or --epsilon and --delta or --pure."""
     from lownoise.privacy import Ledger
 
-    budget = _budget(rho, mu, epsilon, delta)
+    budget = _budget(rho, mu, epsilon, delta, pure=pure)
     Ledger.create(path, dataset, budget)
     show(f"{path}: opened an account for {dataset!r} with {budget}.")
 
@@ -53,11 +55,13 @@ def ledger_charge(
     mu: _Mu = None,
     epsilon: _Epsilon = None,
     delta: _Delta = None,
+    pure: _Pure = False,
 ) -> None:
-    """Record what another tool spent on the dataset: --rho, or --mu, or --epsilon and --delta."""
+    """Record what another tool spent: --rho, --mu, or --epsilon and --delta or --pure."""
     from lownoise.privacy import Ledger
 
-    number = Ledger(path, dataset).charge(_budget(rho, mu, epsilon, delta), note)
+    budget = _budget(rho, mu, epsilon, delta, pure=pure)
+    number = Ledger(path, dataset).charge(budget, note)
     show(f"{path}: recorded as spend {number} of {dataset!r}.")
 
 
@@ -82,16 +86,18 @@ def ledgershow(
 
 
 def _budget(
-    rho: float | None, mu: float | None, epsilon: float | None, delta: float | None
+    rho: float | None, mu: float | None, epsilon: float | None, delta: float | None, *, pure: bool
 ) -> Budget:
     from lownoise.errors import BudgetError
-    from lownoise.privacy import approx_dp, gaussian_dp, zcdp
+    from lownoise.privacy import approx_dp, gaussian_dp, pure_dp, zcdp
 
-    match rho, mu, epsilon, delta:
-        case float(), None, None, None:
+    match rho, mu, epsilon, delta, pure:
+        case float(), None, None, None, False:
             return zcdp(rho)
-        case None, float(), None, None:
+        case None, float(), None, None, False:
             return gaussian_dp(mu)
-        case None, None, float(), float():
+        case None, None, float(), float(), False:
             return approx_dp(epsilon, delta)
-    raise BudgetError("give either --rho, or --mu, or both --epsilon and --delta")
+        case None, None, float(), None, True:
+            return pure_dp(epsilon)
+    raise BudgetError("give either --rho, or --mu, or --epsilon and one of --delta and --pure")

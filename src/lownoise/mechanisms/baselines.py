@@ -14,7 +14,8 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.errors import BudgetError
-from lownoise.privacy import ApproxDP, GaussianDP, Zcdp
+from lownoise.privacy import ApproxDP, GaussianDP, PureDP, Zcdp
+from lownoise.privacy.budget import KNOWN
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -38,19 +39,21 @@ def split_laplace(budget: object, widths: Vector) -> Vector:
 
     `widths` are the greatest changes h of the answers, shape (d,).
 
-    Under (ε, δ) each of the d answers gets ε/d, of scale b = h·d/ε. Under ρ-zCDP each gets ρ/d,
-    which ε' = √(2ρ/d) meets, because ε'-DP is (ε'²/2)-zCDP (Bun & Steinke 2016, Proposition 1.4).
+    Under ε, and under (ε, δ), each of the d answers gets ε/d, of scale b = h·d/ε. Under ρ-zCDP each
+    gets ρ/d, which ε' = √(2ρ/d) meets, because ε'-DP is (ε'²/2)-zCDP (Bun & Steinke 2016,
+    Proposition 1.4).
     Under μ-GDP the comparison is at the ρ of the Gaussian that it buys, μ²/2.
     A Laplace number of scale b has standard deviation √2·b.
 
     Raises:
         BudgetError: where the budget is of another kind.
     """
-    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
 
 
 @split_laplace.register(ApproxDP)
-def _(budget: ApproxDP, widths: Vector) -> Vector:
+@split_laplace.register(PureDP)
+def _(budget: ApproxDP | PureDP, widths: Vector) -> Vector:
     each = budget.epsilon / widths.size
     return frozen(math.sqrt(2) * widths / each)
 

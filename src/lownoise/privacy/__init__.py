@@ -5,14 +5,16 @@ from lownoise.privacy.budget import (
     ApproxDP,
     Budget,
     GaussianDP,
+    PureDP,
     Zcdp,
     approx_dp,
     gaussian_dp,
     gaussian_parameter,
+    pure_dp,
     zcdp,
 )
 from lownoise.privacy.conversion import convert
-from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, ZcdpEvent
+from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, PureDPEvent, ZcdpEvent
 from lownoise.privacy.ledger import Ledger
 
 __all__ = [
@@ -23,11 +25,14 @@ __all__ = [
     "GaussianDP",
     "GaussianEvent",
     "Ledger",
+    "PureDP",
+    "PureDPEvent",
     "Zcdp",
     "ZcdpEvent",
     "approx_dp",
     "convert",
     "gaussian_dp",
     "gaussian_parameter",
+    "pure_dp",
     "zcdp",
 ]

@@ -4,6 +4,10 @@
 Gaussian releases compose exactly: μ² adds, and the whole is one Gaussian release (Dong, Roth & Su
 2022, Corollary 2). Releases of which only ρ is known join them through dp-accounting's Rényi
 accountant; those of which only (ε, δ) is known add by basic composition on top.
+
+Pure releases add their ε. Where a budget is not pure they count as the ρ, or the μ, that
+randomised response has (see `pure_curve`), and under (ε, δ) in whichever way leaves the least δ:
+each way is an upper bound, so the least of them is one.
 """
 
 from __future__ import annotations
@@ -14,15 +18,17 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from lownoise.errors import BudgetError
-from lownoise.privacy.budget import ApproxDP, Budget, GaussianDP, Zcdp, exact
-from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, ZcdpEvent
+from lownoise.privacy.budget import KNOWN, ApproxDP, Budget, GaussianDP, PureDP, Zcdp, exact
+from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, PureDPEvent, ZcdpEvent
 from lownoise.privacy.gaussian_curve import delta_up
+from lownoise.privacy.pure_curve import mu_square_up, rho_up
 from lownoise.rounding import sqrt_up, up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LEAST = 5e-324
+_LARGE = 1000  # no budget's ε is above it, and beyond it floats might overflow
 _FLOATS = 1e-9  # upward: dp-accounting computes in floats that are rounded to nearest
 
 
@@ -37,7 +43,7 @@ def within(budget: object, events: Sequence[Event]) -> bool:
         >>> within(Zcdp(0.3), [ZcdpEvent(0.1)] * 3), within(Zcdp(0.3), [ZcdpEvent(0.1)] * 4)
         (True, False)
     """
-    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
 
 
 @within.register(Zcdp)
@@ -57,6 +63,11 @@ def _(budget: GaussianDP, events: Sequence[Event]) -> bool:
     return mu_square_of(events) <= most**2
 
 
+@within.register(PureDP)
+def _(budget: PureDP, events: Sequence[Event]) -> bool:
+    return epsilon_of(events) <= exact(budget.epsilon)
+
+
 @singledispatch
 def spent(budget: object, events: Sequence[Event]) -> Budget:
     """Return what `events` take together, in the terms of `budget`, rounded up.
@@ -68,7 +79,7 @@ def spent(budget: object, events: Sequence[Event]) -> Budget:
         >>> spent(Zcdp(1.0), [ZcdpEvent(0.1)] * 3)
         Zcdp(rho=0.3)
     """
-    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
 
 
 @spent.register(Zcdp)
@@ -86,6 +97,11 @@ def _(_: GaussianDP, events: Sequence[Event]) -> Budget:
     return GaussianDP(_exact_root_up(mu_square_of(events)))
 
 
+@spent.register(PureDP)
+def _(_: PureDP, events: Sequence[Event]) -> Budget:
+    return PureDP(float_up(epsilon_of(events)))
+
+
 @singledispatch
 def event_of(budget: object) -> Event:
     """Return the event of a release of which only `budget` is known.
@@ -93,7 +109,7 @@ def event_of(budget: object) -> Event:
     Raises:
         BudgetError: where the budget is of no known kind.
     """
-    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
 
 
 @event_of.register(Zcdp)
@@ -112,22 +128,46 @@ def _(budget: GaussianDP) -> Event:
     return GaussianEvent(budget.mu)
 
 
+@event_of.register(PureDP)
+def _(budget: PureDP) -> Event:
+    return PureDPEvent(budget.epsilon)
+
+
+def epsilon_of(events: Sequence[Event]) -> Fraction:
+    """Return the exact sum of the ε of `events`.
+
+    Raises:
+        BudgetError: where an event is not known to be pure.
+
+    Examples:
+        >>> epsilon_of([PureDPEvent(0.1)] * 3)
+        Fraction(3, 10)
+    """
+    pure = _pure(events)
+    if len(pure) < len(events):
+        raise BudgetError(
+            "a spend that is not pure fits in no pure_dp budget; release with ln.pure_dp(epsilon), "
+            "or charge it to a dataset with a zcdp or approx_dp budget",
+        )
+    return sum(pure, Fraction(0))
+
+
 def mu_square_of(events: Sequence[Event]) -> Fraction:
-    """Return the exact sum of the μ² of `events`.
+    """Return the sum of the μ² of `events`: exact for Gaussian ones, rounded up for pure ones.
 
     Raises:
         BudgetError: where an event is known by its ρ or its (ε, δ) only.
     """
-    if not all(isinstance(e, GaussianEvent) for e in events):
+    if not all(isinstance(e, (GaussianEvent, PureDPEvent)) for e in events):
         raise BudgetError(
             "a spend known by its rho or its (epsilon, delta) has no mu; charge it to a dataset "
             "with a zcdp or approx_dp budget",
         )
-    return gaussian_square(events)
+    return gaussian_square(events) + sum(map(mu_square_up, _pure(events)), Fraction(0))
 
 
 def rho_of(events: Sequence[Event]) -> Fraction:
-    """Return the exact sum of the ρ of `events`.
+    """Return the sum of the ρ of `events`: exact, but for pure ones rounded up.
 
     Raises:
         BudgetError: where an event is known by its (ε, δ) only.
@@ -135,12 +175,10 @@ def rho_of(events: Sequence[Event]) -> Fraction:
     if any(isinstance(e, ApproxDPEvent) for e in events):
         raise BudgetError(
             "an (epsilon, delta) spend has no rho; charge it to a dataset with an approx_dp budget "
-            "(pure epsilon is epsilon²/2-zCDP)",
+            "(or as ln.pure_dp(epsilon) where delta is 0)",
         )
-    return gaussian_square(events) / 2 + sum(
-        (exact(e.rho) for e in events if isinstance(e, ZcdpEvent)),
-        Fraction(0),
-    )
+    known = sum((exact(e.rho) for e in events if isinstance(e, ZcdpEvent)), Fraction(0))
+    return gaussian_square(events) / 2 + known + sum(map(rho_up, _pure(events)), Fraction(0))
 
 
 def gaussian_square(events: Sequence[Event]) -> Fraction:
@@ -164,32 +202,51 @@ def float_up(number: Fraction) -> float:
     return rounded if max(Fraction(rounded), exact(rounded)) >= number else up(rounded)
 
 
+def _pure(events: Sequence[Event]) -> list[Fraction]:
+    """Return the ε of each pure event, as its decimal."""
+    return [exact(e.epsilon) for e in events if isinstance(e, PureDPEvent)]
+
+
 def _delta(events: Sequence[Event], epsilon: float) -> Fraction:
     """Return at least the δ of all `events` together, and 1 where their ε alone is too much."""
     known = [e for e in events if isinstance(e, ApproxDPEvent)]
-    rest = [e for e in events if not isinstance(e, ApproxDPEvent)]
-    left = exact(epsilon) - sum((exact(e.epsilon) for e in known), Fraction(0))
+    rhos = [e.rho for e in events if isinstance(e, ZcdpEvent)]
+    taken = sum((exact(e.epsilon) for e in known), Fraction(0))
+    delta = sum((exact(e.delta) for e in known), Fraction(0))
+    square, pure = gaussian_square(events), _pure(events)
+    least = _delta_left(square, rhos, epsilon, taken + sum(pure))
+    if pure and least > 0 and max(pure) <= _LARGE:
+        as_rhos = [*rhos, *(up(float(rho_up(e))) for e in pure)]
+        least = min(least, _delta_left(square, as_rhos, epsilon, taken))
+        if not rhos:
+            square += sum(map(mu_square_up, pure), Fraction(0))
+            least = min(least, _delta_left(square, rhos, epsilon, taken))
+    return delta + least
+
+
+def _delta_left(square: Fraction, rhos: list[float], epsilon: float, taken: Fraction) -> Fraction:
+    """Return at least the δ of one Gaussian release of μ² = `square` and of all `rhos`.
+
+    It is stated at ε = `epsilon` less what is `taken` of it by basic composition.
+    """
+    left = exact(epsilon) - taken
     if left < 0:
         return Fraction(1)
-    at = float(left) if known else epsilon
-    if known and Fraction(at) > left:
+    at = float(left) if taken else epsilon
+    if taken and Fraction(at) > left:
         at = math.nextafter(at, 0.0)
-    delta = sum((exact(e.delta) for e in known), Fraction(0))
-    total = _exact_root_up(gaussian_square(rest))
-    if any(isinstance(e, ZcdpEvent) for e in rest):
-        return delta + Fraction(_renyi_delta(total, rest, at))
-    return delta + Fraction(delta_up(total, at))
+    mu = _exact_root_up(square)
+    return Fraction(_renyi_delta(mu, rhos, at) if rhos else delta_up(mu, at))
 
 
-def _renyi_delta(mu: float, rest: Sequence[Event], epsilon: float) -> float:
+def _renyi_delta(mu: float, rhos: list[float], epsilon: float) -> float:
     from dp_accounting import dp_event, rdp
 
     accountant = rdp.RdpAccountant()
     if mu:
         accountant.compose(dp_event.GaussianDpEvent(math.nextafter(1 / mu, 0.0)))
-    for event in rest:
-        if isinstance(event, ZcdpEvent):
-            accountant.compose(dp_event.ZCDpEvent(event.rho))
+    for rho in rhos:
+        accountant.compose(dp_event.ZCDpEvent(rho))
     found = float(accountant.get_delta(epsilon)) * (1 + _FLOATS)
     return min(max(found, _LEAST), 1.0)  # never 0 by underflow
 

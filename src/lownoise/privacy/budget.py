@@ -30,6 +30,19 @@ def exact(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
+def decimal_up(number: Fraction) -> float:
+    """Return the least float that is at least `number`, read as a float and as its decimal.
+
+    Examples:
+        >>> decimal_up(Fraction(1, 10)), decimal_up(Fraction(0.1)) > 0.1  # its float is above 1/10
+        (0.1, True)
+    """
+    found = float(number)
+    while min(Fraction(found), exact(found)) < number:
+        found = up(found)
+    return found
+
+
 @final
 @dataclass(frozen=True)
 class Zcdp:
@@ -64,7 +77,19 @@ class GaussianDP:
         return f"{self.mu:g}-GDP"
 
 
-Budget = Zcdp | ApproxDP | GaussianDP
+@final
+@dataclass(frozen=True)
+class PureDP:
+    """ε-differential privacy: no outcome is more than e^ε times likelier under a neighbour."""
+
+    epsilon: float
+
+    def __str__(self) -> str:
+        return f"{self.epsilon:g}-DP"
+
+
+Budget = Zcdp | ApproxDP | GaussianDP | PureDP
+KNOWN = "ln.zcdp(rho), ln.gaussian_dp(mu), ln.approx_dp(epsilon, delta) or ln.pure_dp(epsilon)"
 
 
 def gaussian_dp(mu: float) -> GaussianDP:
@@ -117,9 +142,33 @@ def approx_dp(epsilon: float, delta: float) -> ApproxDP:
     return ApproxDP(checked_epsilon, _within("approx_dp.delta", delta, 1e-100, 1 - 2.0**-53))
 
 
+def pure_dp(epsilon: float, delta: None = None) -> PureDP:
+    """Return the budget of ε-differential privacy, which leaves no chance out.
+
+    Args:
+        epsilon: ε in [1e-6, 1000].
+        delta: nothing; whoever has a δ wants `ln.approx_dp`.
+
+    Raises:
+        BudgetError: where ε is not a number in that range, or a δ is given.
+
+    Examples:
+        >>> pure_dp(1.0)
+        PureDP(epsilon=1.0)
+    """
+    if delta is not None:
+        raise BudgetError(
+            f"pure_dp.delta={delta!r} is given; pure privacy has no delta, leave it out or give "
+            "ln.approx_dp(epsilon, delta)",
+        )
+    return PureDP(_within("pure_dp.epsilon", epsilon, 1e-6, 1e3))
+
+
 def _within(field: str, value: float, least: float, most: float) -> float:
     try:
-        number = math.nan if isinstance(value, bool) else float(value)
+        if isinstance(value, (bool, str, bytes)):
+            raise TypeError  # noqa: TRY301 (what float() would take)
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise BudgetError(f"{field} is not a number; give one in [{least:g}, {most:g}]") from None
     if not least <= number <= most:
@@ -139,9 +188,7 @@ def gaussian_parameter(budget: object) -> float:
         >>> gaussian_parameter(zcdp(0.5))
         1.0
     """
-    raise BudgetError(
-        f"budget={budget!r} is of no known kind; use ln.zcdp(rho) or ln.approx_dp(epsilon, delta)",
-    )
+    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
 
 
 @gaussian_parameter.register(Zcdp)
@@ -166,10 +213,20 @@ def _(budget: ApproxDP) -> float:
     return parameter_down(budget.epsilon, budget.delta)
 
 
+@gaussian_parameter.register(PureDP)
+def _(budget: PureDP) -> float:
+    # P(Z > t)/P(Z > t + s) grows without bound with t, whatever the deviation
+    raise BudgetError(
+        f"budget={budget} is pure, which no Gaussian noise keeps; ask with ln.Queries and the "
+        "matrix of the workload, or give ln.zcdp(rho) or ln.approx_dp(epsilon, delta)",
+    )
+
+
 _KINDS: dict[str, tuple[type[Budget], Callable[..., Budget]]] = {
     "zcdp": (Zcdp, zcdp),
     "approx_dp": (ApproxDP, approx_dp),
     "gaussian_dp": (GaussianDP, gaussian_dp),
+    "pure_dp": (PureDP, pure_dp),
 }
 
 

@@ -6,8 +6,9 @@
 * ρ-zCDP implies (ε, δ) for every order α > 1. With Z = ln P/Q under P, E e^{(α−1)Z} ≤ e^{(α−1)αρ},
   and δ = E max(0, 1 − e^{ε−Z}) ≤ e^{(α−1)(αρ−ε)}·max_x (1−x)x^{α−1}, whose maximum, at
   x = 1 − 1/α, is (1/α)(1 − 1/α)^{α−1}. The best α is taken.
-* Nothing else follows: (ε, δ) leaves δ of the outcomes unbounded, so no ρ and no μ; and from ρ-zCDP
-  no μ is known that would be tight.
+* ε-DP implies all three, by randomised response: see `pure_curve`.
+* Nothing else follows: (ε, δ) leaves δ of the outcomes unbounded, so no ρ and no μ; from ρ-zCDP
+  no μ is known that would be tight; and Gaussian noise has every ρ, μ or (ε, δ) and no pure ε.
 """
 
 from __future__ import annotations
@@ -19,13 +20,24 @@ from typing import Literal
 
 from lownoise.balls import precision
 from lownoise.errors import BudgetError
+from lownoise.privacy import pure_curve
 from lownoise.privacy.accountant import float_up
-from lownoise.privacy.budget import ApproxDP, Budget, GaussianDP, Zcdp, approx_dp, exact
+from lownoise.privacy.budget import (
+    KNOWN,
+    ApproxDP,
+    Budget,
+    GaussianDP,
+    PureDP,
+    Zcdp,
+    approx_dp,
+    decimal_up,
+    exact,
+)
 from lownoise.privacy.gaussian_curve import epsilon_up
 from lownoise.rounding import up
 
-Kind = Literal["zcdp", "gaussian_dp", "approx_dp"]
-KINDS: tuple[Kind, ...] = ("zcdp", "gaussian_dp", "approx_dp")
+Kind = Literal["zcdp", "gaussian_dp", "approx_dp", "pure_dp"]
+KINDS: tuple[Kind, ...] = ("zcdp", "gaussian_dp", "approx_dp", "pure_dp")
 
 
 def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget:
@@ -33,7 +45,7 @@ def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget
 
     Args:
         budget: what is known.
-        kind: "zcdp", "gaussian_dp" or "approx_dp".
+        kind: "zcdp", "gaussian_dp", "approx_dp" or "pure_dp".
         delta: δ of the result, for "approx_dp" only.
 
     Raises:
@@ -46,6 +58,8 @@ def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget
         Zcdp(rho=0.5)
         >>> round(convert(Zcdp(0.1), "approx_dp", delta=1e-6).epsilon, 3)
         2.142
+        >>> round(convert(PureDP(1.0), "gaussian_dp").mu, 4)
+        1.232
     """
     if kind not in KINDS:
         raise BudgetError(f"kind={kind!r} is unknown; give one of {', '.join(KINDS)}")
@@ -55,12 +69,17 @@ def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget
         )
     if delta is not None:
         delta = approx_dp(1.0, delta).delta
+    if kind == "pure_dp" and isinstance(budget, (Zcdp, GaussianDP, ApproxDP)):
+        raise BudgetError(
+            f"budget={budget} implies no pure_dp, because Gaussian noise may have it and is not "
+            "pure; state ln.pure_dp(epsilon) to begin with",
+        )
     return _implied(budget, kind, delta)
 
 
 @singledispatch
 def _implied(budget: object, _kind: Kind, _delta: float | None) -> Budget:
-    raise BudgetError(f"budget={budget!r} is of no known kind; use ln.zcdp or ln.approx_dp")
+    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
 
 
 @_implied.register(GaussianDP)
@@ -94,6 +113,18 @@ def _(budget: ApproxDP, kind: Kind, delta: float | None) -> Budget:
             f"delta={delta:g} is below that of {budget}; no epsilon follows for a smaller delta",
         )
     return ApproxDP(budget.epsilon, delta)
+
+
+@_implied.register(PureDP)
+def _(budget: PureDP, kind: Kind, delta: float | None) -> Budget:
+    epsilon = max(exact(budget.epsilon), Fraction(budget.epsilon))
+    if kind == "zcdp":
+        return Zcdp(decimal_up(pure_curve.rho_up(epsilon)))
+    if kind == "gaussian_dp":
+        return GaussianDP(decimal_up(pure_curve.mu_up(epsilon)))
+    if delta is None:
+        return budget
+    return ApproxDP(min(pure_curve.epsilon_up(epsilon, delta), budget.epsilon), delta)
 
 
 def _renyi_epsilon_up(rho: float, delta: float) -> float:

@@ -42,8 +42,19 @@ class ApproxDPEvent:
     kind: ClassVar[str] = "approx_dp"
 
 
-Event = GaussianEvent | ZcdpEvent | ApproxDPEvent
-_KINDS: dict[str, type[Event]] = {c.kind: c for c in (GaussianEvent, ZcdpEvent, ApproxDPEvent)}
+@final
+@dataclass(frozen=True)
+class PureDPEvent:
+    """A release that is ε-DP, ε read as the decimal that prints; see `budget.decimal_up`."""
+
+    epsilon: float
+    kind: ClassVar[str] = "pure_dp"
+
+
+Event = GaussianEvent | ZcdpEvent | ApproxDPEvent | PureDPEvent
+_KINDS: dict[str, type[Event]] = {
+    c.kind: c for c in (GaussianEvent, ZcdpEvent, ApproxDPEvent, PureDPEvent)
+}
 
 
 def event_to_text(event: Event) -> str:

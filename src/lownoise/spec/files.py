@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 
 from lownoise.errors import SpecError
 from lownoise.listed import read_points
-from lownoise.privacy import Budget, Ledger, approx_dp, gaussian_dp, zcdp
+from lownoise.privacy import Budget, Ledger
+from lownoise.privacy.budget import budget_from_dict
 from lownoise.spec.linear import ParitySpec, QueriesSpec
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
 from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
@@ -44,9 +45,21 @@ def _question(fields: object, info: ValidationInfo) -> Question:
     return _KINDS[kind].model_validate(fields, context=info.context)
 
 
-class BudgetSpec(Strict):
-    """`rho`, or `mu`, or `epsilon` and `delta`."""
+_NUMBERS = {
+    "zcdp": {"rho"},
+    "gaussian_dp": {"mu"},
+    "approx_dp": {"epsilon", "delta"},
+    "pure_dp": {"epsilon"},
+}
 
+
+class BudgetSpec(Strict):
+    """`rho`, or `mu`, or `epsilon` and `delta`, or `epsilon` alone where `kind` is "pure_dp".
+
+    A δ that was forgotten is no pure budget, so that one kind must be named.
+    """
+
+    kind: Literal["zcdp", "gaussian_dp", "approx_dp", "pure_dp"] | None = None
     rho: Annotated[float, Field(ge=1e-12, le=1e6, strict=True)] | None = None
     mu: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
     epsilon: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
@@ -54,20 +67,25 @@ class BudgetSpec(Strict):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        approximate = self.epsilon is not None and self.delta is not None
-        half = (self.epsilon is None) != (self.delta is None)
-        kinds = [approximate, self.rho is not None, self.mu is not None]
-        if half or sum(kinds) != 1:
-            raise ValueError("give either rho, or mu, or both epsilon and delta")
+        given = set(self._given())
+        if self.kind is None and given not in [_NUMBERS[k] for k in _NUMBERS if k != "pure_dp"]:
+            raise ValueError(
+                'give either rho, or mu, or both epsilon and delta, or epsilon and kind = "pure_dp"'
+            )
+        if self.kind == "pure_dp" and "delta" in given:
+            raise ValueError('pure_dp has no delta; leave it out, or give kind = "approx_dp"')
+        if self.kind is not None and given != _NUMBERS[self.kind]:
+            raise ValueError(f"{self.kind} needs {' and '.join(sorted(_NUMBERS[self.kind]))} only")
         return self
+
+    def _given(self) -> dict[str, float]:
+        return self.model_dump(exclude={"kind"}, exclude_none=True)
 
     def budget(self) -> Budget:
         """Return the budget."""
-        if self.rho is not None:
-            return zcdp(self.rho)
-        if self.mu is not None:
-            return gaussian_dp(self.mu)
-        return approx_dp(self.epsilon or 0.0, self.delta or 0.0)
+        given = self._given()
+        kind = self.kind or next(k for k, numbers in _NUMBERS.items() if numbers == set(given))
+        return budget_from_dict({"kind": kind, **given})
 
 
 class DataSpec(Strict):
