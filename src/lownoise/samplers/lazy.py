@@ -9,6 +9,7 @@ discrete. How many bits are drawn depends on the bits alone.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, final
 
 from flint import arb
@@ -16,6 +17,8 @@ from flint import arb
 from lownoise.balls import precision
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from lownoise.arrays import Words
     from lownoise.entropy import Entropy
 
@@ -42,7 +45,8 @@ class UniformBits:
     """Independent uniform numbers in [0, 1), known to so many bits.
 
     Args:
-        words: their first 64 bits, shape (k,).
+        words: their first bits, shape (k,).
+        length: how many bits of each; 64 in a word.
 
     Examples:
         >>> import numpy as np
@@ -51,9 +55,9 @@ class UniformBits:
         (True, False)
     """
 
-    def __init__(self, words: Words) -> None:
-        self._bits = words.tolist()
-        self._length = WORD
+    def __init__(self, words: Words | list[int], length: int = WORD) -> None:
+        self._bits = words if isinstance(words, list) else words.tolist()
+        self._length = length
 
     @property
     def dimension(self) -> int:
@@ -70,6 +74,75 @@ class UniformBits:
         more = entropy.words(len(self._bits)).tolist()
         self._bits = [bits << WORD | word for bits, word in zip(self._bits, more, strict=True)]
         self._length += WORD
+
+    def kept(self, indices: Sequence[int]) -> UniformBits:
+        """Return some of the numbers alone, with the bits drawn so far."""
+        return UniformBits([self._bits[i] for i in indices], self._length)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """A function of independent real vectors.
+
+    Args:
+        dimension: the number d of its coordinates.
+        parts: the vectors.
+        formula: takes the balls of each part, and returns those of the function, d of them. Where
+            a ball tells too little (the logarithm of one that holds 0), nan says so.
+
+    Examples:
+        >>> import numpy as np
+        >>> half = UniformBits(np.array([2**63], dtype=np.uint64))
+        >>> double = Composed(1, (half,), lambda u: [2 * u[0]])
+        >>> 1 in double.balls()[0]
+        True
+    """
+
+    dimension: int
+    parts: tuple[Lazy, ...]
+    formula: Callable[..., list[Any]]
+
+    def balls(self) -> list[Any]:
+        """Return a ball for each coordinate, d of them, at the precision that is set."""
+        return self.formula(*(part.balls() for part in self.parts))
+
+    def refine(self, entropy: Entropy) -> None:
+        """Draw the next bits of every part."""
+        for part in self.parts:
+            part.refine(entropy)
+
+
+def above_zero(real: Lazy, *, entropy: Entropy) -> list[bool]:
+    """Return whether each coordinate is above 0, drawing more bits until all are sure.
+
+    What is decided stays true of every value that later bits can give.
+
+    Args:
+        real: the vector, shape (d,).
+        entropy: where more bits come from.
+
+    Returns:
+        Answers, d of them.
+
+    Examples:
+        >>> import numpy as np
+        >>> from lownoise.entropy import SimulationEntropy
+        >>> u = UniformBits(np.array([2**62, 2**63], dtype=np.uint64))
+        >>> more = Composed(2, (u,), lambda balls: [ball - 0.4 for ball in balls])
+        >>> above_zero(more, entropy=SimulationEntropy(1))
+        [False, True]
+    """
+    bits = _FIRST_PRECISION
+    while True:
+        with precision(bits):
+            balls = real.balls()
+            yes = [ball > 0 for ball in balls]
+            sure = all(is_above or ball < 0 for is_above, ball in zip(yes, balls, strict=True))
+        if sure:
+            return yes
+        real.refine(entropy)
+        bits += WORD
 
 
 def rounded(real: Lazy, *, entropy: Entropy) -> list[int]:

@@ -2,5 +2,7 @@
 """Uniform points of convex bodies, by the bits drawn so far."""
 
 from lownoise.samplers.uniform.abstract import AbstractUniform
+from lownoise.samplers.uniform.composite import UniformImage, UniformProduct
+from lownoise.samplers.uniform.norm_ball import UniformNormBall
 
-__all__ = ["AbstractUniform"]
+__all__ = ["AbstractUniform", "UniformImage", "UniformNormBall", "UniformProduct"]

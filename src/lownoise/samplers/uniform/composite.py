@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Uniform points of linear images and of products of bodies that can be sampled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from flint import arb, arb_mat
+
+from lownoise.arrays import frozen, matrix, vector
+from lownoise.errors import PlanError
+from lownoise.rounding import up
+from lownoise.samplers.lazy import Composed
+from lownoise.samplers.uniform.abstract import AbstractUniform
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.entropy import Entropy
+    from lownoise.samplers.lazy import Lazy
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UniformImage(AbstractUniform):
+    """Uniform points of F·B: images of those of B, for F stretches all volumes alike.
+
+    Args:
+        factor: F, shape (d, d); or shape (d,), its diagonal. Exactly the stored floats. That it is
+            regular is the caller's to know, for whoever bounds a norm of F·B needs its inverse;
+            only a diagonal is looked at.
+        inner: uniform points of B, d coordinates.
+
+    Raises:
+        PlanError: where F is not of that shape, or a number of its diagonal is 0.
+
+    Examples:
+        >>> from lownoise.samplers.uniform import UniformNormBall
+        >>> UniformImage(np.array([2.0, 3.0]), UniformNormBall(2, math.inf)).second_moment()
+        array([1.33333333, 3.        ])
+    """
+
+    factor: Vector
+    inner: AbstractUniform
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.factor)
+        read = vector if given.ndim == 1 else matrix
+        factor = read(given, field="UniformImage.factor", error=PlanError)
+        if set(factor.shape) != {self.inner.dimension}:
+            d = self.inner.dimension
+            raise PlanError(f"UniformImage.factor has shape {factor.shape}; give ({d},) or {d, d}")
+        if factor.ndim == 1 and not np.all(factor):
+            i = int(np.flatnonzero(factor == 0)[0])
+            raise PlanError(f"UniformImage.factor[{i}]=0 makes the body flat; leave out what is 0")
+        object.__setattr__(self, "factor", factor)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.inner.dimension
+
+    @property
+    def relative(self) -> float:
+        """That of the body whose image it is."""
+        return self.inner.relative
+
+    @property
+    def distance(self) -> float:
+        """That of the body whose image it is."""
+        return self.inner.distance
+
+    def draw(self, entropy: Entropy) -> Lazy:
+        """Return a point, known by its bits so far."""
+        return Composed(self.dimension, (self.inner.draw(entropy),), self._image)
+
+    def second_moment(self) -> Vector:
+        """Return F·E u·uᵀ·Fᵀ, shape (d, d); or shape (d,), its diagonal."""
+        inner, F = self.inner.second_moment(), self.factor
+        if F.ndim == 1:
+            return frozen(F * F * inner if inner.ndim == 1 else F[:, None] * inner * F)
+        return frozen((F * inner if inner.ndim == 1 else F @ inner) @ F.T)
+
+    def simulate(self, count: int, entropy: Entropy) -> Vector:
+        """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
+        points = self.inner.simulate(count, entropy)
+        return points * self.factor if self.factor.ndim == 1 else points @ self.factor.T
+
+    @cached_property
+    def _exact(self) -> Any:  # noqa: ANN401 (flint carries no types)
+        if self.factor.ndim == 1:
+            return [arb(a) for a in self.factor.tolist()]
+        return arb_mat(*self.factor.shape, self.factor.ravel().tolist())
+
+    def _image(self, balls: list[Any]) -> list[Any]:
+        if self.factor.ndim == 1:
+            return [a * u for a, u in zip(self._exact, balls, strict=True)]
+        found: list[Any] = (self._exact * arb_mat(len(balls), 1, balls)).entries()
+        return found
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UniformProduct(AbstractUniform):
+    """Uniform points of B₁ × B₂ × …: independent points of each, side by side.
+
+    Args:
+        parts: uniform points of each body, one or more.
+
+    Raises:
+        PlanError: where there is none.
+
+    Examples:
+        >>> from lownoise.samplers.uniform import UniformNormBall
+        >>> disc, line = UniformNormBall(2, 2.0), UniformNormBall(1, 2.0)
+        >>> UniformProduct((disc, line)).second_moment()
+        array([0.25      , 0.25      , 0.33333333])
+    """
+
+    parts: tuple[AbstractUniform, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise PlanError("UniformProduct.parts is empty; give one body or more")
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return sum(part.dimension for part in self.parts)
+
+    @property
+    def relative(self) -> float:
+        """η = Π(1 + ηᵢ) − 1, which is at least 1 − Π(1 − ηᵢ)."""
+        own = [part.relative for part in self.parts if part.relative]
+        return up(math.expm1(math.fsum(map(math.log1p, own))) * (1 + 2.0**-40)) if own else 0.0
+
+    @property
+    def distance(self) -> float:
+        """The sum of the parts' distances."""
+        own = [part.distance for part in self.parts if part.distance]
+        return up(math.fsum(own)) if own else 0.0
+
+    def draw(self, entropy: Entropy) -> Lazy:
+        """Return a point, known by its bits so far."""
+        own = tuple(part.draw(entropy) for part in self.parts)
+        return Composed(self.dimension, own, lambda *balls: [u for part in balls for u in part])
+
+    def second_moment(self) -> Vector:
+        """Return the parts' second moments as blocks, shape (d, d); or shape (d,), its diagonal."""
+        own = [part.second_moment() for part in self.parts]
+        if all(moment.ndim == 1 for moment in own):
+            return frozen(np.concatenate(own))
+        found = np.zeros((self.dimension, self.dimension))
+        start = 0
+        for moment in own:
+            block = slice(start, start + len(moment))
+            found[block, block] = np.diag(moment) if moment.ndim == 1 else moment
+            start += len(moment)
+        return frozen(found)
+
+    def simulate(self, count: int, entropy: Entropy) -> Vector:
+        """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
+        return np.hstack([part.simulate(count, entropy) for part in self.parts])
