@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, final
 
@@ -13,14 +13,14 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen
-from lownoise.errors import FileError
+from lownoise.errors import FileError, PlanError
+from lownoise.promises import AbstractTerms
 from lownoise.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.arrays import Vector
-    from lownoise.shapes import AbstractShape
 
 
 @final
@@ -71,10 +71,6 @@ class Mechanism(Protocol):
 
     def answers(self, integers: tuple[int, ...]) -> Vector:
         """Return the answers in their units, shape (m,)."""
-
-    @property
-    def answer_noise(self) -> AbstractShape:
-        """The noise of the answers, in their units."""
 
 
 class AnswerTerms(Protocol):
@@ -131,32 +127,28 @@ class AbstractAnswers(ABC):
         Raises:
             PlanError: where `level` is not between 0 and 1.
         """
-        return self._around(normal_quantile(level))
+        return self._around(half_widths(self.terms, level))
 
     def simultaneous_interval(self, level: float = 0.95) -> Vector:
         """Return intervals that cover all exact answers together, shape (m, 2): lower, upper.
 
-        All of them hold with chance at least `level` (Šidák; exact where answers are independent).
+        All of them hold with chance at least `level`.
 
         Raises:
             PlanError: where `level` is not between 0 and 1.
         """
-        return self._around(simultaneous_quantile(level, self.estimate.size))
+        return self._around(joint_half_widths(self.terms, level))
 
-    def _around(self, deviations: float) -> Vector:
-        reach = deviations * self.standard_deviation
+    def _around(self, reach: Vector) -> Vector:
         return frozen(np.stack([self.estimate - reach, self.estimate + reach], axis=1))
 
     def region(self, level: float = 0.95) -> Region:
         """Return the ellipsoid that holds the exact answers with chance `level`: the smallest one.
 
         Raises:
-            PlanError: where `level` is not between 0 and 1.
+            PlanError: where `level` is not between 0 and 1, or the noise is no Gaussian.
         """
-        noise = self.terms.mechanism.answer_noise
-        free = noise.rank  # a direction without noise is exact, and adds no freedom
-        radius = chi_quantile(level, free) if free else 0.0
-        return Region(center=self.estimate, noise=noise, radius=radius)
+        return region(self.terms, self.estimate, level)
 
     def to_json(self) -> str:
         """Return the release as JSON, versioned; `from_json` reads it back exactly."""
@@ -181,6 +173,58 @@ class AbstractAnswers(ABC):
             FileError: where it cannot be written.
         """
         codec.write(Path(path), self.to_json())
+
+
+@singledispatch
+def half_widths(terms: object, level: float) -> Vector:
+    """Return how far from its answer the exact one is with chance `level`, one by one, shape (m,).
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1, or the terms are of no known kind.
+    """
+    raise PlanError(f"terms={type(terms).__name__} are of no known kind; plan again")
+
+
+@singledispatch
+def joint_half_widths(terms: object, level: float) -> Vector:
+    """Return how far from their answers all exact ones are with chance `level`, shape (m,).
+
+    Raises:
+        PlanError: as `half_widths`.
+    """
+    raise PlanError(f"terms={type(terms).__name__} are of no known kind; plan again")
+
+
+@singledispatch
+def region(terms: object, estimate: Vector, level: float) -> Region:
+    """Return the smallest ellipsoid that holds the exact answers with chance `level`.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1, or the noise is no Gaussian.
+    """
+    raise PlanError(
+        "region is the ellipsoid of Gaussian noise; for other noise use simultaneous_interval",
+    )
+
+
+@half_widths.register(AbstractTerms)
+def _(terms: Any, level: float) -> Vector:  # noqa: ANN401 (terms whose answers stand in a row)
+    return np.asarray(normal_quantile(level) * terms.standard_deviation)
+
+
+@joint_half_widths.register(AbstractTerms)
+def _(terms: Any, level: float) -> Vector:  # noqa: ANN401
+    # Šidák; exact where answers are independent
+    deviations = terms.standard_deviation
+    return np.asarray(simultaneous_quantile(level, deviations.size) * deviations)
+
+
+@region.register(AbstractTerms)
+def _(terms: Any, estimate: Vector, level: float) -> Region:  # noqa: ANN401
+    noise = terms.mechanism.answer_noise
+    free = noise.rank  # a direction without noise is exact, and adds no freedom
+    radius = chi_quantile(level, free) if free else 0.0
+    return Region(center=estimate, noise=noise, radius=radius)
 
 
 def integers_from(fields: dict[str, Any], length: int) -> tuple[int, ...]:

@@ -36,6 +36,7 @@ from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, LownoiseError, PlanError
 from lownoise.mechanisms import GaussianMechanism
 from lownoise.mechanisms.codes import coding_for
+from lownoise.mechanisms.grid import MeanGrid
 from lownoise.neighbours import RELATIONS, Change
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.terms import Terms
@@ -178,14 +179,7 @@ def plan_document(terms: AbstractTerms) -> str:
 def _(terms: Terms) -> dict[str, Any]:
     question, mechanism = terms.question, terms.mechanism
     return {
-        "question": {
-            "kind": "mean",
-            "columns": list(question.columns),
-            **domain_to_dict(question.domain),
-            "center": question.center.tolist(),
-            "missing": question.missing.tolist(),
-            "drops_missing": question.drops_missing,
-        },
+        "question": mean_to_dict(question),
         "budget": budget_to_dict(terms.budget),
         "relation": relation_to_dict(mechanism.relation),
         "size": mechanism.size,
@@ -202,26 +196,46 @@ def _(terms: Terms) -> dict[str, Any]:
     }
 
 
-def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None = None) -> Terms:
-    """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
+def mean_to_dict(question: Mean) -> dict[str, Any]:
+    """Return the question as JSON values."""
+    return {
+        "kind": "mean",
+        "columns": list(question.columns),
+        **domain_to_dict(question.domain),
+        "center": question.center.tolist(),
+        "missing": question.missing.tolist(),
+        "drops_missing": question.drops_missing,
+    }
+
+
+def mean_from_dict(asked: dict[str, Any], domain: AbstractKnownDomain | None = None) -> Mean:
+    """Return the question that `mean_to_dict` described, checked as if it were new.
 
     Args:
-        fields: what it wrote.
+        asked: what it wrote.
         domain: the set, where the fields only name it.
     """
-    asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
-    expect("question.kind", asked["kind"], ("mean",))
-    relation = relation_from_dict(fields["relation"])
-    drops, size = asked["drops_missing"], fields["size"]
+    drops = asked["drops_missing"]
     if not isinstance(drops, bool):
         raise FileError(f"question.drops_missing={drops!r} is not true or false")
-    question = Mean(
+    return Mean(
         asked["columns"],
         domain_from_dict(asked, domain),
         center=asked["center"],
         missing="drop" if drops else asked["missing"],
     )
-    count_step = noise["count_step"]
+
+
+def mean_grid_from_dict(fields: dict[str, Any], question: Mean, noise: dict[str, Any]) -> MeanGrid:
+    """Return how records become integers: the grid, the relation and the public size, checked.
+
+    Args:
+        fields: of the terms: `relation` and `size`.
+        question: what is asked.
+        noise: `step`, `count_step` and the summed coordinates.
+    """
+    relation = relation_from_dict(fields["relation"])
+    size, count_step = fields["size"], noise["count_step"]
     by_size = relation != "add_remove"
     sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     counted = isinstance(count_step, float) and _FINEST <= count_step <= 1
@@ -231,12 +245,33 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
     if isinstance(relation, Change) and relation.body.dimension != question.domain.dimension:
         raise FileError("relation.change has not one coordinate a column")
     chosen = coordinates_from_dict(noise, question.domain)
-    d, r = len(question.columns), chosen.pivots.size
-    answers, integers = (d, r) if by_size else (d + 1, r + 1)
-    step = numbers(noise["step"], "noise.step", r)
+    step = numbers(noise["step"], "noise.step", chosen.pivots.size)
     for name, values in (("noise.step", step), ("noise.count_step", [count_step or 1.0])):
         if any(math.frexp(float(s))[0] != 0.5 for s in values):  # noqa: PLR2004
             raise FileError(f"{name} is not made of powers of two")
+    return MeanGrid(
+        query=TotalsQuery(coding_for(question, chosen, step), question.drops_missing),
+        relation=relation,
+        size=size,
+        count_step=count_step,
+        coordinates=chosen,
+        hint=hint_of(noise),
+    )
+
+
+def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None = None) -> Terms:
+    """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
+
+    Args:
+        fields: what it wrote.
+        domain: the set, where the fields only name it.
+    """
+    asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
+    expect("question.kind", asked["kind"], ("mean",))
+    question = mean_from_dict(asked, domain)
+    grid = mean_grid_from_dict(fields, question, noise)
+    counted = grid.count_step is not None
+    answers, integers = len(question.columns) + counted, grid.length
     weights = numbers(fields["weights"], "weights", answers)
     if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
         raise FileError("weights are not all from 2^-900 to 2^900")
@@ -249,13 +284,13 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
         dual=dual,
         plain_dual=plain_dual,
         mechanism=GaussianMechanism(
-            query=TotalsQuery(coding_for(question, chosen, step), drops),
-            relation=relation,
-            size=size,
-            count_step=count_step,
+            query=grid.query,
+            relation=grid.relation,
+            size=grid.size,
+            count_step=grid.count_step,
             noise=shape_from_dict(noise, integers),
-            coordinates=chosen,
-            hint=hint_of(noise),
+            coordinates=grid.coordinates,
+            hint=grid.hint,
         ),
     )
     if not terms.mechanism.event.mu <= terms.parameter:

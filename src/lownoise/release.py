@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lownoise.domains import AbstractKnownDomain
     from lownoise.engines import Totals
     from lownoise.entropy import Entropy
-    from lownoise.privacy import GaussianEvent, Ledger
+    from lownoise.privacy import Event, Ledger
     from lownoise.terms import Terms
 
 T = TypeVar("T")
@@ -66,11 +66,7 @@ class Release(AbstractAnswers):
         """
         if self.terms.size is not None:
             return self.estimate
-        *sums, count = self.estimate.tolist()
-        center = self.terms.question.center
-        if count <= 0:
-            return frozen(np.full(center.size, math.nan))
-        return frozen(center + np.array(sums) / count)
+        return ratio(self.estimate, self.terms.question.center)
 
     def mean_interval(self, level: float = 0.95) -> Vector:
         """Return an interval for each column's mean, shape (d, 2): lower, upper.
@@ -124,6 +120,14 @@ class Release(AbstractAnswers):
         return codec.guarded(read)
 
 
+def ratio(estimate: Vector, center: Vector) -> Vector:
+    """Return center + sum/count, shape (d,); NaN where the count, which is last, is not above 0."""
+    *sums, count = estimate.tolist()
+    if count <= 0:
+        return frozen(np.full(center.size, math.nan))
+    return frozen(center + np.array(sums) / count)
+
+
 def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy) -> Release:  # noqa: ANN401
     """Reserve the cost, sum the table, settle the cost, add the noise, and return the answers.
 
@@ -156,7 +160,7 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
 
 
 def charged(
-    ledger: Ledger | None, event: GaussianEvent, note: str, read: Callable[[], T]
+    ledger: Ledger | None, event: Event, note: str, read: Callable[[], T]
 ) -> tuple[T, Spend | None]:
     """Reserve the cost, read the table, settle the cost; return what was read, and who paid.
 

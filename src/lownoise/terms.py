@@ -161,22 +161,7 @@ class Terms(AbstractTerms):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the promises rest on, one sentence each."""
-        domain = self.question.domain
-        unit = _neighbour(self.relation)
-        said = [
-            f"One person is one row; a neighbouring table is one in which one row {unit}.",
-            *clamping(domain),
-        ]
-        if self.question.drops_missing:
-            said.append("A row that lacks a value in any of the columns is left out.")
-        else:
-            said.append("A missing value counts as the stand-in, by default the center.")
-        if self.size is not None:
-            said.append(f"The number of rows, {self.size:,}, is public.")
-        else:
-            said.append(
-                "The sums and the count are unbiased; a mean made of them is not exactly unbiased.",
-            )
+        said = list(mean_assumptions(self.question, self.relation, self.size))
         if isinstance(self.relation, Change):
             said.append(
                 "The lower bound holds on tables with a row that every change of the body, or its "
@@ -186,6 +171,26 @@ class Terms(AbstractTerms):
         if not self.mechanism.event.mu and self.size is not None:
             said.append("The domain is one point, so nothing is revealed and nothing is noised.")
         return tuple(said)
+
+
+def mean_assumptions(question: Mean, relation: Relation, size: int | None) -> tuple[str, ...]:
+    """Return what every release of means rests on, whatever its noise, one sentence each."""
+    unit = _neighbour(relation)
+    said = [
+        f"One person is one row; a neighbouring table is one in which one row {unit}.",
+        *clamping(question.domain),
+    ]
+    if question.drops_missing:
+        said.append("A row that lacks a value in any of the columns is left out.")
+    else:
+        said.append("A missing value counts as the stand-in, by default the center.")
+    if size is not None:
+        said.append(f"The number of rows, {size:,}, is public.")
+    else:
+        said.append(
+            "The sums and the count are unbiased; a mean made of them is not exactly unbiased.",
+        )
+    return tuple(said)
 
 
 def _neighbour(relation: Relation) -> str:

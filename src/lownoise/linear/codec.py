@@ -66,19 +66,9 @@ def _of_queries(mechanism: QueryMechanism, dual: AbstractDual | ParityDual) -> d
     assert isinstance(dual, AbstractDual)  # noqa: S101 (what a plan of queries has)
     question, grid = mechanism.question, mechanism.grid
     evidence = evidence_to_dict(dual, dual)
-    chosen = grid.coordinates
-    kept = (
-        {}
-        if chosen.embed is None
-        else {"pivots": chosen.pivots.tolist(), "embed": packed(chosen.embed)}
-    )
     return {
-        "question": {
-            "kind": "queries",
-            "matrix": packed(question.matrix),
-            "universe": _universe(question.universe),
-        },
-        "noise": {**shape_to_dict(mechanism.noise), "step": grid.step.tolist(), **kept},
+        "question": queries_to_dict(question),
+        "noise": {**shape_to_dict(mechanism.noise), **grid_to_dict(grid)},
         "evidence": {k: v for k, v in evidence.items() if not k.startswith("plain_")},
     }
 
@@ -100,6 +90,52 @@ def _of_parity(mechanism: ParityMechanism, dual: AbstractDual | ParityDual) -> d
         },
         "evidence": {"degrees": dual.degrees.tolist(), "patterns": dual.patterns.tolist()},
     }
+
+
+def queries_to_dict(question: Queries) -> dict[str, Any]:
+    """Return the question as JSON values."""
+    return {
+        "kind": "queries",
+        "matrix": packed(question.matrix),
+        "universe": _universe(question.universe),
+    }
+
+
+def queries_from_dict(asked: dict[str, Any]) -> Queries:
+    """Return the question that `queries_to_dict` described, checked as if it were new."""
+    return _question(unpacked(asked["matrix"], "question.matrix"), asked["universe"])
+
+
+def grid_to_dict(grid: QueryGrid) -> dict[str, Any]:
+    """Return how records become integers, as JSON values."""
+    chosen = grid.coordinates
+    kept = (
+        {}
+        if chosen.embed is None
+        else {"pivots": chosen.pivots.tolist(), "embed": packed(chosen.embed)}
+    )
+    return {"step": grid.step.tolist(), **kept}
+
+
+def grid_from_dict(noise: dict[str, Any], question: Queries, relation: str) -> QueryGrid:
+    """Return the grid that `grid_to_dict` described, checked as if it were new.
+
+    Raises:
+        FileError: where it does not describe the question's matrix.
+    """
+    W = question.matrix
+    start = W[:, 0].copy() if relation == "substitute" else np.zeros(len(W))
+    pivots, embed = np.arange(len(W)), None
+    if "pivots" in noise:
+        pivots = np.array(noise["pivots"], dtype=np.int64).reshape(-1)
+        embed = unpacked(noise["embed"], "noise.embed")
+    chosen = Coordinates(pivots=pivots, embed=embed, start=frozen(start))
+    if not queries_follow(question, chosen):
+        raise FileError("noise.pivots and noise.embed do not describe the matrix")
+    step = numbers(noise["step"], "noise.step", pivots.size)
+    if any(math.frexp(s)[0] != 0.5 for s in step.tolist()):  # noqa: PLR2004
+        raise FileError("noise.step is not made of powers of two")
+    return QueryGrid(question=question, relation=relation, coordinates=chosen, step=step)
 
 
 def _universe(universe: Universe) -> dict[str, Any]:
@@ -135,24 +171,12 @@ def terms_from_dict(fields: dict[str, Any]) -> LinearTerms:
 
 def _queries(fields: dict[str, Any]) -> tuple[QueryMechanism, AbstractDual]:
     asked, noise, relation = fields["question"], fields["noise"], fields["relation"]
-    question = _question(unpacked(asked["matrix"], "question.matrix"), asked["universe"])
-    W = question.matrix
-    start = W[:, 0].copy() if relation == "substitute" else np.zeros(len(W))
-    pivots, embed = np.arange(len(W)), None
-    if "pivots" in noise:
-        pivots = np.array(noise["pivots"], dtype=np.int64).reshape(-1)
-        embed = unpacked(noise["embed"], "noise.embed")
-    chosen = Coordinates(pivots=pivots, embed=embed, start=frozen(start))
-    if not queries_follow(question, chosen):
-        raise FileError("noise.pivots and noise.embed do not describe the matrix")
-    step = numbers(noise["step"], "noise.step", pivots.size)
-    if any(math.frexp(s)[0] != 0.5 for s in step.tolist()):  # noqa: PLR2004
-        raise FileError("noise.step is not made of powers of two")
+    question = queries_from_dict(asked)
+    grid = grid_from_dict(noise, question, relation)
     evidence = fields["evidence"]
     twice = {**evidence, **{f"plain_{k}": v for k, v in evidence.items()}}
     dual, _ = evidence_from_dict(twice, question.count)
-    grid = QueryGrid(question=question, relation=relation, coordinates=chosen, step=step)
-    noisy = shape_from_dict(noise, pivots.size)
+    noisy = shape_from_dict(noise, grid.step.size)
     return QueryMechanism(grid=grid, size=fields["size"], noise=noisy), dual
 
 

@@ -126,20 +126,23 @@ class LinearTerms(AbstractTerms):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the promises rest on, one sentence each."""
-        neighbour = (
-            "takes any other values in its row" if self.size is not None else "comes or goes"
-        )
-        said = [
-            f"One person is one row; between neighbouring tables one row {neighbour}.",
-            "The queries and the records they count are public; none was taken from this table.",
-        ]
-        if self.question.drops:
-            said.append("A row outside these records is left out; nothing says how many were.")
-        else:
-            said.append("A row outside these records counts as the one that stands in for it.")
-        if self.size is not None:
-            said.append(f"The number of rows, {self.size:,}, is public.")
-        return (*said, *binding(self.budget))
+        return (*query_assumptions(self.question, self.size), *binding(self.budget))
+
+
+def query_assumptions(question: Queries | Parity, size: int | None) -> tuple[str, ...]:
+    """Return what every release of linear queries rests on, whatever its noise."""
+    neighbour = "takes any other values in its row" if size is not None else "comes or goes"
+    said = [
+        f"One person is one row; between neighbouring tables one row {neighbour}.",
+        "The queries and the records they count are public; none was taken from this table.",
+    ]
+    if question.drops:
+        said.append("A row outside these records is left out; nothing says how many were.")
+    else:
+        said.append("A row outside these records counts as the one that stands in for it.")
+    if size is not None:
+        said.append(f"The number of rows, {size:,}, is public.")
+    return tuple(said)
 
 
 @singledispatch

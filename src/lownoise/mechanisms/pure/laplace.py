@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Independent Laplace numbers (001, Theorem 2.6), each with a scale of its own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bases import NormBase
+from lownoise.errors import PlanError
+from lownoise.gauges import ImageGauge
+from lownoise.mechanisms.pure.abstract import AbstractPureNoise, Loss
+from lownoise.samplers.gamma import laplace, simulated_noise
+from lownoise.samplers.uniform import UniformNormBall
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.entropy import Entropy
+    from lownoise.samplers.lazy import Lazy
+    from lownoise.sensitivity import Reach
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LaplaceNoise(AbstractPureNoise):
+    """Independent numbers of density exp(−|z|/bᵢ)/2bᵢ.
+
+    A change s of the integers reveals Σ|sᵢ|/bᵢ: the K-norm mechanism of the cross-polytope with
+    corners ±bᵢeᵢ. The split of ε over the integers is in the scales.
+
+    Args:
+        scales: b, above 0, shape (r,).
+
+    Raises:
+        PlanError: where a scale is no number above 0.
+    """
+
+    scales: Vector
+
+    def __post_init__(self) -> None:
+        if not np.all((self.scales > 0) & np.isfinite(self.scales)):
+            raise PlanError("LaplaceNoise.scales are not all above 0; plan again")
+
+    @property
+    def dimension(self) -> int:
+        """The number of integers r."""
+        return int(self.scales.size)
+
+    @property
+    def estimated(self) -> bool:
+        """It is known."""
+        return False
+
+    def loss(self, reach: Reach) -> Loss:
+        """Return the greatest Σ|sᵢ|/bᵢ over `reach`, rounded up."""
+        gauge = ImageGauge(self.scales, NormBase(self.dimension, 1.0))
+        found = gauge.reach_up(reach)
+        return Loss(found if math.isfinite(found) else math.inf)
+
+    def draw(self, entropy: Entropy) -> Lazy:
+        """Return the noise, known by its bits so far."""
+        return laplace(self.scales, entropy=entropy)
+
+    def covariance(self) -> Vector:
+        """Return the variances 2b², shape (r,)."""
+        return frozen(2 * self.scales**2)
+
+    def simulate(self, count: int, entropy: Entropy) -> Vector:
+        """Return `count` draws in floats."""
+        cross = UniformNormBall(self.dimension, 1.0)  # whose noise is independent Laplace
+        return simulated_noise(cross, 1.0, count, entropy) * self.scales

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers under pure differential privacy, with their error, their bound and their cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+import lownoise.pure.intervals  # noqa: F401 (registers how far answers stray)
+from lownoise import codec
+from lownoise.answers import AbstractAnswers, Origin, Spend, half_widths, integers_from
+from lownoise.arrays import frozen
+from lownoise.errors import PlanError
+from lownoise.pure.codec import terms_from_dict
+from lownoise.release import ratio
+from lownoise.workloads import Mean
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.domains import AbstractKnownDomain
+    from lownoise.pure.terms import PureTerms
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PureRelease(AbstractAnswers):
+    """Means, sums and the count, or linear queries, released under pure differential privacy.
+
+    `estimate` has the answers in the order of the question; under `add_remove` means come as sums
+    about the center, and the count last.
+
+    Args:
+        terms: what was promised.
+        integers: the release itself; all else follows from it and the terms.
+        spend: where it was paid, None where nothing was recorded.
+        created: when (UTC, ISO 8601).
+        versions: of Python, numpy and lownoise.
+    """
+
+    terms: PureTerms
+    integers: tuple[int, ...]
+    spend: Spend | None
+    created: str
+    versions: dict[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        return self.terms.names
+
+    @property
+    def mean(self) -> Vector:
+        """The mean of each column, shape (d,), as `Release.mean`.
+
+        Raises:
+            PlanError: where the question was no mean.
+        """
+        question = self._means()
+        if self.terms.size is not None:
+            return self.estimate
+        return ratio(self.estimate, question.center)
+
+    def mean_interval(self, level: float = 0.95) -> Vector:
+        """Return an interval for each column's mean, shape (d, 2): lower, upper.
+
+        Under `add_remove` it holds every ratio of a sum and a count that lie in intervals of half
+        the error chance each, cut to the bounds; it covers with chance `level` at least.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1, or the question was no mean.
+        """
+        question = self._means()
+        if self.terms.size is not None:
+            return self.interval(level)
+        if not 0 < level < 1:
+            raise PlanError(f"level={level} is not between 0 and 1; give such as 0.95")
+        reach = half_widths(self.terms, (1 + level) / 2)
+        s, n = self.estimate[:-1], self.estimate[-1]
+        box = question.domain
+        least, most = n - reach[-1], n + reach[-1]
+        if least <= 0:  # the count may be zero: nothing is excluded
+            return frozen(np.stack([box.lower, box.upper], axis=1))
+        low, high = s - reach[:-1], s + reach[:-1]
+        lower = np.where(low < 0, low / least, low / most)
+        upper = np.where(high > 0, high / least, high / most)
+        ends = np.stack([question.center + lower, question.center + upper], axis=1)
+        return frozen(np.clip(ends, box.lower[:, None], box.upper[:, None]))
+
+    def _means(self) -> Mean:
+        question = self.terms.question
+        if not isinstance(question, Mean):
+            raise PlanError("mean is of columns; linear queries have estimate and interval")
+        return question
+
+    @classmethod
+    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> PureRelease:
+        """Return the release that `to_json` wrote.
+
+        Args:
+            text: the document.
+            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+
+        Raises:
+            FileError: where the text is no release of a version that is known.
+        """
+
+        def read() -> PureRelease:
+            fields = codec.load("release", text)
+            terms = terms_from_dict(fields["terms"], domain)
+            origin = Origin.from_dict(fields)
+            return cls(
+                terms=terms,
+                integers=integers_from(fields, terms.mechanism.length),
+                spend=origin.spend,
+                created=origin.created,
+                versions=origin.versions,
+            )
+
+        return codec.guarded(read)

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is promised of a pure release before a record is read: noise, error, bound and cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.certificate import order_norm
+from lownoise.errors import PlanError
+from lownoise.linear.terms import query_assumptions
+from lownoise.mechanisms.pure import ResponseMechanism
+from lownoise.privacy import ApproxDP, ApproxDPEvent, PureDP, PureDPEvent
+from lownoise.privacy.budget import exact
+from lownoise.pure.bound import unbeaten
+from lownoise.pure.spread import log_concave_error
+from lownoise.rounding import down
+from lownoise.terms import mean_assumptions
+from lownoise.workloads import Mean
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.mechanisms.pure import AdditiveMechanism
+    from lownoise.neighbours import Relation
+    from lownoise.workloads import Queries
+
+_LARGEST_DENSE = 10_000
+
+
+@final
+@dataclass(frozen=True)
+class Alternative:
+    """A mechanism that was compared.
+
+    Args:
+        mechanism: its name.
+        error: (E‖ω·error‖_p²)^{1/2} of all answers, as `PureTerms.error` has it; None where it was
+            not available.
+        note: why it was not, or what it is.
+    """
+
+    mechanism: str
+    error: float | None
+    note: str
+
+
+@final
+@dataclass(frozen=True)
+class PureCost:
+    """What one release reveals, whatever was asked for; both numbers are rounded up.
+
+    Args:
+        epsilon: ε.
+        delta: δ: 0 unless points are drawn by a walk whose law is known in total variation only.
+    """
+
+    epsilon: float
+    delta: float
+
+    @property
+    def event(self) -> PureDPEvent | ApproxDPEvent:
+        """What an account records."""
+        if self.delta == 0:
+            return PureDPEvent(self.epsilon)
+        return ApproxDPEvent(self.epsilon, self.delta)
+
+    @property
+    def guarantee(self) -> str:
+        """What the user gets, in words."""
+        if self.delta == 0:
+            return f"{self.epsilon:g}-DP, pure"
+        return f"({self.epsilon:g}, {self.delta:g})-DP: the walk is close in total variation"
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PureTerms:
+    """The terms of a pure release.
+
+    Args:
+        question: what is asked.
+        budget: the most that may be spent.
+        relation: what a neighbour is.
+        order: p in [2, ∞], the norm of the error.
+        weights: ω on the answers, shape (m,).
+        name: which mechanism it is.
+        mechanism: the final integers and the final noise.
+        alternatives: what was compared, the best first.
+    """
+
+    question: Mean | Queries
+    budget: PureDP | ApproxDP
+    relation: Relation
+    order: float
+    weights: Vector
+    name: str
+    mechanism: AdditiveMechanism | ResponseMechanism
+    alternatives: tuple[Alternative, ...]
+
+    @property
+    def size(self) -> int | None:
+        """The public number of records, None under `add_remove`."""
+        return self.mechanism.size
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        if not isinstance(self.question, Mean):
+            return tuple(f"query {i}" for i in range(self.question.count))
+        columns = self.question.columns
+        if self.size is not None:
+            return columns
+        return (*(f"sum({c} - center)" for c in columns), "count")
+
+    @property
+    def parameter(self) -> float:
+        """The greatest float ε within the budget."""
+        return allowed(self.budget)
+
+    @cached_property
+    def cost(self) -> PureCost:
+        """What the release reveals, from the final integers and the final noise, rounded up."""
+        loss = self.mechanism.loss
+        return PureCost(loss.epsilon, loss.delta)
+
+    @property
+    def within_budget(self) -> bool:
+        """Whether the cost is at most the budget."""
+        delta = self.budget.delta if isinstance(self.budget, ApproxDP) else 0.0
+        return self.cost.epsilon <= self.parameter and self.cost.delta <= delta
+
+    def check_budget(self) -> None:
+        """Refuse to release what reveals more than the budget.
+
+        Raises:
+            PlanError: as said.
+        """
+        if not self.within_budget:
+            raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
+
+    @property
+    def standard_deviation(self) -> Vector:
+        """The standard deviation of each answer's noise, shape (m,).
+
+        For randomised response it is the greatest over all tables; with noise drawn by a walk it is
+        estimated by simulation.
+        """
+        return self.mechanism.deviations
+
+    @property
+    def covariance(self) -> Vector:
+        """The covariance of the answers, shape (m, m), formed on request.
+
+        Raises:
+            PlanError: beyond 10,000 answers, or for randomised response, whose covariance depends
+                on the data.
+        """
+        if isinstance(self.mechanism, ResponseMechanism):
+            raise PlanError("covariance of randomised response depends on the data; none is stated")
+        if self.standard_deviation.size > _LARGEST_DENSE:
+            raise PlanError(
+                f"covariance of {self.standard_deviation.size} answers would fill the memory; use "
+                "standard_deviation",
+            )
+        return self.mechanism.covariance()
+
+    @cached_property
+    def _weighted(self) -> Vector:
+        return frozen(self.weights * self.standard_deviation)
+
+    @cached_property
+    def objective(self) -> float:
+        """‖ω·standard deviations‖_p."""
+        return order_norm(self._weighted, self.order)
+
+    @cached_property
+    def error(self) -> float:
+        """(E‖ω·error‖_p²)^{1/2}: exact at p = 2 (and for one answer), else a bound."""
+        if isinstance(self.mechanism, ResponseMechanism):
+            least = math.inf
+            if np.all(self.weights == 1):
+                least = math.sqrt(self.mechanism.total_variance)
+            return min(least, order_norm(self._weighted, 2.0))
+        return log_concave_error(self._weighted, self.order)
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """What no mechanism of this ε has an error below on every table (see `bounds.volume`).
+
+        Of any mechanism, biased or not; 0 where nothing is proved.
+        """
+        if isinstance(self.budget, ApproxDP):
+            return 0.0
+        return unbeaten(
+            self.question,
+            self.relation,
+            self.size,
+            self.budget.epsilon,
+            self.order,
+            self.weights,
+        )
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the promises rest on, one sentence each."""
+        if isinstance(self.question, Mean):
+            said = list(mean_assumptions(self.question, self.relation, self.size))
+        else:
+            said = list(query_assumptions(self.question, self.size))
+        said.append(
+            "The lower bound is of the greatest error over all tables, and binds biased mechanisms "
+            "too.",
+        )
+        if self.mechanism.estimated:
+            said.append("The deviations were estimated by simulating the noise; the cost was not.")
+        if isinstance(self.mechanism, ResponseMechanism):
+            said.append("The deviations are the greatest over all tables.")
+        return tuple(said)
+
+
+def allowed(budget: PureDP | ApproxDP) -> float:
+    """Return the greatest float ε that is within the budget, however its decimal is read.
+
+    Examples:
+        >>> allowed(PureDP(0.5)), allowed(PureDP(0.1)) < 0.1
+        (0.5, True)
+    """
+    epsilon = budget.epsilon
+    return epsilon if Fraction(epsilon) <= exact(epsilon) else down(epsilon)
