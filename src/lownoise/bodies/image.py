@@ -199,4 +199,4 @@ def image_body(factor: Vector, base: AbstractBase) -> ImageBody | SymmetricPoint
     corners = factor[:, :1].T
     for generator in factor.T[1:]:
         corners = np.concatenate([corners + generator, corners - generator])
-    return SymmetricPoints(frozen(corners))
+    return SymmetricPoints(frozen(corners), ImageBody(factor, base))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
 
+from lownoise.arrays import frozen
 from lownoise.bodies.abstract import AbstractPointBody
 from lownoise.bodies.diameter import farthest_pairs
 from lownoise.rounding import growth
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lownoise.arrays import Integers, Vector
+    from lownoise.bodies.image import ImageBody
 
 _BLOCK = 1 << 21  # numbers
 
@@ -66,9 +68,15 @@ class TranslatedPoints(AbstractPointBody):
 @final
 @dataclass(frozen=True, eq=False)
 class SymmetricPoints(AbstractPointBody):
-    """The hull of the points and of their opposites; `points` has shape (N, d)."""
+    """The hull of the points and of their opposites.
+
+    Args:
+        points: shape (N, d).
+        image: the same hull as an image of a cube, where the points are the corners of one.
+    """
 
     points: Vector
+    image: ImageBody | None = None
 
     @property
     def moves(self) -> bool:
@@ -100,6 +108,11 @@ class SymmetricPoints(AbstractPointBody):
     def replaced(self, points: Vector) -> Self:
         """Return the body of other points."""
         return type(self)(points)
+
+    def scaled(self, factor: float) -> Self:
+        """Return factor·S; `factor` is a power of two, so nothing is rounded."""
+        image = None if self.image is None else self.image.scaled(factor)
+        return type(self)(frozen(factor * self.points), image)
 
 
 @final

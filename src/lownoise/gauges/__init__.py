@@ -2,5 +2,19 @@
 """Gauges: the norms of pure noise, each with its unit ball, and how far changes reach in them."""
 
 from lownoise.gauges.abstract import AbstractGauge
+from lownoise.gauges.choice import gauge_of
+from lownoise.gauges.hull import HullGauge
+from lownoise.gauges.image import ImageGauge
+from lownoise.gauges.placed import PlacedGauge
+from lownoise.gauges.product import ProductGauge
+from lownoise.gauges.zonotope import ZonotopeGauge
 
-__all__ = ["AbstractGauge"]
+__all__ = [
+    "AbstractGauge",
+    "HullGauge",
+    "ImageGauge",
+    "PlacedGauge",
+    "ProductGauge",
+    "ZonotopeGauge",
+    "gauge_of",
+]

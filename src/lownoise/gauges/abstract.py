@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from lownoise.gauges.reach import body_reach_up
+
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
+    from lownoise.gauges.form import Form
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.sensitivity import Reach
 
@@ -21,18 +25,41 @@ class AbstractGauge(ABC):
         """The number of coordinates d."""
 
     @property
+    def rank(self) -> int:
+        """The dimension of the unit ball: below d where some coordinates never move."""
+        return self.dimension
+
+    @property
     @abstractmethod
     def uniform(self) -> AbstractUniform:
         """Uniform points of the unit ball."""
 
     @abstractmethod
     def norm_up(self, points: Vector) -> Vector:
-        """Return at least ‖s‖, row by row, and hardly more; shapes (n, d) and (n,)."""
+        """Return at least ‖s‖, row by row, and hardly more; shapes (n, d) and (n,).
+
+        Infinite for what is not in the span of the unit ball.
+        """
 
     @abstractmethod
+    def scaled(self, factor: float) -> AbstractGauge:
+        """Return the gauge of factor·(unit ball), every number rounded to a float; factor > 0."""
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """Norms of images of s, the greatest of which is at least ‖s‖ and hardly more; or none."""
+        return ()
+
+    def own_up(self, body: Reach) -> float:
+        """Return at least max ‖s‖ over a body akin to the unit ball, infinite for all others."""
+        return math.inf
+
     def reach_up(self, body: Reach) -> float:
         """Return at least max ‖s‖ over the body of changes, and hardly more.
+
+        Exactly 1 where the body is the unit ball itself, given by the same numbers.
 
         Raises:
             PlanError: where the body is of a kind whose reach in this norm is not known.
         """
+        return body_reach_up(body, self)

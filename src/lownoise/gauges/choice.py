@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gauge of a body of changes: the least unit ball around it that can be sampled exactly."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen, triangle_of
+from lownoise.bases import NormBase
+from lownoise.bodies import (
+    ImageBody,
+    JointBody,
+    PointDifferences,
+    RoundedBody,
+    SymmetricBox,
+    SymmetricPoints,
+)
+from lownoise.errors import PlanError
+from lownoise.gauges.hull import HullGauge
+from lownoise.gauges.image import ImageGauge, balls_of, simplest
+from lownoise.gauges.keys import distinct
+from lownoise.gauges.placed import PlacedGauge
+from lownoise.gauges.points import differences_of, extreme, parallelepiped
+from lownoise.gauges.product import ProductGauge
+from lownoise.gauges.projection import projected
+from lownoise.gauges.zonotope import ZonotopeGauge
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.gauges.abstract import AbstractGauge
+    from lownoise.sensitivity import Reach
+
+_ROUNDS = 4
+_MORE = 2.0**-46  # of a gauge, so that what is rounded again is covered
+_EUCLID = 2.0
+
+
+def gauge_of(body: Reach) -> AbstractGauge:
+    """Return the gauge whose unit ball is the body of changes, or hardly more.
+
+    Coordinates that never move get no noise.
+
+    Args:
+        body: what one neighbour can change of the final integers.
+
+    Raises:
+        PlanError: where no such unit ball can be sampled exactly: what stands in the way, and what
+            to do.
+
+    Examples:
+        >>> gauge = gauge_of(SymmetricBox(np.array([3.0, 4.0])))
+        >>> gauge.factor, gauge.base
+        (array([3., 4.]), NormBase(size=2, order=inf))
+        >>> gauge.reach_up(SymmetricBox(np.array([3.0, 4.0])))
+        1.0
+    """
+    moving = np.flatnonzero(body.widths())
+    if moving.size == body.dimension:
+        return _gauge_of(body)
+    if not moving.size:
+        raise PlanError("no neighbour changes any answer; publish it without noise")
+    own = projected(body, moving)
+    if own is None:
+        raise PlanError(
+            f"{type(body).__name__} does not move in {body.dimension - moving.size} of its "
+            f"{body.dimension} coordinates; leave those out of the question",
+        )
+    return PlacedGauge(_gauge_of(own), moving, body.dimension)
+
+
+@singledispatch
+def _gauge_of(body: object) -> AbstractGauge:
+    raise PlanError(
+        f"no exact sampler is known for {type(body).__name__} in "
+        f"{getattr(body, 'dimension', 0)} dimensions; use (ε, δ), or a domain that is a box, a "
+        "ball, an ellipsoid or a short list of points",
+    )
+
+
+@_gauge_of.register(SymmetricBox)
+def _(body: SymmetricBox) -> AbstractGauge:
+    return ImageGauge(body.half_width, NormBase(body.dimension, math.inf))
+
+
+@_gauge_of.register(SymmetricPoints)
+def _(body: SymmetricPoints) -> AbstractGauge:
+    return of_points(body.points) if body.image is None else _gauge_of(body.image)
+
+
+@_gauge_of.register(PointDifferences)
+def _(body: PointDifferences) -> AbstractGauge:
+    found = differences_of(body.points)
+    return _gauge_of(found) if isinstance(found, SymmetricBox) else of_points(found)
+
+
+@_gauge_of.register(ImageBody)
+def _(body: ImageBody) -> AbstractGauge:
+    d, k = body.dimension, body.base.dimension
+    if balls_of(body.base) is None:
+        raise PlanError(
+            f"{type(body.base).__name__} in {d} dimensions has no exact sampler; use (ε, δ), or a "
+            "domain that is an image of an ℓ_r ball or a product of such",
+        )
+    if body.diagonal or d == k:
+        return ImageGauge(simplest(body.factor, body.base), body.base)
+    if d > k:
+        raise PlanError(
+            f"changes of {d} answers come from {k} numbers: they are flat; leave out answers that "
+            "follow from others",
+        )
+    order = body.base.order if isinstance(body.base, NormBase) else 0.0
+    if order == 1:
+        return of_points(body.factor.T)
+    if math.isinf(order):
+        return ZonotopeGauge(frozen(np.ascontiguousarray(body.factor.T)))
+    if order == _EUCLID:
+        return _ellipsoid(body)
+    raise PlanError(
+        f"an image in {d} dimensions of a ball of order {order or 'mixed'} in {k} has no exact "
+        "sampler; use (ε, δ), or a domain of order 1, 2 or inf",
+    )
+
+
+@_gauge_of.register(RoundedBody)
+def _(body: RoundedBody) -> AbstractGauge:
+    return _enlarged(gauge_of(body.body), body)
+
+
+@_gauge_of.register(JointBody)
+def _(body: JointBody) -> AbstractGauge:
+    if not body.counted:
+        return ProductGauge(tuple(gauge_of(part) for part in body.parts))
+    # ±(x − v, 1) lies in the product of ±(xᵢ − vᵢ) over the parts and of what one record counts
+    own: list[AbstractGauge] = []
+    for part in body.parts:
+        alone = projected(part, np.arange(part.dimension - 1))
+        if alone is None:
+            return _gauge_of(object())
+        own.append(gauge_of(alone))
+    own.append(ImageGauge(np.array([body.count]), NormBase(1, math.inf)))
+    return ProductGauge(tuple(own))
+
+
+def of_points(points: Vector) -> AbstractGauge:
+    """Return the gauge of the hull of points and their opposites, shape (N, d).
+
+    Raises:
+        PlanError: where they are flat, or too many.
+    """
+    rows = distinct(points)
+    d = rows.shape[1]
+    found = _simple(rows)
+    if found is None:
+        rows = extreme(rows)
+        found = _simple(rows)
+    if found is not None:
+        return found
+    if len(rows) < d:
+        raise PlanError(
+            f"changes of {d} answers are made of {len(rows)} points: they are flat; leave out "
+            "answers that follow from others",
+        )
+    return HullGauge(rows)
+
+
+def _simple(rows: Vector) -> AbstractGauge | None:
+    """Return the gauge of a cross-polytope's or a cube's image, of which few numbers are enough."""
+    n, d = rows.shape
+    if d == 1 and n:
+        return ImageGauge(frozen(np.max(np.abs(rows), axis=0)), NormBase(1, math.inf))
+    if n == d:
+        return _of_columns(rows, 1.0)
+    generators = parallelepiped(rows)
+    if generators is None:
+        return None
+    return _of_columns(generators, math.inf)
+
+
+def _of_columns(rows: Vector, order: float) -> ImageGauge:
+    base = NormBase(len(rows), order)
+    return ImageGauge(simplest(frozen(np.ascontiguousarray(rows.T)), base), base)
+
+
+def _ellipsoid(body: ImageBody) -> AbstractGauge:
+    """Return F·B₂ ⊂ R^d, for F with more columns than rows, as an image of the ball in R^d."""
+    unit = np.max(np.abs(body.factor), axis=1, keepdims=True)
+    root = triangle_of((body.factor / unit).T).T * unit
+    return _enlarged(ImageGauge(frozen(root), NormBase(body.dimension, _EUCLID)), body)
+
+
+def _enlarged(gauge: AbstractGauge, body: Reach) -> AbstractGauge:
+    """Return the gauge, scaled until its unit ball holds the body, or all but a rounding of it."""
+    reach, scale = gauge.reach_up(body), 1.0
+    found = gauge
+    for _ in range(_ROUNDS):
+        if reach <= 1:
+            break
+        scale *= reach * (1 + _MORE)
+        found = gauge.scaled(scale)
+        reach = found.reach_up(body)
+    return found

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms whose unit balls are hulls of points and of their opposites."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bases import NormBase
+from lownoise.bodies import ImageBody, SymmetricPoints
+from lownoise.errors import PlanError
+from lownoise.gauges.abstract import AbstractGauge
+from lownoise.gauges.cells import cells_of
+from lownoise.gauges.combination import Combination
+from lownoise.gauges.keys import among
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.gauges.cells import Cells
+    from lownoise.samplers.uniform import AbstractUniform
+    from lownoise.sensitivity import Reach
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HullGauge(AbstractGauge):
+    """‖s‖ = min {Σ|λᵢ| : Σ λᵢpᵢ = s}: the unit ball is the hull of ±p₁, …, ±p_N.
+
+    Args:
+        points: p, shape (N, d).
+
+    Raises:
+        PlanError: where they are flat, too many or of too many coordinates to be sampled.
+
+    Examples:
+        >>> gauge = HullGauge(np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
+        >>> gauge.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
+        array([1., 1.])
+    """
+
+    points: Vector
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self._combination.inverse.stretch):
+            raise PlanError(
+                f"{len(self.points)} points in {self.dimension} dimensions are flat, or too nearly "
+                "so for floats; leave out answers that follow from others",
+            )
+        _ = self.uniform
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.points.shape[1])
+
+    @cached_property
+    def _combination(self) -> Combination:
+        return Combination(frozen(np.ascontiguousarray(self.points.T)), 1.0)
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return cells_of(self.points)
+
+    @cached_property
+    def uniform(self) -> AbstractUniform:
+        """Uniform points of the hull, exactly."""
+        from lownoise.samplers.uniform import UniformHull
+
+        return UniformHull(self.points)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm; for the points of the hull themselves at most 1, exactly.
+
+        pᵢ = 1·pᵢ is its own proof.
+        """
+        found = np.ones(len(points))
+        rest = ~among(points, self.points)
+        if np.any(rest):
+            found[rest] = self._cells.norm_up(points[rest])
+        return found
+
+    def scaled(self, factor: float) -> HullGauge:
+        """Return the gauge of factor·(hull)."""
+        return HullGauge(frozen(factor * self.points))
+
+    def own_up(self, body: Reach) -> float:
+        """Return at least the reach of images of cross-polytopes that are nearly the same."""
+        return _own_up(body, self)
+
+    def near_up(self, points: Vector) -> float:
+        """Return at least the reach of points that are nearly a multiple of these, in order."""
+        return self._combination.near_up(points.T)
+
+
+@singledispatch
+def _own_up(body: object, gauge: HullGauge) -> float:
+    return math.inf
+
+
+@_own_up.register(ImageBody)
+def _(body: ImageBody, gauge: HullGauge) -> float:
+    cross = isinstance(body.base, NormBase) and body.base.order == 1
+    return gauge.near_up(body.dense.T) if cross else math.inf
+
+
+@_own_up.register(SymmetricPoints)
+def _(body: SymmetricPoints, gauge: HullGauge) -> float:
+    return gauge.near_up(body.points)
