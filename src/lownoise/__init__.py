@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
     from lownoise.linear import LinearRelease
-    from lownoise.planning import LinearPlan, Plan, TablePlan, plan, stream
+    from lownoise.planning import LinearPlan, Plan, PurePlan, TablePlan, plan, stream
     from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, pure_dp, zcdp
+    from lownoise.pure import PureRelease
     from lownoise.quadratics import Farthest, farthest
     from lownoise.release import Release
     from lownoise.streams import Stream
@@ -83,6 +84,8 @@ __all__ = [
     "Plan",
     "Points",
     "Prefix",
+    "PurePlan",
+    "PureRelease",
     "Queries",
     "Release",
     "SchattenBall",
@@ -152,6 +155,8 @@ _HOMES = {
     "Oracle": "lownoise.domains",
     "Parity": "lownoise.workloads",
     "Plan": "lownoise.planning",
+    "PurePlan": "lownoise.planning",
+    "PureRelease": "lownoise.pure",
     "Points": "lownoise.domains",
     "Queries": "lownoise.workloads",
     "Release": "lownoise.release",

@@ -170,7 +170,7 @@ def _(terms: Terms) -> AbstractKnownDomain | None:
     return oracle_of(terms.question.domain)
 
 
-def plan_document(terms: AbstractTerms) -> str:
+def plan_document(terms: object) -> str:
     """Return the document of a plan."""
     return dump("plan", {"terms": terms_to_dict(terms), "derived": derived(terms)})
 

@@ -5,6 +5,7 @@ from lownoise.gauges.abstract import AbstractGauge
 from lownoise.gauges.choice import gauge_of
 from lownoise.gauges.hull import HullGauge
 from lownoise.gauges.image import ImageGauge
+from lownoise.gauges.mapping import mapped
 from lownoise.gauges.placed import PlacedGauge
 from lownoise.gauges.product import ProductGauge
 from lownoise.gauges.zonotope import ZonotopeGauge
@@ -17,4 +18,5 @@ __all__ = [
     "ProductGauge",
     "ZonotopeGauge",
     "gauge_of",
+    "mapped",
 ]

@@ -226,6 +226,7 @@ def grid_steps(
     extent: Vector,
     size: int | None,
     parameter: float,
+    fewest: int = _FEWEST_BITS,
 ) -> Vector:
     """Return the grid of each answer, powers of two: fine beside its noise and beside a record.
 
@@ -236,8 +237,9 @@ def grid_steps(
         extent: how far one record can be from the center, shape (r,).
         size: the public number of records, or None.
         parameter: μ.
+        fewest: log2 of the standard deviation in steps, at the least.
     """
-    fewest = _FEWEST_BITS if size is None else max(_FEWEST_BITS, size.bit_length() + _BIAS_BITS - 1)
+    fewest = fewest if size is None else max(fewest, size.bit_length() + _BIAS_BITS - 1)
     greatest = _MOST_BITS - max(0, math.ceil(math.log2(parameter)))
     used = (least > 0) & (reach > 0)
     # a record reaches about μ deviations in every direction of a noise that fits

@@ -4,6 +4,7 @@
 from lownoise.planning.linear import LinearPlan
 from lownoise.planning.marginals import TablePlan
 from lownoise.planning.mean import Plan
+from lownoise.planning.pure import PurePlan
 from lownoise.planning.request import COUNT_SHARE
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.planning.streaming import plan_stream, stream
@@ -13,6 +14,7 @@ __all__ = [
     "COUNT_SHARE",
     "LinearPlan",
     "Plan",
+    "PurePlan",
     "StreamPlan",
     "StreamRequest",
     "TablePlan",

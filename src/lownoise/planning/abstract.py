@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from lownoise.certificate import Certificate
     from lownoise.privacy import Ledger
     from lownoise.promises import AbstractTerms, Cost
+    from lownoise.pure import PureTerms
+    from lownoise.pure.terms import PureCost
 
 
 class AbstractPlan(ABC):
     """Terms, and how the search for the least noise ended; made by `plan`."""
 
-    terms: AbstractTerms
+    terms: AbstractTerms | PureTerms
     status: str
 
     @property
@@ -39,16 +41,23 @@ class AbstractPlan(ABC):
 
     @property
     def certificate(self) -> Certificate:
-        """Bounds on the least objective of any Gaussian noise within the budget."""
+        """Bounds on the least objective of any Gaussian noise within the budget.
+
+        Under a pure budget: on the least error of any mechanism of that ε, over all tables.
+        """
         return self.terms.certificate
 
     @property
     def lower_bound(self) -> float:
-        """What no unbiased mechanism with this plan's ρ has an error below, on any dataset."""
+        """What no unbiased mechanism with this plan's ρ has an error below, on any dataset.
+
+        Under a pure budget: what no mechanism of that ε, biased or not, has an error below on every
+        dataset.
+        """
         return self.terms.lower_bound
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> Cost | PureCost:
         """What the release reveals, from the final noise, rounded up."""
         return self.terms.cost
 

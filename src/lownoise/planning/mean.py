@@ -133,7 +133,7 @@ def plan_mean(question: Mean, request: Request) -> Plan:
             progress=request.progress,
         )
 
-    matters = _weights(request.weights, question)
+    matters = checked_weights(request.weights, question)
     count_weight = [1.0] if counted else []
     plain = fitted(np.append(np.ones(matters.size), count_weight))
     if counted:
@@ -177,7 +177,12 @@ def _sums(
     return SymmetricBox(np.array([found.claim.certificate().upper]))
 
 
-def _weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
+def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
+    """Return how much one unit of each column's error matters, shape (d,).
+
+    Raises:
+        PlanError: where they are not one number a column, in range.
+    """
     d = question.domain.dimension
     if weights is None:
         return np.ones(d)

@@ -38,6 +38,7 @@ class Request:
     count_share: float | None
     rtol: float
     progress: Callable[[Progress], None] | None
+    mechanism: str | None = None
 
 
 def checked_counting(request: Request, kind: str, *, drops: bool) -> tuple[Word, int | None]:

@@ -10,6 +10,7 @@ from lownoise.errors import PlanError
 from lownoise.planning.linear import LinearPlan, plan_parity, plan_queries
 from lownoise.planning.marginals import TablePlan, plan_marginals
 from lownoise.planning.mean import Plan, plan_mean
+from lownoise.planning.pure import PurePlan, is_pure, plan_pure
 from lownoise.planning.request import Request
 from lownoise.solvers import RTOL
 from lownoise.workloads import Marginals, Mean, Parity, Queries
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @overload
-def plan(
+def plan(  # noqa: PLR0913
     question: Mean,
     *,
     budget: Budget,
@@ -77,13 +78,15 @@ def plan(
     count_share: float | None = None,
     rtol: float = RTOL,
     progress: Callable[[Progress], None] | None = None,
-) -> Plan | TablePlan | LinearPlan:
+    mechanism: str | None = None,
+) -> Plan | TablePlan | LinearPlan | PurePlan:
     """Fit the least noise to a question, without reading any data.
 
     Args:
         question: what is asked, `ln.Mean(columns, domain)`, `ln.Marginals(sizes, way=k)`,
             `ln.Queries(matrix, universe)` or `ln.Parity(bits, degree)`.
-        budget: `ln.zcdp(rho)` or `ln.approx_dp(epsilon, delta)`.
+        budget: `ln.zcdp(rho)`, `ln.approx_dp(epsilon, delta)`, `ln.gaussian_dp(mu)`; or
+            `ln.pure_dp(epsilon)`, under which pure mechanisms are compared and the best is taken.
         relation: "substitute": a neighbour changes one record, `size` is public, the answers are
             the means. "add_remove": a neighbour has one record more or less, the answers are the
             sums about the question's center and the count; means follow from them. Or a domain that
@@ -104,6 +107,9 @@ def plan(
             as private, its certificate wider, and its `status` says so.
         progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
             interrupt ends the search with the best noise found.
+        mechanism: under `pure_dp`, and under `approx_dp` instead of a Gaussian: "k_norm",
+            "recursive", "laplace", "laplace_histogram" or "randomized_response"; the best by
+            default.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range.
@@ -125,20 +131,23 @@ def plan(
         ...                  relation=ln.Ball(2, radius=0.5), size=1000)
         >>> round(nudged.error, 9)  # 0.5·√2/1000
         0.000707107
+        >>> pure = ln.plan(ln.Mean(["x"], ln.Box([0], [9])), budget=ln.pure_dp(1.0),
+        ...                relation="substitute", size=1000)
+        >>> pure.mechanism, round(pure.error, 6)  # √2·9/1000
+        ('laplace', 0.012728)
     """
-    return _planned(
-        question,
-        Request(
-            budget=budget,
-            relation=relation,
-            size=size,
-            order=order,
-            weights=weights,
-            count_share=count_share,
-            rtol=rtol,
-            progress=progress,
-        ),
+    request = Request(
+        budget=budget,
+        relation=relation,
+        size=size,
+        order=order,
+        weights=weights,
+        count_share=count_share,
+        rtol=rtol,
+        progress=progress,
+        mechanism=mechanism,
     )
+    return plan_pure(question, request) if is_pure(request) else _planned(question, request)
 
 
 @singledispatch

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.certificate import order_norm
+from lownoise.certificate import Certificate, order_norm
 from lownoise.errors import PlanError
 from lownoise.linear.terms import query_assumptions
 from lownoise.mechanisms.pure import ResponseMechanism
@@ -188,6 +188,11 @@ class PureTerms:
                 least = math.sqrt(self.mechanism.total_variance)
             return min(least, order_norm(self._weighted, 2.0))
         return log_concave_error(self._weighted, self.order)
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least `error` of any mechanism of this ε, over all tables."""
+        return Certificate(self.lower_bound, self.error)
 
     @cached_property
     def lower_bound(self) -> float:

@@ -30,6 +30,11 @@ class AbstractUniform(ABC):
         """The total variation between the law of a point and the uniform one, at most."""
         return 0.0
 
+    @property
+    def estimated(self) -> bool:
+        """Whether `second_moment` is an estimate by simulation."""
+        return False
+
     @abstractmethod
     def draw(self, entropy: Entropy) -> Lazy:
         """Return a point, known by its bits so far."""

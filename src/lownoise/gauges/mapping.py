@@ -61,7 +61,9 @@ def _(reach: SymmetricBox, rows: Vector) -> Reach:
 
 @_mapped.register(SymmetricPoints)
 def _(reach: SymmetricPoints, rows: Vector) -> Reach:
-    return SymmetricPoints(_images(reach.points, rows))
+    image = None if reach.image is None else mapped(reach.image, rows)
+    exact = image if isinstance(image, ImageBody) else None
+    return SymmetricPoints(_images(reach.points, rows), exact)
 
 
 @_mapped.register(PointDifferences)

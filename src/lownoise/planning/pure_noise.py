@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which pure noise is least for a body of changes: scales, splits and levels; any is private."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bodies import PointDifferences, SymmetricPoints
+from lownoise.errors import PlanError
+from lownoise.gauges import gauge_of, mapped
+from lownoise.mechanisms.pure import (
+    AdditiveMechanism,
+    KNormNoise,
+    LaplaceNoise,
+    RecursiveNoise,
+    StillNoise,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.arrays import Integers, Vector
+    from lownoise.mechanisms.pure import AbstractPureNoise
+    from lownoise.mechanisms.pure.mechanism import Grid
+    from lownoise.sensitivity import Reach
+
+_ROUNDS = 500
+_SETTLED = 1e-9
+_MOST_CHANGES = 1 << 21  # numbers in the list of changes that Laplace scales are fitted to
+_MOST_BITS, _LEAST_BITS = 12, 5  # of an entry of the rotation
+_EXACT_BITS = 52
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Setting:
+    """What noise is fitted to.
+
+    Args:
+        grid: the integers.
+        weighted: from noise on the integers to weighted errors, shape (m, r); or shape (r,), its
+            diagonal.
+        epsilon: the most that may be revealed, ε.
+        delta: and δ.
+    """
+
+    grid: Grid
+    weighted: Vector
+    epsilon: float
+    delta: float
+
+    @cached_property
+    def kept(self) -> Integers:
+        """The integers that a neighbour moves, rising."""
+        return np.flatnonzero(self.grid.reach.widths())
+
+    @cached_property
+    def body(self) -> Reach:
+        """Their changes."""
+        if self.kept.size == self.grid.length:
+            return self.grid.reach
+        return mapped(self.grid.reach, np.eye(self.grid.length)[self.kept])
+
+    @cached_property
+    def metric(self) -> Vector:
+        """M with ‖weighted error‖² = zᵀMz, of the integers that move; or its diagonal."""
+        if self.weighted.ndim == 1:
+            return np.square(self.weighted[self.kept])
+        own = self.weighted[:, self.kept]
+        return np.asarray(own.T @ own)
+
+    def made(self, noise: Callable[[float], AbstractPureNoise]) -> AdditiveMechanism:
+        """Return the mechanism with the least of noise(factor) that stays within ε and δ.
+
+        Raises:
+            PlanError: where none does.
+        """
+
+        def scaled(factor: float) -> AdditiveMechanism:
+            own = noise(factor)
+            if self.kept.size < self.grid.length:
+                own = StillNoise(own, self.kept, self.grid.length)
+            return AdditiveMechanism(self.grid, own)
+
+        factor, found = 1.0, scaled(1.0)
+        for _ in range(_ROUNDS):
+            loss = found.loss
+            if not math.isfinite(loss.epsilon):
+                raise PlanError("it leaves a direction that records can move in without noise")
+            if loss.delta > self.delta:
+                raise PlanError(
+                    f"its points are uniform but for a total variation, which costs delta="
+                    f"{loss.delta:.2g}; give ln.approx_dp(epsilon, delta) and name the mechanism",
+                )
+            room = loss.epsilon / self.epsilon
+            if (1 - _SETTLED < room <= 1) or not loss.epsilon:
+                return found
+            factor = factor * room if room < 1 else max(factor * room, np.nextafter(factor, 2e308))
+            found = scaled(factor)
+        raise PlanError("what its points are off by alone reveals more than epsilon")
+
+
+def k_norm(setting: Setting) -> AdditiveMechanism:
+    """Return K-norm noise of the body of changes itself.
+
+    Raises:
+        PlanError: where that cannot be sampled within the claim.
+    """
+    gauge = gauge_of(setting.body)
+    return setting.made(lambda factor: KNormNoise(gauge, factor / setting.epsilon))
+
+
+def laplace(setting: Setting) -> AdditiveMechanism:
+    """Return independent Laplace noise, ε split over the integers so that the error is least.
+
+    Scales b minimise Σ Mᵢᵢbᵢ² under Σ|sᵢ|/bᵢ ≤ ε for every change s. For a box of half widths h
+    that is bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}. For a list of changes the dual weights λ of the constraints give
+    bᵢ ∝ (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, and grow on the changes that are the costliest.
+    """
+    matters = setting.metric if setting.metric.ndim == 1 else np.diag(setting.metric)
+    matters = np.maximum(matters, float(np.max(matters)) * 2.0**-200)
+    width = setting.body.widths()
+    candidates = [np.cbrt(width / matters), np.full(width.size, float(np.max(width)))]
+    changes = _changes(setting.body)
+    if changes is not None:
+        candidates.append(_fitted(changes, matters))
+    made = [setting.made(_scaled(scales)) for scales in candidates]
+    return min(made, key=lambda own: float(np.square(own.deviations) @ _weights(own, setting)))
+
+
+def _weights(mechanism: AdditiveMechanism, setting: Setting) -> Vector:
+    """Return what one unit of each answer's variance matters: 1 where weights are in the errors."""
+    unit = mechanism.grid.unit
+    if setting.weighted.ndim == 1:
+        return np.square(setting.weighted / unit)
+    return np.ones(mechanism.deviations.size)
+
+
+def _scaled(scales: Vector) -> Callable[[float], LaplaceNoise]:
+    return lambda factor: LaplaceNoise(frozen(scales * factor))
+
+
+def _changes(body: Reach) -> Vector | None:
+    """Return |s| for the changes that matter, where they are few enough to be listed."""
+    if isinstance(body, SymmetricPoints):
+        found = np.abs(body.points)
+    elif isinstance(body, PointDifferences):
+        points = body.points
+        if len(points) ** 2 * points.shape[1] > _MOST_CHANGES:
+            return None
+        first, second = np.triu_indices(len(points), 1)
+        found = np.abs(points[first] - points[second])
+    else:
+        return None
+    return np.unique(found, axis=0) if found.size <= _MOST_CHANGES else None
+
+
+def _fitted(changes: Vector, matters: Vector) -> Vector:
+    """Return b that makes Σ mᵢbᵢ² nearly least under Σ|sᵢ|/bᵢ ≤ 1; shapes (n, d) and (d,)."""
+    weights = np.full(len(changes), 1 / len(changes))
+    best, least = np.ones(matters.size), math.inf
+    for _ in range(_ROUNDS):
+        scales = np.cbrt(np.maximum(weights @ changes, 1e-300) / matters)
+        costs = changes @ (1 / scales)
+        most = float(np.max(costs))
+        value = float(matters @ np.square(scales)) * most**2
+        if value < least * (1 - _SETTLED):
+            best, least = scales * most, value
+        weights = weights * costs / most
+        weights = weights / np.sum(weights)
+    return best
+
+
+def recursive(setting: Setting) -> AdditiveMechanism:
+    """Return noise of several levels (001, section 7), ε split so that the error is least.
+
+    At each level the coordinates are turned to the eigenvectors of the noise's covariance where
+    errors have the Euclidean length; half of them, the flattest, are kept. With Vⱼ the kept squared
+    error at ε = 1, Σ Vⱼ/εⱼ² is least under Σ εⱼ = ε for εⱼ ∝ Vⱼ^{1/3}.
+
+    Raises:
+        PlanError: where there is one level only, or a level cannot be sampled within the claim.
+    """
+    d = setting.kept.size
+    if d < 2:  # noqa: PLR2004
+        raise PlanError("one number has one level: it is the K-norm mechanism")
+    rows, sizes = _levels(setting)
+    gauges = [gauge_of(mapped(setting.body, rows[:n])) for n in sizes]
+    unit = RecursiveNoise(rows, tuple(KNormNoise(gauge, 1.0) for gauge in gauges))
+    shares = np.cbrt([max(v, 1e-300) for v in _kept_errors(unit, setting.metric)])
+    scales = 1 / (shares / shares.sum() * setting.epsilon)
+
+    def scaled(factor: float) -> RecursiveNoise:
+        return RecursiveNoise(
+            rows,
+            tuple(KNormNoise(g, float(b * factor)) for g, b in zip(gauges, scales, strict=True)),
+        )
+
+    return setting.made(scaled)
+
+
+def _kept_errors(noise: RecursiveNoise, metric: Vector) -> list[float]:
+    """Return tr(M·T⁻¹·(what a level keeps)·T⁻ᵀ), a level each."""
+    inverse = np.linalg.inv(noise.rows)
+    dense = np.diag(metric) if metric.ndim == 1 else metric
+    own = inverse.T @ dense @ inverse
+    ends = [level.dimension for level in noise.levels]
+    firsts = [*ends[1:], 0]
+    return [
+        float(np.sum(own[first:end, first:end] * kept))
+        for first, end, kept in zip(firsts, ends, noise.kept, strict=True)
+    ]
+
+
+def _levels(setting: Setting) -> tuple[Vector, list[int]]:
+    """Return T, its rows from the roundest direction to the flattest, and the levels' sizes."""
+    d = setting.kept.size
+    metric = setting.metric
+    if metric.ndim == 1:
+        root = np.diag(np.sqrt(metric))
+    else:
+        values, vectors = np.linalg.eigh(metric)
+        root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    rows, sizes, n = root.copy(), [], d
+    while n:
+        sizes.append(n)
+        turn = np.linalg.eigh(_moment(setting.body, rows[:n]))[1][:, ::-1]
+        rows[:n] = turn.T @ rows[:n]
+        n //= 2
+    found = _rounded(rows, setting.body)
+    if np.linalg.cond(found) > 2.0**30:
+        raise PlanError("the body is too flat for its levels to be told apart; leave answers out")
+    return frozen(found), sizes
+
+
+def _moment(body: Reach, rows: Vector) -> Vector:
+    """Return the second moment of the image of the body under the rows, nearly."""
+    near = _rounded(rows, body)
+    own = gauge_of(mapped(body, near)).uniform.second_moment()
+    dense = np.diag(own) if own.ndim == 1 else own
+    unit = np.max(np.abs(rows), axis=1)  # what each was divided by
+    return np.asarray(dense * unit * unit[:, None])
+
+
+def _rounded(rows: Vector, body: Reach) -> Vector:
+    """Return the rows, each times a number, with so few bits that images of the body are exact.
+
+    Raises:
+        PlanError: where the integers are too fine for that.
+    """
+    size = float(np.max(body.widths()))
+    left = _EXACT_BITS - math.ceil(math.log2(max(size, 1.0) * rows.shape[1]))
+    bits = min(_MOST_BITS, left)
+    if bits < _LEAST_BITS:
+        raise PlanError("the integers are too fine for exact levels; give a larger budget step")
+    most = np.max(np.abs(rows), axis=1, keepdims=True)
+    return np.asarray(np.rint(rows / most * 2.0**bits) * 2.0**-bits)

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pure terms as JSON values: what was chosen is stored, what follows is computed again.
+
+No norm is stored: the unit ball of K-norm noise is that of the changes of the integers, which
+follow from the question and the grid.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.codec import (
+    derived,
+    mean_from_dict,
+    mean_grid_from_dict,
+    mean_to_dict,
+    order_from,
+    program,
+    size_from,
+    terms_to_dict,
+)
+from lownoise.domains.encoding import oracle_of
+from lownoise.encoding import (
+    coordinates_to_dict,
+    expect,
+    numbers,
+    relation_from_dict,
+    relation_to_dict,
+)
+from lownoise.errors import FileError
+from lownoise.gauges import gauge_of, mapped
+from lownoise.linear.codec import (
+    grid_from_dict,
+    grid_to_dict,
+    queries_from_dict,
+    queries_to_dict,
+)
+from lownoise.mechanisms.grid import MeanGrid
+from lownoise.mechanisms.pure import (
+    AbstractPureNoise,
+    AdditiveMechanism,
+    HistogramTotals,
+    KNormNoise,
+    LaplaceNoise,
+    QueryTotals,
+    RecursiveNoise,
+    ResponseMechanism,
+    StillNoise,
+)
+from lownoise.packing import packed, unpacked
+from lownoise.privacy import ApproxDP, PureDP
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.pure.terms import Alternative, PureTerms
+from lownoise.workloads import Mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.domains import AbstractKnownDomain
+    from lownoise.mechanisms.pure.mechanism import Grid
+    from lownoise.sensitivity import Reach
+
+NAMES = ("k_norm", "recursive", "laplace", "laplace_histogram", "randomized_response")
+_LEAST_WEIGHT = 2.0**-900
+_FINEST = 2.0**-52
+
+
+def is_pure(fields: dict[str, Any]) -> bool:
+    """Return whether a file's terms are those of a pure release."""
+    return "mechanism" in fields
+
+
+@terms_to_dict.register
+def _(terms: PureTerms) -> dict[str, Any]:
+    question = terms.question
+    return {
+        "question": mean_to_dict(question)
+        if isinstance(question, Mean)
+        else queries_to_dict(question),
+        "budget": budget_to_dict(terms.budget),
+        "relation": relation_to_dict(terms.relation),
+        "size": terms.size,
+        "order": "inf" if math.isinf(terms.order) else terms.order,
+        "weights": terms.weights.tolist(),
+        "mechanism": terms.name,
+        "noise": _noise_to_dict(terms.mechanism),
+        "compared": [
+            {"mechanism": a.mechanism, "error": a.error, "note": a.note} for a in terms.alternatives
+        ],
+    }
+
+
+def _noise_to_dict(mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:
+    if isinstance(mechanism, ResponseMechanism):
+        return {"keep": mechanism.keep}
+    return {**_grid_to_dict(mechanism.grid), **_added_to_dict(mechanism.noise)}
+
+
+@singledispatch
+def _grid_to_dict(grid: object) -> dict[str, Any]:
+    raise FileError(f"grid={type(grid).__name__} has no form in files; plan again")
+
+
+@_grid_to_dict.register(MeanGrid)
+def _(grid: MeanGrid) -> dict[str, Any]:
+    return {
+        "step": grid.query.coding.step.tolist(),
+        "count_step": grid.count_step,
+        **coordinates_to_dict(grid.coordinates),
+    }
+
+
+@_grid_to_dict.register(QueryTotals)
+def _(grid: QueryTotals) -> dict[str, Any]:
+    return grid_to_dict(grid.grid)
+
+
+@_grid_to_dict.register(HistogramTotals)
+def _(grid: HistogramTotals) -> dict[str, Any]:
+    return {"step": grid.step}
+
+
+@singledispatch
+def _added_to_dict(noise: object) -> dict[str, Any]:
+    raise FileError(f"noise={type(noise).__name__} has no form in files; plan again")
+
+
+@_added_to_dict.register(StillNoise)
+def _(noise: StillNoise) -> dict[str, Any]:
+    return {"kept": noise.kept.tolist(), **_added_to_dict(noise.inner)}
+
+
+@_added_to_dict.register(KNormNoise)
+def _(noise: KNormNoise) -> dict[str, Any]:
+    return {"scale": noise.scale}
+
+
+@_added_to_dict.register(LaplaceNoise)
+def _(noise: LaplaceNoise) -> dict[str, Any]:
+    return {"scales": noise.scales.tolist()}
+
+
+@_added_to_dict.register(RecursiveNoise)
+def _(noise: RecursiveNoise) -> dict[str, Any]:
+    return {
+        "rows": packed(noise.rows),
+        "levels": [
+            {"coordinates": level.dimension, "scale": level.scale} for level in noise.levels
+        ],
+    }
+
+
+def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None = None) -> PureTerms:
+    """Return the terms that a file describes; every field is checked as if it were new.
+
+    Args:
+        fields: what was written.
+        domain: the set, where the fields only name it.
+    """
+    name = fields["mechanism"]
+    expect("mechanism", name, NAMES)
+    asked = fields["question"]
+    expect("question.kind", asked["kind"], ("mean", "queries"))
+    question = (
+        mean_from_dict(asked, domain) if asked["kind"] == "mean" else queries_from_dict(asked)
+    )
+    budget = budget_from_dict(fields["budget"])
+    if not isinstance(budget, (PureDP, ApproxDP)):
+        raise FileError("budget is not pure, nor (epsilon, delta)")
+    mechanism = _READERS[name](fields, question)
+    answers = mechanism.deviations.size
+    weights = numbers(fields["weights"], "weights", answers)
+    if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
+        raise FileError("weights are not all from 2^-900 to 2^900")
+    terms = PureTerms(
+        question=question,
+        budget=budget,
+        relation=relation_from_dict(fields["relation"]),
+        order=order_from(fields["order"]),
+        weights=weights,
+        name=name,
+        mechanism=mechanism,
+        alternatives=tuple(_alternative(each) for each in fields["compared"]),
+    )
+    if not terms.within_budget:
+        raise FileError("noise is too small for the budget")
+    return terms
+
+
+def _alternative(fields: dict[str, Any]) -> Alternative:
+    name, error, note = fields["mechanism"], fields["error"], fields["note"]
+    expect("compared.mechanism", name, NAMES)
+    number = error is None or (isinstance(error, float) and 0 <= error < math.inf)
+    if not number or not isinstance(note, str) or len(fields) != 3:  # noqa: PLR2004
+        raise FileError("compared states an error that is no number, or a note that is no text")
+    return Alternative(name, error, note)
+
+
+def _summed(fields: dict[str, Any], question: Any) -> Grid:  # noqa: ANN401 (of two kinds)
+    if isinstance(question, Mean):
+        return mean_grid_from_dict(fields, question, fields["noise"])
+    size = size_from(fields)
+    grid = grid_from_dict(fields["noise"], question, fields["relation"])
+    return QueryTotals(grid=grid, size=size)
+
+
+def _k_norm(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
+    scale = _positive(fields["noise"]["scale"], "noise.scale")
+    return _placed(fields, question, lambda reach: KNormNoise(gauge_of(reach), scale))
+
+
+def _laplace(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
+    given = fields["noise"]["scales"]
+    scales = numbers(given, "noise.scales", len(given))
+    return _placed(fields, question, lambda _: LaplaceNoise(scales))
+
+
+def _recursive(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
+    noise = fields["noise"]
+    rows = unpacked(noise["rows"], "noise.rows")
+    levels = [
+        (level["coordinates"], _positive(level["scale"], "noise.levels.scale"))
+        for level in noise["levels"]
+    ]
+    if any(not isinstance(n, int) or not 1 <= n <= len(rows) for n, _ in levels):
+        raise FileError("noise.levels do not fit noise.rows")
+
+    def made(reach: Reach) -> AbstractPureNoise:
+        own = tuple(KNormNoise(gauge_of(mapped(reach, rows[:n])), scale) for n, scale in levels)
+        return RecursiveNoise(rows, own)
+
+    return _placed(fields, question, made)
+
+
+def _placed(
+    fields: dict[str, Any],
+    question: Any,  # noqa: ANN401
+    made: Callable[[Reach], AbstractPureNoise],
+) -> AdditiveMechanism:
+    grid = _summed(fields, question)
+    noise = fields["noise"]
+    if "kept" not in noise:
+        return AdditiveMechanism(grid, made(grid.reach))
+    kept = np.array(noise["kept"], dtype=np.int64).reshape(-1)
+    if kept.size and not (kept[0] >= 0 and kept[-1] < grid.length and np.all(np.diff(kept) > 0)):
+        raise FileError("noise.kept are not places of integers that rise")
+    inner = made(mapped(grid.reach, np.eye(grid.length)[kept]))
+    return AdditiveMechanism(grid, StillNoise(inner, kept, grid.length))
+
+
+def _histogram(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
+    size, step = size_from(fields), fields["noise"]["step"]
+    power = isinstance(step, float) and _FINEST <= step <= 1 and math.frexp(step)[0] == 0.5  # noqa: PLR2004
+    if isinstance(question, Mean) or not power:
+        raise FileError("noise.step is no power of two from 2^-52 to 1, or the question no queries")
+    grid = HistogramTotals(question=question, relation=fields["relation"], size=size, step=step)
+    given = fields["noise"]["scales"]
+    return AdditiveMechanism(grid, LaplaceNoise(numbers(given, "noise.scales", grid.length)))
+
+
+def _response(fields: dict[str, Any], question: Any) -> ResponseMechanism:  # noqa: ANN401
+    size = size_from(fields)
+    if isinstance(question, Mean) or size is None:
+        raise FileError("randomized_response is of linear queries and a public size")
+    keep = _positive(fields["noise"]["keep"], "noise.keep")
+    return ResponseMechanism(question=question, size=size, keep=keep)
+
+
+def _positive(value: object, field: str) -> float:
+    if not isinstance(value, float) or not 0 < value < math.inf:
+        raise FileError(f"{field} is no number above 0")
+    return value
+
+
+_READERS: dict[str, Callable[[dict[str, Any], Any], AdditiveMechanism | ResponseMechanism]] = {
+    "k_norm": _k_norm,
+    "recursive": _recursive,
+    "laplace": _laplace,
+    "laplace_histogram": _histogram,
+    "randomized_response": _response,
+}
+
+
+@derived.register
+def _(terms: PureTerms) -> dict[str, Any]:
+    return {
+        "names": list(terms.names),
+        "standard_deviation": terms.standard_deviation.tolist(),
+        "error": terms.error,
+        "objective": terms.objective,
+        "lower_bound": terms.lower_bound,
+        "cost": {"epsilon": terms.cost.epsilon, "delta": terms.cost.delta},
+    }
+
+
+@program.register
+def _(terms: PureTerms) -> AbstractKnownDomain | None:
+    return oracle_of(terms.question.domain) if isinstance(terms.question, Mean) else None
