@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @overload
-def plan(  # noqa: PLR0913
+def plan(
     question: Mean,
     *,
     budget: Budget,
@@ -67,7 +67,7 @@ def plan(
 ) -> LinearPlan: ...
 
 
-def plan(
+def plan(  # noqa: PLR0913
     question: Mean | Marginals | Queries | Parity,
     *,
     budget: Budget,
