@@ -142,6 +142,15 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("ledger", "create", "l", "--dataset", "d"), "give either --rho"),
         (("ledger", "create", "l", "--dataset", "d", "--rho", "-1"), "rho=-1"),
         (("ledger", "create", "l", "--dataset", "d", "--epsilon", "0", "--delta", ".1"), "epsilon"),
+        (
+            ("ledger", "create", "l", "--dataset", "d", "--epsilon", "1"),
+            "one of --delta and --pure",
+        ),
+        (("ledger", "create", "l", "--dataset", "d", "--rho", "1", "--pure"), "give either --rho"),
+        (
+            ("ledger", "create", "l", "--dataset", "d", "--epsilon=1", "--delta=.1", "--pure"),
+            "one of --delta and --pure",
+        ),
         (("ledger", "create", "no/l", "--dataset", "d", "--rho", "1"), "cannot be used"),
     ]:
         refused(run(folder, *arguments), said)
@@ -210,6 +219,23 @@ def test_ledger_show_and_charge(folder):
     (account,) = json.loads(run(folder, "ledger", "show", "privacy.ledger", "--json").stdout)
     assert account["spent"] == {"rho": 0.25}
     assert account["entries"][0]["event"] == {"kind": "zcdp", "rho": 0.25}
+
+
+def test_a_pure_account_is_opened_charged_and_shown(folder):
+    account = ("privacy.ledger", "--dataset", "people")
+    done = run(folder, "ledger", "create", *account, "--epsilon", "0.3", "--pure")
+    assert "opened an account for 'people' with 0.3-DP" in done.stdout
+    for note in ("one", "two", "three"):
+        done = run(folder, "ledger", "charge", *account, "--note", note, "--epsilon=0.1", "--pure")
+        assert done.returncode == 0, done.stderr
+    refused(run(folder, "ledger", "charge", *account, "--note", "x", "--rho=1e-9"), "is not pure")
+    refused(run(folder, "release", "spec.toml"), "is not pure")
+    shown = run(folder, "ledger", "show", "privacy.ledger").stdout
+    assert "people: spent 0.3-DP of 0.3-DP" in shown
+    assert shown.count("pure_dp epsilon=0.1") == 3
+    (found,) = json.loads(run(folder, "ledger", "show", "privacy.ledger", "--json").stdout)
+    assert found["budget"] == found["spent"] == {"epsilon": 0.3}
+    assert found["entries"][0]["event"] == {"kind": "pure_dp", "epsilon": 0.1}
 
 
 def test_a_paid_release_that_cannot_be_written_is_printed_whole(folder, monkeypatch, capsys):

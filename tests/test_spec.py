@@ -51,6 +51,25 @@ def test_a_spec_is_the_plan_that_its_code_would_make(tmp_path):
     assert spec.account().dataset == "flights"
 
 
+def test_a_budget_may_name_its_kind_and_a_pure_one_must(tmp_path):
+    for numbers, budget in (
+        ("epsilon = 1", ln.pure_dp(1)),
+        ("epsilon = 1\ndelta = 1e-6", ln.approx_dp(1, 1e-6)),
+        ("rho = 0.5", ln.zcdp(0.5)),
+        ("mu = 0.5", ln.gaussian_dp(0.5)),
+    ):
+        kind = ln.privacy.budget.budget_to_dict(budget)["kind"]
+        named = f'{numbers}\nkind = "{kind}"'
+        text = GOOD.replace("epsilon = 1\ndelta = 1e-6", named)
+        assert read_spec(written(tmp_path, text)).budget.budget() == budget
+        text = GOOD.replace("epsilon = 1\ndelta = 1e-6", numbers)
+        if kind == "pure_dp":
+            with pytest.raises(SpecError, match="both epsilon and delta, or epsilon and kind"):
+                read_spec(written(tmp_path, text))
+        else:
+            assert read_spec(written(tmp_path, text)).budget.budget() == budget
+
+
 def test_order_may_be_infinite_and_a_ledger_absent(tmp_path):
     text = GOOD.replace("size = 100", "size = 100\norder = inf").split("[ledger]")[0]
     spec = read_spec(written(tmp_path, text))
@@ -118,6 +137,15 @@ def test_every_mistake_is_reported_at_once_with_its_path(tmp_path):
         ("size = 100", "size = 1.5", "question.size"),
         ("epsilon = 1\n", "", "either rho, or mu, or both"),
         ("epsilon = 1\n", "epsilon = 1\nrho = 1\n", "either rho, or mu, or both"),
+        ("delta = 1e-6\n", "", 'both epsilon and delta, or epsilon and kind = "pure_dp"'),
+        (
+            "delta = 1e-6",
+            'delta = 1e-6\nkind = "pure_dp"',
+            "budget: pure_dp has no delta; leave it",
+        ),
+        ("delta = 1e-6", 'kind = "approx_dp"', "approx_dp needs delta and epsilon only"),
+        ("delta = 1e-6", 'rho = 1\nkind = "pure_dp"', "pure_dp needs epsilon only"),
+        ("delta = 1e-6", 'kind = "pure"', "budget.kind: "),
         ("delta = 1e-6", "delta = 1", "budget.delta"),
         ('"substitute"', '"replace"', "question.relation"),
         ('dataset = "flights"', 'dataset = ""', "ledger.dataset"),

@@ -135,7 +135,10 @@ def test_gaussian_budgets_out_of_range(mu):
         ln.gaussian_dp(mu)
 
 
-@pytest.mark.parametrize("budget", [ln.zcdp(0.1), ln.approx_dp(1, 1e-6), ln.gaussian_dp(0.2)])
+@pytest.mark.parametrize(
+    "budget",
+    [ln.zcdp(0.1), ln.approx_dp(1, 1e-6), ln.gaussian_dp(0.2), ln.pure_dp(0.1)],
+)
 def test_budgets_are_written_and_read(budget):
     assert budget_from_dict(budget_to_dict(budget)) == budget
     assert event_of(budget) is not None

@@ -58,7 +58,7 @@ def mu_up(epsilon: Fraction) -> Fraction:
     """Return at least μ, Φ(μ/2) = e^ε/(1 + e^ε), for ε to 1000.
 
     Examples:
-        >>> 1.2319 < mu_up(Fraction(1)) < 1.232
+        >>> 1.2319 < mu_up(Fraction(1)) < 1.2321
         True
     """
     from flint import arb, fmpq

@@ -45,7 +45,8 @@ def _question(fields: object, info: ValidationInfo) -> Question:
     return _KINDS[kind].model_validate(fields, context=info.context)
 
 
-_NUMBERS = {
+_Budgets = Literal["zcdp", "gaussian_dp", "approx_dp", "pure_dp"]
+_NUMBERS: dict[_Budgets, set[str]] = {
     "zcdp": {"rho"},
     "gaussian_dp": {"mu"},
     "approx_dp": {"epsilon", "delta"},
@@ -59,7 +60,7 @@ class BudgetSpec(Strict):
     A δ that was forgotten is no pure budget, so that one kind must be named.
     """
 
-    kind: Literal["zcdp", "gaussian_dp", "approx_dp", "pure_dp"] | None = None
+    kind: _Budgets | None = None
     rho: Annotated[float, Field(ge=1e-12, le=1e6, strict=True)] | None = None
     mu: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
     epsilon: Annotated[float, Field(ge=1e-6, le=1e3, strict=True)] | None = None
