@@ -140,7 +140,7 @@ class Ledger:
             return self._entries(connection)
 
     def spent(self) -> Budget:
-        """Return what is spent, in the budget's own terms: ρ, μ, or δ at the budget's ε.
+        """Return what is spent, in the budget's own terms: ε, ρ, μ, or δ at the budget's ε.
 
         Raises:
             LedgerError: as `budget`.
