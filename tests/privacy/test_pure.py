@@ -207,7 +207,7 @@ def test_events_of_any_size_are_bounded(epsilon):
     assert ratio <= 8
     if 1e-300 <= number < 1:
         assert ratio == pytest.approx(math.pi / 2)
-    assert not within(ln.approx_dp(1, 1e-6), [PureDPEvent(1e300)])
+    assert not within(ln.approx_dp(1, 1e-6), [PureDPEvent(1.7e308)])
 
 
 def test_pure_implies_itself_and_nothing_implies_pure():
@@ -320,6 +320,10 @@ def test_pure_spends_join_those_known_by_a_rho_or_a_delta():
     basic = 1e-7 + delta_spent([ZcdpEvent(0.01)], 1.0 - 0.2 - 0.3)
     renyi = 1e-7 + delta_spent([ZcdpEvent(0.01), ZcdpEvent(float(rho_up(exact(0.3))))], 0.8)
     assert delta_spent([pure, *rest], 1.0) == pytest.approx(min(basic, renyi), rel=1e-6)
+    as_rho, known = ZcdpEvent(float(rho_up(exact(0.2)))), ZcdpEvent(0.5)
+    many = delta_spent([PureDPEvent(0.2)] * 60 + [known], 9.0)
+    assert many == pytest.approx(delta_spent([as_rho] * 60 + [known], 9.0), rel=1e-6)
+    assert many > 2 * delta_spent([as_rho] * 60, 9.0)
     assert delta_spent([pure, ApproxDPEvent(0.7, 1e-7)], 1.0) == 1e-7
     assert delta_spent([pure, ApproxDPEvent(1.01, 1e-7)], 1.0) == 1
 
