@@ -9,6 +9,7 @@ discrete. How many bits are drawn depends on the bits alone.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, final
 
@@ -143,6 +144,30 @@ def above_zero(real: Lazy, *, entropy: Entropy) -> list[bool]:
             return yes
         real.refine(entropy)
         bits += WORD
+
+
+def chosen(cumulative: Sequence[int], *, entropy: Entropy) -> int:
+    """Return one of several choices, each with a probability exactly proportional to its weight.
+
+    It is the k with W₁ + … + Wₖ₋₁ ≤ u·W < W₁ + … + Wₖ, W the sum of all, u uniform: known to so
+    many bits that no other is left.
+
+    Args:
+        cumulative: the sums W₁, W₁ + W₂, … of weights above 0.
+        entropy: where the bits come from.
+
+    Examples:
+        >>> from lownoise.entropy import SimulationEntropy
+        >>> chosen([1, 2**200], entropy=SimulationEntropy(1))
+        1
+    """
+    total, bits, length = cumulative[-1], 0, 0
+    while True:
+        bits = bits << WORD | int(entropy.words(1)[0])
+        length += WORD
+        choice = bisect_right(cumulative, bits * total >> length)
+        if (bits + 1) * total <= cumulative[choice] << length:
+            return choice
 
 
 def rounded(real: Lazy, *, entropy: Entropy) -> list[int]:

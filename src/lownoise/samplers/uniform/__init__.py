@@ -3,6 +3,15 @@
 
 from lownoise.samplers.uniform.abstract import AbstractUniform
 from lownoise.samplers.uniform.composite import UniformImage, UniformProduct
+from lownoise.samplers.uniform.hull import UniformHull
 from lownoise.samplers.uniform.norm_ball import UniformNormBall
+from lownoise.samplers.uniform.zonotope import UniformZonotope
 
-__all__ = ["AbstractUniform", "UniformImage", "UniformNormBall", "UniformProduct"]
+__all__ = [
+    "AbstractUniform",
+    "UniformHull",
+    "UniformImage",
+    "UniformNormBall",
+    "UniformProduct",
+    "UniformZonotope",
+]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Uniform points of the hull of points and their opposites, by simplices with a corner at 0."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from flint import arb, arb_mat
+
+from lownoise.arrays import frozen, matrix
+from lownoise.errors import PlanError
+from lownoise.rounding import growth
+from lownoise.samplers.lazy import Composed, UniformBits, chosen
+from lownoise.samplers.uniform.abstract import AbstractUniform
+from lownoise.samplers.uniform.floats import uniforms
+from lownoise.samplers.uniform.star import star
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from lownoise.arrays import Vector
+    from lownoise.entropy import Entropy
+    from lownoise.samplers.lazy import Lazy
+    from lownoise.samplers.uniform.star import Star
+
+_BLOCK = 1 << 22
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UniformHull(AbstractUniform):
+    """Uniform points of the hull of ±p.
+
+    A simplex is chosen by its exact volume; then Σ Eᵢvᵢ/Σ Eᵢ over its corners v (0 among them) is
+    uniform in it, E exponential: normalised, they are Dirichlet(1, …, 1).
+
+    Args:
+        points: p, shape (N, d), of rank d; exactly the stored floats. Points inside the hull, on
+            its faces, zeros and repeats may be among them.
+
+    Raises:
+        PlanError: where the points are not of rank d, or the hull has too many simplices.
+
+    Examples:
+        >>> diamond = UniformHull(np.array([[1.0, 0.0], [0.0, 2.0]]))
+        >>> diamond.volume
+        Fraction(4, 1)
+        >>> diamond.norm_up(np.array([[1.0, 2.0]])).round(12)
+        array([2.])
+    """
+
+    points: Vector
+
+    def __post_init__(self) -> None:
+        given = matrix(self.points, field="UniformHull.points", error=PlanError)
+        object.__setattr__(self, "points", given)
+        if not np.any(given):
+            raise PlanError("UniformHull.points holds nothing but 0; give points that span")
+        _ = self._tiling  # which may raise
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.points.shape[1])
+
+    @cached_property
+    def simplices(self) -> Vector:
+        """The corners, but for 0, of simplices that tile half of the hull, shape (F, d, d).
+
+        Their opposites tile the other half.
+        """
+        return frozen(self._tiling.corners())
+
+    @cached_property
+    def facets(self) -> Vector:
+        """Rows a with hull = {x : |⟨a, x⟩| ≤ 1}, shape (G, d); each number rounded to nearest."""
+        return frozen(self._tiling.normals())
+
+    @property
+    def volume(self) -> Fraction:
+        """The exact volume of the hull."""
+        unit = self._tiling.exact.unit()
+        return 2 * self._cumulative[-1] * unit / math.factorial(self.dimension)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least max |⟨a, x⟩| over the facets, row by row; shapes (n, d) and (n,).
+
+        The norm whose unit ball is the hull.
+        """
+        rows = self.facets
+        lost = growth(self.dimension + 3)
+        found = np.zeros(len(points))
+        step = max(_BLOCK // len(rows), 1)
+        for start in range(0, len(points), step):
+            x = points[start : start + step]
+            reach = np.abs(x @ rows.T) + lost * (np.abs(x) @ np.abs(rows).T)
+            found[start : start + step] = np.max(reach, axis=1) * (1 + 2.0**-50)
+        return found
+
+    def draw(self, entropy: Entropy) -> Lazy:
+        """Return a point, known by its bits so far."""
+        d = self.dimension
+        piece = chosen(self._cumulative, entropy=entropy)
+        sign = 1 if int(entropy.words(1)[0]) >> 63 else -1
+        corners = arb_mat(d, d, (sign * self.simplices[piece]).ravel().tolist())
+
+        def place(balls: list[Any]) -> list[Any]:
+            logs = [u.log() for u in balls]
+            total = sum(logs, arb(0))
+            shares = arb_mat(1, d, [own / total for own in logs[1:]])
+            found: list[Any] = (shares * corners).entries()
+            return found
+
+        return Composed(d, (UniformBits(entropy.words(d + 1)),), place)
+
+    def second_moment(self) -> Vector:
+        """Return E u·uᵀ, shape (d, d).
+
+        In a simplex with corners 0, v₁, …: (Σ vᵢvᵢᵀ + (Σ vᵢ)(Σ vᵢ)ᵀ)/((d + 1)(d + 2)), for
+        Dirichlet numbers have E tᵢtⱼ = (1 + [i = j])/((d + 1)(d + 2)).
+        """
+        V, d = self.simplices, self.dimension
+        sums = V.sum(axis=1)
+        each = np.einsum("f,fia,fib->ab", self._shares, V, V, optimize=True)
+        return frozen((each + (self._shares[:, None] * sums).T @ sums) / ((d + 1) * (d + 2)))
+
+    def simulate(self, count: int, entropy: Entropy) -> Vector:
+        """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
+        levels = np.cumsum(self._shares)
+        picks = np.searchsorted(levels, uniforms(entropy, count) * levels[-1])
+        signs = np.where(uniforms(entropy, count) < 0.5, -1.0, 1.0)  # noqa: PLR2004
+        logs = np.log(uniforms(entropy, count, self.dimension + 1))
+        shares = signs[:, None] * logs[:, 1:] / logs.sum(axis=1, keepdims=True)
+        return np.asarray(np.einsum("ni,nia->na", shares, self.simplices[picks]))
+
+    @cached_property
+    def _tiling(self) -> Star:
+        return star(self.points)
+
+    @cached_property
+    def _weights(self) -> list[int]:
+        return self._tiling.weights()
+
+    @cached_property
+    def _cumulative(self) -> list[int]:
+        return list(accumulate(self._weights))
+
+    @cached_property
+    def _shares(self) -> Vector:
+        total = self._cumulative[-1]
+        return np.array([weight / total for weight in self._weights])
