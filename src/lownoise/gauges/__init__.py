@@ -3,6 +3,8 @@
 
 from lownoise.gauges.abstract import AbstractGauge
 from lownoise.gauges.choice import gauge_of
+from lownoise.gauges.covariance import covariance
+from lownoise.gauges.differences import SimplexGauge
 from lownoise.gauges.hull import HullGauge
 from lownoise.gauges.image import ImageGauge
 from lownoise.gauges.mapping import mapped
@@ -16,7 +18,9 @@ __all__ = [
     "ImageGauge",
     "PlacedGauge",
     "ProductGauge",
+    "SimplexGauge",
     "ZonotopeGauge",
+    "covariance",
     "gauge_of",
     "mapped",
 ]

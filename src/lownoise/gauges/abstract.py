@@ -25,14 +25,9 @@ class AbstractGauge(ABC):
         """The number of coordinates d."""
 
     @property
-    def rank(self) -> int:
-        """The dimension of the unit ball: below d where some coordinates never move."""
-        return self.dimension
-
-    @property
     @abstractmethod
     def uniform(self) -> AbstractUniform:
-        """Uniform points of the unit ball."""
+        """Uniform points of the unit ball, whose dimension is their rank."""
 
     @abstractmethod
     def norm_up(self, points: Vector) -> Vector:

@@ -20,6 +20,7 @@ from lownoise.bodies import (
     SymmetricPoints,
 )
 from lownoise.errors import PlanError
+from lownoise.gauges.differences import SimplexGauge, edges_of
 from lownoise.gauges.hull import HullGauge
 from lownoise.gauges.image import ImageGauge, balls_of, simplest
 from lownoise.gauges.keys import distinct
@@ -94,7 +95,9 @@ def _(body: SymmetricPoints) -> AbstractGauge:
 @_gauge_of.register(PointDifferences)
 def _(body: PointDifferences) -> AbstractGauge:
     found = differences_of(body.points)
-    return _gauge_of(found) if isinstance(found, SymmetricBox) else of_points(found)
+    if isinstance(found, PointDifferences):
+        return SimplexGauge(edges_of(found.points)[0])
+    return _gauge_of(found)
 
 
 @_gauge_of.register(ImageBody)
@@ -152,19 +155,23 @@ def of_points(points: Vector) -> AbstractGauge:
         PlanError: where they are flat, or too many.
     """
     rows = distinct(points)
-    d = rows.shape[1]
+    n, d = rows.shape
     found = _simple(rows)
     if found is None:
         rows = extreme(rows)
         found = _simple(rows)
     if found is not None:
         return found
-    if len(rows) < d:
+    if n < d:
         raise PlanError(
-            f"changes of {d} answers are made of {len(rows)} points: they are flat; leave out "
-            "answers that follow from others",
+            f"changes of {d} answers are made of {n} points: they are flat; leave out answers that "
+            "follow from others",
         )
-    return HullGauge(rows)
+    gauge = HullGauge(rows)
+    # what lies on a facet is of the hull for certain if it is one of its points
+    every = distinct(points)
+    edge = every[gauge.norm_up(every) > 1]
+    return HullGauge(frozen(np.vstack([rows, edge]))) if len(edge) else gauge
 
 
 def _simple(rows: Vector) -> AbstractGauge | None:

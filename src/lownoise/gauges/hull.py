@@ -15,13 +15,14 @@ from lownoise.bases import NormBase
 from lownoise.bodies import ImageBody, SymmetricPoints
 from lownoise.errors import PlanError
 from lownoise.gauges.abstract import AbstractGauge
-from lownoise.gauges.cells import cells_of
 from lownoise.gauges.combination import Combination
+from lownoise.gauges.form import Form
 from lownoise.gauges.keys import among
+from lownoise.rounding import growth
+from lownoise.samplers.uniform import UniformHull
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
-    from lownoise.gauges.cells import Cells
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.sensitivity import Reach
 
@@ -59,29 +60,39 @@ class HullGauge(AbstractGauge):
         return int(self.points.shape[1])
 
     @cached_property
+    def uniform(self) -> AbstractUniform:
+        """Uniform points of the hull, exactly."""
+        return self._hull
+
+    @cached_property
+    def _hull(self) -> UniformHull:
+        return UniformHull(self.points)
+
+    @cached_property
     def _combination(self) -> Combination:
         return Combination(frozen(np.ascontiguousarray(self.points.T)), 1.0)
 
     @cached_property
-    def _cells(self) -> Cells:
-        return cells_of(self.points)
+    def forms(self) -> tuple[Form, ...]:
+        """The facets: ‖s‖ = max ⟨a, s⟩.
 
-    @cached_property
-    def uniform(self) -> AbstractUniform:
-        """Uniform points of the hull, exactly."""
-        from lownoise.samplers.uniform import UniformHull
-
-        return UniformHull(self.points)
+        Each number of them is rounded to nearest, which moves ⟨a, s⟩ by at most
+        2^-53·Σ|aᵢ|·max|pᵢ|·‖s‖.
+        """
+        facets = self._hull.facets
+        size = np.abs(facets) @ np.max(np.abs(self.points), axis=0) * (1 + growth(99))
+        off = 2.0**-53 * float(np.max(size))
+        return (Form(facets, math.inf, (1 + growth(9)) / (1 - off) if off < 1 else math.inf),)
 
     def norm_up(self, points: Vector) -> Vector:
         """Return at least the norm; for the points of the hull themselves at most 1, exactly.
 
         pᵢ = 1·pᵢ is its own proof.
         """
-        found = np.ones(len(points))
-        rest = ~among(points, self.points)
-        if np.any(rest):
-            found[rest] = self._cells.norm_up(points[rest])
+        found = self.forms[0].norm_up(points)
+        above = np.flatnonzero(found > 1)
+        if above.size:
+            found[above[among(points[above], self.points)]] = 1.0
         return found
 
     def scaled(self, factor: float) -> HullGauge:
@@ -89,11 +100,14 @@ class HullGauge(AbstractGauge):
         return HullGauge(frozen(factor * self.points))
 
     def own_up(self, body: Reach) -> float:
-        """Return at least the reach of images of cross-polytopes that are nearly the same."""
+        """Return at least the reach of points that are nearly a multiple of these, in order."""
         return _own_up(body, self)
 
     def near_up(self, points: Vector) -> float:
-        """Return at least the reach of points that are nearly a multiple of these, in order."""
+        """Return at least the reach of points p', each nearly the same multiple of its p.
+
+        Infinite for all others.
+        """
         return self._combination.near_up(points.T)
 
 

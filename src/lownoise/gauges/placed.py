@@ -53,11 +53,6 @@ class PlacedGauge(AbstractGauge):
         """The number of coordinates d."""
         return self.size
 
-    @property
-    def rank(self) -> int:
-        """The number of coordinates that move, or less."""
-        return self.inner.rank
-
     @cached_property
     def uniform(self) -> AbstractUniform:
         """Uniform points of the unit ball, with zeros."""

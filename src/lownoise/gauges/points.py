@@ -8,37 +8,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.bodies import SymmetricBox
+from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints
 from lownoise.errors import PlanError
-from lownoise.gauges.cells import facets_of
 from lownoise.gauges.keys import among, distinct
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
-_MOST_DIMENSIONS = 8  # in which hulls are formed
-_MOST_POINTS = 1 << 14
+_FEW_DIMENSIONS = 4  # in which hulls of many points have few facets
 _MOST_DIFFERENCES = 1 << 13
 
 
 def extreme(rows: Vector) -> Vector:
-    """Return the points without those inside the symmetric hull, where the dimension is small.
+    """Return the points without those inside the symmetric hull, where that is soon said.
 
-    Whatever is left out wrongly costs accuracy: reach is measured on all points.
+    Whatever is left out wrongly is missed in a hull's reach, never in what it costs.
 
     Args:
         rows: shape (N, d).
     """
     n, d = rows.shape
-    if n < d:
+    if not 1 < d <= _FEW_DIMENSIONS or n <= d:
         return rows
-    if d > _MOST_DIMENSIONS or n > _MOST_POINTS:
-        raise PlanError(
-            f"the hull of {n:,} points in {d} dimensions has too many facets to be sampled "
-            f"exactly (points more than dimensions, at most {_MOST_DIMENSIONS}); use (ε, δ)",
-        )
+    from scipy.spatial import ConvexHull, QhullError
+
     unit = np.max(np.abs(rows), axis=0)
-    kept = np.unique(facets_of(rows / np.where(unit > 0, unit, 1.0)) % n)
+    about = rows / np.where(unit > 0, unit, 1.0)
+    try:
+        kept = np.unique(ConvexHull(np.vstack([about, -about])).vertices % n)
+    except QhullError:
+        return rows
     return frozen(np.ascontiguousarray(rows[kept]))
 
 
@@ -79,11 +78,11 @@ def parallelepiped(rows: Vector) -> Vector | None:
     return np.array(found) / 2 if np.array_equal(sums, steps) else None
 
 
-def differences_of(points: Vector) -> SymmetricBox | Vector:
-    """Return the body of all x − y: a box, or points whose symmetric hull it is.
+def differences_of(points: Vector) -> SymmetricBox | SymmetricPoints | PointDifferences:
+    """Return the body of all x − y in the simplest form: a box, a hull, differences of a simplex.
 
     Args:
-        points: whole numbers of at most 52 bits, or others whose differences are floats; (N, d).
+        points: shape (N, d), with differences that are floats, or nearly.
 
     Raises:
         PlanError: where there are too many of them.
@@ -98,21 +97,20 @@ def differences_of(points: Vector) -> SymmetricBox | Vector:
     least, most = np.min(rows, axis=0), np.max(rows, axis=0)
     if _corners_among(rows, least, most):
         return SymmetricBox(frozen(most - least))
+    rows = _vertices(rows)
+    n = len(rows)
     # K − K = 2(K − c) where K has a center: the differences of opposite points
     if np.all(rows[::-1] == (rows[0] + rows[-1]) - rows):
-        return distinct(rows - rows[::-1])
-    if d <= _MOST_DIMENSIONS and n <= _MOST_POINTS:
-        rows = _vertices(rows)
-        n = len(rows)
-        if np.all(rows[::-1] == (rows[0] + rows[-1]) - rows):
-            return distinct(rows - rows[::-1])
+        return SymmetricPoints(distinct(rows - rows[::-1]))
+    if n == d + 1:
+        return PointDifferences(frozen(rows))
     if n * (n - 1) // 2 > _MOST_DIFFERENCES:
         raise PlanError(
             f"the differences of {n:,} points in {d} dimensions are too many to be sampled "
             "exactly; use (ε, δ), or relation='add_remove'",
         )
     first, second = np.triu_indices(n, 1)
-    return distinct(rows[first] - rows[second])
+    return SymmetricPoints(distinct(rows[first] - rows[second]))
 
 
 def _corners_among(rows: Vector, least: Vector, most: Vector) -> bool:
@@ -128,9 +126,7 @@ def _corners_among(rows: Vector, least: Vector, most: Vector) -> bool:
 def _vertices(rows: Vector) -> Vector:
     """Return the vertices of the hull, in lexicographic order."""
     n, d = rows.shape
-    if d == 1:
-        return rows[[0, -1]]
-    if n <= d + 1:
+    if not 1 < d <= _FEW_DIMENSIONS or n <= d + 1:
         return rows
     from scipy.spatial import ConvexHull, QhullError
 

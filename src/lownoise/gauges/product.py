@@ -54,11 +54,6 @@ class ProductGauge(AbstractGauge):
         """The number of coordinates d."""
         return sum(part.dimension for part in self.parts)
 
-    @property
-    def rank(self) -> int:
-        """The sum of the parts' ranks."""
-        return sum(part.rank for part in self.parts)
-
     @cached_property
     def blocks(self) -> list[slice]:
         """The coordinates of each part."""

@@ -93,7 +93,7 @@ def k_norm_noise(uniform: AbstractUniform, scale: float, *, entropy: Entropy) ->
         raise PlanError(f"the scale of noise is {scale}; give a finite number above 0")
     if isinstance(uniform, UniformNormBall) and uniform.order == 1:
         return laplace(np.full(uniform.size, scale), entropy=entropy)  # the same law, sooner
-    radius = GammaRadius(uniform.dimension + 1).draw(entropy)
+    radius = GammaRadius(uniform.rank + 1).draw(entropy)
 
     def product(r: list[Any], u: list[Any]) -> list[Any]:
         length = arb(scale) * r[0]
@@ -133,7 +133,7 @@ def laplace(scales: Vector, *, entropy: Entropy) -> Lazy:
 
 def simulated_noise(uniform: AbstractUniform, scale: float, count: int, entropy: Entropy) -> Vector:
     """Return `count` draws of the noise of a norm in floats, for tests alone; shape (count, d)."""
-    radii = GammaRadius(uniform.dimension + 1).simulate(count, entropy)
+    radii = GammaRadius(uniform.rank + 1).simulate(count, entropy)
     return np.asarray(scale * radii[:, None] * uniform.simulate(count, entropy))
 
 

@@ -21,6 +21,11 @@ class AbstractUniform(ABC):
         """The number of coordinates d."""
 
     @property
+    def rank(self) -> int:
+        """The dimension of the body: below d where some coordinates are always 0."""
+        return self.dimension
+
+    @property
     def relative(self) -> float:
         """η: the density of a point is within 1 ± η of the uniform one everywhere."""
         return 0.0

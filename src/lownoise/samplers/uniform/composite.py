@@ -64,6 +64,11 @@ class UniformImage(AbstractUniform):
         return self.inner.dimension
 
     @property
+    def rank(self) -> int:
+        """That of the body whose image it is."""
+        return self.inner.rank
+
+    @property
     def relative(self) -> float:
         """That of the body whose image it is."""
         return self.inner.relative
@@ -130,6 +135,11 @@ class UniformProduct(AbstractUniform):
     def dimension(self) -> int:
         """The number of coordinates d."""
         return sum(part.dimension for part in self.parts)
+
+    @property
+    def rank(self) -> int:
+        """The sum of the parts' ranks."""
+        return sum(part.rank for part in self.parts)
 
     @property
     def relative(self) -> float:

@@ -54,6 +54,11 @@ class UniformPlaced(AbstractUniform):
         return self.size
 
     @property
+    def rank(self) -> int:
+        """That of B."""
+        return self.inner.rank
+
+    @property
     def relative(self) -> float:
         """That of B, in the span."""
         return self.inner.relative
