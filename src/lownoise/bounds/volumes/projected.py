@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The volume of a body seen through a linear map, from below: exact where its form is known."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.bases import MixedBase, NormBase
+from lownoise.bodies import (
+    ImageBody,
+    PointDifferences,
+    SymmetricBox,
+    SymmetricPoints,
+)
+from lownoise.bounds.volume import ball_log_volume
+from lownoise.bounds.volumes.determinants import log_gram_down
+from lownoise.bounds.volumes.hulls import log_hull_down, log_zonotope_down
+from lownoise.rounding import growth
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.bases import AbstractBase
+
+_MOST_WORK = 1 << 24
+_MOST_PAIRS = 4000
+
+
+@singledispatch
+def log_volume_down(body: object, matrix: Vector) -> float:
+    """Return at most ln vol_k(A·S), and that, up to rounding, wherever the volume has a form.
+
+    Forms are known of boxes and sums of segments (few), balls of ℓ₂ and their images, balls of
+    other norms and products of balls where A has as many rows as they have coordinates, and hulls
+    of points in few dimensions. Elsewhere a part of the body gives the bound; −∞ where none is
+    known.
+
+    Args:
+        body: S.
+        matrix: A, shape (k, d).
+
+    Examples:
+        >>> round(math.exp(log_volume_down(SymmetricBox(np.array([1.0, 2.0])), np.eye(2))), 6)
+        8.0
+    """
+    return -math.inf
+
+
+@log_volume_down.register(SymmetricBox)
+def _(body: SymmetricBox, matrix: Vector) -> float:
+    used = body.half_width > 0
+    if not np.any(used):
+        return -math.inf
+    return _segments(body.half_width[used], matrix[:, used])
+
+
+@log_volume_down.register(SymmetricPoints)
+def _(body: SymmetricPoints, matrix: Vector) -> float:
+    return _hull(body.points, matrix)
+
+
+@log_volume_down.register(PointDifferences)
+def _(body: PointDifferences, matrix: Vector) -> float:
+    # all differences where they are few, else those from the point in the middle of them
+    points, count = body.points, len(body.points)
+    if count * (count - 1) // 2 <= _MOST_PAIRS:
+        first, second = np.triu_indices(count, 1)
+    else:
+        far = np.linalg.norm(points - points.mean(axis=0), axis=1)
+        first = np.delete(np.arange(count), int(np.argmin(far)))
+        second = np.full(count - 1, int(np.argmin(far)))
+    if not first.size:
+        return -math.inf
+    # a difference is off by a rounding, as one more operation of the product
+    return _hull(points[first] - points[second], matrix)
+
+
+@log_volume_down.register(ImageBody)
+def _(body: ImageBody, matrix: Vector) -> float:
+    used = (
+        np.any(matrix, axis=0) if body.diagonal else np.any(np.abs(matrix) @ np.abs(body.dense), 0)
+    )
+    kept = np.flatnonzero(used & np.any(body.dense, axis=0))
+    if kept.size < len(matrix):
+        return -math.inf
+    base: AbstractBase | None = body.base
+    factor = body.dense[:, kept]
+    if kept.size < body.base.dimension:  # no more is seen than of this projection
+        base = body.base.restricted(kept)
+    if base is None:
+        return _hull(_axes(body.base, body.dense), matrix)
+    if isinstance(base, NormBase) and math.isinf(base.order):
+        if body.diagonal:
+            return _segments(np.abs(body.factor[kept]), matrix[:, kept])
+        return log_zonotope_down(*_product(factor.T, matrix))
+    found = _hull(_axes(base, factor), matrix)
+    if matrix.size * kept.size > _MOST_WORK:
+        return found
+    k = len(matrix)
+    known = base_log_volume(base) if k == kept.size else math.nan
+    if math.isnan(known):
+        radius = _round_part(base)
+        known = k * math.log(radius) + ball_log_volume(k) if radius > 0 else -math.inf
+    return max(found, log_gram_down(matrix, factor) + known - 2.0**-40 * (1 + min(abs(known), 1e9)))
+
+
+def _axes(base: AbstractBase, factor: Vector) -> Vector:
+    """Return points of F·B, one on each axis of B, shape (n, d)."""
+    inside = (1 - 2.0**-50) / base.norm_up(np.eye(base.dimension))
+    return np.asarray((factor * inside).T)
+
+
+def base_log_volume(base: AbstractBase) -> float:
+    """Return ln vol(B) of a unit body, to about 12 digits; nan where it has no known form.
+
+    Parts of dimensions k_i joined by ℓ_r have Π vol(B_i)·Π Γ(k_i/r + 1)/Γ(Σk_i/r + 1) (Dirichlet).
+
+    Examples:
+        >>> disc_and_segment = MixedBase((NormBase(2, 2.0), NormBase(1, 2.0)), order=math.inf)
+        >>> round(math.exp(base_log_volume(disc_and_segment)) / math.pi, 9)
+        2.0
+    """
+    if isinstance(base, NormBase):
+        return ball_log_volume(base.size, base.order)
+    if not isinstance(base, MixedBase):
+        return math.nan
+    found = sum(base_log_volume(part) for part in base.parts)
+    if math.isinf(base.order):
+        return found
+    sizes = [part.dimension / base.order for part in base.parts]
+    return found + sum(math.lgamma(s + 1) for s in sizes) - math.lgamma(sum(sizes) + 1)
+
+
+def _round_part(base: AbstractBase) -> float:
+    """Return the radius of a round ball in B; 0 where none is known."""
+    if not isinstance(base, NormBase):
+        return 0.0
+    if base.order >= 2:  # noqa: PLR2004
+        return 1.0
+    return math.exp((0.5 - 1 / base.order) * math.log(base.size)) * (1 - 2.0**-44)
+
+
+def _segments(half_width: Vector, matrix: Vector) -> float:
+    """Return at most ln vol of the image of a box."""
+    k = len(matrix)
+    single = np.count_nonzero(matrix, axis=1) == 1
+    columns = np.argmax(matrix != 0, axis=1)
+    if np.all(single) and np.unique(columns).size == k:
+        sides = np.abs(matrix[np.arange(k), columns])
+        logs = np.log(2 * half_width[columns]) + np.log(sides)
+        return math.fsum(logs) - 2.0**-44 * (1 + math.fsum(np.abs(logs)))
+    product, off = _product(np.diag(half_width), matrix)
+    return log_zonotope_down(product, off)
+
+
+def _product(points: Vector, matrix: Vector) -> tuple[Vector, float]:
+    """Return A·x for each point, in floats, and at least how far each is off."""
+    d = points.shape[1]
+    sizes = np.linalg.norm(np.abs(points) @ np.abs(matrix).T, axis=1)
+    off = growth(d + 12) * float(np.max(sizes)) * (1 + growth(d + len(matrix) + 20))
+    return points @ matrix.T, off
+
+
+def _hull(points: Vector, matrix: Vector) -> float:
+    return log_hull_down(*_product(points, matrix))
