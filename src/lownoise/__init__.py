@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lownoise.enclosure import Enclosure, enclose
     from lownoise.factorization import Factorization, factorize
     from lownoise.linear import LinearRelease
+    from lownoise.optimal import OptimalMechanism, optimal_mechanism
     from lownoise.planning import LinearPlan, Plan, PurePlan, TablePlan, plan, stream
     from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, pure_dp, zcdp
     from lownoise.pure import PureRelease
@@ -53,12 +54,14 @@ if TYPE_CHECKING:
     from lownoise.verification import verify
     from lownoise.workloads import (
         Decayed,
+        FiniteProblem,
         Marginals,
         Mean,
         Parity,
         Prefix,
         Queries,
         SlidingWindow,
+        finite_problem,
     )
 
 __version__ = "0.1.0"
@@ -71,6 +74,7 @@ __all__ = [
     "Enclosure",
     "Factorization",
     "Farthest",
+    "FiniteProblem",
     "KyFanBall",
     "Ledger",
     "LinearPlan",
@@ -78,6 +82,7 @@ __all__ = [
     "Marginals",
     "Mean",
     "OperatorNormBall",
+    "OptimalMechanism",
     "Oracle",
     "OrderedBall",
     "Parity",
@@ -106,12 +111,14 @@ __all__ = [
     "errors",
     "factorize",
     "farthest",
+    "finite_problem",
     "gaussian_dp",
     "hull",
     "image",
     "intersection",
     "kronecker",
     "minkowski_sum",
+    "optimal_mechanism",
     "plan",
     "product",
     "projection",
@@ -122,6 +129,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "FiniteProblem": "lownoise.workloads",
+    "finite_problem": "lownoise.workloads",
+    "OptimalMechanism": "lownoise.optimal",
+    "optimal_mechanism": "lownoise.optimal",
     "stream": "lownoise.planning",
     "Stream": "lownoise.streams",
     "SlidingWindow": "lownoise.workloads",

@@ -74,7 +74,7 @@ def test_evidence_of_another_body_is_refused():
 
 
 def test_without_evidence_there_is_nothing_to_check():
-    with pytest.raises(PlanError, match=r"; make it with ln.enclose$"):
+    with pytest.raises(PlanError, match=r"; make it with the search itself$"):
         Certificate(1.0, 2.0).verify()
 
 

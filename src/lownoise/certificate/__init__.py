@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How close to least a noise is, from both sides, recomputed from its evidence alone."""
 
-from lownoise.certificate.claim import Certificate, Claim
+from lownoise.certificate.claim import Certificate, Claim, Evidence
 from lownoise.certificate.duals import (
     AbstractDual,
     AbstractVertexDual,
@@ -16,17 +16,22 @@ from lownoise.certificate.duals import (
     SectionDual,
     SquaresDual,
 )
+from lownoise.certificate.finite import UNIT, FiniteClaim, FiniteDual
 from lownoise.certificate.joint import moments
 from lownoise.certificate.lower import lower_bound
 from lownoise.certificate.norms import order_norm
 from lownoise.certificate.upper import upper_bound
 
 __all__ = [
+    "UNIT",
     "AbstractDual",
     "AbstractVertexDual",
     "Certificate",
     "Claim",
     "CornerDual",
+    "Evidence",
+    "FiniteClaim",
+    "FiniteDual",
     "ImageDual",
     "JointDual",
     "OracleDual",

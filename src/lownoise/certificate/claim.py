@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, final
 
 from lownoise.certificate.lower import lower_bound
 from lownoise.certificate.norms import SLACK
@@ -20,12 +20,19 @@ if TYPE_CHECKING:
     from lownoise.shapes import AbstractShape
 
 
+class Evidence(Protocol):
+    """What both bounds follow from."""
+
+    def certificate(self) -> Certificate:
+        """Return both bounds, rounded outward."""
+
+
 @final
 @dataclass(frozen=True)
 class Certificate:
     """Bounds on the least objective: lower ≤ least ≤ upper, in the unit of the answers.
 
-    `upper` is what the noise at hand has; no Gaussian noise of the same cost has less than `lower`.
+    `upper` is what the noise at hand has; no noise of the same kind and cost has less than `lower`.
 
     Args:
         lower: at most the least.
@@ -39,7 +46,7 @@ class Certificate:
 
     lower: float
     upper: float
-    claim: Claim | None = field(default=None, repr=False, compare=False)
+    claim: Evidence | None = field(default=None, repr=False, compare=False)
 
     @property
     def gap(self) -> float:
@@ -49,7 +56,7 @@ class Certificate:
         return self.upper / self.lower - 1 if self.lower > 0 else math.inf
 
     def verify(self) -> Certificate:
-        """Recompute both bounds from the ellipsoid, its center and the weights; return them.
+        """Recompute both bounds from the noise at hand and the evidence; return them.
 
         Nothing of how they were found is used, and every rounding goes outward.
 
@@ -57,7 +64,7 @@ class Certificate:
             PlanError: where there is no evidence, or it proves less than what is stated.
         """
         if self.claim is None:
-            raise PlanError("certificate has no evidence with it; make it with ln.enclose")
+            raise PlanError("certificate has no evidence with it; make it with the search itself")
         found = self.claim.certificate()
         # two runs of one product may differ in their last bits
         if not (

@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Solvers: the least ellipsoid around a body, with evidence; nothing of privacy rests on them."""
+"""Solvers: the least ellipsoid, and the best small mechanism, with evidence; nothing of privacy rests on them."""
 
+from lownoise.solvers.finite import best_mechanism
 from lownoise.solvers.generation import SOLVED, Progress
 from lownoise.solvers.joint import joint_solution
 from lownoise.solvers.solution import NO_WIDTH, RTOL, Solution
 from lownoise.solvers.solve import solve
 
-__all__ = ["NO_WIDTH", "RTOL", "SOLVED", "Progress", "Solution", "joint_solution", "solve"]
+__all__ = [
+    "NO_WIDTH",
+    "RTOL",
+    "SOLVED",
+    "Progress",
+    "Solution",
+    "best_mechanism",
+    "joint_solution",
+    "solve",
+]

@@ -2,6 +2,7 @@
 """Workloads: what is asked of a table."""
 
 from lownoise.workloads.attributes import Attribute
+from lownoise.workloads.finite import FiniteProblem, finite_problem
 from lownoise.workloads.marginals import Marginals
 from lownoise.workloads.mean import Mean
 from lownoise.workloads.parity import Parity
@@ -19,6 +20,7 @@ __all__ = [
     "AbstractStreamWorkload",
     "Attribute",
     "Decayed",
+    "FiniteProblem",
     "LowerTriangular",
     "Marginals",
     "Mean",
@@ -27,4 +29,5 @@ __all__ = [
     "Queries",
     "SlidingWindow",
     "Universe",
+    "finite_problem",
 ]

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The best private mechanism of a small finite problem, with its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.arguments import checked_number
+from lownoise.arrays import frozen, matrix, vector
+from lownoise.entropy import SystemEntropy
+from lownoise.errors import PlanError
+from lownoise.samplers import drawn
+from lownoise.solvers import best_mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.arrays import Vector
+    from lownoise.certificate import Certificate
+    from lownoise.entropy import Entropy
+
+_LARGEST, _SMALLEST = 2.0**250, 2.0**-250  # products of numbers stay normal
+_LEAST_EPSILON, _MOST_EPSILON = 1e-6, 1e3
+_MOST = 12_000  # unknowns, databases × answers
+_MOST_DATABASES = 2000
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OptimalMechanism:
+    """The mechanism of the least error among all ε-differentially private ones.
+
+    Made by `optimal_mechanism`.
+
+    Args:
+        probabilities: P, shape (D, R): row x is the law of the answer on database x, in multiples
+            of 2⁻⁵²; rows sum to one and P[x, r] ≤ e^{ε·d(x, x')}·P[x', r], both exactly.
+        prior: shape (D,): the least favourable prior, under which no mechanism errs less than the
+            best one does on its worst database; or the prior that was given.
+        certificate: lower ≤ least error ≤ upper, and `verify`.
+    """
+
+    probabilities: Vector
+    prior: Vector
+    certificate: Certificate
+
+    @property
+    def error(self) -> float:
+        """The expected error, rounded up: on the worst database, or under the prior given."""
+        return self.certificate.upper
+
+    def draw(self, index: int, *, entropy: Entropy | None = None) -> int:
+        """Return one answer on one database: r with probability probabilities[index, r], exactly.
+
+        This is the private release. It costs ε for each unit of distance that one person moves the
+        database by, and draws on one person's data add up; who calls it has to charge that.
+
+        Args:
+            index: which database; private, and no message or timing tells of it.
+            entropy: where the one random word comes from; the operating system by default, and
+                nothing else for anything that is published.
+
+        Raises:
+            PlanError: where there is no such database.
+        """
+        try:
+            row = self.probabilities[index] if index >= 0 else None
+        except (IndexError, TypeError):
+            row = None
+        if row is None or row.ndim != 1:
+            raise PlanError(
+                f"index is no database; give an integer from 0 to {len(self.probabilities) - 1}",
+            ) from None
+        return drawn(row, entropy=SystemEntropy() if entropy is None else entropy)
+
+
+def optimal_mechanism(
+    distances: ArrayLike,
+    errors: ArrayLike,
+    *,
+    epsilon: float,
+    prior: ArrayLike | None = None,
+) -> OptimalMechanism:
+    """Return the ε-differentially private mechanism of the least expected error.
+
+    It is the solution of a linear program (001, section 2.4; Ghosh, Roughgarden & Sundararajan 2009
+    for one count), made private exactly (ours).
+
+    Args:
+        distances: d, shape (D, D): symmetric, 0 on the diagonal, ∞ where nothing is asked. A pair
+            further apart than a path of others is as near as that path.
+        errors: e ≥ 0, shape (D, R): what answer r costs on database x.
+        epsilon: ε in [1e-6, 1000], for each unit of distance.
+        prior: weights ≥ 0 of the databases, shape (D,): the expected error under it is made least;
+            by default that on the worst database is.
+
+    Raises:
+        PlanError: where an argument is malformed, or D·R is above 12,000.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> count = ln.finite_problem([[1.0]], size=1)  # is one person in the table?
+        >>> best = ln.optimal_mechanism(count.distances, count.errors, epsilon=1.0)
+        >>> round(best.error, 6), best.certificate.gap < 1e-9  # 1/(1 + e)
+        (0.268941, True)
+        >>> best.draw(0) in (0, 1)
+        True
+    """
+    e = _checked_errors(errors)
+    d = _checked_distances(distances, len(e))
+    number = checked_number("epsilon", epsilon)
+    if not _LEAST_EPSILON <= number <= _MOST_EPSILON:
+        raise PlanError(f"epsilon={number:g} is out of range; give one from 1e-6 to 1000")
+    weights = None if prior is None else _checked_prior(prior, len(e))
+    claim = best_mechanism(d, e, number, weights)
+    found = claim.dual.prior
+    return OptimalMechanism(
+        probabilities=claim.probabilities,
+        prior=frozen(found / np.sum(found)),
+        certificate=claim.certificate(),
+    )
+
+
+def _checked_errors(errors: ArrayLike) -> Vector:
+    e = matrix(errors, field="errors", error=PlanError)
+    if not e.size:
+        raise PlanError(f"errors has shape {e.shape}; give a row a database, a column an answer")
+    wrong = np.argwhere((e < 0) | (e > _LARGEST) | ((e > 0) & (e < _SMALLEST)))
+    if wrong.size:
+        x, r = wrong[0].tolist()
+        raise PlanError(
+            f"errors[{x}, {r}]={e[x, r]:g} is out of range; give 0 or one in [2^-250, 2^250]",
+        )
+    if e.size > _MOST:
+        raise PlanError(
+            f"errors has {len(e):,} databases × {e.shape[1]:,} answers, more than {_MOST:,} in "
+            "all; take fewer records or a coarser list of answers",
+        )
+    return e
+
+
+def _checked_distances(distances: ArrayLike, count: int) -> Vector:
+    try:
+        d = np.array(distances, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise PlanError("distances is not a table of numbers; give one for each pair") from None
+    if d.shape != (count, count):
+        raise PlanError(
+            f"distances has shape {d.shape} for {count} databases; give a row and a column each",
+        )
+    if count > _MOST_DATABASES:
+        raise PlanError(f"distances has {count:,} databases; give at most {_MOST_DATABASES:,}")
+    wrong = np.argwhere(~(d >= 0) | ((d > 0) & (d < _SMALLEST)))
+    if wrong.size:
+        x, y = wrong[0].tolist()
+        raise PlanError(
+            f"distances[{x}, {y}]={d[x, y]:g} is no distance; give 0 or one from 2^-250, or "
+            "infinity",
+        )
+    if np.any(np.diag(d) != 0):
+        x = int(np.flatnonzero(np.diag(d))[0])
+        raise PlanError(f"distances[{x}, {x}]={d[x, x]:g} is not 0; a database is at 0 from itself")
+    uneven = np.argwhere(d != d.T)
+    if uneven.size:
+        x, y = uneven[0].tolist()
+        raise PlanError(
+            f"distances[{x}, {y}]={d[x, y]:g} and distances[{y}, {x}]={d[y, x]:g} differ; "
+            "give the smaller for both",
+        )
+    return frozen(d)
+
+
+def _checked_prior(prior: ArrayLike, count: int) -> Vector:
+    w = vector(prior, field="prior", error=PlanError)
+    if w.size != count:
+        raise PlanError(f"prior has {w.size} weights for {count} databases; give one each")
+    if np.any(w < 0) or not np.any(w > 0):
+        raise PlanError("prior has a weight below 0, or none above it; give probabilities")
+    w = w / np.max(w)
+    return frozen(w / np.sum(w))
