@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LARGEST, _SMALLEST = 2.0**250, 2.0**-250  # products of numbers stay normal
 _LEAST_EPSILON, _MOST_EPSILON = 1e-6, 1e3
 _MOST = 12_000  # unknowns, databases × answers
-_MOST_DATABASES = 2000
+_MOST_DATABASES = 1000
 
 
 @final

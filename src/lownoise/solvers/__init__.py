@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Solvers: the least ellipsoid, and the best small mechanism, with evidence; nothing of privacy rests on them."""
+"""Solvers: least ellipsoids and mechanisms, with evidence; nothing of privacy rests on them."""
 
 from lownoise.solvers.finite import best_mechanism
 from lownoise.solvers.generation import SOLVED, Progress

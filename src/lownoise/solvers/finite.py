@@ -122,4 +122,6 @@ def _solved(
     P = found[0][: D * R].reshape(D, R)
     multipliers = np.maximum(-found[1][:m], 0.0)
     w = multipliers[k * R :] if prior is None else prior
+    if not np.any(w > 0):  # where nothing costs anything, any will do
+        w = np.ones(D)
     return P, multipliers[: k * R].reshape(k, R), w

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from lownoise.arrays import Vector
 
-_MOST = 2000  # databases: their distances are 32 MB
+_MOST = 1000  # databases: their distances are 8 MB
 _MOST_NUMBERS = 1 << 24  # in the differences of exact and possible answers
 _LARGEST = 2.0**100
 _POWER = 10.0
@@ -66,7 +66,7 @@ def finite_problem(
         power: … to this power, from 0.01 to 10.
 
     Raises:
-        QuestionError: where an argument is out of range, or there are more than 2,000 databases.
+        QuestionError: where an argument is out of range, or there are more than 1,000 databases.
 
     Examples:
         >>> count = finite_problem([[1.0]], size=3)
