@@ -18,7 +18,7 @@ from lownoise.balls import precision
 from lownoise.certificate import UNIT, FiniteClaim, FiniteDual
 from lownoise.certificate.finite import check_private
 from lownoise.entropy import SimulationEntropy
-from lownoise.errors import PlanError, QuestionError
+from lownoise.errors import LedgerError, PlanError, QuestionError
 from lownoise.solvers.finite import needed_pairs
 from lownoise.solvers.repair import repaired
 
@@ -33,6 +33,9 @@ def count(n, power=1.0):
 
 def best(problem, epsilon, prior=None):
     return ln.optimal_mechanism(problem.distances, problem.errors, epsilon=epsilon, prior=prior)
+
+
+LINE = count(2)
 
 
 def truncated_geometric(n, epsilon):
@@ -300,6 +303,13 @@ def test_a_mechanism_that_ignores_one_edge_is_refused():
         replace(without, distances=problem.distances).certificate()
 
 
+def test_every_pair_is_checked_however_far():
+    claim = ln.optimal_mechanism(3 * LINE.distances, LINE.errors, epsilon=1.0).certificate.claim
+    with pytest.raises(PlanError, match="break epsilon"):
+        check_private(claim.probabilities, 2.9 * LINE.distances, 1.0)
+    check_private(claim.probabilities, 3.1 * LINE.distances, 1.0)
+
+
 def test_one_unit_too_much_is_refused():
     """The check is exact to the last bit of a probability."""
     half = math.exp(-1.0) / (1 + math.exp(-1.0))
@@ -313,6 +323,31 @@ def test_one_unit_too_much_is_refused():
         else:
             with pytest.raises(PlanError, match="break epsilon"):
                 check_private(P, d, 1.0)
+
+
+@pytest.mark.parametrize("part", range(1, 20))
+def test_one_unit_too_much_in_one_column_is_refused(part):
+    """Of e²·P[1, 0], to a unit above; what P[0, 0] lacks is in columns with room."""
+    low = int((0.08 + 0.001 * part) / UNIT)
+    with precision(200):
+        most = int((arb(2).exp() * low).floor().unique_fmpz())
+    one = int(1 / UNIT)
+    for high, allowed in ((most - 2, True), (most + 1, False)):
+        rest = [(one - high) // 2, (one - low) // 2]
+        P = (
+            np.array(
+                [
+                    [high, rest[0], one - high - rest[0]],
+                    [low, rest[1], one - low - rest[1]],
+                ]
+            )
+            * UNIT
+        )
+        if allowed:
+            check_private(P, 1 - np.eye(2), 2.0)
+        else:
+            with pytest.raises(PlanError, match="break epsilon"):
+                check_private(P, 1 - np.eye(2), 2.0)
 
 
 @pytest.mark.parametrize(
@@ -449,6 +484,28 @@ def test_draws_come_from_the_operating_system():
     assert len({found.draw(10) for _ in range(60)}) > 1
 
 
+def test_a_ledger_pays_for_draws_until_it_cannot(tmp_path):
+    found = best(count(3), 0.1)
+    assert found.epsilon == 0.1
+    ledger = ln.Ledger.create(tmp_path / "ledger.sqlite", "people", ln.pure_dp(0.2))
+    for _ in range(2):
+        assert found.draw(1, ledger=ledger) in range(4)
+    with pytest.raises(LedgerError):
+        found.draw(1, ledger=ledger)
+    with pytest.raises(PlanError):
+        found.draw(-1, ledger=ledger)
+    assert [entry.event.epsilon for entry in ledger.entries()] == [0.1, 0.1]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 0.7, 1 / 3, 1.1])
+def test_epsilon_is_meant_as_it_prints_and_as_its_float(epsilon):
+    found = best(count(1), epsilon)
+    assert found.epsilon == epsilon
+    used = Fraction(found.certificate.claim.epsilon)
+    assert used <= min(Fraction(epsilon), Fraction(repr(epsilon)))
+    assert used >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
+
+
 @pytest.mark.parametrize("index", [-1, 4, 10**30, 1.5, "0", None, slice(0, 1), [0, 1]])
 def test_an_index_that_is_none_is_refused_without_a_word_about_it(index):
     found = best(count(3), 1.0)
@@ -458,8 +515,6 @@ def test_an_index_that_is_none_is_refused_without_a_word_about_it(index):
 
 
 # what is refused
-
-LINE = count(2)
 
 
 @pytest.mark.parametrize(
@@ -476,6 +531,7 @@ LINE = count(2)
         ({"errors": np.ones((3, 0))}, "errors has shape"),
         ({"errors": np.ones((3, 5000))}, "more than 12,000"),
         ({"errors": [1, 2, 3]}, "errors has shape"),
+        ({"distances": 1 - np.eye(101), "errors": np.ones((101, 3))}, "more than 30,000 constr"),
         ({"distances": LINE.distances[:2]}, "distances has shape"),
         ({"distances": LINE.distances - 1}, "is no distance"),
         ({"distances": LINE.distances * math.nan}, "is no distance"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -12,6 +13,10 @@ from lownoise.arguments import checked_number
 from lownoise.arrays import frozen, matrix, vector
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
+from lownoise.privacy import PureDPEvent
+from lownoise.privacy.budget import exact
+from lownoise.release import charged
+from lownoise.rounding import down
 from lownoise.samplers import drawn
 from lownoise.solvers import best_mechanism
 
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import Certificate
     from lownoise.entropy import Entropy
+    from lownoise.privacy import Ledger
 
 _LARGEST, _SMALLEST = 2.0**250, 2.0**-250  # products of numbers stay normal
 _LEAST_EPSILON, _MOST_EPSILON = 1e-6, 1e3
@@ -40,11 +46,13 @@ class OptimalMechanism:
             of 2⁻⁵²; rows sum to one and P[x, r] ≤ e^{ε·d(x, x')}·P[x', r], both exactly.
         prior: shape (D,): the least favourable prior, under which no mechanism errs less than the
             best one does on its worst database; or the prior that was given.
+        epsilon: what a draw costs, for each unit of distance.
         certificate: lower ≤ least error ≤ upper, and `verify`.
     """
 
     probabilities: Vector
     prior: Vector
+    epsilon: float
     certificate: Certificate
 
     @property
@@ -52,19 +60,27 @@ class OptimalMechanism:
         """The expected error, rounded up: on the worst database, or under the prior given."""
         return self.certificate.upper
 
-    def draw(self, index: int, *, entropy: Entropy | None = None) -> int:
+    def draw(
+        self,
+        index: int,
+        *,
+        ledger: Ledger | None = None,
+        entropy: Entropy | None = None,
+    ) -> int:
         """Return one answer on one database: r with probability probabilities[index, r], exactly.
 
-        This is the private release. It costs ε for each unit of distance that one person moves the
-        database by, and draws on one person's data add up; who calls it has to charge that.
+        This is the private release. A ledger is charged ε, which is right where one person moves
+        the database by a distance of 1; draws on the data of one person add up.
 
         Args:
-            index: which database; private, and no message or timing tells of it.
+            index: which database; private, and no message tells of it.
+            ledger: the account that pays; without one, who calls has to charge ε.
             entropy: where the one random word comes from; the operating system by default, and
                 nothing else for anything that is published.
 
         Raises:
             PlanError: where there is no such database.
+            LedgerError: where the account cannot pay; nothing is drawn then.
         """
         try:
             row = self.probabilities[index] if index >= 0 else None
@@ -74,7 +90,10 @@ class OptimalMechanism:
             raise PlanError(
                 f"index is no database; give an integer from 0 to {len(self.probabilities) - 1}",
             ) from None
-        return drawn(row, entropy=SystemEntropy() if entropy is None else entropy)
+        source = SystemEntropy() if entropy is None else entropy
+        event = PureDPEvent(self.epsilon)
+        note = "a draw of an optimal mechanism"
+        return charged(ledger, event, note, lambda: drawn(row, entropy=source))[0]
 
 
 def optimal_mechanism(
@@ -98,7 +117,8 @@ def optimal_mechanism(
             by default that on the worst database is.
 
     Raises:
-        PlanError: where an argument is malformed, or D·R is above 12,000.
+        PlanError: where an argument is malformed, or the program is too large: above 12,000 for
+            D·R, or above 30,000 for R times the ordered pairs that no path replaces.
 
     Examples:
         >>> import lownoise as ln
@@ -115,11 +135,14 @@ def optimal_mechanism(
     if not _LEAST_EPSILON <= number <= _MOST_EPSILON:
         raise PlanError(f"epsilon={number:g} is out of range; give one from 1e-6 to 1000")
     weights = None if prior is None else _checked_prior(prior, len(e))
-    claim = best_mechanism(d, e, number, weights)
+    # 0.1 is meant as it prints, and its float is above that: what is proved is the lesser
+    lesser = down(number) if Fraction(number) > exact(number) else number
+    claim = best_mechanism(d, e, lesser, weights)
     found = claim.dual.prior
     return OptimalMechanism(
         probabilities=claim.probabilities,
         prior=frozen(found / np.sum(found)),
+        epsilon=number,
         certificate=claim.certificate(),
     )
 

@@ -24,6 +24,7 @@ from lownoise.solvers.repair import repaired
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
 
+_MOST = 30_000  # constraints; HiGHS takes about a minute for so many
 _SAME = 1 + 1e-12  # a path this near to a distance is one
 
 
@@ -42,9 +43,15 @@ def best_mechanism(
         prior: weights of the databases, shape (D,), of sum 1; None for the worst of them.
 
     Raises:
-        PlanError: where the program is not solved.
+        PlanError: where the program is too large, or is not solved.
     """
     pairs = needed_pairs(distances)
+    R = errors.shape[1]
+    if len(pairs) * R > _MOST:
+        raise PlanError(
+            f"distances has {len(pairs):,} ordered pairs that no path replaces, and with {R:,} "
+            f"answers makes more than {_MOST:,} constraints; take fewer records or fewer answers",
+        )
     scale = float(np.max(errors)) or 1.0
     found, z, w = _solved(pairs, np.exp(-epsilon * distances), errors / scale, prior)
     return FiniteClaim(
