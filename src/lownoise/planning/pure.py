@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
+_SIMPLEST = ("laplace", "laplace_histogram", "randomized_response", "k_norm", "recursive")
 _NOTES = {
     "k_norm": "noise of the shape of what one record can change",
     "recursive": "K-norm noise level by level",
@@ -286,7 +287,8 @@ def _best(
             refused.append(Alternative(name, None, str(error)))
         else:
             made[name] = terms
-    ranked = sorted(made.values(), key=lambda terms: terms.error)
+    # of equals the simplest: numbers that differ in their last digits are equal
+    ranked = sorted(made.values(), key=lambda t: (float(f"{t.error:.9e}"), _SIMPLEST.index(t.name)))
     found = tuple(Alternative(t.name, t.error, _NOTES[t.name]) for t in ranked) + tuple(refused)
     wanted = request.mechanism or (ranked[0].name if ranked else None)
     if wanted not in made:

@@ -74,7 +74,7 @@ def is_pure(fields: dict[str, Any]) -> bool:
     return "mechanism" in fields
 
 
-@terms_to_dict.register
+@terms_to_dict.register(PureTerms)
 def _(terms: PureTerms) -> dict[str, Any]:
     question = terms.question
     return {
@@ -285,7 +285,7 @@ _READERS: dict[str, Callable[[dict[str, Any], Any], AdditiveMechanism | Response
 }
 
 
-@derived.register
+@derived.register(PureTerms)
 def _(terms: PureTerms) -> dict[str, Any]:
     return {
         "names": list(terms.names),
@@ -297,6 +297,6 @@ def _(terms: PureTerms) -> dict[str, Any]:
     }
 
 
-@program.register
+@program.register(PureTerms)
 def _(terms: PureTerms) -> AbstractKnownDomain | None:
     return oracle_of(terms.question.domain) if isinstance(terms.question, Mean) else None
