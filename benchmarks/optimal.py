@@ -157,7 +157,7 @@ def times() -> None:
         ("one count, n = 108", 1, 108),
         ("histogram of 3 kinds, n = 5", 3, 5),
         ("histogram of 3 kinds, n = 6", 3, 6),
-        ("histogram of 2 kinds, n = 13", 2, 13),
+        ("histogram of 2 kinds, n = 10", 2, 10),
     ):
         problem = ln.finite_problem(np.eye(kinds), size=size)
         start = time.perf_counter()

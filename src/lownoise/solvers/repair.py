@@ -45,7 +45,7 @@ def repaired(found: Vector, distances: Vector, epsilon: float) -> Vector:
         for component in np.unique(joined):
             at = np.flatnonzero(joined == component)
             tried[at] = _loosened(P[at], growth[np.ix_(at, at)], slack)
-        law = _rounded(tried)[alike]
+        law = _rounded(tried)
         try:
             check_private(law, distances, epsilon)
         except PlanError:
