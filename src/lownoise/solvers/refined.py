@@ -53,9 +53,10 @@ def solved(cost: Vector, matrix: csc_array, sides: Vector) -> tuple[Vector, Vect
         new, dual_new = x + found.x / by, y + found.eqlin.marginals / dual_by
         left = max(float(np.max(np.abs(sides - matrix @ new))), float(np.max(-new)))
         dual_left = float(np.max(matrix.T @ dual_new - cost))
-        if left < off:
+        # of two that violate nothing the later is the nearer to the least
+        if left < max(off, _ENOUGH):
             x, off = new, left
-        if dual_left < dual_off:
+        if dual_left < max(dual_off, _ENOUGH):
             y, dual_off = dual_new, dual_left
         if max(off, dual_off) <= _ENOUGH:
             break
