@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from lownoise.errors import PlanError
 from lownoise.gauges.reach import body_reach_up
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ class AbstractGauge(ABC):
         Exactly 1 where the body is the unit ball itself, given by the same numbers.
 
         Raises:
-            PlanError: where the body is of a kind whose reach in this norm is not known.
+            PlanError: where the body is of a kind whose reach in this norm is not known, or of
+                another dimension.
         """
+        own = getattr(body, "dimension", self.dimension)
+        if own != self.dimension:
+            raise PlanError(f"body has {own} coordinates; give {self.dimension}, as the norm has")
         return body_reach_up(body, self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import singledispatch
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from lownoise.gauges.keys import distinct
 from lownoise.gauges.placed import PlacedGauge
 from lownoise.gauges.points import differences_of, extreme, parallelepiped
 from lownoise.gauges.product import ProductGauge
-from lownoise.gauges.projection import projected
+from lownoise.gauges.projection import joint_parts, projected
 from lownoise.gauges.zonotope import ZonotopeGauge
 
 if TYPE_CHECKING:
@@ -75,6 +75,10 @@ def gauge_of(body: Reach) -> AbstractGauge:
 
 @singledispatch
 def _gauge_of(body: object) -> AbstractGauge:
+    return _unknown(body)
+
+
+def _unknown(body: object) -> NoReturn:
     raise PlanError(
         f"no exact sampler is known for {type(body).__name__} in "
         f"{getattr(body, 'dimension', 0)} dimensions; use (ε, δ), or a domain that is a box, a "
@@ -135,17 +139,8 @@ def _(body: RoundedBody) -> AbstractGauge:
 
 @_gauge_of.register(JointBody)
 def _(body: JointBody) -> AbstractGauge:
-    if not body.counted:
-        return ProductGauge(tuple(gauge_of(part) for part in body.parts))
-    # ±(x − v, 1) lies in the product of ±(xᵢ − vᵢ) over the parts and of what one record counts
-    own: list[AbstractGauge] = []
-    for part in body.parts:
-        alone = projected(part, np.arange(part.dimension - 1))
-        if alone is None:
-            return _gauge_of(object())
-        own.append(gauge_of(alone))
-    own.append(ImageGauge(np.array([body.count]), NormBase(1, math.inf)))
-    return ProductGauge(tuple(own))
+    parts = joint_parts(body)
+    return _unknown(body) if parts is None else ProductGauge(tuple(map(gauge_of, parts)))
 
 
 def of_points(points: Vector) -> AbstractGauge:

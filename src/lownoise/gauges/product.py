@@ -15,10 +15,12 @@ from lownoise.bodies import JointBody
 from lownoise.errors import PlanError
 from lownoise.gauges.abstract import AbstractGauge
 from lownoise.gauges.form import Form
-from lownoise.gauges.projection import projected
+from lownoise.gauges.projection import joint_parts, projected
 from lownoise.samplers.uniform import UniformProduct
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.sensitivity import Reach
@@ -90,11 +92,13 @@ class ProductGauge(AbstractGauge):
 
     def own_up(self, body: Reach) -> float:
         """Return at least the greatest reach of the body's projections to the blocks."""
-        own: list[Reach | None] = []
-        if isinstance(body, JointBody) and not body.counted and body.blocks == self.blocks:
-            own.extend(body.parts)
-        else:
-            own.extend(projected(body, np.arange(at.start, at.stop)) for at in self.blocks)
+        own: Sequence[Reach | None] | None = None
+        if isinstance(body, JointBody):
+            parts = joint_parts(body)
+            same = parts and [p.dimension for p in parts] == [p.dimension for p in self.parts]
+            own = parts if same else None
+        if own is None:
+            own = [projected(body, np.arange(at.start, at.stop)) for at in self.blocks]
         pairs = zip(self.parts, own, strict=True)
         found = [math.inf if part is None else gauge.reach_up(part) for gauge, part in pairs]
         return max(found)

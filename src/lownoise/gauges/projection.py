@@ -13,6 +13,7 @@ from lownoise.bases import NormBase, side_by_side
 from lownoise.bodies import (
     AbstractPointBody,
     ImageBody,
+    JointBody,
     RoundedBody,
     SymmetricBox,
     SymmetricPoints,
@@ -73,3 +74,17 @@ def _(body: RoundedBody, kept: Integers) -> Reach | None:
     if own is None or isinstance(own, (SymmetricBox, RoundedBody)):
         return None
     return RoundedBody(own, frozen(body.slack[kept]))
+
+
+def joint_parts(body: JointBody) -> tuple[Reach, ...] | None:
+    """Return bodies of blocks of coordinates, whose product holds the changes of a product.
+
+    Of one record that changes it is their product. ±(x − v, 1), of one that comes or goes, lies in
+    the product of all ±(xᵢ − vᵢ) and of what one record counts.
+    """
+    if not body.counted:
+        return body.parts
+    own = [projected(part, np.arange(part.dimension - 1)) for part in body.parts]
+    known = tuple(part for part in own if part is not None)
+    count = SymmetricBox(frozen(np.array([body.count])))
+    return (*known, count) if len(known) == len(own) else None

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms against fractions, definitions and programs; never below, and hardly above."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from exact_norms import hull_norm, solved, zonotope_norm
+from lownoise.bases import CappedBase, MixedBase, NormBase, product_base, side_by_side
+from lownoise.errors import PlanError
+from lownoise.gauges import (
+    HullGauge,
+    ImageGauge,
+    PlacedGauge,
+    ProductGauge,
+    SimplexGauge,
+    ZonotopeGauge,
+    covariance,
+)
+
+RNG = np.random.default_rng(20260107)
+NEAR = 1e-9
+UNITS = [1.0, 2.0**-40, 2.0**50]
+BASES = [
+    NormBase(3, 1.0),
+    NormBase(3, 1.5),
+    NormBase(3, 2.0),
+    NormBase(3, math.inf),
+    product_base([NormBase(2, 1.0), NormBase(1, 2.0)]),
+    product_base([NormBase(1, 1.0), NormBase(2, 2.0)]),
+]
+
+
+def integers(*shape, bits=20):
+    return RNG.integers(-(2**bits), 2**bits, shape).astype(float)
+
+
+def close(found, exact):
+    """At least the exact value, a fraction or a number of 60 digits, and hardly more."""
+    value = mpmath.mpf(found)
+    if isinstance(exact, Fraction):
+        exact = mpmath.mpf(exact.numerator) / exact.denominator
+    return exact * (1 - mpmath.mpf(10) ** -50) <= value <= exact * (1 + NEAR)
+
+
+def norm(base, fractions):
+    """The norm of fractions in a ball or a product of them, to 60 digits."""
+    sizes = [abs(mpmath.mpf(x.numerator) / x.denominator) for x in fractions]
+    found, at = [], 0
+    for ball in side_by_side(base):
+        own, at = sizes[at : at + ball.size], at + ball.size
+        r = mpmath.mpf(ball.order)
+        found.append(max(own) if mpmath.isinf(r) else mpmath.fsum(x**r for x in own) ** (1 / r))
+    return max(found)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("base", BASES, ids=str)
+def test_images_of_balls(base, unit):
+    """F⁻¹s in fractions, then the norm to 60 digits."""
+    with mpmath.workdps(60):
+        for factor in (integers(3, 3) * unit, integers(3) * unit):
+            gauge = ImageGauge(factor, base)
+            points = np.vstack([integers(6, 3), integers(2, 3, bits=2), np.eye(3)]) * unit
+            dense = np.diag(factor) if factor.ndim == 1 else factor
+            for s, found in zip(points, gauge.norm_up(points), strict=True):
+                assert close(found, norm(base, solved(dense.T.tolist(), s.tolist())))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("d", [2, 3])
+def test_hulls(d, unit):
+    points = integers(6, d) * unit
+    gauge = HullGauge(points)
+    asked = np.vstack([integers(5, d) * unit, points, np.eye(d) * unit])
+    with mpmath.workdps(60):
+        for s, found in zip(asked, gauge.norm_up(asked), strict=True):
+            assert close(found, hull_norm(points.tolist(), s.tolist()))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("d", [2, 3])
+def test_zonotopes(d, unit):
+    generators = integers(6, d) * unit
+    gauge = ZonotopeGauge(generators)
+    asked = np.vstack([integers(5, d) * unit, generators, generators.sum(axis=0, keepdims=True)])
+    with mpmath.workdps(60):
+        for s, found in zip(asked, gauge.norm_up(asked), strict=True):
+            assert close(found, zonotope_norm(generators.tolist(), s.tolist()))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_differences_of_a_simplex_are_a_hull(d, unit):
+    edges = integers(d, d) * unit
+    corners = np.vstack([np.zeros(d), edges])
+    apart = [(corners[i] - corners[j]).tolist() for i, j in combinations(range(d + 1), 2)]
+    gauge = SimplexGauge(edges)
+    asked = np.vstack([integers(6, d) * unit, edges, np.array(apart)])
+    with mpmath.workdps(60):
+        for s, found in zip(asked, gauge.norm_up(asked), strict=True):
+            assert close(found, hull_norm(apart, s.tolist()))
+
+
+@pytest.mark.parametrize("d", [4, 6])
+def test_hulls_and_zonotopes_in_more_dimensions(d):
+    """The same by a linear program in floats."""
+    rows = integers(d + 4, d)
+    asked = integers(10, d)
+    scale = 2.0**-20
+    for s, found in zip(asked, HullGauge(rows).norm_up(asked), strict=True):
+        least = linprog(
+            np.ones(2 * len(rows)), A_eq=np.hstack([rows.T, -rows.T]) * scale, b_eq=s * scale
+        )
+        assert least.fun * (1 - 1e-7) <= found <= least.fun * (1 + 1e-7)
+    for s, found in zip(asked, ZonotopeGauge(rows).norm_up(asked), strict=True):
+        # the dual: max ⟨a, s⟩ with Σ|⟨a, gᵢ⟩| ≤ 1
+        n = len(rows)
+        grown = linprog(
+            np.concatenate([-s * scale, np.zeros(n)]),
+            A_ub=np.vstack(
+                [
+                    np.hstack([rows * scale, -np.eye(n)]),
+                    np.hstack([-rows * scale, -np.eye(n)]),
+                    np.concatenate([np.zeros(d), np.ones(n)])[None],
+                ]
+            ),
+            b_ub=np.append(np.zeros(2 * n), 1.0),
+            bounds=[(None, None)] * d + [(0, None)] * n,
+        )
+        assert -grown.fun * (1 - 1e-7) <= found <= -grown.fun * (1 + 1e-7)
+
+
+def test_products_and_coordinates_that_never_move():
+    disc = ImageGauge(integers(2, 2), NormBase(2, 2.0))
+    line = ImageGauge(np.array([3.0]), NormBase(1, 2.0))
+    both = ProductGauge((disc, line))
+    asked = np.hstack([integers(20, 2), integers(20, 1)])
+    own = np.maximum(disc.norm_up(asked[:, :2]), line.norm_up(asked[:, 2:]))
+    assert np.array_equal(both.norm_up(asked), own)
+    assert np.allclose(np.max([form.norm_up(asked) for form in both.forms], axis=0), own)
+    placed = PlacedGauge(both, np.array([0, 2, 3]), 5)
+    wide = np.zeros((20, 5))
+    wide[:, [0, 2, 3]] = asked
+    assert np.array_equal(placed.norm_up(wide), own)
+    assert np.all(np.isinf(placed.norm_up(wide + np.eye(5)[1])))
+    assert placed.uniform.rank == 3
+    assert np.array_equal(placed.scaled(2.0).norm_up(wide), placed.norm_up(wide / 2))
+
+
+@pytest.mark.parametrize(
+    "gauge",
+    [
+        ImageGauge(np.array([[1.0, 2.0], [0.0, 3.0]]), NormBase(2, 1.5)),
+        HullGauge(np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 1.0]])),
+        ZonotopeGauge(np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 1.0]])),
+        SimplexGauge(np.array([[1.0, 2.0], [0.0, 3.0]])),
+    ],
+    ids=lambda gauge: type(gauge).__name__,
+)
+def test_scaled_gauges_and_nothing(gauge):
+    asked = integers(5, 2, bits=4)
+    assert np.allclose(gauge.scaled(1.25).norm_up(asked) * 1.25, gauge.norm_up(asked), rtol=1e-9)
+    assert np.array_equal(gauge.norm_up(np.zeros((1, 2))), [0.0])
+
+
+def test_a_factor_that_is_nearly_flat_costs_a_wider_bound_or_is_refused():
+    """The inverse of a matrix of condition 2^40 is off by 2^-12, and the norm never below."""
+    with mpmath.workdps(60):
+        factor = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-40]])
+        gauge = ImageGauge(factor, NormBase(2, 1.0))
+        for s in integers(10, 2, bits=6):
+            own = sum(map(abs, solved(factor.T.tolist(), s.tolist())))
+            found = Fraction(float(gauge.norm_up(s[None])[0]))
+            assert own <= found <= own * Fraction(11, 10)
+    with pytest.raises(PlanError, match="flat, or too nearly so"):
+        ImageGauge(np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-51]]), NormBase(2, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: ImageGauge(np.ones(2), CappedBase(np.ones(2))), "no exact sampler"),
+        (lambda: ImageGauge(np.ones(2), MixedBase((NormBase(1, 1.0),) * 2, 1.5)), "no exact"),
+        (lambda: ImageGauge(np.ones(3), NormBase(2, 1.0)), "shape"),
+        (lambda: ImageGauge(np.array([1.0, 0.0]), NormBase(2, 1.0)), "flat"),
+        (lambda: ImageGauge(np.array([1.0, np.nan]), NormBase(2, 1.0)), "flat"),
+        (lambda: ImageGauge(np.ones((2, 2)), NormBase(2, 1.0)), "flat"),
+        (lambda: HullGauge(np.ones((3, 2))), "flat"),
+        (lambda: HullGauge(np.ones((1, 2))), "flat"),
+        (lambda: HullGauge(integers(60, 20)), "too many|simplices"),
+        (lambda: ZonotopeGauge(np.ones((3, 2))), "flat"),
+        (lambda: ZonotopeGauge(integers(60, 10)), "more than"),
+        (lambda: SimplexGauge(np.ones((2, 2))), "flat"),
+        (lambda: ProductGauge(()), "empty"),
+        (lambda: PlacedGauge(SimplexGauge(np.eye(2)), np.array([1, 0]), 3), "rise"),
+        (lambda: PlacedGauge(SimplexGauge(np.eye(2)), np.array([0, 3]), 3), "rise"),
+    ],
+)
+def test_refusals(build, said):
+    with pytest.raises(PlanError, match=said) as caught:
+        build()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "gauge",
+    [
+        ImageGauge(np.array([[1.0, 2.0], [0.0, 3.0]]), NormBase(2, 2.0)),
+        PlacedGauge(SimplexGauge(np.array([[1.0, 2.0], [0.0, 3.0]])), np.array([0, 2]), 3),
+    ],
+    ids=["ellipse", "placed"],
+)
+def test_covariance_of_the_noise(gauge):
+    """E z·zᵀ of simulated noise, with the radius of as many dimensions as there are."""
+    from lownoise.entropy import SimulationEntropy
+    from lownoise.samplers.gamma import simulated_noise
+
+    n = 200_000
+    noise = simulated_noise(gauge.uniform, 0.5, n, SimulationEntropy(5))
+    found = covariance(gauge, 0.5)
+    products = noise[:, :, None] * noise[:, None, :]
+    off = np.std(products, axis=0) / math.sqrt(n)
+    assert np.all(np.abs(np.mean(products, axis=0) - found) <= 6 * off)
+    own, moving = np.diag(np.mean(products, axis=0)), np.diag(found) > 0
+    assert np.all((np.abs(own - 1.05 * np.diag(found)) > 6 * np.diag(off))[moving])

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far bodies reach in norms: 1 in their own, and what sampled changes say in others."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from drawn import in_ball
+from lownoise.bases import CappedBase, NormBase, product_base
+from lownoise.bodies import (
+    ImageBody,
+    JointBody,
+    PointDifferences,
+    RoundedBody,
+    Section,
+    SectionBody,
+    SymmetricBox,
+    SymmetricPoints,
+    image_body,
+)
+from lownoise.errors import PlanError
+from lownoise.gauges import (
+    HullGauge,
+    ImageGauge,
+    PlacedGauge,
+    ProductGauge,
+    SimplexGauge,
+    ZonotopeGauge,
+    gauge_of,
+)
+
+RNG = np.random.default_rng(20260108)
+CUBE3, CUBE6 = NormBase(3, math.inf), NormBase(6, math.inf)
+
+
+def integers(*shape, bits=20):
+    return RNG.integers(-(2**bits), 2**bits, shape).astype(float)
+
+
+def cube(d):
+    return np.array(list(product([-1.0, 1.0], repeat=d)))
+
+
+POINTS = integers(12, 3, bits=51)
+SQUARE = integers(3, 3, bits=51)
+# each body, the kind of its gauge, and points of it, all its vertices among them where it has any
+OWN = {
+    "box": (SymmetricBox(np.array([3.0, 2.0**52, 0.1])), ImageGauge),
+    "diagonal ball": (ImageBody(np.array([3.0, 2.0**52, 0.1]), NormBase(3, 1.5)), ImageGauge),
+    "dense ball": (ImageBody(SQUARE, NormBase(3, 2.0)), ImageGauge),
+    "parallelepiped": (image_body(SQUARE, CUBE3), ImageGauge),
+    "product": (
+        ImageBody(SQUARE, product_base([NormBase(2, 2.0), NormBase(1, 1.0)])),
+        ImageGauge,
+    ),
+    "cross-polytope": (SymmetricPoints(SQUARE), ImageGauge),
+    "cross-polytope with points inside": (
+        SymmetricPoints(np.vstack([SQUARE * 2, SQUARE, SQUARE[:1] + SQUARE[1:2], -SQUARE])),
+        ImageGauge,
+    ),
+    "boxed signs": (SymmetricPoints(cube(3) * 5), ImageGauge),
+    "histogram": (SymmetricPoints(np.eye(40) * 2.0**40), ImageGauge),
+    "hull": (SymmetricPoints(POINTS), HullGauge),
+    "hull of points on its faces": (
+        SymmetricPoints(
+            np.array([[4, 0], [2, 4], [-2, 4], [3, 2], [0, 4], [-3, 2], [1, 1.0], [0, 0]]) * 2.0**50
+        ),
+        HullGauge,
+    ),
+    "zonotope": (image_body(integers(3, 6), CUBE6), ZonotopeGauge),
+    "zonotope of a lifted box": (
+        image_body(np.hstack([integers(3, 3), integers(3, 1)]), NormBase(4, math.inf)),
+        ZonotopeGauge,
+    ),
+    "differences": (PointDifferences(integers(6, 3)), HullGauge),
+    "differences of a grid": (
+        PointDifferences(np.array(list(product([1.0, 2.0, 5.0], repeat=3)))),
+        ImageGauge,
+    ),
+    "differences about a center": (
+        PointDifferences(np.vstack([POINTS[:3], -POINTS[:3]]) + 7.0),
+        ImageGauge,
+    ),
+    "differences of a simplex": (PointDifferences(integers(4, 3)), SimplexGauge),
+    "one of 30 categories": (
+        PointDifferences(np.vstack([np.zeros(30), np.eye(30)]) * 2.0**40),
+        SimplexGauge,
+    ),
+    "a column that never moves": (SymmetricBox(np.array([0.0, 4.0, 0.0, 1.0])), PlacedGauge),
+    "points in some columns": (
+        SymmetricPoints(np.hstack([POINTS[:, :2], np.zeros((12, 1)), POINTS[:, 2:]])),
+        PlacedGauge,
+    ),
+    "image in some columns": (
+        ImageBody(np.array([2.0, 0.0, 5.0]), product_base([NormBase(2, 2.0), NormBase(1, 2.0)])),
+        PlacedGauge,
+    ),
+}
+
+
+# another form of the body was found, in which some of its vertices are sums
+FOUND = ("boxed signs", "cross-polytope with points inside", "differences about a center")
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_body_reaches_1_in_its_own_norm(name):
+    """Exactly: what is claimed is what is paid for."""
+    body, kind = OWN[name]
+    gauge = gauge_of(body)
+    assert type(gauge) is kind
+    reach = gauge.reach_up(body)
+    if name in FOUND:
+        assert 1 <= reach <= 1 + 1e-12
+    else:
+        assert reach == 1
+    assert gauge.reach_up(body.scaled(0.5) if hasattr(body, "scaled") else body) <= 1
+    doubled = gauge.scaled(3.0).reach_up(body)
+    assert doubled == pytest.approx(1 / 3, rel=1e-9)
+
+
+def changes_of(body, count=400):
+    """Return points of a body, its vertices among them where it has any."""
+    if isinstance(body, RoundedBody):
+        own = changes_of(body.body, count)
+        return own + RNG.choice([-1.0, 1.0], own.shape) * body.slack
+    if isinstance(body, SymmetricBox):
+        return cube(body.dimension) * body.half_width
+    if isinstance(body, SymmetricPoints):
+        return body.points
+    if isinstance(body, PointDifferences):
+        return np.array([x - y for x, y in combinations(body.points, 2)])
+    if isinstance(body, JointBody):
+        return np.hstack([RNG.permuted(changes_of(p, 400)[:20], axis=0) for p in body.parts])
+    base, at, parts = body.base, 0, []
+    for ball in base.parts if hasattr(base, "parts") else (base,):
+        x = in_ball(ball.size, ball.order)(RNG, count)
+        if math.isinf(ball.order) and ball.size <= 8:
+            x = cube(ball.size)[RNG.integers(0, 2**ball.size, count)]
+        parts.append(x)
+        at += ball.size
+    return np.hstack(parts) @ body.dense.T
+
+
+@pytest.mark.parametrize("name", [name for name in OWN if "40" not in name and "30" not in name])
+def test_the_unit_ball_is_the_body(name):
+    """No smaller gauge would do: the unit ball's points are where the body's support allows."""
+    from lownoise.entropy import SimulationEntropy
+
+    body, _ = OWN[name]
+    inside = gauge_of(body).uniform.simulate(300, SimulationEntropy(3))
+    widths = np.maximum(body.widths(), 1e-300)
+    directions = RNG.normal(size=(40, inside.shape[1])) / widths
+    if isinstance(body, SymmetricBox):
+        support = np.abs(directions) @ body.half_width
+    else:
+        support = body.extent_up(directions, np.zeros(inside.shape[1]))
+    assert np.all(np.abs(inside @ directions.T) <= support * (1 + 1e-9))
+
+
+GAUGES = {
+    "cross-polytope": ImageGauge(integers(3, 3), NormBase(3, 1.0)),
+    "ellipsoid": ImageGauge(integers(3, 3), NormBase(3, 2.0)),
+    "order 3": ImageGauge(integers(3, 3), NormBase(3, 3.0)),
+    "cube": ImageGauge(integers(3, 3), CUBE3),
+    "box": ImageGauge(integers(3), CUBE3),
+    "octahedron": ImageGauge(integers(3), NormBase(3, 1.0)),
+    "cylinder": ImageGauge(integers(3, 3), product_base([NormBase(2, 2.0), NormBase(1, 2.0)])),
+    "hull": HullGauge(integers(7, 3)),
+    "zonotope": ZonotopeGauge(integers(5, 3)),
+    "simplex": SimplexGauge(integers(3, 3)),
+    "product": ProductGauge(
+        (ImageGauge(integers(2, 2), NormBase(2, 2.0)), ImageGauge(integers(1), NormBase(1, 1.0)))
+    ),
+    "product with a hull": ProductGauge(
+        (ImageGauge(integers(1), NormBase(1, 1.0)), HullGauge(integers(4, 2)))
+    ),
+}
+OTHERS = {
+    "box": SymmetricBox(np.abs(integers(3))),
+    "flat box": SymmetricBox(np.array([0.0, 5.0, 3.0])),
+    "points": SymmetricPoints(integers(20, 3)),
+    "differences": PointDifferences(integers(12, 3) + 2.0**40),
+    "many differences": PointDifferences(integers(300, 3)),
+    "corners": image_body(integers(3, 4), NormBase(4, math.inf)),
+    "ball": ImageBody(integers(3, 3), NormBase(3, 2.0)),
+    "diagonal ball": ImageBody(np.abs(integers(3)), NormBase(3, 2.0)),
+    "order 1": ImageBody(integers(3, 5), NormBase(5, 1.0)),
+    "rounded": RoundedBody(SymmetricPoints(integers(20, 3)), np.array([900.0, 0.0, 70000.0])),
+}
+
+
+@pytest.mark.parametrize("gauge", GAUGES)
+@pytest.mark.parametrize("body", OTHERS)
+def test_no_change_is_beyond_the_reach(body, gauge):
+    """And the greatest norm is nearly reached where vertices are known."""
+    own, norm = OTHERS[body], GAUGES[gauge]
+    try:
+        reach = norm.reach_up(own)
+    except PlanError:
+        # a zonotope says nothing of curved bodies, and of many differences
+        assert "zonotope" in gauge
+        assert body in ("ball", "diagonal ball", "many differences")
+        return
+    greatest = float(np.max(norm.norm_up(changes_of(own, 60 if gauge == "zonotope" else 400))))
+    assert greatest <= reach * (1 + 1e-9)
+    if body in ("ball", "diagonal ball"):
+        assert reach <= greatest * (1.35 if norm.forms[0].order == 2 else 2.5)
+    elif body == "rounded":
+        assert reach <= greatest * 1.3
+    else:
+        assert reach <= greatest * (1 + 1e-6)
+
+
+def test_curved_bodies_in_boxes_reach_what_their_support_says():
+    """Facets ask for supports: those of a ball are lengths."""
+    for norm in (GAUGES["cube"], GAUGES["box"], GAUGES["hull"]):
+        factor = integers(3, 3)
+        exact = np.max(np.linalg.norm(norm.forms[0].matrix @ factor, axis=1))
+        assert norm.reach_up(ImageBody(factor, NormBase(3, 2.0))) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["dense ball", "product", "zonotope", "hull", "parallelepiped"])
+def test_rounding_of_records_enlarges_the_ball_by_what_it_takes(name):
+    body, _ = OWN[name]
+    size = np.max(np.abs(changes_of(body)), axis=0)
+    rounded = RoundedBody(body, size * 2.0**-20)
+    gauge = gauge_of(rounded)
+    assert gauge.reach_up(rounded) <= 1
+    assert float(np.max(gauge.norm_up(changes_of(rounded)))) <= 1 + 1e-12
+    grown = 1 / gauge.reach_up(body)
+    axes = gauge_of(body).norm_up(np.diag(size * 2.0**-20))
+    assert 1 + float(np.max(axes)) * 0.99 <= grown <= 1 + float(np.sum(axes)) * 1.01
+
+
+def test_products_reach_as_far_as_their_parts():
+    from lownoise.domains import Ball, Points, Product
+    from lownoise.sensitivity import changes
+
+    domain = Product([Ball(2, radius=3.0), Points([[0.0, 0.0], [4.0, 1.0], [0.0, 5.0]])])
+    pivots, step = np.arange(4), np.full(4, 2.0**-20)
+    body = changes(domain, "substitute", np.zeros(4), pivots, step)
+    gauge = gauge_of(body)
+    assert isinstance(gauge, ProductGauge)
+    assert [type(part) for part in gauge.parts] == [ImageGauge, SimplexGauge]
+    assert gauge.reach_up(body) == 1
+    lifted = changes(domain, "add_remove", np.array([0.0, 0.0, 1.0, 1.0]), pivots, step)
+    gauge = gauge_of(lifted)
+    assert isinstance(gauge, ProductGauge)
+    assert [part.dimension for part in gauge.parts] == [2, 2, 1]
+    x = np.hstack([in_ball(2, 2.0)(RNG, 90) * 3, domain.parts[1].points[RNG.integers(0, 3, 90)]])
+    moved = np.hstack([(x - [0, 0, 1, 1]) / step, np.ones((90, 1))])
+    assert 0.999 < float(np.max(gauge.norm_up(moved))) <= 1 + 1e-12
+    assert gauge.reach_up(lifted) == 1
+
+
+def test_an_ellipsoid_of_more_numbers_than_answers():
+    body = ImageBody(integers(3, 7), NormBase(7, 2.0))
+    gauge = gauge_of(body)
+    assert 1 - 1e-9 <= gauge.reach_up(body) <= 1
+    directions = RNG.normal(size=(30, 3))
+    ours = np.linalg.norm(directions @ gauge.factor, axis=1)
+    assert np.allclose(ours, np.linalg.norm(directions @ body.factor, axis=1), rtol=1e-9)
+
+
+def test_large_lists_are_not_paired():
+    """4,000 points and their 8 million differences: facets look at each point once."""
+    points = np.round(RNG.normal(size=(4000, 2)) * 2.0**30)
+    gauge = gauge_of(PointDifferences(points))
+    assert isinstance(gauge, HullGauge)
+    assert 1 <= gauge.reach_up(PointDifferences(points)) <= 1 + 1e-12
+    big = ImageGauge(np.eye(300) + 0.1 * RNG.normal(size=(300, 300)), NormBase(300, 1.0))
+    rows = integers(3000, 300)
+    reach = big.reach_up(PointDifferences(rows))
+    some = [np.max(big.norm_up(rows - rows[i])) for i in range(5)]
+    assert max(some) <= reach <= 2 * float(np.max(big.norm_up(rows))) * (1 + 1e-9)
+
+
+def test_wide_cross_polytopes_are_fast():
+    points = integers(600, 600, bits=40)
+    gauge = gauge_of(SymmetricPoints(points))
+    assert gauge.reach_up(SymmetricPoints(points)) == 1
+
+
+SECTION = Section(np.vstack([np.eye(2), [[1.0, 1.0]]]), np.zeros(3), CUBE3)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (SymmetricBox(np.zeros(2)), "without noise"),
+        (SymmetricPoints(np.array([[1.0, 1.0, 1.0]])), "flat"),
+        (SymmetricPoints(np.array([[1.0, 1.0], [2.0, 2.0]])), "flat"),
+        (SymmetricPoints(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])), "flat"),
+        (PointDifferences(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])), "flat"),
+        (PointDifferences(np.array([[1.0, 1.0], [2.0, 2.0]])), "flat"),
+        (ImageBody(np.ones((3, 2)), NormBase(2, 2.0)), "flat"),
+        (ImageBody(np.ones((2, 2)), NormBase(2, 2.0)), "flat"),
+        (ImageBody(np.ones(2), CappedBase(np.array([0.5, 1.0]))), "no exact sampler"),
+        (ImageBody(integers(2, 3), NormBase(3, 1.5)), "order 1.5"),
+        (ImageBody(integers(2, 3), product_base([NormBase(2, 2.0), NormBase(1, 1.0)])), "mixed"),
+        (SymmetricPoints(integers(400, 25)), "25 dimensions"),
+        (PointDifferences(integers(400, 25)), "25 dimensions"),
+        (ImageBody(integers(10, 60), NormBase(60, math.inf)), "60 in 10 dimensions"),
+    ],
+)
+def test_what_cannot_be_sampled_is_refused_in_one_line(body, said):
+    with pytest.raises(PlanError, match=said) as caught:
+        gauge_of(body)
+    assert "\n" not in str(caught.value)
+    assert any(way in str(caught.value) for way in ("; use", "; leave", "; publish", "; give"))
+
+
+def test_bodies_that_nothing_is_known_of():
+    with pytest.raises(PlanError, match="no known reach"):
+        GAUGES["cube"].reach_up("a body")
+    placed = gauge_of(SymmetricBox(np.array([0.0, 4.0])))
+    with pytest.raises(PlanError, match="no known reach"):
+        placed.reach_up(SymmetricBox(np.array([1.0, 4.0])))
+    with pytest.raises(PlanError, match="no exact sampler"):
+        gauge_of(SectionBody(SECTION, "differences"))
+    # what a section says of its supports is enough in a norm with facets
+    box = ImageGauge(np.array([1.0, 0.25]), NormBase(2, math.inf))
+    assert box.reach_up(SectionBody(SECTION, "differences")) == pytest.approx(8, rel=1e-6)
+    with pytest.raises(PlanError, match="has 2 coordinates"):
+        GAUGES["box"].reach_up(SectionBody(SECTION, "differences"))
