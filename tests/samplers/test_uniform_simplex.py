@@ -14,9 +14,12 @@ from lownoise.balls import precision
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
 from lownoise.samplers.lazy import rounded
-from lownoise.samplers.uniform import UniformImage, UniformNormBall
-from lownoise.samplers.uniform.placed import UniformPlaced
-from lownoise.samplers.uniform.simplex import UniformSimplexDifferences
+from lownoise.samplers.uniform import (
+    UniformImage,
+    UniformNormBall,
+    UniformPlaced,
+    UniformSimplexDifferences,
+)
 
 LIMIT = 31.0  # of 27 statistics with one degree of freedom: a chance below 1e-6
 

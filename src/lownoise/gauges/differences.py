@@ -19,8 +19,7 @@ from lownoise.gauges.form import Form
 from lownoise.gauges.inverse import inverse_of
 from lownoise.gauges.keys import among
 from lownoise.rounding import growth
-from lownoise.samplers.uniform import UniformImage
-from lownoise.samplers.uniform.simplex import UniformSimplexDifferences
+from lownoise.samplers.uniform import UniformImage, UniformSimplexDifferences
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector

@@ -12,7 +12,7 @@ import numpy as np
 
 from lownoise.gauges.abstract import AbstractGauge
 from lownoise.gauges.projection import projected
-from lownoise.samplers.uniform.placed import UniformPlaced
+from lownoise.samplers.uniform import UniformPlaced
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector

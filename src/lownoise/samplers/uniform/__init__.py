@@ -5,6 +5,8 @@ from lownoise.samplers.uniform.abstract import AbstractUniform
 from lownoise.samplers.uniform.composite import UniformImage, UniformProduct
 from lownoise.samplers.uniform.hull import UniformHull
 from lownoise.samplers.uniform.norm_ball import UniformNormBall
+from lownoise.samplers.uniform.placed import UniformPlaced
+from lownoise.samplers.uniform.simplex import UniformSimplexDifferences
 from lownoise.samplers.uniform.zonotope import UniformZonotope
 
 __all__ = [
@@ -12,6 +14,8 @@ __all__ = [
     "UniformHull",
     "UniformImage",
     "UniformNormBall",
+    "UniformPlaced",
     "UniformProduct",
+    "UniformSimplexDifferences",
     "UniformZonotope",
 ]
