@@ -13,7 +13,7 @@ from lownoise.bounds.volume import (
     packing_bound,
     roundings,
 )
-from lownoise.bounds.volumes import log_volume_down
+from lownoise.bounds.volumes import log_volume_down, sampled_log_volume
 from lownoise.bounds.zcdp import unbiased_add_remove, unbiased_change, unbiased_substitute
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "may_have_room",
     "packing_bound",
     "roundings",
+    "sampled_log_volume",
     "unbiased_add_remove",
     "unbiased_change",
     "unbiased_substitute",
