@@ -91,6 +91,28 @@ def worst_at(epsilon):
     return math.sqrt(6) / epsilon
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 0.3])
+@pytest.mark.parametrize(
+    ("records", "pieces"), [("convex", 1), ("lifted", 2), ("listed", 5), ("vertices", 6)]
+)
+def test_what_whole_records_cost(records, pieces, epsilon):
+    """√(5/7)·e^{−qε²/40}·(vol·5!/v₅)^{1/5}/ε − √q/2·reach, or whole distances, each k late."""
+    volume, reach, most = 40.0, 0.25, 9000
+    unit = (volume / (8 * math.pi**2 / 15)) ** 0.2 * math.sqrt(5 / 7)
+    rounded = unit * math.exp(-pieces * epsilon**2 / 40) * 120**0.2 / epsilon
+    rounded -= math.sqrt(pieces) / 2 * reach
+    shells = (math.exp(-epsilon * m) * (m**5 - (m - 1) ** 5) for m in range(1, most + 1))
+    whole = unit * math.fsum(shells) ** 0.2
+    late = {"convex": 1.0, "vertices": math.exp(-epsilon)}.get(records, 0.0)
+    found = [
+        averaging_bound(math.log(volume), 5, epsilon=epsilon, most=most, rounding=how, reach=reach)
+        for how in roundings(records, 5)
+    ]
+    assert found[-1] == pytest.approx(rounded, rel=1e-9)
+    assert len(found) == (2 if late else 1)
+    assert found[0] == pytest.approx(whole * late or rounded, rel=1e-9)
+
+
 @given(EPSILON, DIMENSION, st.sampled_from(KINDS), st.integers(1, 10**6))
 def test_never_above_the_constant_answer(epsilon, k, records, most):
     """Truths within a ball of radius M: answering its center errs by M at most."""
@@ -139,6 +161,8 @@ def test_weights_without_an_end_and_of_many_shells():
         assert log_mass(k, 0.3) == pytest.approx(log_mass(k, 0.3, 10**5), abs=1e-9)
         assert log_mass(k, 1e-5, 10**4) <= log_mass(k, 1e-5, 10**4, whole=False)
     assert log_mass(3, 1.0, 0) == -math.inf
+    # more shells than are added: still no more than their sum
+    assert -1.1e-4 < log_mass(1, 1e-4) + math.log(math.expm1(1e-4)) <= 0
 
 
 def test_weights_by_points_drawn_in_a_ball():

@@ -2,6 +2,7 @@
 """Lower bounds on error, one theorem a function: for unbiased mechanisms, for ε-DP ones."""
 
 from lownoise.bounds.directions import directional_bound, geometric_down
+from lownoise.bounds.means import pure_mean_bound
 from lownoise.bounds.pure import VolumeBound, volume_lower_bound
 from lownoise.bounds.room import may_have_room
 from lownoise.bounds.volume import (
@@ -28,6 +29,7 @@ __all__ = [
     "log_volume_down",
     "may_have_room",
     "packing_bound",
+    "pure_mean_bound",
     "roundings",
     "sampled_log_volume",
     "unbiased_add_remove",

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What no ε-DP mechanism beats for the mean of n records, or the sum of records that come and go.
+
+A bound is only as true as its body: every one here is made of changes that records can make, where
+the bodies that privacy rests on are rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.arrays import frozen
+from lownoise.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.bounds.directions import directional_bound
+from lownoise.bounds.pure import volume_lower_bound
+from lownoise.certificate import order_norm
+from lownoise.domains import Box, Image, Points
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.bodies import AbstractBody
+    from lownoise.bounds.volume import Records
+
+_INWARD = 1 - 2.0**-40
+
+
+def pure_mean_bound(
+    domain: object,
+    *,
+    size: int | None,
+    center: Vector,
+    epsilon: float,
+    order: float = 2.0,
+    weights: Vector | None = None,
+) -> float:
+    """Return what the greatest (E‖ω·error‖_p²)^{1/2} of every ε-DP mechanism is at least.
+
+    The better of a volume bound and of the extents along the coordinates (see `directional_bound`);
+    0 for domains of which neither is known.
+
+    Args:
+        domain: K.
+        size: n, public, and one record is substituted: the bound is on the mean of n records; or
+            None, records come and go: it is on the sum of x − v, whatever is said of the count.
+        center: v in K, shape (d,); only where records come and go.
+        epsilon: ε > 0.
+        order: p in [2, ∞].
+        weights: ω ≥ 0 on the d answers; ones by default.
+
+    Raises:
+        PlanError: where epsilon or the weights are out of range.
+
+    Examples:
+        >>> one = pure_mean_bound(Box([0], [1]), size=None, center=np.array([0.5]), epsilon=0.1)
+        >>> round(one * 0.1 / math.sqrt(2), 3)  # Laplace noise has 0.5
+        0.5
+    """
+    scale = np.ones(center.size) if weights is None else np.asarray(weights, dtype=np.float64)
+    share = _INWARD if size is None else _INWARD / size
+    found = 0.0
+    told = _changes(domain, size, center)
+    if told is not None:
+        body, records, most = told
+        asked = volume_lower_bound(
+            body, epsilon=epsilon, records=records, most=most, weights=scale, order=order
+        )
+        found = asked.value
+    extents, lengths = _extents(domain, size, center)
+    falling = -np.sort(-scale * extents)
+    falling = falling[falling > 0]
+    for chains in {1, falling.size} if falling.size else set():
+        # E(θᵀZ)² along each of those coordinates; each has records of its own, half at either end
+        most = math.inf if size is None else size // (2 * chains)
+        bound = directional_bound(
+            order_norm(falling[:chains], order) * _INWARD,
+            epsilon=epsilon,
+            most=most,
+            changes=chains,
+            reach=order_norm(scale * lengths, order) / _INWARD,
+        )
+        found = max(found, bound)
+    return found * share
+
+
+@singledispatch
+def _changes(
+    domain: object, size: int | None, center: Vector
+) -> tuple[SymmetricBox | AbstractBody, Records, float] | None:
+    """Return changes that records can make, how truths are made of them, and how many there are."""
+    return None
+
+
+@_changes.register(Box)
+def _(
+    domain: Box, size: int | None, center: Vector
+) -> tuple[SymmetricBox | AbstractBody, Records, float]:
+    half = frozen((domain.upper - domain.lower) / 2 * _INWARD)
+    return SymmetricBox(half), "convex" if size else "lifted", size or math.inf
+
+
+@_changes.register(Image)
+def _(
+    domain: Image, size: int | None, center: Vector
+) -> tuple[SymmetricBox | AbstractBody, Records, float]:
+    body = ImageBody(domain.factor, domain.base)
+    return body, "convex" if size else "lifted", size or math.inf
+
+
+@_changes.register(Points)
+def _(
+    domain: Points, size: int | None, center: Vector
+) -> tuple[SymmetricBox | AbstractBody, Records, float]:
+    points = domain.points
+    if size is None:
+        return SymmetricPoints(frozen(points - center)), "listed", math.inf
+    # of every point as many copies; rounding takes up to one more for each dimension
+    most = size // len(points) - points.shape[1]
+    return PointDifferences(points), "listed", float(max(most, 0))
+
+
+@singledispatch
+def _extents(domain: object, size: int | None, center: Vector) -> tuple[Vector, Vector]:
+    """Return how far one record moves each coordinate at least, and at most, shape (d,) each."""
+    return np.zeros(center.size), np.zeros(center.size)
+
+
+@_extents.register(Box)
+@_extents.register(Points)
+def _(domain: Box | Points, size: int | None, center: Vector) -> tuple[Vector, Vector]:
+    if isinstance(domain, Box):
+        lower, upper = domain.lower, domain.upper
+    else:
+        lower, upper = domain.points.min(axis=0), domain.points.max(axis=0)
+    told = upper - lower if size else np.maximum(upper - center, center - lower)
+    return told, told
+
+
+@_extents.register(Image)
+def _(domain: Image, size: int | None, center: Vector) -> tuple[Vector, Vector]:
+    body = ImageBody(domain.factor, domain.base)
+    ends = domain.base.extreme(body.dense)
+    ends /= domain.base.norm_up(ends)[:, None]  # inside, whatever rounding did
+    least = np.einsum("ij,ij->i", body.dense, ends) * _INWARD
+    times = 2 if size else 1
+    return times * np.maximum(least, 0.0), times * body.widths()
