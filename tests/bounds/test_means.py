@@ -52,6 +52,7 @@ def test_counts_have_no_better_noise_than_geometric(epsilon):
     for size in (6, 1000, 10**6):
         mean = pure_mean_bound(one_hot, size=size, center=np.zeros(d), epsilon=epsilon)
         assert mean <= math.sqrt(d) * geometric_down(epsilon / 2) / size
+        assert mean <= 1  # as far as any mean is from the middle
     assert mean > 0.95 * math.sqrt(d) * geometric_down(epsilon) / size
 
 
