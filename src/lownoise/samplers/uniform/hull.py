@@ -18,17 +18,18 @@ from lownoise.rounding import growth
 from lownoise.samplers.lazy import Composed, UniformBits, chosen
 from lownoise.samplers.uniform.abstract import AbstractUniform
 from lownoise.samplers.uniform.floats import uniforms
-from lownoise.samplers.uniform.star import star
+from lownoise.samplers.uniform.star import star, units_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from lownoise.arrays import Vector
+    from lownoise.arrays import Integers, Vector
     from lownoise.entropy import Entropy
     from lownoise.samplers.lazy import Lazy
     from lownoise.samplers.uniform.star import Star
 
 _BLOCK = 1 << 22
+_TINY = 2.0**-900  # over all that vanishes beside 1
 
 
 @final
@@ -79,7 +80,7 @@ class UniformHull(AbstractUniform):
     @cached_property
     def facets(self) -> Vector:
         """Rows a with hull = {x : |⟨a, x⟩| ≤ 1}, shape (G, d); each number rounded to nearest."""
-        return frozen(self._tiling.normals())
+        return frozen(self._tiling.normals([0] * self.dimension))
 
     @property
     def volume(self) -> Fraction:
@@ -92,14 +93,21 @@ class UniformHull(AbstractUniform):
 
         The norm whose unit ball is the hull.
         """
-        rows = self.facets
+        units, rows = self._scaled
         lost = growth(self.dimension + 3)
         found = np.zeros(len(points))
         step = max(_BLOCK // len(rows), 1)
         for start in range(0, len(points), step):
             x = points[start : start + step]
-            reach = np.abs(x @ rows.T) + lost * (np.abs(x) @ np.abs(rows).T)
-            found[start : start + step] = np.max(reach, axis=1) * (1 + 2.0**-50)
+            some = np.any(x != 0, axis=1)
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                y = np.ldexp(x, -units)
+                reach = np.abs(y @ rows.T) + lost * (np.abs(y) @ np.abs(rows).T)
+                most = np.max(reach, axis=1) * (1 + 2.0**-50)
+                most += (
+                    _TINY * (1 + np.abs(y).sum(axis=1)) * np.max(np.abs(rows).sum(axis=1)) * some
+                )
+            found[start : start + step] = np.where(np.isnan(most), np.inf, most)
         return found
 
     def draw(self, entropy: Entropy) -> Lazy:
@@ -137,6 +145,12 @@ class UniformHull(AbstractUniform):
         logs = np.log(uniforms(entropy, count, self.dimension + 1))
         shares = signs[:, None] * logs[:, 1:] / logs.sum(axis=1, keepdims=True)
         return np.asarray(np.einsum("ni,nia->na", shares, self.simplices[picks]))
+
+    @cached_property
+    def _scaled(self) -> tuple[Integers, Vector]:
+        """Exponents that bring the points within [−1, 1], and the facets' rows for such ones."""
+        units = units_of(self.points)
+        return units, self._tiling.normals(units.tolist())
 
     @cached_property
     def _tiling(self) -> Star:

@@ -36,6 +36,8 @@ from lownoise.rounding import growth
 from lownoise.samplers.uniform.dyadic import Dyadic, dyadic
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.arrays import Chosen, Integers, Vector
 
 Plane: TypeAlias = tuple[Any, ...]  # of rational numbers (flint carries no types)
@@ -72,16 +74,24 @@ class Star:
         found = [abs(int(self.exact.square(row).det())) for row in distinct.tolist()]
         return [found[k] for k in own.ravel().tolist()]
 
-    def normals(self) -> Vector:
-        """Return the distinct a with the hull in |⟨a, x⟩| ≤ 1, one of each opposite pair.
+    def normals(self, units: Sequence[int]) -> Vector:
+        """Return the distinct a with the hull in |⟨a, y⟩| ≤ 1, one of each opposite pair.
 
-        Shape (G, d); each number is the float nearest to the exact one.
+        Args:
+            units: yⱼ = xⱼ·2^−unitⱼ, d of them.
+
+        Returns:
+            Shape (G, d); each number is the float nearest to the exact one.
         """
-        planes = [_plane(self.exact, own) for own in self.simplices.tolist()]
-        floats = np.array([[int(x.p) / int(x.q) for x in a] for a in planes])
+        shifts = [u - e for u, e in zip(units, self.exact.exponents, strict=True)]
+        floats = np.array(
+            [
+                [_quotient(int(x.p), int(x.q), s) for x, s in zip(plane, shifts, strict=True)]
+                for plane in (_plane(self.exact, own) for own in self.simplices.tolist())
+            ]
+        )
         first = np.take_along_axis(floats, np.argmax(floats != 0, axis=1)[:, None], axis=1)
-        distinct = np.unique(floats * np.sign(first) + 0.0, axis=0)
-        return np.asarray(np.ldexp(distinct, -np.array(self.exact.exponents)))
+        return np.asarray(np.unique(floats * np.sign(first) + 0.0, axis=0))
 
 
 def star(points: Vector) -> Star:
@@ -99,7 +109,7 @@ def star(points: Vector) -> Star:
         array([[ 1. ,  1. ],
                [ 1. , -1. ],
                [ 0.5,  1. ]])
-        >>> sum(square.weights()), np.abs(square.normals()).sum(axis=0)
+        >>> sum(square.weights()), np.abs(square.normals([0, 0])).sum(axis=0)
         (8, array([1., 1.]))
     """
     kept = _distinct(points)
@@ -118,14 +128,18 @@ def star(points: Vector) -> Star:
     return Star(kept, exact, growing.simplices())
 
 
+def units_of(points: Vector) -> Integers:
+    """Return exponents of two that bring each column within [−1, 1], shape (d,)."""
+    return np.asarray(np.frexp(np.max(np.abs(points), axis=0))[1], np.int64)
+
+
 @final
 class _Growing:
     """Simplices with their planes, in floats with bounds, and as integers where that was asked."""
 
     def __init__(self, points: Vector, exact: Dyadic, first: list[int]) -> None:
         d = len(first)
-        # columns within [−1, 1] by powers of two: exact, but for what vanishes beside 1
-        self._points = np.ldexp(points, -np.frexp(np.max(np.abs(points), axis=0))[1])
+        self._points = np.ldexp(points, -units_of(points))  # exact, but for what vanishes beside 1
         self._exact = exact
         signs = 1 - 2 * (np.arange(2 ** (d - 1))[:, None] >> np.arange(d) & 1)
         self._rows: Integers = signs * (np.array(first) + 1)
@@ -244,6 +258,14 @@ def _plane(exact: Dyadic, simplex: list[int]) -> Plane:
     rows = [exact.rows[abs(k) - 1] for k in simplex]
     signs = [1 if k > 0 else -1 for k in simplex]
     return tuple(fmpz_mat(rows).solve(fmpz_mat(len(rows), 1, signs)).entries())
+
+
+def _quotient(above: int, below: int, shift: int) -> float:
+    """Return the float nearest to above/below·2^shift; infinite beyond all floats."""
+    try:
+        return (above << max(shift, 0)) / (below << max(-shift, 0))
+    except OverflowError:
+        return math.copysign(math.inf, above)
 
 
 def _distinct(points: Vector) -> Vector:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gamma radii, the noise of norms, and Laplace numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lownoise.balls import precision
+from lownoise.entropy import SimulationEntropy
+from lownoise.errors import PlanError
+from lownoise.samplers.gamma import GammaRadius, k_norm_noise, laplace, simulated_noise
+from lownoise.samplers.lazy import UniformBits, above_zero, chosen, rounded
+from lownoise.samplers.uniform import UniformNormBall
+from uniform_bodies import CASES, Scripted, middles
+
+FIRST_KIND = 1e-6
+EXACT = 3000
+every = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+def gamma_rejects(sample, shape):
+    return stats.kstest(sample, stats.gamma(shape).cdf).pvalue < FIRST_KIND
+
+
+@pytest.mark.parametrize("shape", [1, 2, 5])
+def test_radii_are_gamma_and_no_other(shape):
+    source = SimulationEntropy(1)
+    radius = GammaRadius(shape)
+    drawn = np.array([middles(radius.draw(source))[0] for _ in range(EXACT)])
+    for sample in (drawn, radius.simulate(EXACT, source)):
+        assert not gamma_rejects(sample, shape)
+        assert gamma_rejects(sample, shape + 1)
+        assert shape == 1 or gamma_rejects(sample, shape - 1)
+
+
+def test_a_radius_is_what_its_words_say():
+    source = Scripted([], SimulationEntropy(2))
+    found = middles(GammaRadius(7).draw(source))[0]
+    u = (source.served[0].astype(float) + 0.5) * 2.0**-64
+    assert math.isclose(found, -math.log(math.prod(u)), rel_tol=1e-12)
+
+
+@every
+def test_the_norm_of_noise_is_gamma_of_one_more_than_the_dimension(case):
+    """The density exp(−‖z‖/b) says so; with Gamma(d) radii its norm would be another."""
+    scale, d = 1000.0, case.dimension
+    source = SimulationEntropy(3)
+    noise = [
+        rounded(k_norm_noise(case.uniform, scale, entropy=source), entropy=source)
+        for _ in range(EXACT // 3)
+    ]
+    # ‖z‖ = r·‖u‖ with ‖u‖^d uniform and r ~ Gamma(d + 1): Gamma(d)
+    norms = case.norm(np.array(noise) / scale)
+    assert not gamma_rejects(norms, d)
+    assert gamma_rejects(norms, d + 1)
+    assert gamma_rejects(norms * 1.4, d)
+    assert gamma_rejects(norms / 1.4, d)
+    simulated = case.norm(simulated_noise(case.uniform, 1.0, 20_000, SimulationEntropy(4)))
+    assert not gamma_rejects(simulated, d)
+
+
+def test_the_noise_of_the_cross_polytope_is_laplace():
+    """Both ways to it: independent numbers, and a radius times a uniform point."""
+    source = SimulationEntropy(5)
+    ball = UniformNormBall(3, 1.0)
+    direct = np.array([middles(k_norm_noise(ball, 2.0, entropy=source)) for _ in range(EXACT)])
+    general = simulated_noise(ball, 2.0, 20_000, source)
+    for sample in (direct, general):
+        for column in sample.T:
+            assert stats.kstest(column, stats.laplace(scale=2.0).cdf).pvalue > FIRST_KIND
+            assert stats.kstest(column * 1.5, stats.laplace(scale=2.0).cdf).pvalue < FIRST_KIND
+        for i, j in ((0, 1), (0, 2), (1, 2)):  # |r|·√n is normal
+            for power in (1, 2):
+                own = stats.spearmanr(np.abs(sample[:, i]) ** power, sample[:, j] ** power)
+                assert own.pvalue > FIRST_KIND
+
+
+def test_laplace_numbers_are_what_their_words_say():
+    scales = np.array([1.0, 0.0, 2.5e6, 1e-3])
+    source = Scripted([], SimulationEntropy(6))
+    lazy = laplace(scales, entropy=source)
+    u = (source.served[0].astype(float) + 0.5) * 2.0**-64
+    v = 2 * u - 1
+    expected = np.zeros(4)
+    expected[[0, 2, 3]] = -scales[[0, 2, 3]] * np.sign(v) * np.log(np.abs(v))
+    assert np.allclose(middles(lazy), expected, rtol=1e-9)
+    assert rounded(lazy, entropy=source) == np.rint(expected).astype(int).tolist()
+
+
+@pytest.mark.parametrize("word", [0, 2**64 - 1, 2**63, 2**63 - 1])
+def test_structured_words_are_cured_by_more(word):
+    source = Scripted([word] * 8, SimulationEntropy(7))
+    lazy = laplace(np.full(4, 2.0**50), entropy=source)
+    found = rounded(lazy, entropy=source)
+    lazy.refine(source)
+    with precision(400):
+        assert [int((z + 0.5).floor().unique_fmpz()) for z in lazy.balls()] == found
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
+def test_scales_out_of_range_are_refused(scale):
+    for order in (1.0, 2.0):
+        with pytest.raises(PlanError, match="the scale of noise is"):
+            k_norm_noise(UniformNormBall(2, order), scale, entropy=SimulationEntropy(1))
+    with pytest.raises(PlanError, match=r"GammaRadius\.shape=0"):
+        GammaRadius(0)
+
+
+def test_choices_have_their_weights():
+    # chi-square with 3 degrees of freedom; power: a weight off by a tenth is rejected
+    weights = np.array([1, 5, 3, 7])
+    source = SimulationEntropy(8)
+    sums = np.cumsum(weights).tolist()
+    counts = np.bincount([chosen(sums, entropy=source) for _ in range(60_000)], minlength=4)
+    expected = weights / 16 * counts.sum()
+    assert stats.chisquare(counts, expected).pvalue > FIRST_KIND
+    off = expected * [1, 1.1, 1, 1]
+    assert stats.chisquare(counts, off / off.sum() * counts.sum()).pvalue < FIRST_KIND
+
+
+@pytest.mark.parametrize(
+    ("words", "choice", "left"),
+    [
+        ([0], 0, 1),
+        ([2**64 - 1], 2, 1),
+        ([0x5555555555555555, 0], 0, 1),  # a third lies in what the first word leaves open
+        ([0x5555555555555555, 2**64 - 1], 1, 1),
+        ([0x5555555555555556], 1, 1),
+    ],
+)
+def test_a_choice_asks_for_more_bits_only_where_it_must(words, choice, left):
+    source = Scripted([*words, 1], SimulationEntropy(9))
+    assert chosen([1, 2, 3], entropy=source) == choice
+    assert len(source.first) == left
+
+
+def test_signs_are_asked_until_they_are_sure():
+    class Near:
+        """u − 1/2 for a u whose first word leaves that open."""
+
+        dimension = 1
+
+        def __init__(self):
+            self.bits = UniformBits(np.array([2**63 - 1], dtype=np.uint64))
+
+        def balls(self):
+            return [u - 0.5 + 2.0**-65 for u in self.bits.balls()]
+
+        def refine(self, entropy):
+            self.bits.refine(entropy)
+
+    for word, answer in ((0, False), (2**64 - 1, True)):
+        assert above_zero(Near(), entropy=Scripted([word], SimulationEntropy(1))) == [answer]
