@@ -173,6 +173,14 @@ def test_facets_hold_the_hull():
     assert np.all(np.sum(reach > 1 - 1e-12, axis=0) >= 3)
 
 
+def test_facets_beyond_floats_are_refused_but_norms_are_known():
+    for size in (1e-310, 1e308):
+        hull = UniformHull(np.diag([1.0, size]))
+        assert 3 <= hull.norm_up(np.array([[2.0, size]]))[0] < 3 + 1e-9
+        with pytest.raises(PlanError, match="beyond the range of floats"):
+            _ = hull.facets
+
+
 def test_floats_and_integers_decide_alike(monkeypatch):
     quick = star(HULLS["normal"])
     monkeypatch.setattr(

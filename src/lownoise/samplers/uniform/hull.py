@@ -79,8 +79,21 @@ class UniformHull(AbstractUniform):
 
     @cached_property
     def facets(self) -> Vector:
-        """Rows a with hull = {x : |⟨a, x⟩| ≤ 1}, shape (G, d); each number rounded to nearest."""
-        return frozen(self._tiling.normals([0] * self.dimension))
+        """Rows a with hull = {x : |⟨a, x⟩| ≤ 1}, shape (G, d); each number rounded to nearest.
+
+        Raises:
+            PlanError: where floats do not reach so far.
+        """
+        units, rows = self._scaled
+        with np.errstate(over="ignore", under="ignore"):
+            found = np.ldexp(rows, -units)
+            lost = not np.all(np.isfinite(found)) or np.any(np.ldexp(found, units) != rows)
+        if lost:
+            raise PlanError(
+                "UniformHull.points have facets beyond the range of floats; "
+                "choose units that bring them nearer to 1",
+            )
+        return frozen(found)
 
     @property
     def volume(self) -> Fraction:
