@@ -37,7 +37,7 @@ class AbstractUniform(ABC):
 
     @property
     def estimated(self) -> bool:
-        """Whether `second_moment` is an estimate by simulation."""
+        """Whether `second_moment` is a simulation's estimate: then no claim may rest on it."""
         return False
 
     @abstractmethod

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A symmetric convex body, seen in coordinates in which it is nearly round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from flint import arb
+
+from lownoise.arrays import frozen, matrix
+from lownoise.errors import PlanError
+from lownoise.rounding import growth, up
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from lownoise.arrays import Vector
+    from lownoise.samplers.walks.membership import AbstractMembership
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RoundBody:
+    """K = F⁻¹S with inner·B₂ ⊂ K ⊂ outer·B₂; F is any invertible matrix, chosen in advance.
+
+    Args:
+        membership: who knows S.
+        factor: F, shape (d, d), taken as the exact floats; x = F·u.
+        inner: a radius of a ball in K, proved by whoever gives it.
+        outer: a radius of a ball around K, likewise.
+
+    Raises:
+        PlanError: where F does not fit or is singular, or a radius is out of range.
+
+    Examples:
+        >>> from lownoise.samplers.walks.membership import Preimage
+        >>> cube = RoundBody(membership=Preimage(np.eye(2)), factor=np.eye(2), inner=1.0, outer=1.5)
+        >>> cube.decide(np.array([[0.5, 0.5], [0.5, 1.5], [1.0, 0.0]]), 1e-9)
+        array([ 1, -1,  0], dtype=int8)
+    """
+
+    membership: AbstractMembership
+    factor: ArrayLike
+    inner: float
+    outer: float
+
+    def __post_init__(self) -> None:
+        """Check, and make the factor read-only."""
+        d = self.membership.dimension
+        factor = matrix(self.factor, field="RoundBody.factor", error=PlanError)
+        if factor.shape != (d, d) or np.linalg.matrix_rank(factor) < d:
+            raise PlanError(
+                f"RoundBody.factor has shape {factor.shape} or is singular; give an invertible "
+                f"{d}×{d} matrix"
+            )
+        if not 0 < self.inner <= self.outer < np.inf:
+            raise PlanError(
+                f"RoundBody.inner={self.inner}, outer={self.outer}; give 0 < inner ≤ outer < ∞"
+            )
+        object.__setattr__(self, "factor", factor)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.membership.dimension
+
+    @property
+    def matrix(self) -> Vector:
+        """F, shape (d, d)."""
+        return np.asarray(self.factor)
+
+    @cached_property
+    def _transposed(self) -> Vector:
+        return frozen(np.ascontiguousarray(self.matrix.T))
+
+    @cached_property
+    def _axes(self) -> Vector:
+        return self.membership.axes_up()
+
+    def doubt(self, reach: float, error: float) -> float:
+        """Return how far `norms` can be off near 1 at points |uᵢ| ≤ reach known to ± error.
+
+        ‖e‖_K ≤ √d·error/inner for what is not known; the product F·u is off by γ_d |F||u|.
+        """
+        d = self.dimension
+        images = np.abs(self.matrix).sum(axis=1) * reach
+        products = growth(d + 2) * float(images @ self._axes) * (1 + 2.0**-40)
+        unknown = up(d**0.5 * error / self.inner) * (1 + 2.0**-40)
+        return self.membership.doubt(images * (1 + 2.0**-40)) + products + unknown
+
+    def norms(self, points: Vector) -> Vector:
+        """Return ‖Fu‖_S in floats, row by row; shapes (n, d) and (n,)."""
+        return self.membership.norms(points @ self._transposed)
+
+    def decide(self, points: Vector, doubt: float) -> NDArray[np.int8]:
+        """Return 1 where a point is inside, −1 outside, 0 where the doubt leaves it open.
+
+        Args:
+            points: shape (n, d).
+            doubt: how far `norms` can be off.
+        """
+        norms = self.norms(points)
+        return np.asarray((norms < 1 - doubt).astype(np.int8) - (norms > 1 + doubt))
+
+    def image(self, balls: list[Any]) -> list[Any]:
+        """Return F·u in ball arithmetic."""
+        return [
+            sum((arb(f) * u for f, u in zip(row, balls, strict=True) if f), arb(0))
+            for row in self.matrix.tolist()
+        ]
+
+    def holds(self, balls: list[Any]) -> bool | None:
+        """Return whether the point in these balls is in K; None where they leave it open."""
+        return self.membership.holds(self.image(balls))

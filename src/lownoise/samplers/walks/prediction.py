@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proximal walk in floats, many points at once: for predictions, pilots and tests alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.entropy import SimulationEntropy
+from lownoise.samplers.lazy import WORD
+from lownoise.samplers.normal_quantile import normals
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
+    from lownoise.entropy import Entropy
+    from lownoise.samplers.walks.body import RoundBody
+    from lownoise.samplers.walks.mixing import Proximal
+
+MOST_TRIES = 4096  # a step: where all are outside, the point stays
+_SEED = 20260101
+_TOGETHER = 512  # proposals in one go
+_POINTS = 256
+_MOMENTS = 24
+
+
+def started(body: RoundBody, proof: Proximal, count: int, entropy: Entropy) -> Vector:
+    """Return points of the walk's start, shape (count, d)."""
+    words = entropy.words(count * body.dimension).astype(np.float64) * 2.0**-WORD
+    return np.asarray(proof.start * (2 * words.reshape(count, -1) - 1))
+
+
+def step(
+    body: RoundBody, points: Vector, deviation: float, entropy: Entropy
+) -> tuple[Vector, float]:
+    """Return where the points are after a step, and how many proposals one of them tried."""
+    count, d = points.shape
+    y = points + deviation * normals(entropy.words(count * d))[0].reshape(count, d)
+    found = points.copy()
+    waiting = np.arange(count)
+    each, spent, tried = 1, 0, 0
+    while waiting.size and spent < MOST_TRIES:
+        z = normals(entropy.words(waiting.size * each * d))[0].reshape(-1, d)
+        tries = np.repeat(y[waiting], each, axis=0) + deviation * z
+        inside = (body.norms(tries) <= 1).reshape(-1, each)
+        at = inside.argmax(axis=1)
+        done = inside[np.arange(len(at)), at]
+        tried += int(np.where(done, at + 1, each).sum())
+        found[waiting[done]] = tries.reshape(-1, each, d)[done, at[done]]
+        waiting = waiting[~done]
+        spent += each
+        room = max(count, _TOGETHER) // max(waiting.size, 1)
+        each = min(2 * each, max(room, each), MOST_TRIES - spent + 1)
+    return found, tried / count
+
+
+def points_after(
+    body: RoundBody, proof: Proximal, steps: int, count: int, entropy: Entropy
+) -> Vector:
+    """Return points after so many steps, shape (count, d), in the round coordinates."""
+    points = started(body, proof, count, entropy)
+    for _ in range(steps):
+        points, _tried = step(body, points, proof.deviation, entropy)
+    return points
+
+
+def moment(body: RoundBody, proof: Proximal) -> Vector:
+    """Return an estimate of E u·uᵀ over F·K, shape (d, d): always the same one.
+
+    A few relaxation times of the walk, from the start and then between what is counted.
+    """
+    entropy = SimulationEntropy(_SEED)
+    pause = max(math.ceil(0.5 / (1 - proof.contraction_up)), 1)
+    points = points_after(body, proof, 4 * pause, _POINTS, entropy)
+    total = np.zeros((body.dimension, body.dimension))
+    for _ in range(_MOMENTS):
+        for _ in range(pause):
+            points, _tried = step(body, points, proof.deviation, entropy)
+        total += points.T @ points
+    factor = body.matrix
+    return np.asarray(factor @ (total / (_MOMENTS * _POINTS)) @ factor.T)
