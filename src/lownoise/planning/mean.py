@@ -152,7 +152,7 @@ def plan_mean(question: Mean, request: Request) -> Plan:
                 question,
                 relation,
                 size,
-                _whole(solution),
+                whole(solution),
                 parameter,
                 chosen,
                 getattr(solution.claim.body, "hint", None),
@@ -221,7 +221,7 @@ def checked_relation(relation: object) -> Relation:
     )
 
 
-def _whole(solution: Solution) -> AbstractShape:
+def whole(solution: Solution) -> AbstractShape:
     """Return the shape in all summed coordinates, where a body of changes kept to some."""
     claim = solution.claim
     if claim.frame is None or claim.frame.exact or not isinstance(claim.shape, DenseShape):

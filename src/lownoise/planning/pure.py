@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise import codec
-from lownoise.arguments import checked_order
+from lownoise.arguments import checked_order, checked_rtol
 from lownoise.arrays import frozen
 from lownoise.coordinates import check_change, coordinates, summed_body
 from lownoise.engines import TotalsQuery
@@ -32,14 +32,16 @@ from lownoise.mechanisms.pure.response import MOST_REPORTS
 from lownoise.mechanisms.queries import QueryGrid, query_body, query_coordinates
 from lownoise.neighbours import Change
 from lownoise.planning.abstract import AbstractPlan
-from lownoise.planning.mean import checked_relation, checked_weights
-from lownoise.planning.pure_noise import Setting, k_norm, laplace, recursive
+from lownoise.planning.mean import checked_relation, checked_weights, whole
+from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, recursive
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.pure import Alternative, PureTerms
+from lownoise.pure.bound import question_body
 from lownoise.pure.codec import NAMES, terms_from_dict
 from lownoise.pure.execution import execute
 from lownoise.pure.terms import allowed
+from lownoise.solvers import solve
 from lownoise.workloads import Mean, Queries
 
 if TYPE_CHECKING:
@@ -52,14 +54,23 @@ if TYPE_CHECKING:
     from lownoise.planning.request import Request
     from lownoise.privacy import Ledger
     from lownoise.pure import PureRelease
+    from lownoise.solvers import Solution
 
     Mechanism = AdditiveMechanism | ResponseMechanism
 
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
-_SIMPLEST = ("laplace", "laplace_histogram", "randomized_response", "k_norm", "recursive")
+_SIMPLEST = (
+    "laplace",
+    "laplace_histogram",
+    "randomized_response",
+    "k_norm",
+    "ellipsoid",
+    "recursive",
+)
 _NOTES = {
     "k_norm": "noise of the shape of what one record can change",
+    "ellipsoid": "K-norm noise of the least ellipsoid around all changes",
     "recursive": "K-norm noise level by level",
     "laplace": "independent Laplace noise on the answers, epsilon split",
     "laplace_histogram": "Laplace noise on the count of every record",
@@ -262,8 +273,10 @@ def _best(
     )
     if not setting.kept.size:
         others = {}
+    found = _solved(question, relation, request, weights, setting)
     builders: dict[str, Callable[[], Mechanism]] = {
         "k_norm": lambda: k_norm(setting),
+        "ellipsoid": lambda: _ellipsoid(setting, found),
         "recursive": lambda: recursive(setting),
         "laplace": lambda: laplace(setting),
         **others,
@@ -281,6 +294,7 @@ def _best(
                 name=name,
                 mechanism=build(),
                 alternatives=(),
+                dual=None if found is None else found.claim.dual,
             )
             terms.check_budget()
         except LownoiseError as error:
@@ -289,25 +303,51 @@ def _best(
             made[name] = terms
     # of equals the simplest: numbers that differ in their last digits are equal
     ranked = sorted(made.values(), key=lambda t: (float(f"{t.error:.9e}"), _SIMPLEST.index(t.name)))
-    found = tuple(Alternative(t.name, t.error, _NOTES[t.name]) for t in ranked) + tuple(refused)
+    compared = tuple(Alternative(t.name, t.error, _NOTES[t.name]) for t in ranked) + tuple(refused)
     wanted = request.mechanism or (ranked[0].name if ranked else None)
     if wanted not in made:
         reason = next((r.note for r in refused if r.mechanism == wanted), "it is not for means")
         raise PlanError(f"mechanism={wanted!r} is not available here: {reason}")
-    chosen = made[wanted]
     return PurePlan(
-        PureTerms(
-            question=question,
-            budget=budget,
-            relation=relation,
-            order=order,
-            weights=chosen.weights,
-            name=wanted,
-            mechanism=chosen.mechanism,
-            alternatives=found,
-        ),
+        replace(made[wanted], alternatives=compared),
         status="as asked" if request.mechanism else "the best of those available",
     )
+
+
+def _solved(
+    question: Mean | Queries,
+    relation: Relation,
+    request: Request,
+    weights: Vector,
+    setting: Setting,
+) -> Solution | None:
+    """Return the least ellipsoid around all changes, with its evidence; None where none change."""
+    if not setting.kept.size:
+        return None
+    grid = setting.grid
+    inner = grid.grid if isinstance(grid, QueryTotals) else grid
+    assert isinstance(inner, (MeanGrid, QueryGrid))  # noqa: S101 (where answers are summed)
+    chosen = inner.coordinates
+    body, embed = question_body(question, relation, chosen)
+    return solve(
+        body,
+        order=checked_order(request.order),
+        weights=frozen(weights),
+        queries=embed,
+        rtol=checked_rtol(request.rtol),
+        progress=request.progress,
+    )
+
+
+def _ellipsoid(setting: Setting, found: Solution | None) -> AdditiveMechanism:
+    if found is None:
+        raise PlanError("no neighbour changes any answer")
+    grid = setting.grid
+    step = grid.unit * (1 if grid.size is None or isinstance(grid, QueryTotals) else grid.size)
+    hint = getattr(found.claim.body, "hint", None)
+    if hint is not None and isinstance(grid, MeanGrid):
+        setting = replace(setting, grid=replace(grid, hint=hint))
+    return ellipsoid(setting, whole(found).scaled(1 / step))
 
 
 def _weighted(grid: Grid, weights: Vector) -> Vector:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
+from lownoise.arrays import frozen, triangle_of
+from lownoise.bases import NormBase
 from lownoise.bodies import PointDifferences, SymmetricPoints
 from lownoise.errors import PlanError
-from lownoise.gauges import gauge_of, mapped
+from lownoise.gauges import ImageGauge, gauge_of, mapped
 from lownoise.mechanisms.pure import (
     AdditiveMechanism,
     KNormNoise,
@@ -21,6 +22,7 @@ from lownoise.mechanisms.pure import (
     RecursiveNoise,
     StillNoise,
 )
+from lownoise.shapes import DenseShape, DiagonalShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,12 +31,15 @@ if TYPE_CHECKING:
     from lownoise.mechanisms.pure import AbstractPureNoise
     from lownoise.mechanisms.pure.mechanism import Grid
     from lownoise.sensitivity import Reach
+    from lownoise.shapes import AbstractShape
 
 _ROUNDS = 500
 _SETTLED = 1e-9
 _MOST_CHANGES = 1 << 21  # numbers in the list of changes that Laplace scales are fitted to
 _MOST_BITS, _LEAST_BITS = 12, 5  # of an entry of the rotation
 _EXACT_BITS = 52
+_MOST_TURNED = 256  # coordinates
+_GAPS = 3  # between eigenvalues, the widest, that levels are parted at
 
 
 @final
@@ -83,8 +88,8 @@ class Setting:
         """
 
         def scaled(factor: float) -> AdditiveMechanism:
-            own = noise(factor)
-            if self.kept.size < self.grid.length:
+            own = noise(factor) if self.kept.size else None
+            if own is None or self.kept.size < self.grid.length:
                 own = StillNoise(own, self.kept, self.grid.length)
             return AdditiveMechanism(self.grid, own)
 
@@ -116,6 +121,29 @@ def k_norm(setting: Setting) -> AdditiveMechanism:
     return setting.made(lambda factor: KNormNoise(gauge, factor / setting.epsilon))
 
 
+def ellipsoid(setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
+    """Return K-norm noise of an ellipsoid around the body of changes.
+
+    The mechanism is as private with any convex body that holds all changes (001, section 9). With
+    the ellipsoid M of the least Gaussian noise its covariance is (d + 1)/ε²·M, whatever the body.
+
+    Args:
+        setting: what noise is fitted to.
+        shape: noise of the integers that roughly covers their changes with radius 1.
+    """
+    kept = setting.kept
+    if isinstance(shape, DiagonalShape):
+        factor = shape.scale[kept]
+    elif isinstance(shape, DenseShape):
+        factor = triangle_of(shape.factor[kept].T).T
+    else:
+        raise PlanError(f"noise of kind {type(shape).__name__} is no ellipsoid's factor")
+    if factor.ndim == 2 and factor.shape[0] != factor.shape[1]:  # noqa: PLR2004
+        raise PlanError("the ellipsoid is flat where changes are not")
+    gauge = ImageGauge(frozen(np.ascontiguousarray(factor)), NormBase(len(factor), 2.0))
+    return setting.made(lambda scale: KNormNoise(gauge, scale / setting.epsilon))
+
+
 def laplace(setting: Setting) -> AdditiveMechanism:
     """Return independent Laplace noise, ε split over the integers so that the error is least.
 
@@ -123,6 +151,8 @@ def laplace(setting: Setting) -> AdditiveMechanism:
     that is bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}. For a list of changes the dual weights λ of the constraints give
     bᵢ ∝ (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, and grow on the changes that are the costliest.
     """
+    if not setting.kept.size:
+        return setting.made(lambda _: LaplaceNoise(np.ones(1)))
     matters = setting.metric if setting.metric.ndim == 1 else np.diag(setting.metric)
     matters = np.maximum(matters, float(np.max(matters)) * 2.0**-200)
     width = setting.body.widths()
@@ -181,8 +211,9 @@ def recursive(setting: Setting) -> AdditiveMechanism:
     """Return noise of several levels (001, section 7), ε split so that the error is least.
 
     At each level the coordinates are turned to the eigenvectors of the noise's covariance where
-    errors have the Euclidean length; half of them, the flattest, are kept. With Vⱼ the kept squared
-    error at ε = 1, Σ Vⱼ/εⱼ² is least under Σ εⱼ = ε for εⱼ ∝ Vⱼ^{1/3}.
+    errors have the Euclidean length, and the flattest are kept: half of them, as in the source, or
+    all beyond one of the widest gaps, whichever errs least. With Vⱼ the kept squared error at
+    ε = 1, Σ Vⱼ/εⱼ² is least under Σ εⱼ = ε for εⱼ ∝ Vⱼ^{1/3}.
 
     Raises:
         PlanError: where there is one level only, or a level cannot be sampled within the claim.
@@ -190,7 +221,26 @@ def recursive(setting: Setting) -> AdditiveMechanism:
     d = setting.kept.size
     if d < 2:  # noqa: PLR2004
         raise PlanError("one number has one level: it is the K-norm mechanism")
-    rows, sizes = _levels(setting)
+    if d > _MOST_TURNED:
+        raise PlanError(f"{d:,} numbers are too many to turn; the cap is {_MOST_TURNED}")
+    root = _root(setting.metric)
+    values = np.linalg.eigvalsh(_moment(setting.body, root))[::-1]
+    gaps = 1 + np.argsort(-(values[:-1] / np.maximum(values[1:], 1e-300)), kind="stable")
+    halves = [d >> i for i in range(d.bit_length())]
+    ways = {tuple(halves), *((d, int(k)) for k in gaps[:_GAPS])}
+    made = [_recursive(setting, root, way) for way in sorted(ways)]
+    return min(made, key=lambda own: float(_squared_error(own, setting)))
+
+
+def _squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
+    own = mechanism.noise.covariance()
+    kept = own[np.ix_(setting.kept, setting.kept)]
+    metric = setting.metric
+    return float(np.diag(kept) @ metric if metric.ndim == 1 else np.sum(kept * metric))
+
+
+def _recursive(setting: Setting, root: Vector, sizes: tuple[int, ...]) -> AdditiveMechanism:
+    rows = _turned(setting.body, root, sizes)
     gauges = [gauge_of(mapped(setting.body, rows[:n])) for n in sizes]
     unit = RecursiveNoise(rows, tuple(KNormNoise(gauge, 1.0) for gauge in gauges))
     shares = np.cbrt([max(v, 1e-300) for v in _kept_errors(unit, setting.metric)])
@@ -218,25 +268,24 @@ def _kept_errors(noise: RecursiveNoise, metric: Vector) -> list[float]:
     ]
 
 
-def _levels(setting: Setting) -> tuple[Vector, list[int]]:
-    """Return T, its rows from the roundest direction to the flattest, and the levels' sizes."""
-    d = setting.kept.size
-    metric = setting.metric
+def _root(metric: Vector) -> Vector:
+    """Return R with RᵀR = M, shape (d, d)."""
     if metric.ndim == 1:
-        root = np.diag(np.sqrt(metric))
-    else:
-        values, vectors = np.linalg.eigh(metric)
-        root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    rows, sizes, n = root.copy(), [], d
-    while n:
-        sizes.append(n)
-        turn = np.linalg.eigh(_moment(setting.body, rows[:n]))[1][:, ::-1]
+        return np.diag(np.sqrt(metric))
+    values, vectors = np.linalg.eigh(metric)
+    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
+
+
+def _turned(body: Reach, root: Vector, sizes: tuple[int, ...]) -> Vector:
+    """Return T: its rows from the roundest direction to the flattest, level by level."""
+    rows = root.copy()
+    for n in sizes:
+        turn = np.linalg.eigh(_moment(body, rows[:n]))[1][:, ::-1]
         rows[:n] = turn.T @ rows[:n]
-        n //= 2
-    found = _rounded(rows, setting.body)
+    found = _rounded(rows, body)
     if np.linalg.cond(found) > 2.0**30:
         raise PlanError("the body is too flat for its levels to be told apart; leave answers out")
-    return frozen(found), sizes
+    return frozen(found)
 
 
 def _moment(body: Reach, rows: Vector) -> Vector:

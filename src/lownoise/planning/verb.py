@@ -108,8 +108,8 @@ def plan(  # noqa: PLR0913
         progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
             interrupt ends the search with the best noise found.
         mechanism: under `pure_dp`, and under `approx_dp` instead of a Gaussian: "k_norm",
-            "recursive", "laplace", "laplace_histogram" or "randomized_response"; the best by
-            default.
+            "ellipsoid", "recursive", "laplace", "laplace_histogram" or "randomized_response"; by
+            default the best.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range.

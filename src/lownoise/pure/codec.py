@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lownoise.bases import NormBase
 from lownoise.codec import (
     derived,
     mean_from_dict,
@@ -26,13 +27,15 @@ from lownoise.codec import (
 from lownoise.domains.encoding import oracle_of
 from lownoise.encoding import (
     coordinates_to_dict,
+    evidence_from_dict,
+    evidence_to_dict,
     expect,
     numbers,
     relation_from_dict,
     relation_to_dict,
 )
 from lownoise.errors import FileError
-from lownoise.gauges import gauge_of, mapped
+from lownoise.gauges import ImageGauge, gauge_of, mapped
 from lownoise.linear.codec import (
     grid_from_dict,
     grid_to_dict,
@@ -60,11 +63,12 @@ from lownoise.workloads import Mean
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lownoise.certificate import AbstractDual
     from lownoise.domains import AbstractKnownDomain
     from lownoise.mechanisms.pure.mechanism import Grid
     from lownoise.sensitivity import Reach
 
-NAMES = ("k_norm", "recursive", "laplace", "laplace_histogram", "randomized_response")
+NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
 _LEAST_WEIGHT = 2.0**-900
 _FINEST = 2.0**-52
 
@@ -87,17 +91,22 @@ def _(terms: PureTerms) -> dict[str, Any]:
         "order": "inf" if math.isinf(terms.order) else terms.order,
         "weights": terms.weights.tolist(),
         "mechanism": terms.name,
-        "noise": _noise_to_dict(terms.mechanism),
+        "noise": _noise_to_dict(terms.name, terms.mechanism),
+        "evidence": None if terms.dual is None else evidence_to_dict(terms.dual, terms.dual),
         "compared": [
             {"mechanism": a.mechanism, "error": a.error, "note": a.note} for a in terms.alternatives
         ],
     }
 
 
-def _noise_to_dict(mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:
+def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:
     if isinstance(mechanism, ResponseMechanism):
         return {"keep": mechanism.keep}
-    return {**_grid_to_dict(mechanism.grid), **_added_to_dict(mechanism.noise)}
+    return {
+        **_grid_to_dict(mechanism.grid),
+        **_added_to_dict(mechanism.noise),
+        **(_ellipsoid_to_dict(mechanism) if name == "ellipsoid" else {}),
+    }
 
 
 @singledispatch
@@ -110,6 +119,7 @@ def _(grid: MeanGrid) -> dict[str, Any]:
     return {
         "step": grid.query.coding.step.tolist(),
         "count_step": grid.count_step,
+        **({} if grid.hint is None else {"reach": grid.hint.tolist()}),
         **coordinates_to_dict(grid.coordinates),
     }
 
@@ -131,12 +141,21 @@ def _added_to_dict(noise: object) -> dict[str, Any]:
 
 @_added_to_dict.register(StillNoise)
 def _(noise: StillNoise) -> dict[str, Any]:
-    return {"kept": noise.kept.tolist(), **_added_to_dict(noise.inner)}
+    own = {} if noise.inner is None else _added_to_dict(noise.inner)
+    return {"kept": noise.kept.tolist(), **own}
 
 
 @_added_to_dict.register(KNormNoise)
 def _(noise: KNormNoise) -> dict[str, Any]:
     return {"scale": noise.scale}
+
+
+def _ellipsoid_to_dict(mechanism: AdditiveMechanism) -> dict[str, Any]:
+    noise = mechanism.noise
+    own = noise.inner if isinstance(noise, StillNoise) else noise
+    assert isinstance(own, KNormNoise)  # noqa: S101 (what that mechanism is)
+    assert isinstance(own.gauge, ImageGauge)  # noqa: S101
+    return {"factor": packed(own.gauge.factor)}
 
 
 @_added_to_dict.register(LaplaceNoise)
@@ -185,10 +204,15 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
         name=name,
         mechanism=mechanism,
         alternatives=tuple(_alternative(each) for each in fields["compared"]),
+        dual=_dual(fields["evidence"], answers),
     )
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
     return terms
+
+
+def _dual(fields: dict[str, Any] | None, answers: int) -> AbstractDual | None:
+    return None if fields is None else evidence_from_dict(fields, answers)[0]
 
 
 def _alternative(fields: dict[str, Any]) -> Alternative:
@@ -209,14 +233,29 @@ def _summed(fields: dict[str, Any], question: Any) -> Grid:  # noqa: ANN401 (of 
 
 
 def _k_norm(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
-    scale = _positive(fields["noise"]["scale"], "noise.scale")
-    return _placed(fields, question, lambda reach: KNormNoise(gauge_of(reach), scale))
+
+    def made(reach: Reach) -> AbstractPureNoise:
+        return KNormNoise(gauge_of(reach), _positive(fields["noise"]["scale"], "noise.scale"))
+
+    return _placed(fields, question, made)
+
+
+def _ellipsoid(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
+    noise = fields["noise"]
+    scale = _positive(noise["scale"], "noise.scale")
+    factor = unpacked(noise["factor"], "noise.factor", len(noise["factor"]["shape"]))
+    if factor.ndim not in (1, 2) or len(set(factor.shape)) != 1:
+        raise FileError("noise.factor is no diagonal and no square matrix")
+    gauge = ImageGauge(factor, NormBase(len(factor), 2.0))
+    return _placed(fields, question, lambda _: KNormNoise(gauge, scale))
 
 
 def _laplace(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
-    given = fields["noise"]["scales"]
-    scales = numbers(given, "noise.scales", len(given))
-    return _placed(fields, question, lambda _: LaplaceNoise(scales))
+
+    def made(reach: Reach) -> AbstractPureNoise:
+        return LaplaceNoise(numbers(fields["noise"]["scales"], "noise.scales", reach.dimension))
+
+    return _placed(fields, question, made)
 
 
 def _recursive(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
@@ -248,7 +287,7 @@ def _placed(
     kept = np.array(noise["kept"], dtype=np.int64).reshape(-1)
     if kept.size and not (kept[0] >= 0 and kept[-1] < grid.length and np.all(np.diff(kept) > 0)):
         raise FileError("noise.kept are not places of integers that rise")
-    inner = made(mapped(grid.reach, np.eye(grid.length)[kept]))
+    inner = made(mapped(grid.reach, np.eye(grid.length)[kept])) if kept.size else None
     return AdditiveMechanism(grid, StillNoise(inner, kept, grid.length))
 
 
@@ -278,6 +317,7 @@ def _positive(value: object, field: str) -> float:
 
 _READERS: dict[str, Callable[[dict[str, Any], Any], AdditiveMechanism | ResponseMechanism]] = {
     "k_norm": _k_norm,
+    "ellipsoid": _ellipsoid,
     "recursive": _recursive,
     "laplace": _laplace,
     "laplace_histogram": _histogram,

@@ -15,20 +15,23 @@ from lownoise.arrays import frozen
 from lownoise.certificate import Certificate, order_norm
 from lownoise.errors import PlanError
 from lownoise.linear.terms import query_assumptions
+from lownoise.mechanisms.grid import MeanGrid
 from lownoise.mechanisms.pure import ResponseMechanism
+from lownoise.mechanisms.queries import query_coordinates
 from lownoise.privacy import ApproxDP, ApproxDPEvent, PureDP, PureDPEvent
 from lownoise.privacy.budget import exact
 from lownoise.pure.bound import unbeaten
 from lownoise.pure.spread import log_concave_error
 from lownoise.rounding import down
 from lownoise.terms import mean_assumptions
-from lownoise.workloads import Mean
+from lownoise.workloads import Mean, Queries
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
+    from lownoise.certificate import AbstractDual
+    from lownoise.coordinates import Coordinates
     from lownoise.mechanisms.pure import AdditiveMechanism
     from lownoise.neighbours import Relation
-    from lownoise.workloads import Queries
 
 _LARGEST_DENSE = 10_000
 
@@ -92,6 +95,7 @@ class PureTerms:
         name: which mechanism it is.
         mechanism: the final integers and the final noise.
         alternatives: what was compared, the best first.
+        dual: evidence that no noise around all changes is small, or None.
     """
 
     question: Mean | Queries
@@ -102,6 +106,7 @@ class PureTerms:
     name: str
     mechanism: AdditiveMechanism | ResponseMechanism
     alternatives: tuple[Alternative, ...]
+    dual: AbstractDual | None
 
     @property
     def size(self) -> int | None:
@@ -117,6 +122,15 @@ class PureTerms:
         if self.size is not None:
             return columns
         return (*(f"sum({c} - center)" for c in columns), "count")
+
+    @property
+    def chosen(self) -> Coordinates:
+        """The answers that are summed, of which the evidence speaks, and how all follow."""
+        if isinstance(self.question, Queries):
+            return query_coordinates(self.question, str(self.relation))
+        grid = getattr(self.mechanism, "grid", None)
+        assert isinstance(grid, MeanGrid)  # noqa: S101 (what all mechanisms of means have)
+        return grid.coordinates
 
     @property
     def parameter(self) -> float:
@@ -209,6 +223,8 @@ class PureTerms:
             self.budget.epsilon,
             self.order,
             self.weights,
+            chosen=self.chosen,
+            dual=self.dual,
         )
 
     @property

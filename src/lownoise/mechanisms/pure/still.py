@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class _Spread:
     """A real vector with zeros between its coordinates."""
 
-    def __init__(self, inner: Lazy, kept: Integers, dimension: int) -> None:
+    def __init__(self, inner: Lazy | None, kept: Integers, dimension: int) -> None:
         self._inner, self._kept, self._dimension = inner, kept.tolist(), dimension
 
     @property
@@ -36,12 +36,13 @@ class _Spread:
         from flint import arb
 
         found = [arb(0)] * self._dimension
-        for i, ball in zip(self._kept, self._inner.balls(), strict=True):
+        for i, ball in zip(self._kept, self._inner.balls() if self._inner else [], strict=True):
             found[i] = ball
         return found
 
     def refine(self, entropy: Entropy) -> None:
-        self._inner.refine(entropy)
+        if self._inner:
+            self._inner.refine(entropy)
 
 
 @final
@@ -50,7 +51,7 @@ class StillNoise(AbstractPureNoise):
     """Noise on the integers that move; a body of changes that is flat is worked in its span.
 
     Args:
-        inner: the noise of those that move.
+        inner: the noise of those that move, None where none does.
         kept: which ones, rising, shape (k,).
         total: the number of all integers r.
 
@@ -58,13 +59,15 @@ class StillNoise(AbstractPureNoise):
         PlanError: where `kept` are not so many rising places.
     """
 
-    inner: AbstractPureNoise
+    inner: AbstractPureNoise | None
     kept: Integers
     total: int
 
     def __post_init__(self) -> None:
         k = self.kept
-        rising = k.size == self.inner.dimension and bool(np.all(np.diff(k) > 0))
+        rising = k.size == (self.inner.dimension if self.inner else 0) and bool(
+            np.all(np.diff(k) > 0)
+        )
         if not rising or (k.size and not (k[0] >= 0 and k[-1] < self.total)):
             raise PlanError("StillNoise.kept are not places that rise, one an integer; plan again")
 
@@ -76,7 +79,7 @@ class StillNoise(AbstractPureNoise):
     @property
     def estimated(self) -> bool:
         """As of the noise itself."""
-        return self.inner.estimated
+        return self.inner is not None and self.inner.estimated
 
     def loss(self, reach: Reach) -> Loss:
         """Return what is revealed; everything, where one that has no noise moves."""
@@ -84,17 +87,18 @@ class StillNoise(AbstractPureNoise):
         still[self.kept] = False
         if np.any(reach.widths()[still] != 0):
             return Loss(math.inf)
-        if not self.kept.size:
+        if self.inner is None:
             return Loss(0.0)
         return self.inner.loss(mapped(reach, np.eye(self.total)[self.kept]))
 
     def draw(self, entropy: Entropy) -> Lazy:
         """Return the noise, known by its bits so far."""
-        return _Spread(self.inner.draw(entropy), self.kept, self.total)
+        inner = self.inner.draw(entropy) if self.inner else None
+        return _Spread(inner, self.kept, self.total)
 
     def covariance(self) -> Vector:
         """Return the covariance, zeros included."""
-        own = self.inner.covariance()
+        own = self.inner.covariance() if self.inner else np.zeros(0)
         if own.ndim == 1:
             found = np.zeros(self.total)
             found[self.kept] = own
@@ -106,5 +110,6 @@ class StillNoise(AbstractPureNoise):
     def simulate(self, count: int, entropy: Entropy) -> Vector:
         """Return `count` draws in floats."""
         found = np.zeros((count, self.total))
-        found[:, self.kept] = self.inner.simulate(count, entropy)
+        if self.inner:
+            found[:, self.kept] = self.inner.simulate(count, entropy)
         return found
