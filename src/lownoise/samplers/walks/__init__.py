@@ -2,12 +2,15 @@
 """Nearly uniform points of convex bodies, by random walks whose mixing is proved."""
 
 from lownoise.samplers.walks.body import RoundBody
+from lownoise.samplers.walks.grid_walk import Grid, GridWalk
 from lownoise.samplers.walks.in_and_out import InAndOut
 from lownoise.samplers.walks.membership import AbstractMembership, Meet, Preimage, Weak
 from lownoise.samplers.walks.walk import steps_needed, walk
 
 __all__ = [
     "AbstractMembership",
+    "Grid",
+    "GridWalk",
     "InAndOut",
     "Meet",
     "Preimage",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.samplers.walks.membership import AbstractMembership
 
+_NEAR = 2.0**-20  # as near to K as shifts go
+
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,6 +106,35 @@ class RoundBody:
         """
         norms = self.norms(points)
         return np.asarray((norms < 1 - doubt).astype(np.int8) - (norms > 1 + doubt))
+
+    def shifts(self, points: Vector) -> tuple[Vector, Vector]:
+        """Return N and S, row by row, with ⟨N, u⟩ ≤ S on K, so that y − N is in K or near it.
+
+        N is a sum of normals of half-spaces that hold K, which y is moved along in turn; S the sum
+        of their limits, rounded up by what floats can lose where |uᵢ| ≤ outer. Where nothing is
+        known of half-spaces both are 0. Shapes (n, d) and (n,).
+        """
+        total, limit = np.zeros_like(points), np.zeros(len(points))
+        size = np.zeros(len(points))
+        moved = points.copy()
+        for _ in range(2 * self.dimension):
+            out = np.flatnonzero(self.norms(moved) > 1 + _NEAR)
+            found = self.membership.cuts(moved[out] @ self._transposed) if out.size else None
+            if found is None:
+                break
+            normals, limits, errors = found
+            own = normals @ self.matrix
+            lost = (np.abs(normals) @ np.abs(self.matrix)) * growth(self.dimension + 2)
+            lost += errors @ np.abs(self.matrix) * (1 + 2.0**-40)
+            bound = limits + lost.sum(axis=1) * self.outer * (1 + 2.0**-40)
+            length = np.sum(own * own, axis=1)
+            far = np.maximum(np.sum(own * moved[out], axis=1) - bound, 0.0)
+            far /= np.where(length > 0, length, 1.0)
+            total[out] += far[:, None] * own
+            limit[out] += far * bound
+            size[out] += far * (np.abs(own).sum(axis=1) * self.outer + np.abs(bound))
+            moved[out] = points[out] - total[out]
+        return total, limit + growth(8 * self.dimension + 8) * size
 
     def image(self, balls: list[Any]) -> list[Any]:
         """Return F·u in ball arithmetic."""

@@ -4,12 +4,18 @@
 Kook, Vempala & Zhang (2024), after Chen, Chewi, Salim & Wibisono (2022): from x in K the walk goes
 out to y = x + σξ, and back in to a draw of N(y, σ²I) restricted to K, by trying until one is in K.
 
-The walk lives in real numbers, and so does this one. A float y₀ is kept near y, and y₀ + σξ' is
-tried instead of y + σξ'. Where it is in K, a coin takes it with chance exp(l − κ), l the logarithm
-of the two densities' ratio and κ ≥ |l| on K; so what is taken has the law of N(y, σ²I) in K,
-exactly (von Neumann 1951). κ is near 1e-12: but once in 1/κ times the coin is sure whatever l is.
-What is not sure, here and at the boundary of K, is decided by more bits, in ball arithmetic. The
-new point is y₀ + σξ', so errors never add up and nothing need be kept of the path.
+The walk lives in real numbers, and so does this one. Proposals are not y + σξ' but y₀ + σξ' about a
+float y₀; with y = y₀ + N + δ, the density of N(y, σ²I) over theirs is
+
+    a constant times exp(⟨x, N⟩/σ² + ⟨x − y₀, δ⟩/σ²).
+
+N is an exact float vector with ⟨x, N⟩ ≤ S on K, and κ is at least the last term on K; so a proposal
+in K taken with chance exp((⟨x, N⟩ − S + ⟨x − y₀, δ⟩)/σ² − κ) ≤ 1 has the law of N(y, σ²I) in K,
+exactly (von Neumann 1951). First N = 0 and y₀ is near y. Where that fails, half-spaces that hold K
+give an N for which y₀ is near the point of K next to y: without it the number of proposals has an
+infinite mean. κ is near 1e-12, and the coin is in doubt about as rarely. What floats leave open,
+here and at the boundary of K, is decided by more bits in ball arithmetic. The new point is
+y₀ + σξ', so errors never add up and nothing need be kept of the path.
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from flint import arb
 
 from lownoise.balls import precision
 from lownoise.errors import PlanError
+from lownoise.rounding import growth
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits
 from lownoise.samplers.uniform import AbstractUniform
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Anchored, Increments, NormalVector
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
 
 _BITS = 192
 _TRIES = (4, 16, 64, 256)  # proposals looked at together: at first, and then
+_EXP = 2.0**-40  # how far numpy's exponential can be off, relatively, with room to spare
+_LOOSE = 2.0**-10  # floats that are off by more decide no coin
 _WILD = 2.0**-104  # over twice the chance that a normal number is wild, on both ways
 
 
@@ -125,8 +134,8 @@ class InAndOut(AbstractUniform):
     def draw(self, entropy: Entropy) -> Lazy:
         """Return a point, known by its bits so far.
 
-        How many proposals are tried has a heavy tail: more than N in all with a chance that falls
-        like 1/N.
+        How long it takes depends on the bits alone. Where the membership knows no half-spaces, more
+        than N proposals are tried with a chance that falls like 1/N.
         """
         return Mapped(self.body, _Path(self, entropy).walk(self.steps))
 
@@ -153,6 +162,7 @@ class InAndOut(AbstractUniform):
         far = 2 * outer + math.sqrt(d) * move
         return _Bounds(
             largest=largest,
+            error=error,
             doubt=self.body.doubt(outer + 2 * move, error),
             kappa=(far * off + off * off) / (sigma * sigma) * (1 + 2.0**-20),
         )
@@ -161,11 +171,22 @@ class InAndOut(AbstractUniform):
 @final
 @dataclass(frozen=True)
 class _Bounds:
-    """`doubt` of norms, and κ ≥ |l| for every y₀ and y so near each other."""
+    """What floats are off by: a coordinate, norms, and κ ≥ |⟨x − y₀, δ⟩|/σ² for x in K."""
 
     largest: float
+    error: float
     doubt: float
     kappa: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Tilt:
+    """Proposals about y₀ = `anchor`, near y − N; N = `shift`, and ⟨N, x⟩ ≤ S = `limit` on K."""
+
+    anchor: Vector
+    shift: Vector
+    limit: float
 
 
 @final
@@ -222,23 +243,53 @@ class _Path:
         y = self._near + self._sigma * move
         forward = stock.vector(out)
         stock.at += 1
+        tilt = _Tilt(y, np.zeros_like(y), 0.0)
         for tries in chain(_TRIES, repeat(_TRIES[-1])):
             first = stock.next(tries)
-            points = y + self._sigma * stock.numbers[first : first + tries]
+            points = tilt.anchor + self._sigma * stock.numbers[first : first + tries]
             sides = self._body.decide(points, self._bounds.doubt)
             wild = stock.wild[first : first + tries]
             if wild.any():
                 sides[wild] = 0
-            for i in np.flatnonzero(sides >= 0).tolist():
-                back = Anchored(y, self._sigma, stock.vector(first + i))
+            coins = self._coins(points, first, tilt)
+            for i in np.flatnonzero((sides >= 0) & (coins >= 0)).tolist():
+                back = Anchored(tilt.anchor, self._sigma, stock.vector(first + i))
                 if not sides[i] and not self._inside(back):
                     continue
-                if not self._takes(first + i, back, forward):
+                if not coins[i] and not self._takes(first + i, back, forward, tilt):
                     continue
                 self._near, self._point = points[i], back
                 stock.at = first + i + 1
                 return
             stock.at += tries
+            if tries == _TRIES[0]:
+                tilt = self._tilted(y)
+
+    def _tilted(self, y: Vector) -> _Tilt:
+        """Return the proposals to go on with: about a point of K near y, or about y itself."""
+        shifts, limits = self._body.shifts(y[None])
+        anchor = y - shifts[0]
+        outer, move = self._body.outer, self._sigma * self._bounds.largest
+        near = np.abs(anchor).max() <= outer and np.abs(shifts).max() <= outer + 2 * move
+        return _Tilt(anchor, shifts[0], float(limits[0])) if near else _Tilt(y, 0 * y, 0.0)
+
+    def _coins(self, points: Vector, first: int, tilt: _Tilt) -> Vector:
+        """Return 1 where the coin surely takes a proposal in K, −1 where surely not, 0 in doubt."""
+        law, bounds = self._law, self._bounds
+        square = self._sigma * self._sigma
+        height = (points @ tilt.shift - tilt.limit) / square
+        largest = law.body.outer + 2 * self._sigma * bounds.largest
+        size = float(np.abs(tilt.shift).sum())
+        # of the points, of the product, of the last two operations
+        off = size * (bounds.error + growth(law.dimension + 4) * largest) / square
+        off += (size * largest + abs(tilt.limit)) / square * 2.0**-50
+        coins = self._stock.coins[first : first + len(points)]
+        chance = np.exp(np.minimum(height, 1.0))  # in K it is at most 0
+        low = chance * (1 - 2 * bounds.kappa - 2 * off - _EXP) - 2.0**-52
+        high = chance * (1 + 2 * off + _EXP) + 2.0**-52
+        if off > _LOOSE:
+            return np.zeros(len(points), dtype=np.int8)
+        return np.asarray((coins < low).astype(np.int8) - (coins > high))
 
     def _inside(self, point: Anchored) -> bool:
         """Whether a point in doubt is in K, by as many of its bits as that takes."""
@@ -253,30 +304,27 @@ class _Path:
             point.refine(self._entropy)
             bits += WORD
 
-    def _takes(self, index: int, back: Anchored, forward: NormalVector) -> bool:
-        """Whether the coin takes a proposal: V > 1 − exp(l − κ), V uniform in [0, 1).
-
-        With y = y₀ + δ, l = (⟨x − y₀, δ⟩ − |δ|²/2)/σ² at the proposal x; the threshold is ≤ 2κ.
-        """
-        kappa = self._bounds.kappa
-        if self._stock.coins[index] > 2 * kappa * (1 + 2.0**-40):
-            return True
+    def _takes(self, index: int, back: Anchored, forward: NormalVector, tilt: _Tilt) -> bool:
+        """Whether the coin takes a proposal x in K: U < exp((⟨x, N⟩ − S + ⟨x − y₀, δ⟩)/σ² − κ)."""
         coin = self._stock.coin(index)
         bits = _BITS
         while True:
             with precision(bits):
-                here = zip(self._point.balls(), forward.balls(), back.anchor, strict=True)
                 sigma = arb(self._sigma)
-                shift = [x + sigma * z - arb(a) for x, z, a in here]
-                inner = sum(
-                    (s * z for s, z in zip(shift, back.numbers.balls(), strict=True)), arb(0)
-                )
-                square = sum((s * s for s in shift), arb(0))
-                ratio = inner / sigma - square / (2 * sigma * sigma)
-                above = coin.balls()[0] - 1 + (ratio - arb(kappa)).exp()
-            if above > 0:
+                own = [sigma * z for z in back.numbers.balls()]
+                moves = zip(self._point.balls(), forward.balls(), strict=True)
+                y = [x + sigma * z for x, z in moves]
+                height = arb(-tilt.limit)
+                for true, anchor, shift, move in zip(
+                    y, tilt.anchor.tolist(), tilt.shift.tolist(), own, strict=True
+                ):
+                    delta = true - arb(anchor) - arb(shift)
+                    height += (arb(anchor) + move) * arb(shift) + move * delta
+                chance = (height / (sigma * sigma) - arb(self._bounds.kappa)).exp()
+                left = coin.balls()[0] - chance
+            if left < 0:
                 return True
-            if above <= 0:
+            if left >= 0:
                 return False
             for part in (self._point, forward, back, coin):
                 part.refine(self._entropy)

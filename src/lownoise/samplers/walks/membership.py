@@ -50,6 +50,13 @@ class AbstractMembership(ABC):
     def holds(self, balls: list[Any]) -> bool | None:
         """Return whether the point in these balls is in S; None where they leave it open."""
 
+    def cuts(self, points: Vector) -> tuple[Vector, Vector, Vector] | None:
+        """Return g, s and e with ⟨g*, x⟩ ≤ s on S for some |g* − g| ≤ e, to cut off each point.
+
+        Shapes (n, d), (n,) and (n, d). Any half-space that holds S is sound; None: none is known.
+        """
+        return None
+
     def axes_up(self) -> Vector:
         """Return at least ‖eᵢ‖_S, shape (d,)."""
         unit = np.eye(self.dimension)
@@ -133,6 +140,24 @@ class Preimage(AbstractMembership):
             return False if False in sides else None if None in sides else True
         return _at_most_one(sum((_power(row, self.order) for row in rows), arb(0)))
 
+    def cuts(self, points: Vector) -> tuple[Vector, Vector, Vector]:
+        """Return the rows that are largest; below order ∞, the gradients by Hölder's inequality."""
+        values = points @ self._scaled
+        rows = np.asarray(self.matrix)
+        if math.isinf(self.order):
+            which = np.abs(values).argmax(axis=1)
+            signs = np.where(values[np.arange(len(values)), which] < 0, -1.0, 1.0)
+            normals = rows[which] * signs[:, None]
+            return normals, self._b[which], np.zeros_like(normals)
+        scale = np.abs(values).max(axis=1, keepdims=True)
+        dual = np.sign(values) * (np.abs(values) / np.where(scale > 0, scale, 1.0)) ** (
+            self.order - 1
+        )
+        order = math.inf if self.order == 1 else self.order / (self.order - 1)
+        limits = _norms(np.abs(dual), order) * (1 + _POWERS + len(rows) * 2.0**-50)
+        rounding = growth(len(rows) + 3) * (np.abs(dual) @ np.abs(self._scaled.T))
+        return dual @ self._scaled.T, limits, rounding
+
     def inner_radius(self, factor: Vector) -> float:
         """Return r with F·rB₂ ⊂ S, rounded down; `factor` is F, shape (d, d).
 
@@ -194,6 +219,16 @@ class Meet(AbstractMembership):
     def doubt(self, reach: Vector) -> float:
         """Return the greatest doubt."""
         return max(part.doubt(reach) for part in self.parts)
+
+    def cuts(self, points: Vector) -> tuple[Vector, Vector, Vector] | None:
+        """Ask at each point the part whose norm is greatest."""
+        known = [(part, found) for part in self.parts if (found := part.cuts(points)) is not None]
+        if not known:
+            return None
+        which = np.argmax([part.norms(points) for part, _ in known], axis=0)
+        rows = np.arange(len(points))
+        normals, limits, errors = (np.stack(x) for x in zip(*(f for _, f in known), strict=True))
+        return normals[which, rows], limits[which, rows], errors[which, rows]
 
     def holds(self, balls: list[Any]) -> bool | None:
         """Ask them in turn."""

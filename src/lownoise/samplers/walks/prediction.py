@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_TRIES = 4096  # a step: where all are outside, the point stays
 _SEED = 20260101
 _TOGETHER = 512  # proposals in one go
-_POINTS = 256
+_POINTS = 128
 _MOMENTS = 24
 
 
@@ -39,19 +39,27 @@ def step(
     y = points + deviation * normals(entropy.words(count * d))[0].reshape(count, d)
     found = points.copy()
     waiting = np.arange(count)
+    shifts, limits = np.zeros_like(y), np.zeros(count)
     each, spent, tried = 1, 0, 0
     while waiting.size and spent < MOST_TRIES:
-        z = normals(entropy.words(waiting.size * each * d))[0].reshape(-1, d)
-        tries = np.repeat(y[waiting], each, axis=0) + deviation * z
-        inside = (body.norms(tries) <= 1).reshape(-1, each)
+        z = normals(entropy.words(waiting.size * each * d))[0].reshape(-1, each, d)
+        tries = (y - shifts)[waiting][:, None] + deviation * z
+        height = (np.einsum("ijk,ik->ij", tries, shifts[waiting]) - limits[waiting, None]) / (
+            deviation * deviation
+        )
+        coins = entropy.words(waiting.size * each).astype(np.float64) * 2.0**-WORD
+        inside = (body.norms(tries.reshape(-1, d)) <= 1).reshape(-1, each)
+        inside &= coins.reshape(-1, each) < np.exp(np.minimum(height, 0.0))
         at = inside.argmax(axis=1)
         done = inside[np.arange(len(at)), at]
         tried += int(np.where(done, at + 1, each).sum())
-        found[waiting[done]] = tries.reshape(-1, each, d)[done, at[done]]
+        found[waiting[done]] = tries[done, at[done]]
         waiting = waiting[~done]
         spent += each
+        if spent == 1 and waiting.size:
+            shifts[waiting], limits[waiting] = body.shifts(y[waiting])
         room = max(count, _TOGETHER) // max(waiting.size, 1)
-        each = min(2 * each, max(room, each), MOST_TRIES - spent + 1)
+        each = min(2 * each, max(room, 1), MOST_TRIES - spent + 1)
     return found, tried / count
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 from lownoise.entropy import SimulationEntropy
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 MOST_WORK = 4e7  # in proposals: about a minute
 _OVERHEAD = 60.0  # what a step costs beside its proposals, in proposals
 _SEED = 20260102
-_POINTS, _PILOT = 64, 24
+_POINTS, _PILOT = 48, 10
 _WORSE = 1.5  # where the search ends
-_FACTORS = tuple(2.0 ** (k / 2) for k in range(-2, 7))  # deviations tried, times inner/d
+_FACTORS = tuple(2.0 ** (k / 2) for k in range(-1, 10))  # deviations tried, times inner/d
 
 
 def steps_needed(
@@ -80,6 +81,7 @@ def walk(
             "and no guarantee is pure; give an exact membership, or a distance > 0 for (ε, δ)"
         )
     best: tuple[float, float, int, float] | None = None
+    least = sys.maxsize
     entropy = SimulationEntropy(_SEED)
     proofs = [
         Proximal(
@@ -94,7 +96,8 @@ def walk(
     points = started(body, proofs[0], _POINTS, entropy)
     for proof in proofs:
         steps = proof.steps_needed(relative)
-        if best is not None and steps * (_OVERHEAD + 1) > best[0]:
+        if steps * (_OVERHEAD + 1) > (MOST_WORK if best is None else best[0]):
+            least = min(least, steps)
             continue
         tried = 0.0
         for _ in range(_PILOT):
@@ -106,7 +109,7 @@ def walk(
         elif work > _WORSE * best[0]:
             break
     if best is None or best[0] > MOST_WORK:
-        steps, tried = (best[2], best[3]) if best else (0, 0.0)
+        steps, tried = (best[2], best[3]) if best else (least, 1.0)
         raise PlanError(
             f"a point of this body in {body.dimension} coordinates takes {steps} steps of the walk "
             f"with about {math.ceil(tried)} proposals each, over a minute's work; ask fewer "
