@@ -270,7 +270,8 @@ class _Path:
         shifts, limits = self._body.shifts(y[None])
         anchor = y - shifts[0]
         outer, move = self._body.outer, self._sigma * self._bounds.largest
-        near = np.abs(anchor).max() <= outer and np.abs(shifts).max() <= outer + 2 * move
+        size = max(float(np.linalg.norm(anchor)), float(np.abs(shifts).max()) / 2)
+        near = size <= outer + move / 2  # what the bounds on floats take for granted
         return _Tilt(anchor, shifts[0], float(limits[0])) if near else _Tilt(y, 0 * y, 0.0)
 
     def _coins(self, points: Vector, first: int, tilt: _Tilt) -> Vector:
