@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from exact_norms import solved
+from exact_norms import solved, zonotope_norm
 from lownoise.bases import NormBase
+from lownoise.gauges.combination import Combination
 from lownoise.gauges.form import Form
 from lownoise.gauges.inverse import inverse_of
 
@@ -69,6 +70,16 @@ def test_the_farthest_pair_is_found_whatever_is_left_out(order):
     brute = np.max(np.linalg.norm(apart.reshape(-1, 4), order, axis=1))
     found = Form(matrix, order).differences_up(points)
     assert brute <= found <= brute * (1 + 1e-9)
+
+
+def test_what_a_combination_leaves_over_is_added():
+    """Generators that are nearly flat: what is left of s is small, and its norm is not."""
+    generators = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-12], [2.0, 2.0 - 2.0**-11]])
+    points = RNG.normal(size=(20, 2))
+    found = Combination(generators.T, math.inf).norm_up(points)
+    for s, norm in zip(points, found, strict=True):
+        own = zonotope_norm(generators.tolist(), s.tolist())
+        assert own <= Fraction(float(norm)) <= own * (1 + Fraction(1, 10**6))
 
 
 def test_a_stretch_covers_what_the_inverse_is_off_by():

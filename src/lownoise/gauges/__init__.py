@@ -10,6 +10,7 @@ from lownoise.gauges.image import ImageGauge
 from lownoise.gauges.mapping import mapped
 from lownoise.gauges.placed import PlacedGauge
 from lownoise.gauges.product import ProductGauge
+from lownoise.gauges.walk import WalkGauge
 from lownoise.gauges.zonotope import ZonotopeGauge
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "PlacedGauge",
     "ProductGauge",
     "SimplexGauge",
+    "WalkGauge",
     "ZonotopeGauge",
     "covariance",
     "gauge_of",

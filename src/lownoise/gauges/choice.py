@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from lownoise.arrays import frozen, triangle_of
-from lownoise.bases import NormBase
+from lownoise.bases import CappedBase, NormBase, product_base
 from lownoise.bodies import (
     ImageBody,
     JointBody,
     PointDifferences,
     RoundedBody,
+    SectionBody,
     SymmetricBox,
     SymmetricPoints,
 )
@@ -23,11 +24,13 @@ from lownoise.errors import PlanError
 from lownoise.gauges.differences import SimplexGauge, edges_of
 from lownoise.gauges.hull import HullGauge
 from lownoise.gauges.image import ImageGauge, balls_of, simplest
+from lownoise.gauges.inverse import inverse_of
 from lownoise.gauges.keys import distinct
 from lownoise.gauges.placed import PlacedGauge
 from lownoise.gauges.points import differences_of, extreme, parallelepiped
 from lownoise.gauges.product import ProductGauge
 from lownoise.gauges.projection import joint_parts, projected
+from lownoise.gauges.walk import WalkGauge, section_rows
 from lownoise.gauges.zonotope import ZonotopeGauge
 
 if TYPE_CHECKING:
@@ -59,6 +62,12 @@ def gauge_of(body: Reach) -> AbstractGauge:
         >>> gauge.reach_up(SymmetricBox(np.array([3.0, 4.0])))
         1.0
     """
+    found = _chosen(body)
+    _ = found.uniform  # a walk says only now whether it is too long
+    return found
+
+
+def _chosen(body: Reach) -> AbstractGauge:
     moving = np.flatnonzero(body.widths())
     if moving.size == body.dimension:
         return _gauge_of(body)
@@ -104,9 +113,16 @@ def _(body: PointDifferences) -> AbstractGauge:
     return _gauge_of(found)
 
 
+@_gauge_of.register(SectionBody)
+def _(body: SectionBody) -> AbstractGauge:
+    return WalkGauge(section_rows(body), body.section.base)
+
+
 @_gauge_of.register(ImageBody)
 def _(body: ImageBody) -> AbstractGauge:
     d, k = body.dimension, body.base.dimension
+    if isinstance(body.base, CappedBase) and d == k:
+        return _enlarged(_capped(body, body.base), body)
     if balls_of(body.base) is None:
         raise PlanError(
             f"{type(body.base).__name__} in {d} dimensions has no exact sampler; use (ε, δ), or a "
@@ -134,7 +150,7 @@ def _(body: ImageBody) -> AbstractGauge:
 
 @_gauge_of.register(RoundedBody)
 def _(body: RoundedBody) -> AbstractGauge:
-    return _enlarged(gauge_of(body.body), body)
+    return _enlarged(_chosen(body.body), body)
 
 
 @_gauge_of.register(JointBody)
@@ -185,6 +201,14 @@ def _simple(rows: Vector) -> AbstractGauge | None:
 def _of_columns(rows: Vector, order: float) -> ImageGauge:
     base = NormBase(len(rows), order)
     return ImageGauge(simplest(frozen(np.ascontiguousarray(rows.T)), base), base)
+
+
+def _capped(body: ImageBody, base: CappedBase) -> AbstractGauge:
+    """Return F·(ball ∩ caps) as all s with X·s in both, X nearly the inverse of F."""
+    inverse = inverse_of(body.dense, base).matrix
+    rows = np.vstack([inverse, inverse / base.cap[:, None]])
+    d = base.dimension
+    return WalkGauge(frozen(rows), product_base([NormBase(d, _EUCLID), NormBase(d, math.inf)]))
 
 
 def _ellipsoid(body: ImageBody) -> AbstractGauge:
