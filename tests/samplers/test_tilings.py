@@ -115,6 +115,21 @@ def test_stars_tile_their_hulls(name):
     check_star(found.points, found.simplices, found.exact)
 
 
+ONION = np.vstack(
+    [size * np.array(list(layer)) for size in (1, 2, 4) for layer in (grid([-1, 0, 1], 3), HULL)]
+)
+
+
+def test_the_order_of_the_points_changes_no_hull(monkeypatch):
+    """The nearest first: layers that are swallowed by fewer simplices, and coplanar ones."""
+    plain = star(ONION)
+    monkeypatch.setattr(module, "_farthest_first", lambda points: list(range(len(points))))
+    found = star(ONION)
+    check_star(found.points, found.simplices, found.exact)
+    assert sum(found.weights()) == sum(plain.weights())
+    assert np.array_equal(found.normals([0, 0, 0]), plain.normals([0, 0, 0]))
+
+
 def test_a_star_without_a_simplex_or_with_a_false_one_is_seen():
     found = star(HULLS["hull"])
     with pytest.raises(AssertionError):
