@@ -153,3 +153,15 @@ def test_signs_are_asked_until_they_are_sure():
 
     for word, answer in ((0, False), (2**64 - 1, True)):
         assert above_zero(Near(), entropy=Scripted([word], SimulationEntropy(1))) == [answer]
+
+
+def test_numbers_kept_alone_keep_their_bits():
+    source = SimulationEntropy(10)
+    all_three = UniformBits(source.words(3))
+    all_three.refine(source)
+    alone = all_three.kept([2, 0])
+    whole = all_three.balls()
+    with precision(300):
+        for ball, own in zip(alone.balls(), (whole[2], whole[0]), strict=True):
+            assert ball.mid() in own
+            assert ball.rad() < 2.0**-120
