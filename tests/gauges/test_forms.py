@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 
 from exact_norms import solved, zonotope_norm
 from lownoise.bases import NormBase
+from lownoise.bodies import SymmetricBox
+from lownoise.gauges import ImageGauge
 from lownoise.gauges.combination import Combination
 from lownoise.gauges.form import Form
 from lownoise.gauges.inverse import inverse_of
 
+EPS = Fraction(1, 2**51)
 RNG = np.random.default_rng(20260109)
 
 
@@ -80,6 +84,25 @@ def test_what_a_combination_leaves_over_is_added():
     for s, norm in zip(points, found, strict=True):
         own = zonotope_norm(generators.tolist(), s.tolist())
         assert own <= Fraction(float(norm)) <= own * (1 + Fraction(1, 10**6))
+
+
+def test_quotients_are_rounded_up():
+    for a, b in RNG.uniform(0.1, 10, (40, 2)):
+        found = ImageGauge(np.array([b]), NormBase(1, 1.0)).reach_up(SymmetricBox(np.array([a])))
+        assert Fraction(a) / Fraction(b) <= Fraction(found) <= Fraction(a) / Fraction(b) * (1 + EPS)
+
+
+def test_what_two_zonotopes_differ_by_is_added():
+    """Generators that are nearly a multiple: every corner is within what is said of them."""
+    generators = RNG.integers(-99, 99, (4, 2)).astype(float)
+    near = generators / 3 * (1 + RNG.uniform(-1e-8, 1e-8, (4, 2)))
+    found = Fraction(Combination(generators.T, math.inf).near_up(near.T))
+    corners = np.array(list(product([-1.0, 1.0], repeat=4)))
+    for signs in corners.tolist():
+        s = [sum(Fraction(x) * Fraction(g) for x, g in zip(signs, c, strict=True)) for c in near.T]
+        assert zonotope_norm(generators.tolist(), s) <= found
+    assert found <= Fraction(1, 3) * (1 + Fraction(1, 10**6))
+    assert Combination(generators.T, math.inf).near_up(2 * near.T[:, ::-1]) == math.inf
 
 
 def test_a_stretch_covers_what_the_inverse_is_off_by():

@@ -251,6 +251,7 @@ def test_products_reach_as_far_as_their_parts():
     gauge = gauge_of(lifted)
     assert isinstance(gauge, ProductGauge)
     assert [part.dimension for part in gauge.parts] == [2, 2, 1]
+    assert gauge.parts[2].factor == 1
     x = np.hstack([in_ball(2, 2.0)(RNG, 90) * 3, domain.parts[1].points[RNG.integers(0, 3, 90)]])
     moved = np.hstack([(x - [0, 0, 1, 1]) / step, np.ones((90, 1))])
     assert 0.999 < float(np.max(gauge.norm_up(moved))) <= 1 + 1e-12
