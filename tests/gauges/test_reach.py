@@ -326,3 +326,34 @@ def test_bodies_that_nothing_is_known_of():
     assert box.reach_up(SectionBody(SECTION, "differences")) == pytest.approx(8, rel=1e-6)
     with pytest.raises(PlanError, match="has 2 coordinates"):
         GAUGES["box"].reach_up(SectionBody(SECTION, "differences"))
+
+
+def test_corners_keep_their_generators_when_they_are_scaled():
+    body = image_body(integers(3, 6), CUBE6)
+    for own in (body, body.scaled(2.0**20)):
+        gauge = gauge_of(own)
+        greatest = float(np.max(gauge.norm_up(own.points)))
+        assert greatest == pytest.approx(1, rel=1e-9)
+        assert gauge.reach_up(own) == 1
+    assert gauge.reach_up(body) == pytest.approx(2.0**-20, rel=1e-9)
+
+
+def test_coordinates_of_different_balls_are_not_exchanged():
+    """In a product the order of columns matters: a turned cylinder is another body."""
+    base = product_base([NormBase(2, 2.0), NormBase(1, 2.0)])
+    turned = np.eye(3)[[2, 1, 0]] * np.array([3.0, 4.0, 5.0])
+    body = ImageBody(turned, base)
+    gauge = gauge_of(body)
+    changes = changes_of(body)
+    assert float(np.max(gauge.norm_up(changes))) <= 1 + 1e-9
+    straight = ImageGauge(np.array([5.0, 4.0, 3.0]), base)
+    assert float(np.max(straight.norm_up(changes))) <= straight.reach_up(body)
+    assert straight.reach_up(body) > 1.2
+
+
+def test_as_many_points_as_a_cube_has_corners_are_no_cube():
+    points = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0], [3.0, -1.0, -1.0]])
+    gauge = gauge_of(SymmetricPoints(points))
+    assert isinstance(gauge, HullGauge)
+    skew = np.array([[4.0, 0.0, 0.0], [3.0, 1.0, 0.0], [2.0, 0.0, 1.0], [1.0, 1.0, 2.0]])
+    assert isinstance(gauge_of(SymmetricPoints(skew)), HullGauge)
