@@ -393,6 +393,9 @@ def test_the_grid_walk_mixes_as_promised(case):
         found = start @ np.linalg.matrix_power(matrix, steps)
         off = np.abs(found / share - 1)[full].max()
         assert 2 * off <= uniform.grid.relative_up(steps) + 1e-9
+    below = uniform.centers[:, 0] < -uniform.grid.side / 4  # a cut near the middle is hard to cross
+    across = (share[:, None] * matrix)[np.ix_(below, ~below)].sum() / share[below].sum()
+    assert float(uniform.grid._conductance().mid()) <= across
     assert uniform.grid.relative_up(uniform.steps) <= 0.01
     assert uniform.grid.relative_up(uniform.steps - 1) > 0.01
 

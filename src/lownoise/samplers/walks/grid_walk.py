@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from flint import arb
@@ -81,11 +81,13 @@ class Grid:
         1991, Theorem 2).
         """
         with precision(_BITS):
-            side, half = arb(self.side), arb(self.side) * self.cells / 2
-            b = arb(self.dimension).sqrt() * self.dimension * side / arb(self.inner) + _CLOSE
-            conductance = side * (-2 * b).exp() / (2**self.bits * half)
-            left = arb(self.cells) ** self.dimension * (1 - conductance**2 / 2) ** steps
+            left = arb(self.cells) ** self.dimension * (1 - self._conductance() ** 2 / 2) ** steps
             return up(float((2 * left / (1 - left)).upper())) if left < 1 else math.inf
+
+    def _conductance(self) -> Any:  # noqa: ANN401 (flint carries no types)
+        side, half = arb(self.side), arb(self.side) * self.cells / 2
+        b = arb(self.dimension).sqrt() * self.dimension * side / arb(self.inner) + _CLOSE
+        return side * (-2 * b).exp() / (2**self.bits * half)
 
     def steps_needed(self, relative: float) -> int:
         """Return the least number of steps whose `relative_up` is at most `relative`."""
