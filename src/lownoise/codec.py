@@ -266,6 +266,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
         fields: what it wrote.
         domain: the set, where the fields only name it.
     """
+    expect_gaussian(fields)
     asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
     expect("question.kind", asked["kind"], ("mean",))
     question = mean_from_dict(asked, domain)
@@ -296,6 +297,24 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
     if not terms.mechanism.event.mu <= terms.parameter:
         raise FileError("noise is too small for the budget")
     return terms
+
+
+def is_pure(fields: dict[str, Any]) -> bool:
+    """Return whether a file's terms are those of a pure mechanism, which they name."""
+    return "mechanism" in fields
+
+
+def expect_gaussian(fields: dict[str, Any]) -> None:
+    """Refuse terms of another kind of noise.
+
+    Raises:
+        FileError: where they name a pure mechanism.
+    """
+    if is_pure(fields):
+        raise FileError(
+            "the document names a pure mechanism; read it with ln.PurePlan.from_json or "
+            "ln.PureRelease.from_json",
+        )
 
 
 def hint_of(noise: dict[str, Any]) -> Vector | None:

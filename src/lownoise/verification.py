@@ -9,7 +9,9 @@ What the file says of these must be the same to the last digit.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise import codec
@@ -20,6 +22,8 @@ from lownoise.linear import LinearRelease
 from lownoise.linear import codec as linear
 from lownoise.privacy.accountant import spent, within
 from lownoise.promises import AbstractTerms
+from lownoise.pure import PureRelease, PureTerms
+from lownoise.pure import codec as pure
 from lownoise.release import Release
 from lownoise.streams import StreamTerms
 from lownoise.streams import codec as streams
@@ -27,10 +31,12 @@ from lownoise.tables import codec as tables
 from lownoise.tables import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from lownoise.domains import AbstractKnownDomain
+    from lownoise.privacy import Budget, Event
+
+_COVERED = "noise covers what one record can change"
 
 
 @final
@@ -75,28 +81,48 @@ def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verificat
         document.get("digest") == codec.digest(document),
         "the digest of the file's content",
     )
-    asked = codec.guarded(lambda: document["terms"]["question"]["kind"])
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
-    read = _READERS.get(asked, _mean) if isinstance(asked, str) else _mean
+    read = codec.guarded(lambda: _reader(document["terms"]))
     try:
         terms, derived = codec.guarded(lambda: read(kind, text, document, domain))
-        found = codec.guarded(lambda: _terms(terms))
+        found = codec.guarded(lambda: _promises(terms))
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))
     return Verification((digest, *found, *_derived(document.get("derived"), derived)))
 
 
-_Read = tuple[AbstractTerms | StreamTerms, dict[str, Any]]
+# what a file promises, and all that follows from it
+_Read = tuple[AbstractTerms | StreamTerms | PureTerms, dict[str, Any]]
+# the document of a "plan" or a "release", its text, its fields, and the set that it only names
+_Reader = Callable[[str, str, dict[str, Any], "AbstractKnownDomain | None"], _Read]
 
 
-def _mean(
-    kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
-) -> _Read:
-    if kind == "release":
-        release = Release.from_json(text, domain)
-        return release.terms, release.derived()
-    found = codec.guarded(lambda: codec.terms_from_dict(document["terms"], domain))
-    return found, codec.derived(found)
+def _reader(fields: dict[str, Any]) -> _Reader:
+    """Return how the document of such terms is read; what is of no known kind is read as means."""
+    if codec.is_pure(fields):
+        return _PURE
+    kind = fields["question"]["kind"]
+    return _READERS.get(kind, _MEAN) if isinstance(kind, str) else _MEAN
+
+
+def _in_a_row(
+    read_terms: Callable[[dict[str, Any], AbstractKnownDomain | None], AbstractTerms | PureTerms],
+    read_release: Callable[
+        [str, AbstractKnownDomain | None], Release | LinearRelease | PureRelease
+    ],
+) -> _Reader:
+    """Return how the documents of answers are read that stand in a row."""
+
+    def read(
+        kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
+    ) -> _Read:
+        if kind == "release":
+            release = read_release(text, domain)
+            return release.terms, release.derived()
+        found = codec.guarded(lambda: read_terms(document["terms"], domain))
+        return found, codec.derived(found)
+
+    return read
 
 
 def _marginals(
@@ -105,16 +131,6 @@ def _marginals(
     found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
     if kind == "release":
         codec.guarded(lambda: (Origin.from_dict(document), files.expect_integers(document)))
-    return found, codec.derived(found)
-
-
-def _linear(
-    kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
-) -> _Read:
-    if kind == "release":
-        release = LinearRelease.from_json(text)
-        return release.terms, release.derived()
-    found = codec.guarded(lambda: linear.terms_from_dict(document["terms"]))
     return found, codec.derived(found)
 
 
@@ -127,10 +143,16 @@ def _stream(
     return found, streams.derived(found)
 
 
-# how the document of each kind of question is read: what it promises, and what follows
-_READERS: dict[str, Callable[[str, str, dict[str, Any], AbstractKnownDomain | None], _Read]] = {
+_MEAN = _in_a_row(codec.terms_from_dict, Release.from_json)
+_PURE = _in_a_row(pure.terms_from_dict, PureRelease.from_json)
+_LINEAR = _in_a_row(
+    lambda fields, _: linear.terms_from_dict(fields), lambda text, _: LinearRelease.from_json(text)
+)
+# by the kind of question under Gaussian noise
+_READERS: dict[str, _Reader] = {
+    "mean": _MEAN,
     tables.KIND: _marginals,
-    **dict.fromkeys(linear.KINDS, _linear),
+    **dict.fromkeys(linear.KINDS, _LINEAR),
     streams.KIND: _stream,
 }
 
@@ -190,30 +212,58 @@ def _document(text: str) -> dict[str, Any]:
     return dict(document)
 
 
-def _terms(terms: AbstractTerms | StreamTerms) -> list[Check]:
-    mu, allowed, cost = terms.mechanism.event.mu, terms.parameter, terms.cost
-    lower, upper = terms.certificate.lower, terms.certificate.upper
-    error = terms.error_reached if isinstance(terms, StreamTerms) else terms.error
+@singledispatch
+def _promises(terms: object) -> list[Check]:
+    """Return a check for each thing that the terms promise."""
+    raise FileError(f"terms={type(terms).__name__} are of no known kind; give another file")
+
+
+@_promises.register(AbstractTerms)
+def _(terms: AbstractTerms) -> list[Check]:
+    return _gaussian(terms, terms.error)
+
+
+@_promises.register(StreamTerms)
+def _(terms: StreamTerms) -> list[Check]:
+    return _gaussian(terms, terms.error_reached)
+
+
+@_promises.register(PureTerms)
+def _(terms: PureTerms) -> list[Check]:
+    cost, delta = terms.cost, terms.delta
+    (own,) = (a.error for a in terms.alternatives if a.mechanism == terms.name)
     return [
         Check(
-            "noise covers what one record can change",
-            mu <= allowed,
-            f"radius {mu!r}, rounded up, of {allowed!r} allowed",
+            _COVERED,
+            cost.epsilon <= terms.parameter and cost.delta <= delta,
+            f"epsilon {cost.epsilon!r}, rounded up, of {terms.parameter!r} allowed; "
+            f"delta {cost.delta!r} of {delta!r}",
         ),
-        Check(
-            f"cost within {terms.budget}",
-            within(terms.budget, [cost.event]),
-            f"{spent(terms.budget, [cost.event])}",
-        ),
+        _paid(terms.budget, cost.event),
+        _above(terms.error, terms.lower_bound),
+        Check("mechanism as compared", own == terms.error, f"{terms.name}: error {terms.error!r}"),
+    ]
+
+
+def _gaussian(terms: AbstractTerms | StreamTerms, error: float) -> list[Check]:
+    mu, allowed = terms.mechanism.event.mu, terms.parameter
+    lower, upper = terms.certificate.lower, terms.certificate.upper
+    return [
+        Check(_COVERED, mu <= allowed, f"radius {mu!r}, rounded up, of {allowed!r} allowed"),
+        _paid(terms.budget, terms.cost.event),
         Check(
             "certificate brackets the least noise", 0 <= lower <= upper, f"{lower!r} to {upper!r}"
         ),
-        Check(
-            "error is above the lower bound",
-            terms.lower_bound <= error,
-            f"{error!r} above {terms.lower_bound!r}",
-        ),
+        _above(error, terms.lower_bound),
     ]
+
+
+def _paid(budget: Budget, event: Event) -> Check:
+    return Check(f"cost within {budget}", within(budget, [event]), f"{spent(budget, [event])}")
+
+
+def _above(error: float, bound: float) -> Check:
+    return Check("error is above the lower bound", bound <= error, f"{error!r} above {bound!r}")
 
 
 def _derived(stated: object, computed: dict[str, Any]) -> list[Check]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lownoise.linear import LinearRelease
+    from lownoise.pure import PureRelease
     from lownoise.release import Release
     from lownoise.tables import TableRelease
 
@@ -229,7 +230,9 @@ def demo(
     show(f"Ledger: {shown.ledger.path}, spent {shown.ledger.spent()} of {shown.ledger.budget()}.")
 
 
-def _deliver(answer: Release | LinearRelease, out: Path | None, *, as_json: bool) -> None:
+def _deliver(
+    answer: Release | LinearRelease | PureRelease, out: Path | None, *, as_json: bool
+) -> None:
     """Write and print a release; where that fails it is printed whole, for it is paid for."""
     from lownoise import report
 

@@ -15,7 +15,14 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.certificate import AbstractDual
 from lownoise.certificate.parity import ParityDual
-from lownoise.codec import derived, order_from, promises, size_from, terms_to_dict
+from lownoise.codec import (
+    derived,
+    expect_gaussian,
+    order_from,
+    promises,
+    size_from,
+    terms_to_dict,
+)
 from lownoise.coordinates import Coordinates
 from lownoise.encoding import (
     evidence_from_dict,
@@ -154,6 +161,7 @@ def _universe(universe: Universe) -> dict[str, Any]:
 
 def terms_from_dict(fields: dict[str, Any]) -> LinearTerms:
     """Return the terms that a file describes; every field is checked as if it were new."""
+    expect_gaussian(fields)
     kind = fields["question"]["kind"]
     expect("question.kind", kind, KINDS)
     size_from(fields)

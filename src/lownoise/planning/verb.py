@@ -22,15 +22,47 @@ if TYPE_CHECKING:
 
     from lownoise.domains import AbstractDomain
     from lownoise.neighbours import Relation
-    from lownoise.privacy import Budget
+    from lownoise.privacy import ApproxDP, Budget, GaussianDP, PureDP, Zcdp
     from lownoise.solvers import Progress
+
+    GaussianBudget = Zcdp | GaussianDP | ApproxDP
+
+
+@overload
+def plan(
+    question: Mean | Queries,
+    *,
+    budget: PureDP,
+    relation: Relation | AbstractDomain,
+    size: int | None = ...,
+    order: float = ...,
+    weights: ArrayLike | str | None = ...,
+    rtol: float = ...,
+    progress: Callable[[Progress], None] | None = ...,
+    mechanism: str | None = ...,
+) -> PurePlan: ...
+
+
+@overload
+def plan(
+    question: Mean | Queries,
+    *,
+    budget: ApproxDP,
+    relation: Relation | AbstractDomain,
+    size: int | None = ...,
+    order: float = ...,
+    weights: ArrayLike | str | None = ...,
+    rtol: float = ...,
+    progress: Callable[[Progress], None] | None = ...,
+    mechanism: str,
+) -> PurePlan: ...
 
 
 @overload
 def plan(
     question: Mean,
     *,
-    budget: Budget,
+    budget: GaussianBudget,
     relation: Relation | AbstractDomain,
     size: int | None = ...,
     order: float = ...,
@@ -56,7 +88,20 @@ def plan(
 
 @overload
 def plan(
-    question: Queries | Parity,
+    question: Queries,
+    *,
+    budget: GaussianBudget,
+    relation: Relation,
+    size: int | None = ...,
+    order: float = ...,
+    rtol: float = ...,
+    progress: Callable[[Progress], None] | None = ...,
+) -> LinearPlan: ...
+
+
+@overload
+def plan(
+    question: Parity,
     *,
     budget: Budget,
     relation: Relation,
@@ -65,6 +110,36 @@ def plan(
     rtol: float = ...,
     progress: Callable[[Progress], None] | None = ...,
 ) -> LinearPlan: ...
+
+
+@overload
+def plan(
+    question: Mean,
+    *,
+    budget: Budget,
+    relation: Relation | AbstractDomain,
+    size: int | None = ...,
+    order: float = ...,
+    weights: ArrayLike | str | None = ...,
+    count_share: float | None = ...,
+    rtol: float = ...,
+    progress: Callable[[Progress], None] | None = ...,
+    mechanism: str | None,
+) -> Plan | PurePlan: ...
+
+
+@overload
+def plan(
+    question: Queries,
+    *,
+    budget: Budget,
+    relation: Relation,
+    size: int | None = ...,
+    order: float = ...,
+    rtol: float = ...,
+    progress: Callable[[Progress], None] | None = ...,
+    mechanism: str | None,
+) -> LinearPlan | PurePlan: ...
 
 
 def plan(  # noqa: PLR0913

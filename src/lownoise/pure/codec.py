@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import singledispatch
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from lownoise.bases import NormBase
 from lownoise.codec import (
     derived,
+    is_pure,
     mean_from_dict,
     mean_grid_from_dict,
     mean_to_dict,
@@ -71,11 +73,7 @@ if TYPE_CHECKING:
 NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
 _LEAST_WEIGHT = 2.0**-900
 _FINEST = 2.0**-52
-
-
-def is_pure(fields: dict[str, Any]) -> bool:
-    """Return whether a file's terms are those of a pure release."""
-    return "mechanism" in fields
+_SAME = 1e-8
 
 
 @terms_to_dict.register(PureTerms)
@@ -180,6 +178,11 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
         fields: what was written.
         domain: the set, where the fields only name it.
     """
+    if not is_pure(fields):
+        raise FileError(
+            "the document names no pure mechanism; read it with ln.Plan, ln.Release, "
+            "ln.LinearPlan or ln.LinearRelease",
+        )
     name = fields["mechanism"]
     expect("mechanism", name, NAMES)
     asked = fields["question"]
@@ -195,6 +198,8 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
     weights = numbers(fields["weights"], "weights", answers)
     if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
         raise FileError("weights are not all from 2^-900 to 2^900")
+    if not isinstance(question, Mean) and not np.array_equal(weights, question.weights):
+        raise FileError("weights are not those of the queries, which have none of their own")
     terms = PureTerms(
         question=question,
         budget=budget,
@@ -203,7 +208,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
         weights=weights,
         name=name,
         mechanism=mechanism,
-        alternatives=tuple(_alternative(each) for each in fields["compared"]),
+        alternatives=_compared(fields["compared"], name),
         dual=_dual(fields["evidence"], answers),
     )
     if not terms.within_budget:
@@ -213,6 +218,19 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
 
 def _dual(fields: dict[str, Any] | None, answers: int) -> AbstractDual | None:
     return None if fields is None else evidence_from_dict(fields, answers)[0]
+
+
+def _compared(listed: list[dict[str, Any]], chosen: str) -> tuple[Alternative, ...]:
+    """Return the mechanisms that were compared: each once, the best first, one of them chosen."""
+    found = tuple(_alternative(each) for each in listed)
+    names = [own.mechanism for own in found]
+    errors = [math.inf if own.error is None else own.error for own in found]
+    available = [own.mechanism for own in found if own.error is not None]
+    # of equals to nine digits the simplest is first
+    rising = all(a <= b * (1 + _SAME) for a, b in pairwise(errors))
+    if len(set(names)) < len(names) or chosen not in available or not rising:
+        raise FileError("compared has not each mechanism once, the best first, with the chosen one")
+    return found
 
 
 def _alternative(fields: dict[str, Any]) -> Alternative:
@@ -265,7 +283,7 @@ def _recursive(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # n
         (level["coordinates"], _positive(level["scale"], "noise.levels.scale"))
         for level in noise["levels"]
     ]
-    if any(not isinstance(n, int) or not 1 <= n <= len(rows) for n, _ in levels):
+    if any(type(n) is not int or not 1 <= n <= len(rows) for n, _ in levels):
         raise FileError("noise.levels do not fit noise.rows")
 
     def made(reach: Reach) -> AbstractPureNoise:
@@ -284,6 +302,8 @@ def _placed(
     noise = fields["noise"]
     if "kept" not in noise:
         return AdditiveMechanism(grid, made(grid.reach))
+    if any(type(place) is not int for place in noise["kept"]):
+        raise FileError("noise.kept are not whole numbers")
     kept = np.array(noise["kept"], dtype=np.int64).reshape(-1)
     if kept.size and not (kept[0] >= 0 and kept[-1] < grid.length and np.all(np.diff(kept) > 0)):
         raise FileError("noise.kept are not places of integers that rise")

@@ -13,6 +13,7 @@ from lownoise import codec
 from lownoise.answers import AbstractAnswers, Origin, Spend, half_widths, integers_from
 from lownoise.arrays import frozen
 from lownoise.errors import PlanError
+from lownoise.mechanisms.pure import ResponseMechanism
 from lownoise.pure.codec import terms_from_dict
 from lownoise.release import ratio
 from lownoise.workloads import Mean
@@ -110,9 +111,12 @@ class PureRelease(AbstractAnswers):
             fields = codec.load("release", text)
             terms = terms_from_dict(fields["terms"], domain)
             origin = Origin.from_dict(fields)
+            integers = integers_from(fields, terms.mechanism.length)
+            if isinstance(terms.mechanism, ResponseMechanism):
+                terms.mechanism.check(integers)
             return cls(
                 terms=terms,
-                integers=integers_from(fields, terms.mechanism.length),
+                integers=integers,
                 spend=origin.spend,
                 created=origin.created,
                 versions=origin.versions,

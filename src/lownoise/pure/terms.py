@@ -19,7 +19,7 @@ from lownoise.mechanisms.grid import MeanGrid
 from lownoise.mechanisms.pure import ResponseMechanism
 from lownoise.mechanisms.queries import query_coordinates
 from lownoise.privacy import ApproxDP, ApproxDPEvent, PureDP, PureDPEvent
-from lownoise.privacy.budget import exact
+from lownoise.privacy.budget import decimal_up, exact
 from lownoise.pure.bound import unbeaten
 from lownoise.pure.spread import log_concave_error
 from lownoise.rounding import down
@@ -68,17 +68,24 @@ class PureCost:
 
     @property
     def event(self) -> PureDPEvent | ApproxDPEvent:
-        """What an account records."""
+        """What an account records, which reads numbers as the decimals that print."""
         if self.delta == 0:
-            return PureDPEvent(self.epsilon)
-        return ApproxDPEvent(self.epsilon, self.delta)
+            return PureDPEvent(decimal_up(Fraction(self.epsilon)))
+        return ApproxDPEvent(decimal_up(Fraction(self.epsilon)), decimal_up(Fraction(self.delta)))
 
     @property
     def guarantee(self) -> str:
         """What the user gets, in words."""
+        epsilon, delta = _brief_up(self.epsilon), _brief_up(self.delta)
         if self.delta == 0:
-            return f"{self.epsilon:g}-DP, pure"
-        return f"({self.epsilon:g}, {self.delta:g})-DP: the walk is close in total variation"
+            return f"{epsilon}-DP, pure"
+        return f"({epsilon}, {delta})-DP: the walk is close in total variation"
+
+
+def _brief_up(number: float) -> str:
+    """Return six digits where they say no less, else all of them."""
+    short = f"{number:g}"
+    return short if float(short) >= number else repr(number)
 
 
 @final
@@ -137,6 +144,11 @@ class PureTerms:
         """The greatest float ε within the budget."""
         return allowed(self.budget)
 
+    @property
+    def delta(self) -> float:
+        """The δ that the budget allows: 0 where it is pure."""
+        return self.budget.delta if isinstance(self.budget, ApproxDP) else 0.0
+
     @cached_property
     def cost(self) -> PureCost:
         """What the release reveals, from the final integers and the final noise, rounded up."""
@@ -146,8 +158,7 @@ class PureTerms:
     @property
     def within_budget(self) -> bool:
         """Whether the cost is at most the budget."""
-        delta = self.budget.delta if isinstance(self.budget, ApproxDP) else 0.0
-        return self.cost.epsilon <= self.parameter and self.cost.delta <= delta
+        return self.cost.epsilon <= self.parameter and self.cost.delta <= self.delta
 
     def check_budget(self) -> None:
         """Refuse to release what reveals more than the budget.

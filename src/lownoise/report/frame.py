@@ -10,7 +10,7 @@ from lownoise.report import numbers, sentences
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from lownoise.report.sentences import AnyRelease, AnyTerms
+    from lownoise.report.sentences import AnyRelease, AnyTerms, GaussianTerms
 
 
 def template(name: str) -> Template:
@@ -31,8 +31,8 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def rendered(name: str, terms: AnyTerms, release: AnyRelease | None, **own: Any) -> str:  # noqa: ANN401
-    """Return a page of HTML.
+def framed(name: str, terms: AnyTerms, release: AnyRelease | None, **own: Any) -> str:  # noqa: ANN401
+    """Return a page of HTML: what pages of every noise say, and what this one says beside.
 
     Args:
         name: of the file that extends `base.html`.
@@ -43,6 +43,24 @@ def rendered(name: str, terms: AnyTerms, release: AnyRelease | None, **own: Any)
     shared = {
         "kind": "plan" if release is None else "release",
         "headline": sentences.headline(terms, release),
+        "ledger": release and sentences.ledger(release),
+        "recorded": release is not None and release.recorded,
+        "assumptions": terms.assumptions,
+        "order_said": "" if terms.order == 2 else f", in the order-{_order(terms)} norm",  # noqa: PLR2004
+    }
+    return template(name).render(**{**shared, **own})
+
+
+def rendered(name: str, terms: GaussianTerms, release: AnyRelease | None, **own: Any) -> str:  # noqa: ANN401
+    """Return a page of HTML of Gaussian noise: the same, its certificate, its bound and its cost.
+
+    Args:
+        name: as in `framed`.
+        terms: what is promised.
+        release: what was released, None for a plan.
+        own: what this template shows beside.
+    """
+    shared = {
         "facts": _facts(terms, release),
         "bound": _bound(terms),
         "bound_said": sentences.lower_bound(terms),
@@ -50,27 +68,28 @@ def rendered(name: str, terms: AnyTerms, release: AnyRelease | None, **own: Any)
         "certificate_said": sentences.certificate(terms),
         "weight": sentences.weight(terms),
         "measure": sentences.capital(sentences.measure(terms)),
-        "order_said": "" if terms.order == 2 else f", in the order-{_order(terms)} norm",  # noqa: PLR2004
         "cost": _cost(terms),
-        "ledger": release and sentences.ledger(release),
-        "recorded": release is not None and release.recorded,
-        "assumptions": terms.assumptions,
     }
-    return template(name).render(**{**shared, **own})
+    return framed(name, terms, release, **{**shared, **own})
 
 
-def _facts(terms: AnyTerms, release: AnyRelease | None) -> list[tuple[str, str]]:
+def _facts(terms: GaussianTerms, release: AnyRelease | None) -> list[tuple[str, str]]:
     facts = [
         ("Budget", str(terms.budget)),
         ("Error of all answers", sentences.error(terms)),
         ("Gap to the least noise", sentences.gap(terms)),
     ]
-    if release is not None:
-        facts.append(("Ledger", f"entry {release.spend.number}" if release.spend else "none"))
-    return facts
+    return [*facts, *paid(release)]
 
 
-def _bound(terms: AnyTerms) -> list[tuple[str, str]]:
+def paid(release: AnyRelease | None) -> list[tuple[str, str]]:
+    """Return the fact of who paid for a release."""
+    if release is None:
+        return []
+    return [("Ledger", f"entry {release.spend.number}" if release.spend else "none")]
+
+
+def _bound(terms: GaussianTerms) -> list[tuple[str, str]]:
     ratio = terms.error / terms.lower_bound if terms.lower_bound > 0 else float("nan")
     return [
         ("Error of this plan", sentences.error(terms)),
@@ -79,7 +98,7 @@ def _bound(terms: AnyTerms) -> list[tuple[str, str]]:
     ]
 
 
-def _certificate(terms: AnyTerms) -> list[tuple[str, str]]:
+def _certificate(terms: GaussianTerms) -> list[tuple[str, str]]:
     found = terms.certificate
     return [
         ("This plan’s noise has", numbers.significant(found.upper, 6)),
@@ -88,7 +107,7 @@ def _certificate(terms: AnyTerms) -> list[tuple[str, str]]:
     ]
 
 
-def _cost(terms: AnyTerms) -> list[tuple[str, str, str]]:
+def _cost(terms: GaussianTerms) -> list[tuple[str, str, str]]:
     spent = terms.cost
     pair = f"({sentences.epsilon(terms)}, {numbers.at_most(spent.delta, 3)})"
     return [

@@ -12,7 +12,7 @@ from lownoise.errors import PlanError, QuestionError
 from lownoise.report import linear_said, numbers, said, sentences
 from lownoise.report.curve import curve
 from lownoise.report.declared import attribute_row
-from lownoise.report.frame import made, making, rendered
+from lownoise.report.frame import made, making, paid, rendered
 from lownoise.report.linear_noise import about, largest_first, name, totals
 from lownoise.report.names import shown
 from lownoise.report.spread import variance_ratio
@@ -67,7 +67,7 @@ def page(terms: LinearTerms, release: LinearRelease | None, answers: Sequence[in
         full=linear_said.all_records(over),
         comparison=_comparison(over),
         making=[*making(terms), *_question(terms.question), *made(release)],
-        declared=_declared(terms.question),
+        declared=declared(terms.question),
     )
 
 
@@ -81,23 +81,30 @@ def _facts(
         ("An answer, largest deviation", numbers.significant(over["plan"].largest)),
         ("Gap to the least noise", sentences.gap(terms)),
     ]
-    if release is not None:
-        facts.append(("Ledger", f"entry {release.spend.number}" if release.spend else "none"))
-    return facts
+    return [*facts, *paid(release)]
+
+
+def places_of(count: int, answers: Sequence[int] | None) -> list[int]:
+    """Return the places of answers that are shown: those chosen, or the first ones.
+
+    Raises:
+        QuestionError: where there is no such answer.
+    """
+    places = list(range(min(count, _FIRST))) if answers is None else list(answers)
+    for place in places:
+        whole = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
+        if not whole or not 0 <= place < count:
+            raise QuestionError(
+                f"answers has {place!r}, which is no place of an answer; give numbers from 0 to "
+                f"{count - 1}",
+            )
+    return places[:_MOST_CHOSEN]
 
 
 def _chosen(release: LinearRelease, answers: Sequence[int] | None) -> dict[str, Any]:
     """Return rows of answers with their intervals, and how many answers are not shown."""
     question = release.terms.question
-    places = list(range(min(question.count, _FIRST))) if answers is None else list(answers)
-    for place in places:
-        whole = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
-        if not whole or not 0 <= place < question.count:
-            raise QuestionError(
-                f"answers has {place!r}, which is no place of an answer; give numbers from 0 to "
-                f"{question.count - 1}",
-            )
-    shown_places = places[:_MOST_CHOSEN]
+    shown_places = places_of(question.count, answers)
     interval = release.interval(_LEVEL)
     rows = []
     for place in shown_places:
@@ -149,12 +156,12 @@ def _(question: Parity) -> list[tuple[str, str]]:
 
 
 @singledispatch
-def _declared(question: object) -> dict[str, Any]:
+def declared(question: object) -> dict[str, Any]:
     """Return what the records can be: how it is called, a caption, a row each."""
     raise PlanError(f"question={type(question).__name__} has no report; give ln.Queries(…)")
 
 
-@_declared.register(Queries)
+@declared.register(Queries)
 def _(question: Queries) -> dict[str, Any]:
     universe = question.universe
     rows = [attribute_row(a) for a in universe.attributes]
@@ -171,7 +178,7 @@ def _(question: Queries) -> dict[str, Any]:
     return {"title": "Columns of the records", "rows": rows, "note": listed + note}
 
 
-@_declared.register(Parity)
+@declared.register(Parity)
 def _(question: Parity) -> dict[str, Any]:
     rows = [attribute_row(a) for a in question.attributes]
     return {"title": "Bits", "rows": rows, "note": ""}

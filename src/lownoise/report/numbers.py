@@ -69,6 +69,16 @@ def at_most(value: float, digits: int = 4) -> str:
     return _significant(value * (1 - _HAIR), digits, ROUND_CEILING)
 
 
+def brief_at_most(value: float, digits: int = 4) -> str:
+    """Return `at_most` without zeros at the end.
+
+    >>> brief_at_most(0.7), brief_at_most(10.0), brief_at_most(0.23670438)
+    ('0.7', '10', '0.2368')
+    """
+    text = at_most(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
+
+
 def at_least(value: float, digits: int = 4) -> str:
     """Return `value` to so many significant digits, never more than it is (but for 1e-12 of it).
 

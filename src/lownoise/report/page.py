@@ -14,8 +14,12 @@ from lownoise.report.names import shown
 from lownoise.report.ratios import norm_ratio, variance_ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.arrays import Vector
+    from lownoise.pure import PureRelease
     from lownoise.terms import Terms
+    from lownoise.workloads import Mean
 
 _LEVEL = 0.95
 _MOST_ROWS = 1000
@@ -30,6 +34,8 @@ def page(subject: Terms | Release) -> str:
 
 def _page(terms: Terms, release: Release | None) -> str:
     figure = _figure(terms)
+    columns = terms.question.columns
+    following = means(release, columns)[:_MOST_ROWS] if release and terms.size is None else None
     return rendered(
         "page.html",
         terms,
@@ -41,13 +47,13 @@ def _page(terms: Terms, release: Release | None) -> str:
         hidden=max(len(terms.names) - _MOST_ROWS, 0),
         saving=sentences.saving(terms),
         ratio=sentences.ratio(),
-        means=_means(release)[:_MOST_ROWS] if release and terms.size is None else None,
+        means=following,
         panels=ellipses.panels(terms),
         comparison=_comparison(terms),
         laplace=sentences.laplace(terms),
-        bounds_said=sentences.bounds(terms),
+        bounds_said=sentences.bounds(terms.question),
         making=[*making(terms), ("Noise", sentences.noise(terms)), *made(release)],
-        bounds=_bounds(terms)[:_MOST_ROWS],
+        bounds=bounds(terms.question)[:_MOST_ROWS],
         centered=terms.size is None,
     )
 
@@ -59,17 +65,18 @@ def _answers(terms: Terms, release: Release | None) -> list[tuple[str, ...]]:
     names = [shown(name) for name in terms.names]
     if release is None:
         return list(zip(names, *said, strict=True))
-    found = _with_interval(release.estimate, release.interval(_LEVEL))
+    found = with_interval(release.estimate, release.interval(_LEVEL))
     return [(n, *row, *rest) for n, row, *rest in zip(names, found, *said, strict=True)]
 
 
-def _means(release: Release) -> list[tuple[str, ...]]:
-    found = _with_interval(release.mean, release.mean_interval(_LEVEL))
-    names = release.terms.question.columns
-    return [(shown(name), *row) for name, row in zip(names, found, strict=True)]
+def means(release: Release | PureRelease, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the means that follow from sums and count, with their intervals, in rows."""
+    found = with_interval(release.mean, release.mean_interval(_LEVEL))
+    return [(shown(name), *row) for name, row in zip(columns, found, strict=True)]
 
 
-def _with_interval(values: Vector, interval: Vector) -> list[tuple[str, ...]]:
+def with_interval(values: Vector, interval: Vector) -> list[tuple[str, ...]]:
+    """Return each value with the ends of its interval, to the digits that it leaves."""
     half = np.asarray((interval[:, 1] - interval[:, 0]) / 2)
     return [
         tuple(numbers.with_uncertainty(v, reach) for v in (value, lower, upper))
@@ -112,8 +119,8 @@ def _comparison(terms: Terms) -> tuple[list[str], list[tuple[str, ...]]]:
     return headings, rows
 
 
-def _bounds(terms: Terms) -> list[tuple[str, ...]]:
-    question = terms.question
+def bounds(question: Mean) -> list[tuple[str, ...]]:
+    """Return the public points of each column, in rows."""
     points = (question.domain.lower, question.domain.upper, question.center, question.missing)
     said = [[numbers.shortest(v) for v in point.tolist()] for point in points]
     if question.drops_missing:

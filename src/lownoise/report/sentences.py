@@ -12,23 +12,28 @@ import numpy as np
 from lownoise.domains import Points
 from lownoise.errors import PlanError
 from lownoise.linear import LinearTerms
+from lownoise.mechanisms.pure import ResponseMechanism
 from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP
+from lownoise.pure import PureTerms
 from lownoise.report import numbers
 from lownoise.report.names import shown
 from lownoise.report.ratios import variance_ratio
 from lownoise.tables import TableTerms
 from lownoise.terms import Terms
-from lownoise.workloads import Parity
+from lownoise.workloads import Mean, Parity
 
 if TYPE_CHECKING:
     from lownoise.linear import LinearRelease
+    from lownoise.pure import PureRelease
     from lownoise.release import Release
     from lownoise.tables import TableRelease
+    from lownoise.workloads import Queries
 
-    AnyRelease = Release | TableRelease | LinearRelease
+    AnyRelease = Release | TableRelease | LinearRelease | PureRelease
 
-AnyTerms = Terms | TableTerms | LinearTerms
+GaussianTerms = Terms | TableTerms | LinearTerms
+AnyTerms = GaussianTerms | PureTerms
 
 INTERVALS = (
     "Each interval covers the table’s exact answer with chance {level} over the noise. It says "
@@ -40,17 +45,35 @@ _SMALL = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
 
 
 @singledispatch
-def asked(terms: AnyTerms) -> str:
+def asked(terms: object) -> str:
     """Return what the answers are: "4 means"."""
     raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
 
 @asked.register
 def _(terms: Terms) -> str:
-    columns = len(terms.question.columns)
-    if terms.size is None:
+    return _means(terms.question, terms.size)
+
+
+@asked.register
+def _(terms: PureTerms) -> str:
+    question = terms.question
+    return _means(question, terms.size) if isinstance(question, Mean) else _queries(question)
+
+
+def _means(question: Mean, size: int | None) -> str:
+    columns = len(question.columns)
+    if size is None:
         return f"{columns:,} sum{'s' * (columns != 1)} and the count"
     return f"{columns:,} mean{'s' * (columns != 1)}"
+
+
+def _queries(question: Queries) -> str:
+    count, records = question.count, question.universe.size
+    return (
+        f"{count:,} linear quer{'ies' if count != 1 else 'y'} over {records:,} kind"
+        f"{'s' * (records != 1)} of record"
+    )
 
 
 @asked.register
@@ -68,11 +91,7 @@ def _(terms: LinearTerms) -> str:
     if isinstance(question, Parity):
         bits = len(question.attributes)
         return f"{count:,} parit{'ies' if count != 1 else 'y'} of {bits:,} bit{'s' * (bits != 1)}"
-    records = question.universe.size
-    return (
-        f"{count:,} linear quer{'ies' if count != 1 else 'y'} over {records:,} kind"
-        f"{'s' * (records != 1)} of record"
-    )
+    return _queries(question)
 
 
 def headline(terms: AnyTerms, release: AnyRelease | None) -> str:
@@ -87,7 +106,7 @@ def headline(terms: AnyTerms, release: AnyRelease | None) -> str:
 
 
 @singledispatch
-def measure(terms: AnyTerms, *, plain: bool = False) -> str:
+def measure(terms: GaussianTerms, *, plain: bool = False) -> str:
     """Return what the plan makes small, or the same with all weights one where `plain`."""
     raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
@@ -130,7 +149,7 @@ def _(terms: LinearTerms, *, plain: bool = False) -> str:
 
 
 @singledispatch
-def weight(terms: AnyTerms) -> str:
+def weight(terms: GaussianTerms) -> str:
     """Return how weights count in `measure`, "" where nothing is weighted."""
     raise PlanError(f"terms={type(terms).__name__} have no report; give those of another question")
 
@@ -167,9 +186,10 @@ def _(terms: LinearTerms) -> str:
 
 def relation(terms: AnyTerms) -> str:
     """Return what a neighbour is: a word, or how far a body of changes reaches in each column."""
-    if not isinstance(terms, Terms) or not isinstance(terms.relation, Change):
+    question = terms.question
+    if not isinstance(question, Mean) or not isinstance(terms.relation, Change):
         return str(terms.relation)
-    columns = terms.question.columns
+    columns = question.columns
     every = np.arange(len(columns))
     widths = terms.relation.changes(every, np.ones(every.size)).widths().tolist()
     few = [
@@ -180,7 +200,7 @@ def relation(terms: AnyTerms) -> str:
     return f"a given body of changes, up to {', '.join(few)}{rest}"
 
 
-def gap(terms: AnyTerms) -> str:
+def gap(terms: GaussianTerms) -> str:
     """Return the certificate's gap as a word or a number."""
     found = terms.certificate.gap
     if found == 0:
@@ -193,6 +213,8 @@ def gap(terms: AnyTerms) -> str:
 def error(terms: AnyTerms) -> str:
     """Return the error, with "at most" where it is a bound."""
     exact = terms.order == 2 or _answers(terms) == 1  # noqa: PLR2004
+    if isinstance(terms, PureTerms) and isinstance(terms.mechanism, ResponseMechanism):
+        exact = False  # it depends on the table
     return numbers.significant(terms.error) if exact else f"at most {numbers.at_most(terms.error)}"
 
 
@@ -217,7 +239,12 @@ def _(terms: LinearTerms) -> int:
     return terms.question.count
 
 
-def certificate(terms: AnyTerms) -> str:
+@_answers.register
+def _(terms: PureTerms) -> int:
+    return len(terms.names)
+
+
+def certificate(terms: GaussianTerms) -> str:
     """Return how close to least the noise is."""
     found = terms.certificate
     if found.upper == 0:
@@ -235,7 +262,7 @@ def certificate(terms: AnyTerms) -> str:
     )
 
 
-def lower_bound(terms: AnyTerms) -> str:
+def lower_bound(terms: GaussianTerms) -> str:
     """Return what no unbiased mechanism can beat, and how far this one is from it."""
     if terms.error == 0:
         return "The answers have no error, so there is nothing to compare."
@@ -252,7 +279,7 @@ def lower_bound(terms: AnyTerms) -> str:
     )
 
 
-def cost(terms: AnyTerms) -> str:
+def cost(terms: GaussianTerms) -> str:
     """Return the cost in its three currencies, each rounded up."""
     spent = terms.cost
     return (
@@ -310,7 +337,7 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def epsilon(terms: AnyTerms) -> str:
+def epsilon(terms: GaussianTerms) -> str:
     """Return ε of the cost: as the budget has it, or four digits, rounded up."""
     asked = isinstance(terms.budget, ApproxDP)
     return numbers.shortest(terms.cost.epsilon) if asked else numbers.at_most(terms.cost.epsilon)
@@ -324,9 +351,9 @@ def noise(terms: Terms) -> str:
     return f"Gaussian, {between} between answers, rounded to a grid"
 
 
-def bounds(terms: Terms) -> str:
+def bounds(question: Mean) -> str:
     """Return what the table of bounds is called."""
-    domain = terms.question.domain
+    domain = question.domain
     if isinstance(domain, Points):
         return f"Ranges of the columns in the list of {len(domain.points):,} points"
     return "Bounds of the columns"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from lownoise.pure import PureRelease
     from lownoise.release import Release
     from lownoise.terms import Terms
     from lownoise.verification import Verification
@@ -58,7 +59,7 @@ def release_table(release: Release, level: float = 0.95) -> RenderableType:
     ]
     notes = _promises(terms)
     if terms.size is None:
-        notes.append(("means", _means(release, level)))
+        notes.append(("means", means(release, terms.question.columns, level)))
         notes.append(("", sentences.ratio()))
     return grouped(
         sentences.headline(terms, release),
@@ -68,10 +69,9 @@ def release_table(release: Release, level: float = 0.95) -> RenderableType:
     )
 
 
-def _means(release: Release, level: float) -> str:
+def means(release: Release | PureRelease, columns: Sequence[str], level: float) -> str:
     """Return the means that follow, each with its interval, one a line."""
     lines = []
-    columns = release.terms.question.columns
     intervals = release.mean_interval(level).tolist()
     for name, value, (low, high) in zip(columns, release.mean.tolist(), intervals, strict=True):
         half = (high - low) / 2
@@ -93,24 +93,36 @@ def grouped(
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
     notes: Sequence[tuple[str, str]],
+    more: Sequence[RenderableType] = (),
 ) -> RenderableType:
-    """Return a title, a table and named sentences under it."""
-    from rich import box
+    """Return a title, a table, more tables, and named sentences under them."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for i, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if i else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
     said = Table.grid(padding=(0, 2))
     said.add_column(style="bold", no_wrap=True)
     said.add_column(overflow="fold")
     for name, text in notes:
         said.add_row(Text(name), Text(text))
-    return Group(Text(title, style="bold"), table, said)
+    return Group(Text(title, style="bold"), listed(headings, rows), *more, said)
+
+
+def listed(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()
+) -> RenderableType:
+    """Return a table: its first column and those of `words` to the left, numbers to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, heading in enumerate(headings):
+        left = not i or heading in words
+        table.add_column(heading, justify="left" if left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
 
 
 def checks_table(verification: Verification) -> RenderableType:

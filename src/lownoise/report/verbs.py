@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lownoise.errors import PlanError
 from lownoise.linear import LinearRelease, LinearTerms
+from lownoise.pure import PureRelease, PureTerms
 from lownoise.release import Release
 from lownoise.report import (
     linear_page,
@@ -15,12 +16,15 @@ from lownoise.report import (
     marginal_page,
     marginal_text,
     page,
+    pure_page,
+    pure_text,
     streams,
     text,
 )
 from lownoise.streams import StreamTerms
 from lownoise.tables import TableRelease, TableTerms
 from lownoise.terms import Terms
+from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +45,7 @@ def html(
         subject: a release, or `plan.terms`.
         marginal: of a `TableRelease`, the names of the attributes whose marginal is shown with its
             intervals; the first one-way marginal by default.
-        answers: of a `LinearRelease`, the places of the answers that are shown with their
+        answers: of linear queries that were released, the places of those that are shown with their
             intervals, as in `release.estimate`; the first ones by default.
 
     Raises:
@@ -121,6 +125,28 @@ def _(
     return linear_page.page(subject.terms, subject, answers)
 
 
+@html.register(PureTerms)
+def _(
+    subject: PureTerms,
+    *,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> str:
+    _no_choice(marginal, answers)
+    return pure_page.page(subject, None, None)
+
+
+@html.register(PureRelease)
+def _(
+    subject: PureRelease,
+    *,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> str:
+    _no_choice(marginal, answers if isinstance(subject.terms.question, Mean) else None)
+    return pure_page.page(subject.terms, subject, answers)
+
+
 def _no_choice(marginal: Sequence[str] | None, answers: Sequence[int] | None) -> None:
     if marginal is not None:
         raise PlanError(f"marginal={tuple(marginal)} is for a release of marginals; leave it out")
@@ -162,3 +188,5 @@ release_table.register(Release, text.release_table)
 release_table.register(TableRelease, marginal_text.release_table)
 plan_table.register(LinearTerms, linear_text.plan_table)
 release_table.register(LinearRelease, linear_text.release_table)
+plan_table.register(PureTerms, pure_text.plan_table)
+release_table.register(PureRelease, pure_text.release_table)

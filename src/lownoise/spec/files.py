@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 
 from lownoise.errors import SpecError
 from lownoise.listed import read_points
-from lownoise.privacy import Budget, Ledger
+from lownoise.privacy import ApproxDP, Budget, Ledger, PureDP
 from lownoise.privacy.budget import budget_from_dict
 from lownoise.spec.linear import ParitySpec, QueriesSpec
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.domains import AbstractDomain
-    from lownoise.planning import LinearPlan, Plan, StreamPlan, TablePlan
+    from lownoise.planning import LinearPlan, Plan, PurePlan, StreamPlan, TablePlan
     from lownoise.solvers import Progress
 
 Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec
@@ -89,6 +89,27 @@ class BudgetSpec(Strict):
         return budget_from_dict({"kind": kind, **given})
 
 
+def _misfits(question: Question, budget: Budget) -> list[str]:
+    """Return what of a question cannot be asked under a budget, one text a mistake."""
+    named = question.mechanism if isinstance(question, (MeanSpec, QueriesSpec)) else None
+    if isinstance(budget, PureDP) and not isinstance(question, (MeanSpec, QueriesSpec)):
+        text = (
+            f'pure_dp has no mechanism for question.kind = "{question.kind}"; ask with kind = '
+            '"queries" and its matrix, or give rho, mu, or epsilon and delta'
+        )
+        return [text]
+    found = []
+    if named is not None and not isinstance(budget, (PureDP, ApproxDP)):
+        found.append(
+            f'is of Gaussian noise, and question.mechanism = "{named}" is pure; give epsilon and '
+            'kind = "pure_dp", or leave the mechanism out'
+        )
+    pure = named is not None or isinstance(budget, PureDP)
+    if pure and isinstance(question, MeanSpec) and question.count_share is not None:
+        found.append("question.count_share is for Gaussian noise; with a pure mechanism drop it")
+    return found
+
+
 class DataSpec(Strict):
     """Where the table is, relative to the specification."""
 
@@ -110,9 +131,19 @@ class Spec(Strict):
     data: DataSpec | None = None
     ledger: LedgerSpec | None = None
 
+    @field_validator("budget")
+    @classmethod
+    def _fitting(cls, budget: BudgetSpec, info: ValidationInfo) -> BudgetSpec:
+        """Refuse a question that no mechanism under the budget answers."""
+        question = info.data.get("question")
+        misfits = [] if question is None else _misfits(question, budget.budget())
+        if misfits:
+            raise mistaken(((), text, None) for text in misfits)
+        return budget
+
     def plan(
         self, progress: Callable[[Progress], None] | None = None
-    ) -> Plan | TablePlan | LinearPlan | StreamPlan:
+    ) -> Plan | TablePlan | LinearPlan | PurePlan | StreamPlan:
         """Return the plan; no data are read.
 
         Args:

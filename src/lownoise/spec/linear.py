@@ -18,7 +18,7 @@ from lownoise.workloads import Parity, Queries
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.planning import LinearPlan
+    from lownoise.planning import LinearPlan, PurePlan
     from lownoise.privacy import Budget
     from lownoise.solvers import Progress
 
@@ -70,6 +70,9 @@ class QueriesSpec(AskedSpec):
     outside: Literal["drop", "extra"] | dict[str, str | int | float] | list[str | int | float] = (
         "drop"
     )
+    mechanism: (
+        Literal["k_norm", "recursive", "laplace", "laplace_histogram", "randomized_response"] | None
+    ) = None
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
@@ -89,13 +92,23 @@ class QueriesSpec(AskedSpec):
             columns = header if columns is None else columns
         return Queries(self.matrix, universe, columns=columns, outside=self.outside)
 
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> LinearPlan:
+    def plan(
+        self, budget: Budget, progress: Callable[[Progress], None] | None
+    ) -> LinearPlan | PurePlan:
         """Return the plan; no data are read.
 
         Raises:
             LownoiseError: where the parts do not fit together.
         """
-        return _planned(self, budget, progress)
+        return plan(
+            self.asked(),
+            budget=budget,
+            relation=self.relation,
+            size=self.size,
+            order=self.order,
+            progress=progress,
+            mechanism=self.mechanism,
+        )
 
 
 class ParitySpec(AskedSpec):
@@ -139,7 +152,14 @@ class ParitySpec(AskedSpec):
         Raises:
             LownoiseError: where the parts do not fit together.
         """
-        return _planned(self, budget, progress)
+        return plan(
+            self.asked(),
+            budget=budget,
+            relation=self.relation,
+            size=self.size,
+            order=self.order,
+            progress=progress,
+        )
 
 
 def _check(spec: QueriesSpec | ParitySpec) -> None:
@@ -154,16 +174,3 @@ def _check(spec: QueriesSpec | ParitySpec) -> None:
     if spec.size is not None and asked.drops:
         text = '"drop" would change the public size; give what stands in for other values'
         raise mistaken([(("outside",), text, None)])
-
-
-def _planned(
-    spec: QueriesSpec | ParitySpec, budget: Budget, progress: Callable[[Progress], None] | None
-) -> LinearPlan:
-    return plan(
-        spec.asked(),
-        budget=budget,
-        relation=spec.relation,
-        size=spec.size,
-        order=spec.order,
-        progress=progress,
-    )

@@ -13,7 +13,7 @@ from lownoise.declared import declared_domain
 from lownoise.domains import Box
 from lownoise.errors import LownoiseError
 from lownoise.listed import read_points
-from lownoise.planning import COUNT_SHARE, plan
+from lownoise.planning import plan
 from lownoise.spec.model import AskedSpec, Number, Strict, mistaken, said
 from lownoise.workloads import Mean
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.domains import AbstractDomain
-    from lownoise.planning import Plan
+    from lownoise.planning import Plan, PurePlan
     from lownoise.privacy import Budget
     from lownoise.solvers import Progress
 
@@ -95,7 +95,8 @@ class MeanSpec(AskedSpec):
 
     kind: Literal["mean"] = "mean"
     missing: Literal["stand-in", "drop"] = "stand-in"
-    count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] = COUNT_SHARE
+    count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
+    mechanism: Literal["k_norm", "recursive", "laplace"] | None = None
     weights: Literal["range"] | None = None
     points: Path | None = None
     domain: DeclaredDomain = None
@@ -181,7 +182,7 @@ class MeanSpec(AskedSpec):
             missing="drop" if self.missing == "drop" else stand_in,
         )
 
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan | PurePlan:
         """Return the plan; no data are read.
 
         Raises:
@@ -196,6 +197,7 @@ class MeanSpec(AskedSpec):
             weights=self._weights(),
             count_share=self.count_share,
             progress=progress,
+            mechanism=self.mechanism,
         )
 
     def _weights(self) -> list[float] | str | None:

@@ -109,16 +109,31 @@ class ResponseMechanism:
             reports += np.bincount(np.where(kept, true, random), minlength=self.length)
         return reports
 
+    def check(self, integers: tuple[int, ...]) -> None:
+        """Refuse numbers of reports that n rows cannot have given.
+
+        Raises:
+            PlanError: where one is below 0, or they are not n together.
+        """
+        if min(integers) < 0 or sum(integers) != self.size:
+            raise PlanError(f"integers are no {self.size:,} reports of records")
+
     def answers(self, integers: tuple[int, ...]) -> Vector:
         """Return the unbiased answers, shape (m,)."""
         reports = np.array(integers, dtype=np.float64)
         counts = (reports - self.size * ((1 - self.keep) / self.length)) / self.keep
-        return frozen(self.question.matrix @ counts)
+        return frozen(self.question.matrix[:, 0] * self.size + self._apart @ counts)
+
+    @cached_property
+    def _apart(self) -> Vector:
+        """What each record adds beyond what the first adds: 0 in an answer that never moves."""
+        W = self.question.matrix
+        return frozen(W - W[:, :1])
 
     @cached_property
     def deviations(self) -> Vector:
         """The greatest standard deviation of each answer over all tables, shape (m,)."""
-        W, q, n = self.question.matrix, self.keep, self.size
+        W, q, n = self._apart, self.keep, self.size
         mean, square = np.mean(W, axis=1), np.mean(W**2, axis=1)
         # a report of record j adds w_j with chance q, and else one of all alike
         second = q * W**2 + (1 - q) * square[:, None]
@@ -128,7 +143,7 @@ class ResponseMechanism:
     @cached_property
     def total_variance(self) -> float:
         """The greatest sum of all answers' variances over all tables."""
-        W, q = self.question.matrix, self.keep
+        W, q = self._apart, self.keep
         square, mean = np.sum(np.mean(W**2, axis=1)), np.mean(W, axis=1)
         second = q * np.sum(W**2, axis=0) + (1 - q) * square
         first = np.sum((q * W + (1 - q) * mean[:, None]) ** 2, axis=0)

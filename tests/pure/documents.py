@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan of each pure mechanism, and a small table that it fits."""
+
+import numpy as np
+import pandas as pd
+
+import lownoise as ln
+
+SIZE = 30
+BUDGET = ln.pure_dp(0.7)
+MATRIX = np.array([[1.0, 1, 0, 0], [0, 1, -0.5, 0], [0, 0, 1, 1], [1, 1, 1, 1]])
+ASKED = {
+    "laplace": ("mean", "substitute"),
+    "k_norm": ("mean", "add_remove"),
+    "recursive": ("mean", "substitute"),
+    "laplace ": ("queries", "add_remove"),
+    "k_norm ": ("queries", "substitute"),
+    "recursive ": ("queries", "add_remove"),
+    "laplace_histogram": ("queries", "substitute"),
+    "randomized_response": ("queries", "substitute"),
+}
+
+
+def question(kind, relation="substitute"):
+    if kind == "mean":
+        return ln.Mean(["a", "b"], ln.Box([0, 0], [1, 4]))
+    outside = {"x": "p"} if relation == "substitute" else "drop"
+    return ln.Queries(MATRIX, {"x": ["p", "q", "r", "s"]}, outside=outside)
+
+
+def planned(kind="mean", relation="substitute", mechanism=None, budget=BUDGET, **more):
+    size = SIZE if relation == "substitute" else None
+    return ln.plan(
+        question(kind, relation),
+        budget=budget,
+        relation=relation,
+        size=size,
+        mechanism=mechanism,
+        **more,
+    )
+
+
+def plan_of(name):
+    kind, relation = ASKED[name]
+    return planned(kind, relation, name.strip())
+
+
+def table():
+    rng = np.random.default_rng(1)
+    numbers = {"a": rng.uniform(0, 1, SIZE), "b": rng.uniform(0, 4, SIZE)}
+    return pd.DataFrame({**numbers, "x": rng.choice(list("pqrs"), SIZE)})
+
+
+def exact(plan):
+    """The answers that noise is added to, computed with numpy alone."""
+    rows = table()
+    if isinstance(plan.terms.question, ln.Queries):
+        return MATRIX @ [(rows["x"] == x).sum() for x in "pqrs"]
+    columns = rows[["a", "b"]].to_numpy()
+    if plan.terms.size is not None:
+        return columns.mean(axis=0)
+    return np.append((columns - [0.5, 2]).sum(axis=0), len(rows))

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of pure plans and releases: read back exactly, and every edit that matters is noticed."""
+
+import copy
+import json
+import math
+
+import numpy as np
+import pytest
+
+import lownoise as ln
+from command_line import run
+from lownoise import codec
+from lownoise.errors import FileError
+from lownoise.verification import verify_file
+from pure.documents import ASKED, plan_of, planned, table
+
+RELEASED = ("k_norm", "recursive ", "randomized_response")
+PLANS = {name: plan_of(name) for name in ASKED}
+TEXTS = {f"plan {name}": plan.to_json() for name, plan in PLANS.items()}
+TEXTS |= {f"release {name}": plan.release(table()).to_json() for name, plan in PLANS.items()}
+EDITED = [n for n in TEXTS if n.startswith("plan") or n.removeprefix("release ") in RELEASED]
+# Edits of these leave every promise as it was: names, times, who paid, and a mechanism not taken.
+HARMLESS = {"columns", "missing", "drops_missing", "created", "versions", "spend", "labels"}
+HARMLESS |= {"outside", "name", "categories"}
+
+
+def leaves(node, path=()):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from leaves(value, (*path, key))
+    elif isinstance(node, list):
+        for i, value in enumerate(node):
+            yield from leaves(value, (*path, i))
+    else:
+        yield path, node
+
+
+def changed(value):
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case float():
+            return value * 1.5 + 0.25
+        case None:
+            return 1
+        case str() if value.lstrip("-").isdigit():
+            return str(int(value) + 1)
+        case _:
+            return value + "x"
+
+
+def worse(path, value):
+    """An edit that breaks a promise: others may say less than is true."""
+    if "lower" in path:  # a wider box promises less privacy; a narrower one may promise the same
+        return -1.5
+    return value / 2 if path[-2:] == ("budget", "epsilon") else changed(value)
+
+
+def put(document, path, value, *, mended):
+    copied = copy.deepcopy(document)
+    node = copied
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value
+    if mended:
+        copied["digest"] = codec.digest(copied)
+    return json.dumps(copied)
+
+
+def found(document, path):
+    for key in path:
+        document = document[key]
+    return document
+
+
+def harmless(name, document, path):
+    words = set(map(str, path))
+    if path[:2] == ("terms", "compared"):
+        # of the mechanisms that were not taken a file says what was found; nothing else rests on it
+        taken = found(document, path[:3])["mechanism"] == document["terms"]["mechanism"]
+        return not (taken and path[-1] == "error")
+    if path == ("terms", "size") and document["terms"]["question"]["kind"] == "queries":
+        return name.startswith("plan")  # sums have the noise that they have
+    about_center = "center" in words and name.startswith("plan") and document["terms"]["size"]
+    return bool(HARMLESS & words) or bool(about_center)
+
+
+def refused(text):
+    """Whether it is refused, in one line."""
+    try:
+        verified = ln.verify(text)
+    except FileError as error:
+        return "\n" not in str(error)
+    off = [c for c in verified.checks if not c.holds]
+    assert all("\n" not in c.found for c in off)
+    return bool(off)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_an_unedited_file_holds_and_reads_back_exactly(name):
+    verified = ln.verify(TEXTS[name])
+    assert verified, [c for c in verified.checks if not c.holds]
+    names = [c.name for c in verified.checks]
+    assert "noise covers what one record can change" in names
+    assert "cost within 0.7-DP" in names
+    kind = ln.PurePlan if name.startswith("plan") else ln.PureRelease
+    again = kind.from_json(TEXTS[name])
+    assert again.to_json() == TEXTS[name]
+    own = PLANS[name.split(" ", 1)[1]]
+    assert np.array_equal(again.terms.standard_deviation, own.standard_deviation)
+    assert own.verify()
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_every_edit_is_noticed_and_where_it_matters_a_mended_digest_does_not_help(name):
+    document = json.loads(TEXTS[name])
+    for path, value in leaves(document):
+        wrong = worse(path, value)
+        assert refused(put(document, path, wrong, mended=False)), path
+        if path != ("digest",) and not harmless(name, document, path):
+            assert refused(put(document, path, wrong, mended=True)), path
+
+
+WRONG = [
+    ("k_norm", ("scale",), 0.0),
+    ("k_norm", ("scale",), -1.0),
+    ("k_norm", ("scale",), math.inf),
+    ("k_norm", ("scale",), "1"),
+    ("k_norm", ("scale",), 10**400),
+    ("laplace", ("scales", 0), 0.0),
+    ("laplace", ("scales",), []),
+    ("laplace", ("scales",), [1e300]),
+    ("recursive", ("levels",), []),
+    ("recursive", ("levels", 0, "coordinates"), True),
+    ("recursive", ("levels", 0, "coordinates"), 3),
+    ("recursive", ("levels", 0, "scale"), 1e-300),
+    ("recursive", ("rows",), {}),
+    ("k_norm ", ("kept",), [0.5, 1.5, 2.5]),
+    ("k_norm ", ("kept",), [1, 0]),
+    ("k_norm ", ("kept",), [0, 1, 99]),
+    ("k_norm ", ("kept",), [0]),
+    ("laplace_histogram", ("step",), 0.75),
+    ("laplace_histogram", ("step",), 2.0),
+    ("laplace_histogram", ("scales",), [1.0]),
+    ("randomized_response", ("keep",), 1.0),
+    ("randomized_response", ("keep",), 0.0),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "value"), WRONG)
+def test_noise_that_no_plan_has_is_one_clear_line(name, path, value):
+    document = json.loads(TEXTS[f"plan {name}"])
+    text = put(document, ("terms", "noise", *path), value, mended=True)
+    with pytest.raises(FileError) as refusal:
+        ln.PurePlan.from_json(text)
+    assert "\n" not in str(refusal.value)
+    assert refused(text)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_noise_that_was_made_smaller_throughout_is_still_noticed(name):
+    document = json.loads(TEXTS[f"plan {name}"])
+    noise = document["terms"]["noise"]
+    for level in noise.get("levels", [noise]):
+        if "scale" in level:
+            level["scale"] *= 0.99
+    if "scales" in noise:
+        noise["scales"] = [s * 0.99 for s in noise["scales"]]
+    if "keep" in noise:
+        noise["keep"] = 0.5
+    document["digest"] = codec.digest(document)
+    with pytest.raises(FileError, match="too small for the budget"):
+        ln.PurePlan.from_json(json.dumps(document))
+
+
+COMPARED = [
+    lambda listed: listed[1:],
+    lambda listed: [*listed, listed[0]],
+    lambda listed: listed[::-1],
+    lambda listed: [{**listed[0], "error": None}, *listed[1:]],
+    lambda listed: [{**listed[0], "note": 3}, *listed[1:]],
+    lambda listed: [{**listed[0], "more": 3}, *listed[1:]],
+    lambda listed: [{**listed[0], "error": -1.0}, *listed[1:]],
+    lambda listed: [{**listed[0], "mechanism": "best"}, *listed[1:]],
+    lambda _: {},
+]
+
+
+@pytest.mark.parametrize("edit", COMPARED)
+def test_a_comparison_that_no_plan_makes_is_refused(edit):
+    document = json.loads(planned("queries").to_json())
+    document["terms"]["compared"] = edit(document["terms"]["compared"])
+    document["digest"] = codec.digest(document)
+    with pytest.raises(FileError):
+        ln.PurePlan.from_json(json.dumps(document))
+    assert refused(json.dumps(document))
+
+
+def test_a_comparison_that_flatters_the_mechanism_does_not_hold():
+    document = json.loads(planned("queries").to_json())
+    document["terms"]["compared"][0]["error"] *= 0.5
+    document["digest"] = codec.digest(document)
+    off = [c.name for c in ln.verify(json.dumps(document)).checks if not c.holds]
+    assert off == ["mechanism as compared"]
+
+
+def test_reports_that_no_rows_can_have_given_are_refused():
+    document = json.loads(TEXTS["release randomized_response"])
+    for integers in (["31", "0", "0", "0"], ["-1", "31", "0", "0"], ["30", "0", "0"]):
+        document["integers"] = integers
+        document["digest"] = codec.digest(document)
+        with pytest.raises(FileError):
+            ln.PureRelease.from_json(json.dumps(document))
+        assert refused(json.dumps(document))
+
+
+def test_a_document_of_another_kind_names_what_reads_it():
+    gaussian = planned(budget=ln.zcdp(0.5))
+    linear = planned("queries", budget=ln.zcdp(0.5))
+    for kind, other, text in [
+        (ln.Plan, "PurePlan", TEXTS["plan laplace"]),
+        (ln.LinearPlan, "PurePlan", TEXTS["plan k_norm "]),
+        (ln.Release, "PureRelease", TEXTS["release laplace"]),
+        (ln.LinearRelease, "PureRelease", TEXTS["release k_norm "]),
+        (ln.PurePlan, "Plan", gaussian.to_json()),
+        (ln.PurePlan, "LinearPlan", linear.to_json()),
+        (ln.PureRelease, "Release", gaussian.release(table()).to_json()),
+        (ln.PureRelease, "LinearRelease", linear.release(table()).to_json()),
+        (ln.PurePlan, "release", TEXTS["release laplace"]),
+        (ln.PureRelease, "plan", TEXTS["plan laplace"]),
+    ]:
+        with pytest.raises(FileError, match=other) as refusal:
+            kind.from_json(text)
+        assert "\n" not in str(refusal.value)
+
+
+def test_files_are_verified_by_path_and_by_command(tmp_path):
+    PLANS["recursive"].save(tmp_path / "plan.json")
+    assert verify_file(tmp_path)
+    done = run(tmp_path, "verify", "plan.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Everything holds." in done.stdout
+    (tmp_path / "plan.json").write_text(TEXTS["plan recursive"].replace("0.7", "0.6"))
+    done = run(tmp_path, "verify", "plan.json")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "unedited, terms" in done.stderr
