@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errors of pure noise shaped as hulls that nothing here samples: by integrals over directions.
+
+A body with the norm ‖·‖ has, u uniform in it and w = Lθ with θ uniform on the unit sphere,
+
+    E‖Au‖₂² = k/(k + 2) · E ‖Aw‖₂²‖w‖^{−(k+2)} / E ‖w‖^{−k},
+
+whatever the invertible L, here a root of the points' second moment. Directions are those of uniform
+points of the ball, of the cube and of what is between, and are weighted by their density, so that
+no few of them matter much more than the others. A norm is a linear program.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.optimize import linprog
+
+from lownoise.bounds.volume import ball_log_volume
+
+_SETTLED = 1e-7
+_ORDERS = (2.0, 4.0, math.inf)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A root mean square error, and its standard error, which is 0 where it is exact."""
+
+    value: float
+    off: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g}" if not self.off else f"{self.value:.4g} ± {self.off:.1g}"
+
+
+def distinct(points: np.ndarray) -> np.ndarray:
+    """Return the points without repeats and opposites; shape (N, k)."""
+    first = np.argmax(points != 0, axis=1)
+    sign = np.sign(points[np.arange(len(points)), first])
+    return np.unique(points * sign[:, None], axis=0)
+
+
+def hull_norms(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Return min {Σ|c| : Σ cᵢpᵢ = w} for each w, by columns a few at a time; shape (n,)."""
+    k = points.shape[1]
+    if k == 1:
+        return np.abs(directions[:, 0]) / np.max(np.abs(points))
+    spanning = qr(points.T, mode="r", pivoting=True)[1][:k]
+    aligned = directions @ np.linalg.inv(points.T @ points) @ points.T
+    found = np.empty(len(directions))
+    for i, w in enumerate(directions):
+        used = np.union1d(spanning, np.argsort(-np.abs(aligned[i]), kind="stable")[: 2 * k])
+        while True:
+            own = points[used].T
+            told = linprog(
+                np.ones(2 * used.size), A_eq=np.hstack([own, -own]), b_eq=w, method="highs-ds"
+            )
+            assert told.status == 0, told.message
+            slack = np.abs(points @ told.eqlin.marginals)
+            if np.max(slack) <= 1 + _SETTLED:
+                break
+            worst = np.argsort(-slack, kind="stable")[:k]
+            used = np.union1d(used, worst[slack[worst] > 1])
+        found[i] = told.fun
+    return found
+
+
+def _directions(samples: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return directions of uniform points of ℓ_p balls, some each, and ln of their mixed density."""
+    entropy = np.random.default_rng(seed)
+    drawn = []
+    for order in _ORDERS:
+        shape = (-(-samples // len(_ORDERS)), k)
+        size = entropy.random(shape)
+        if not math.isinf(order):
+            size = entropy.gamma(1 / order, size=shape) ** (1 / order)
+        drawn.append(size * entropy.choice([-1.0, 1.0], size=shape))
+    theta = np.vstack(drawn)
+    theta /= np.linalg.norm(theta, axis=1)[:, None]
+    logs = [
+        -k * np.log(np.linalg.norm(theta, order, axis=1)) - ball_log_volume(k, order)
+        for order in _ORDERS
+    ]
+    return theta, np.logaddexp.reduce(logs, axis=0)
+
+
+def mean_square(points: np.ndarray, kept: np.ndarray, samples: int, seed: int) -> Estimate:
+    """Return E‖Au‖², u uniform in the hull of ±points, and its standard error; A has shape (r, k)."""
+    k = points.shape[1]
+    if k == 1:
+        return Estimate(float(np.max(points**2) * np.sum(kept**2)) / 3)
+    theta, density = _directions(samples, k, seed)
+    w = theta @ np.linalg.cholesky(points.T @ points / len(points)).T
+    logs = np.log(hull_norms(points, w))
+    weight = -k * logs - density
+    below = np.exp(weight - np.max(weight))
+    above = np.sum((w @ kept.T) ** 2, axis=1) * np.exp(-2 * logs) * below
+    ratio = np.mean(above) / np.mean(below)
+    off = np.std(above - ratio * below) / np.mean(below) / math.sqrt(len(w))
+    return Estimate(k / (k + 2) * float(ratio), k / (k + 2) * float(off))
+
+
+def k_norm_error(points: np.ndarray, samples: int, seed: int) -> Estimate:
+    """Return the K-norm mechanism's root mean square error at ε = 1: (d + 1)(d + 2)·E|u|²."""
+    d = points.shape[1]
+    found = mean_square(points, np.eye(d), samples, seed)
+    value = math.sqrt((d + 1) * (d + 2) * found.value)
+    return Estimate(value, value / 2 * found.off / found.value)
+
+
+def recursive_error(points: np.ndarray, samples: int, seed: int) -> Estimate:
+    """Return the recursive mechanism's error at ε = 1 with the best split: (Σ Vⱼ^{1/3})^{3/2}.
+
+    Levels keep the flattest half of the eigenvectors of the points' second moment: they do not
+    depend on the simulation, so that what each level keeps is estimated without bias.
+    """
+    values, vectors = np.linalg.eigh(points.T @ points)
+    axes = vectors[:, np.argsort(-values, kind="stable")].T
+    kept, offs, n = [], [], points.shape[1]
+    body, flattest = points, axes
+    while n:
+        own = mean_square(body, flattest[n // 2 :], samples, seed + n)
+        kept.append((n + 1) * (n + 2) * own.value)
+        offs.append(own.off / own.value)
+        n //= 2
+        body, flattest = points @ axes[:n].T, np.eye(n)
+    thirds = np.cbrt(kept)
+    total = float(np.sum(thirds))
+    relative = float(np.linalg.norm(thirds * np.array(offs))) / total / 2
+    return Estimate(total**1.5, total**1.5 * relative)

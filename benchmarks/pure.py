@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise under a pure budget: `python -m benchmarks.pure [part …]`.
+
+Parts are random (queries of random signs), flat (a hull far from round), speed and domains; without
+one all of them run. Errors are root mean squares of the Euclidean length at ε = 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import lownoise as ln
+from benchmarks.hull_noise import Estimate, distinct, k_norm_error, recursive_error
+from lownoise.arrays import frozen
+from lownoise.bodies import SymmetricBox, SymmetricPoints
+from lownoise.bounds import averaging_bound, log_volume_down, sampled_log_volume
+from lownoise.gauges import gauge_of
+from lownoise.mechanisms.pure import KNormNoise
+from lownoise.privacy.budget import gaussian_parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DELTA = 1e-6  # of the Gaussian
+SIZES = (4, 8, 16, 32, 64)
+MOST = 4096
+EXACT = 6  # dimensions in which the volume bound is of the volume itself
+SAMPLES, LEVEL_SAMPLES, VOLUME_SAMPLES = 300, 150, 400
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
+    for part in parser.parse_args().parts or PARTS:
+        PARTS[part]()
+        print(flush=True)
+
+
+# queries of random signs
+
+
+@dataclass(frozen=True)
+class Row:
+    """What d queries of N kinds of records cost at ε = 1, mechanism by mechanism.
+
+    Args:
+        d: how many queries.
+        kinds: N, the columns of their matrix.
+        k_norm: the K-norm mechanism's error.
+        sampled: whether its noise can be drawn exactly.
+        recursive: the recursive mechanism's.
+        answers: Laplace noise's on the answers.
+        counts: Laplace noise's on the counts.
+        gaussian: the least Gaussian's at (1, 10⁻⁶), certified.
+        bound: what no 1-DP mechanism is below, by the hull's volume.
+    """
+
+    d: int
+    kinds: float
+    k_norm: Estimate
+    sampled: bool
+    recursive: Estimate
+    answers: float
+    counts: float
+    gaussian: float
+    bound: float
+
+    @property
+    def growth(self) -> float:
+        """The theory's growth of pure noise, (d/ε)·min(√ln(N/d), √d) (001, Theorem 5.2)."""
+        return self.d * min(math.sqrt(math.log(self.kinds / self.d)), math.sqrt(self.d))
+
+
+def kinds_of(d: int) -> tuple[int, ...]:
+    return tuple(sorted({2 * d, 16 * d, MOST}))
+
+
+def signs(d: int, kinds: int) -> np.ndarray:
+    """Return the first columns of one random matrix, so that hulls are in one another."""
+    return np.random.default_rng(d).choice([-1.0, 1.0], size=(MOST, d))[:kinds].T
+
+
+@cache
+def gaussian_scale() -> float:
+    """Return σ of (1, 10⁻⁶)-private noise, by the exact curve, for a change of length 1."""
+    return 1 / gaussian_parameter(ln.approx_dp(1, DELTA))
+
+
+def laplace_on_answers(matrix: np.ndarray) -> float:
+    """Return the error of noise of one scale on all answers; the best where entries are ±1."""
+    return math.sqrt(2 * len(matrix)) * float(np.abs(matrix).sum(axis=0).max())
+
+
+def laplace_on_counts(matrix: np.ndarray) -> float:
+    return math.sqrt(2) * float(np.linalg.norm(matrix))
+
+
+def exact_k_norm(points: np.ndarray) -> Estimate | None:
+    """Return the K-norm mechanism's error where its noise can be drawn, and so is known."""
+    try:
+        gauge = gauge_of(SymmetricPoints(frozen(points)))
+    except ln.errors.PlanError:
+        return None
+    own = KNormNoise(gauge, 1.0).covariance()
+    return Estimate(math.sqrt(float(np.sum(own if own.ndim == 1 else np.diag(own)))))
+
+
+def volume_bound(points: np.ndarray, samples: int = VOLUME_SAMPLES) -> float:
+    """Return what no 1-DP mechanism's error is below, where counts are real numbers as in 001.
+
+    In few dimensions it is proved; beyond, but for a chance of 10⁻⁹ over the directions that the
+    volume is measured along.
+    """
+    d = points.shape[1]
+    volume = log_volume_down(SymmetricPoints(frozen(points)), np.eye(d))
+    if d > EXACT:
+        volume = max(volume, sampled_log_volume(points, samples=samples, seed=d))
+    return averaging_bound(volume, d, epsilon=1.0)
+
+
+def random_row(d: int, kinds: int) -> Row:
+    matrix = signs(d, kinds)
+    points = distinct(matrix.T)
+    exact = exact_k_norm(points)
+    return Row(
+        d=d,
+        kinds=kinds,
+        k_norm=exact or k_norm_error(points, SAMPLES, seed=d),
+        sampled=exact is not None,
+        recursive=recursive_error(points, LEVEL_SAMPLES, seed=d),
+        answers=laplace_on_answers(matrix),
+        counts=laplace_on_counts(matrix),
+        gaussian=gaussian_scale() * ln.factorize(matrix, order=2, rtol=1e-4).certificate.upper,
+        bound=volume_bound(points),
+    )
+
+
+def cube_row(d: int) -> Row:
+    """Return the same of all 2^d columns of signs, whose hull is a cube."""
+    gauge = gauge_of(SymmetricBox(np.ones(d)))
+    levels, n = [], d
+    while n:  # every turn of the coordinates is as good as another: none
+        own = KNormNoise(gauge_of(SymmetricBox(np.ones(n))), 1.0).covariance()
+        levels.append(float(np.sum(own[n // 2 :])))
+        n //= 2
+    return Row(
+        d=d,
+        kinds=2.0**d,
+        k_norm=Estimate(math.sqrt(float(np.sum(KNormNoise(gauge, 1.0).covariance())))),
+        sampled=True,
+        recursive=Estimate(float(np.sum(np.cbrt(levels))) ** 1.5),
+        answers=math.sqrt(2 * d) * d,
+        counts=math.sqrt(2 * d * 2.0**d),
+        gaussian=gaussian_scale() * ln.enclose(ln.Box([-1.0] * d, [1.0] * d)).certificate.upper,
+        bound=averaging_bound(d * math.log(2), d, epsilon=1.0),
+    )
+
+
+def random_rows() -> Iterator[Row]:
+    """Return the rows of the table one by one: minutes."""
+    for d in SIZES:
+        least = 0.0
+        for kinds in kinds_of(d):
+            row = random_row(d, kinds)
+            least = max(least, row.bound)  # what holds for a hull holds for those around it
+            yield replace(row, bound=least)
+        if 2**d > MOST:
+            yield cube_row(d)
+
+
+def cells(row: Row) -> list[str]:
+    """Return what the page says of a row."""
+    kinds = f"{row.kinds:,.0f}" if row.kinds <= MOST else f"2^{row.d}"
+    numbers = (row.answers, row.counts, row.gaussian, row.bound)
+    return [
+        str(row.d),
+        kinds,
+        str(row.k_norm),
+        "yes" if row.sampled else "no",
+        str(row.recursive),
+        *(f"{x:.4g}" for x in numbers),
+        f"{row.k_norm.value / row.bound:.2f}",
+        f"{row.k_norm.value / row.growth:.2f}",
+        f"{row.bound / row.growth:.2f}",
+        f"{row.gaussian / row.d:.2f}",
+    ]
+
+
+HEAD = (
+    "d",
+    "N",
+    "K-norm",
+    "drawn",
+    "recursive",
+    "Laplace, answers",
+    "Laplace, counts",
+    "Gaussian",
+    "no 1-DP below",
+    "K-norm/bound",
+    "K-norm/g",
+    "bound/g",
+    "Gaussian/d",
+)
+
+
+def random() -> None:
+    """Print the errors of queries of random signs."""
+    print("d queries of random signs on N kinds of records, eps = 1")
+    _print([list(HEAD), *map(cells, random_rows())])
+
+
+def _print(rows: list[list[str]]) -> None:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)))
+
+
+PARTS: dict[str, Callable[[], None]] = {"random": random}
+
+
+if __name__ == "__main__":
+    main()
