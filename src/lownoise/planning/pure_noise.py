@@ -202,7 +202,7 @@ def _fitted(changes: Vector, matters: Vector) -> Vector:
         value = float(matters @ np.square(scales)) * most**2
         if value < least * (1 - _SETTLED):
             best, least = scales * most, value
-        weights = weights * costs / most
+        weights = weights * np.square(costs / most)
         weights = weights / np.sum(weights)
     return best
 

@@ -73,7 +73,7 @@ class KNormNoise(AbstractPureNoise):
 
     @cached_property
     def _covariance(self) -> Vector:
-        d = self.gauge.dimension  # E r² = (d + 1)(d + 2) for Gamma(d + 1, 1)
+        d = self.gauge.uniform.rank  # E r² = (d + 1)(d + 2) for Gamma(d + 1, 1)
         return frozen(self.gauge.uniform.second_moment() * ((d + 1) * (d + 2) * self.scale**2))
 
     def covariance(self) -> Vector:

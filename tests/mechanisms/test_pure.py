@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pure noise: what it reveals, in exact numbers and as a tester sees that knows nothing of it."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.entropy import SimulationEntropy
+from lownoise.errors import PlanError
+from lownoise.gauges import gauge_of, mapped
+from lownoise.mechanisms.pure import (
+    AdditiveMechanism,
+    KNormNoise,
+    LaplaceNoise,
+    RecursiveNoise,
+    ResponseMechanism,
+    StillNoise,
+    keep_for,
+)
+from lownoise.mechanisms.pure.abstract import quotient_up, sampling_loss, sum_up
+from lownoise.workloads import Queries
+
+BOX = SymmetricBox(np.array([6.0, 3.0]))
+POINTS = SymmetricPoints(np.array([[6.0, 0.0], [2.0, 4.0], [-3.0, 3.0]]))
+PAIRS = PointDifferences(np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 5.0]]))
+TURN = np.array([[1.0, 0.5], [-0.5, 1.0]])
+
+
+def recursion(reach, epsilon):
+    """Return a recursion of two levels with so much in each half."""
+    return RecursiveNoise(
+        TURN,
+        (
+            KNormNoise(gauge_of(mapped(reach, TURN)), 2 / epsilon),
+            KNormNoise(gauge_of(mapped(reach, TURN[:1])), 2 / epsilon),
+        ),
+    )
+
+
+def laplace(reach, epsilon):
+    """Return Laplace noise that reveals ε, or a last digit less."""
+    unit = LaplaceNoise(np.array([2.0, 3.0]))
+    return LaplaceNoise(unit.scales * (unit.loss(reach).epsilon / epsilon * (1 + 1e-12)))
+
+
+KINDS = {
+    "k_norm": lambda reach, epsilon: KNormNoise(gauge_of(reach), 1 / epsilon),
+    "recursive": recursion,
+    "laplace": laplace,
+}
+CASES = list(product(KINDS, [BOX, POINTS, PAIRS]))
+IDS = [f"{kind}-{type(body).__name__}" for kind, body in CASES]
+
+
+def changes(reach):
+    """Return the corners of a body of changes."""
+    if isinstance(reach, SymmetricBox):
+        return np.array(list(product(*[(-w, w) for w in reach.half_width])))
+    if isinstance(reach, PointDifferences):
+        return np.array([x - y for x in reach.points for y in reach.points])
+    return np.vstack([reach.points, -reach.points])
+
+
+@pytest.mark.parametrize(("kind", "reach"), CASES, ids=IDS)
+@pytest.mark.parametrize("epsilon", [1.0, 0.1])
+def test_the_loss_is_what_was_asked_and_no_more(kind, reach, epsilon):
+    """Exact bodies cost exactly ε, or hardly less."""
+    loss = KINDS[kind](reach, epsilon).loss(reach)
+    assert epsilon * (1 - 1e-9) <= loss.epsilon <= epsilon * (1 + 1e-12)
+    assert loss.delta == 0
+
+
+@pytest.mark.parametrize("reach", [BOX, POINTS, PAIRS])
+def test_laplace_covers_every_change_in_exact_fractions(reach):
+    """Σ|sᵢ|/bᵢ is at most the loss, and equal to it somewhere but for rounding."""
+    noise = laplace(reach, 0.7)
+    costs = [
+        sum(Fraction(abs(s)) / Fraction(b) for s, b in zip(change, noise.scales, strict=True))
+        for change in changes(reach).tolist()
+    ]
+    most = max(costs)
+    assert most <= Fraction(noise.loss(reach).epsilon) <= most * Fraction(1 + 1e-12)
+
+
+def at_least(first, second, confidence=1e-7):
+    """Return what ε is at least, by the best of some half-planes; all hold but once in 10^5.
+
+    Clopper and Pearson's bounds on the chance of each event, a hundred events at most.
+    """
+    best = 0.0
+    n = len(first)
+    for angle in np.linspace(0, np.pi, 9)[:-1]:
+        direction = np.array([math.cos(angle), math.sin(angle)])
+        a, b = first @ direction, second @ direction
+        for cut in np.quantile(np.concatenate([a, b]), [0.02, 0.1, 0.3, 0.7, 0.9, 0.98]):
+            for own, other in ((a > cut, b > cut), (b > cut, a > cut), (a <= cut, b <= cut)):
+                low = beta.ppf(confidence, max(own.sum(), 1), n - own.sum() + 1)
+                high = beta.ppf(1 - confidence, other.sum() + 1, max(n - other.sum(), 1))
+                best = max(best, math.log(low / high))
+    return best
+
+
+@pytest.mark.parametrize(("kind", "reach"), CASES, ids=IDS)
+def test_a_tester_finds_no_more_than_the_claim_and_half_the_noise(kind, reach):
+    """From outputs alone ε is bounded from below, by 1e-5 never above the claim.
+
+    With the noise of 2ε the same tester finds more than ε: it has power. The two levels of a
+    recursion are seen in one direction at a time only, so there it takes 4ε.
+    """
+    draws = 1_500
+    entropy = SimulationEntropy(5)
+
+    def outputs(epsilon, change):
+        noise = KINDS[kind](reach, epsilon)
+        drawn = np.array([noise.integers(entropy) for _ in range(draws)], dtype=float)
+        # the law of the rounding, from the simulated law, where drawing would take long
+        more = np.rint(noise.simulate(20 * draws, entropy))
+        return np.vstack([drawn, more]) + change
+
+    change = max(changes(reach).tolist(), key=np.linalg.norm)
+    assert at_least(outputs(1.0, 0.0), outputs(1.0, change)) <= 1.0
+    mutant = 4.0 if kind == "recursive" else 2.0
+    assert at_least(outputs(mutant, 0.0), outputs(mutant, change)) > 1.0
+
+
+@pytest.mark.parametrize(("kind", "reach"), CASES, ids=IDS)
+def test_draws_have_the_covariance_that_is_stated(kind, reach):
+    """Within 8 standard errors, which rejects × 0.9 and × 1.1 (draws), × 0.98 (simulated)."""
+    noise = KINDS[kind](SymmetricBox(BOX.half_width * 64) if reach is BOX else reach, 0.01)
+    own = noise.covariance()
+    stated = np.diag(own) if own.ndim == 1 else own
+    entropy = SimulationEntropy(6)
+    few = np.array([noise.integers(entropy) for _ in range(1000)], dtype=float)
+    many = noise.simulate(200_000, entropy)
+    scale = np.sqrt(np.outer(np.diag(stated), np.diag(stated)))
+    # a product of two such numbers has a kurtosis of 6 at most: its deviation is below 2.5
+    assert np.max(np.abs(few.T @ few / len(few) - stated) / scale) < 8 * 2.5 / math.sqrt(len(few))
+    assert np.max(np.abs(many.T @ many / len(many) - stated) / scale) < 8 * 2.5 / math.sqrt(2e5)
+
+
+def test_noise_of_a_smaller_body_is_seen_to_reveal_more():
+    """The norm of K hides half of what K − K can change; the loss says so."""
+    half = SymmetricPoints(PAIRS.points[1:])
+    noise = KNormNoise(gauge_of(half), 1.0)
+    assert noise.loss(half).epsilon == 1.0
+    assert noise.loss(PAIRS).epsilon > 1.5
+
+
+def test_nothing_hides_what_moves_without_noise():
+    """An integer that has no noise and moves reveals everything."""
+    own = StillNoise(LaplaceNoise(np.array([6.0])), np.array([0]), 2)
+    assert math.isinf(own.loss(BOX).epsilon)
+    still = SymmetricBox(np.array([6.0, 0.0]))
+    assert own.loss(still).epsilon == 1.0
+    assert all(z[1] == 0 for z in (own.integers(SimulationEntropy(i)) for i in range(20)))
+
+
+def test_the_noise_does_not_look_at_the_totals():
+    """The same bits give the same noise, whatever is added to it."""
+
+    class Grid:
+        size, length, reach = None, 2, BOX
+
+        def __init__(self, q):
+            self.q = q
+
+        def exact(self, totals):
+            return self.q
+
+    noise = KNormNoise(gauge_of(BOX), 1.0)
+    far = (10**40, -(10**30))
+    near, away = (
+        AdditiveMechanism(Grid(q), noise).run(None, entropy=SimulationEntropy(7))
+        for q in [(0, 0), far]
+    )
+    assert tuple(a - q for a, q in zip(away, far, strict=True)) == near
+
+
+def test_refuses_what_does_not_fit():
+    """One line each."""
+    noise = KNormNoise(gauge_of(BOX), 1.0)
+    for wrong in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(PlanError, match="not above 0"):
+            replace(noise, scale=wrong)
+        with pytest.raises(PlanError, match="not all above 0"):
+            LaplaceNoise(np.array([1.0, wrong]))
+    with pytest.raises(PlanError, match="have no inverse"):
+        RecursiveNoise(np.ones((2, 2)), recursion(BOX, 1.0).levels)
+    with pytest.raises(PlanError, match="do not fall"):
+        RecursiveNoise(TURN, (noise, noise))
+    with pytest.raises(PlanError, match="places that rise"):
+        StillNoise(noise, np.array([1, 0]), 3)
+
+
+def test_a_walk_costs_what_it_is_off_by():
+    """Its relative error goes to ε, its total variation to δ."""
+
+    class Near:
+        relative, distance = 1e-3, 0.0
+
+    assert 1 + 2e-3 < sampling_loss(1.0, Near()).epsilon < 1 + 2.01e-3
+    assert sampling_loss(1.0, Near()).delta == 0
+    Near.relative, Near.distance = 0.0, 1e-9
+    loss = sampling_loss(1.0, Near())
+    assert loss.epsilon == 1.0
+    assert (1 + math.e) * 1e-9 <= loss.delta < (1 + math.e) * 1.0001e-9
+    Near.relative = 1.0
+    assert math.isinf(sampling_loss(1.0, Near()).epsilon)
+
+
+def test_sums_and_quotients_are_rounded_up():
+    """At least the exact value, in fractions."""
+    rng = np.random.default_rng(8)
+    for a, b, c in rng.random((200, 3)).tolist():
+        assert Fraction(quotient_up(a, b)) * Fraction(b) >= Fraction(a)
+        assert Fraction(sum_up([a, b, c])) >= sum(map(Fraction, (a, b, c)))
+    assert quotient_up(1.0, 0.0) == math.inf
+    assert sum_up([math.inf, 1.0]) == math.inf
+
+
+RESPONSE = Queries(np.array([[1.0, 2.0, 4.0]]), {"x": 3}, outside={"x": 0})
+
+
+class Counts:
+    """A histogram."""
+
+    def __init__(self, counts):
+        self.counts = np.array(counts)
+        self.count = int(self.counts.sum())
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_responses_reveal_what_their_ratio_says(epsilon):
+    """ln of the greatest ratio of chances is at most ε, and hardly less."""
+    made = ResponseMechanism(question=RESPONSE, size=10, keep=keep_for(epsilon, 3))
+    q = made.keep
+    ratio = math.log((q + (1 - q) / 3) / ((1 - q) / 3))
+    assert ratio * (1 - 1e-14) <= made.loss.epsilon <= epsilon
+    assert made.loss.epsilon > epsilon * (1 - 1e-9)
+
+
+def test_responses_are_unbiased_with_the_stated_deviation():
+    """Their mean is the exact answer, and their deviation the stated one where it is greatest.
+
+    10 standard errors of 4,000 releases; a chance q × 0.9 is 40 of them away.
+    """
+    made = ResponseMechanism(question=RESPONSE, size=50, keep=keep_for(1.0, 3))
+    entropy = SimulationEntropy(9)
+    records = Counts([0, 0, 50])
+    found = np.array([made.answers(made.run(records, entropy=entropy))[0] for _ in range(4000)])
+    error = made.deviations[0] / math.sqrt(len(found))
+    assert abs(found.mean() - 200) < 10 * error
+    worst = max(
+        np.std([made.answers(made.run(Counts(50 * row), entropy=entropy))[0] for _ in range(1500)])
+        for row in np.eye(3, dtype=int)
+    )
+    assert 0.85 < worst / made.deviations[0] < 1.15
+
+
+def test_as_many_bits_are_drawn_whatever_the_counts():
+    """Nothing but the public size decides how much is drawn."""
+
+    class Counting:
+        def __init__(self):
+            self.words_drawn, self.inner = 0, SimulationEntropy(10)
+
+        def words(self, count):
+            self.words_drawn += count
+            return self.inner.words(count)
+
+    made = ResponseMechanism(question=RESPONSE, size=60, keep=keep_for(1.0, 3))
+    drawn = []
+    for counts in ([60, 0, 0], [20, 20, 20], [0, 1, 59]):
+        entropy = Counting()
+        made.run(Counts(counts), entropy=entropy)
+        drawn.append(entropy.words_drawn)
+    assert len(set(drawn)) == 1
