@@ -16,6 +16,8 @@ ASKED = {
     "laplace ": ("queries", "add_remove"),
     "k_norm ": ("queries", "substitute"),
     "recursive ": ("queries", "add_remove"),
+    "ellipsoid": ("mean", "add_remove"),
+    "ellipsoid ": ("queries", "substitute"),
     "laplace_histogram": ("queries", "substitute"),
     "randomized_response": ("queries", "substitute"),
 }

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Specifications under a pure budget: the plan that code would make, and every mistake at once."""
 
+from typing import get_args
+
 import pytest
 
 import lownoise as ln
 from lownoise.errors import PlanError, SpecError
+from lownoise.pure.codec import NAMES
 from lownoise.spec import read_spec
+from lownoise.spec.linear import QueriesSpec
+from lownoise.spec.means import MeanSpec
 from pure.documents import MATRIX, planned
 
 MEAN = """
@@ -30,6 +35,7 @@ x = ["p", "q", "r", "s"]
 kind = "pure_dp"
 epsilon = 0.7
 """
+PUBLIC = ("laplace_histogram", "randomized_response")  # of queries, and best of a public size
 OTHERS = {
     "marginals": '[question]\nkind = "marginals"\nrelation = "add_remove"\nway = 1\n'
     "[question.attributes]\na = 2\n",
@@ -50,7 +56,17 @@ def lines(tmp_path, text):
     return [line.strip() for line in str(refusal.value).splitlines()[1:]]
 
 
-@pytest.mark.parametrize("mechanism", [None, "k_norm", "recursive", "laplace"])
+def names_of(kind):
+    (own, _) = get_args(kind.model_fields["mechanism"].annotation)
+    return get_args(own)
+
+
+def test_specifications_know_every_mechanism():
+    assert names_of(QueriesSpec) == NAMES
+    assert names_of(MeanSpec) == tuple(n for n in NAMES if n not in PUBLIC)
+
+
+@pytest.mark.parametrize("mechanism", [None, *(n for n in NAMES if n not in PUBLIC)])
 @pytest.mark.parametrize("kind", ["mean", "queries"])
 def test_a_spec_is_the_plan_that_its_code_would_make(kind, mechanism, tmp_path):
     text, relation = (MEAN, "substitute") if kind == "mean" else (QUERIES, "add_remove")
@@ -60,7 +76,7 @@ def test_a_spec_is_the_plan_that_its_code_would_make(kind, mechanism, tmp_path):
     assert mechanism in (None, plan.mechanism)
 
 
-@pytest.mark.parametrize("mechanism", ["laplace_histogram", "randomized_response"])
+@pytest.mark.parametrize("mechanism", PUBLIC)
 def test_a_public_size_with_a_stand_in(mechanism, tmp_path):
     own = f'substitute"\nsize = 30\noutside = {{ x = "p" }}\nmechanism = "{mechanism}"'
     plan = read(tmp_path, QUERIES.replace('add_remove"', own)).plan()

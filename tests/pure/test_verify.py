@@ -78,6 +78,8 @@ def found(document, path):
 
 def harmless(name, document, path):
     words = set(map(str, path))
+    if path[:2] == ("terms", "evidence"):
+        return True  # one proof of three: where it proves less, the bound is another's
     if path[:2] == ("terms", "compared"):
         # of the mechanisms that were not taken a file says what was found; nothing else rests on it
         taken = found(document, path[:3])["mechanism"] == document["terms"]["mechanism"]

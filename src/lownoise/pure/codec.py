@@ -74,6 +74,7 @@ NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "ra
 _LEAST_WEIGHT = 2.0**-900
 _FINEST = 2.0**-52
 _SAME = 1e-8
+_PLAIN = "plain_"  # evidence for weights of one, which here is the same
 
 
 @terms_to_dict.register(PureTerms)
@@ -90,11 +91,16 @@ def _(terms: PureTerms) -> dict[str, Any]:
         "weights": terms.weights.tolist(),
         "mechanism": terms.name,
         "noise": _noise_to_dict(terms.name, terms.mechanism),
-        "evidence": None if terms.dual is None else evidence_to_dict(terms.dual, terms.dual),
+        "evidence": None if terms.dual is None else _dual_to_dict(terms.dual),
         "compared": [
             {"mechanism": a.mechanism, "error": a.error, "note": a.note} for a in terms.alternatives
         ],
     }
+
+
+def _dual_to_dict(dual: AbstractDual) -> dict[str, Any]:
+    twice = evidence_to_dict(dual, dual)
+    return {name: value for name, value in twice.items() if not name.startswith(_PLAIN)}
 
 
 def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:
@@ -217,7 +223,10 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
 
 
 def _dual(fields: dict[str, Any] | None, answers: int) -> AbstractDual | None:
-    return None if fields is None else evidence_from_dict(fields, answers)[0]
+    if fields is None:
+        return None
+    twice = {**fields, **{f"{_PLAIN}{name}": value for name, value in fields.items()}}
+    return evidence_from_dict(twice, answers)[0]
 
 
 def _compared(listed: list[dict[str, Any]], chosen: str) -> tuple[Alternative, ...]:

@@ -71,7 +71,15 @@ class QueriesSpec(AskedSpec):
         "drop"
     )
     mechanism: (
-        Literal["k_norm", "recursive", "laplace", "laplace_histogram", "randomized_response"] | None
+        Literal[
+            "k_norm",
+            "ellipsoid",
+            "recursive",
+            "laplace",
+            "laplace_histogram",
+            "randomized_response",
+        ]
+        | None
     ) = None
 
     @model_validator(mode="after")

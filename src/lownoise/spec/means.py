@@ -96,7 +96,7 @@ class MeanSpec(AskedSpec):
     kind: Literal["mean"] = "mean"
     missing: Literal["stand-in", "drop"] = "stand-in"
     count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
-    mechanism: Literal["k_norm", "recursive", "laplace"] | None = None
+    mechanism: Literal["k_norm", "ellipsoid", "recursive", "laplace"] | None = None
     weights: Literal["range"] | None = None
     points: Path | None = None
     domain: DeclaredDomain = None
