@@ -308,8 +308,10 @@ def _best(
     if wanted not in made:
         reason = next((r.note for r in refused if r.mechanism == wanted), "it is not for means")
         raise PlanError(f"mechanism={wanted!r} is not available here: {reason}")
+    terms = replace(made[wanted], alternatives=compared)
+    without = replace(terms, dual=None)
     return PurePlan(
-        replace(made[wanted], alternatives=compared),
+        terms if terms.lower_bound > without.lower_bound else without,
         status="as asked" if request.mechanism else "the best of those available",
     )
 
