@@ -544,7 +544,7 @@ def test_an_index_that_is_none_is_refused_without_a_word_about_it(index):
         ({"errors": LINE.errors * math.nan}, "not finite"),
         ({"errors": LINE.errors + 1e300}, "out of range"),
         ({"errors": np.ones((3, 0))}, "errors has shape"),
-        ({"errors": np.ones((3, 5000))}, "more than 8,000"),
+        ({"errors": np.ones((3, 5000))}, "more than 5,000"),
         ({"errors": [1, 2, 3]}, "errors has shape"),
         ({"distances": 1 - np.eye(101), "errors": np.ones((101, 3))}, "more than 30,000 constr"),
         ({"distances": LINE.distances[:2]}, "distances has shape"),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LARGEST, _SMALLEST = 2.0**250, 2.0**-250  # products of numbers stay normal
 _LEAST_EPSILON, _MOST_EPSILON = 1e-6, 1e3
-_MOST = 8_000  # unknowns, databases × answers
+_MOST = 5_000  # unknowns, databases × answers: what takes a minute or less
 _MOST_DATABASES = 1000
 
 
@@ -117,7 +117,7 @@ def optimal_mechanism(
             by default that on the worst database is.
 
     Raises:
-        PlanError: where an argument is malformed, or the program is too large: above 8,000 for
+        PlanError: where an argument is malformed, or the program is too large: above 5,000 for
             D·R, or above 30,000 for R times the ordered pairs that no path replaces.
 
     Examples:

@@ -24,7 +24,7 @@ from lownoise.solvers.repair import repaired
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
 
-_MOST = 30_000  # constraints; HiGHS takes about a minute for so many
+_MOST = 30_000  # constraints, beside which the cap on unknowns is what counts
 _SAME = 1 + 1e-12  # a path this near to a distance is one
 
 
