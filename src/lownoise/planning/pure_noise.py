@@ -117,6 +117,8 @@ def k_norm(setting: Setting) -> AdditiveMechanism:
     Raises:
         PlanError: where that cannot be sampled within the claim.
     """
+    if not setting.kept.size:
+        raise PlanError("no neighbour changes any answer")
     gauge = gauge_of(setting.body)
     return setting.made(lambda factor: KNormNoise(gauge, factor / setting.epsilon))
 

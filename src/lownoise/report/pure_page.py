@@ -60,7 +60,7 @@ def page(terms: PureTerms, release: PureRelease | None, answers: Sequence[int] |
 def _facts(terms: PureTerms, release: PureRelease | None) -> list[tuple[str, str]]:
     return [
         ("Budget", str(terms.budget)),
-        ("Mechanism", terms.name),
+        ("Mechanism", terms.name.replace("_", " ")),
         ("Error of all answers", sentences.error(terms)),
         ("Error over lower bound", pure_said.times(terms)),
         *paid(release),
