@@ -57,7 +57,10 @@ def plan(
     as_json: _Json = False,
     out: Annotated[Path | None, typer.Option(help="Write plan.json and report.html here.")] = None,
 ) -> None:
-    """Show the noise, its error, its proof and its cost. Reads no data, spends nothing."""
+    """Show the noise, its error, its proof and its cost. Reads no data, spends nothing.
+
+    Under a budget of kind "pure_dp" mechanisms are compared, and the best is taken.
+    """
     from lownoise import report
     from lownoise.spec import read_spec
 
