@@ -69,7 +69,7 @@ def hull_norms(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 def _directions(samples: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return directions of uniform points of ℓ_p balls, some each, and ln of their mixed density."""
+    """Return directions of uniform points of ℓ_p balls, and ln of their mixed density."""
     entropy = np.random.default_rng(seed)
     drawn = []
     for order in _ORDERS:
@@ -87,47 +87,75 @@ def _directions(samples: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray
     return theta, np.logaddexp.reduce(logs, axis=0)
 
 
-def mean_square(points: np.ndarray, kept: np.ndarray, samples: int, seed: int) -> Estimate:
-    """Return E‖Au‖², u uniform in the hull of ±points, and its standard error; A has shape (r, k)."""
+@dataclass(frozen=True)
+class Squares:
+    """E(aᵢᵀu)² for each row aᵢ of A, u uniform in a hull of k dimensions, as two means.
+
+    Args:
+        k: the dimension.
+        below: a number for each direction, whose mean is the volume's.
+        above: for each direction and row, those of the second moment, shape (n, r).
+    """
+
+    k: int
+    below: np.ndarray
+    above: np.ndarray
+
+    def kept(self, first: int = 0) -> Estimate:
+        """Return the sum over the rows from `first` on, and its standard error."""
+        own = np.sum(self.above[:, first:], axis=1)
+        ratio = np.mean(own) / np.mean(self.below)
+        off = np.std(own - ratio * self.below) / np.mean(self.below) / math.sqrt(len(own))
+        share = self.k / (self.k + 2)
+        return Estimate(share * float(ratio), share * float(off))
+
+
+def squares(points: np.ndarray, rows: np.ndarray, samples: int, seed: int) -> Squares:
+    """Return the second moments of the hull of ±points along the rows of A, shape (r, k)."""
     k = points.shape[1]
     if k == 1:
-        return Estimate(float(np.max(points**2) * np.sum(kept**2)) / 3)
+        own = np.max(points**2) * rows[:, 0] ** 2
+        return Squares(1, np.ones(1), own[None])
     theta, density = _directions(samples, k, seed)
     w = theta @ np.linalg.cholesky(points.T @ points / len(points)).T
     logs = np.log(hull_norms(points, w))
     weight = -k * logs - density
     below = np.exp(weight - np.max(weight))
-    above = np.sum((w @ kept.T) ** 2, axis=1) * np.exp(-2 * logs) * below
-    ratio = np.mean(above) / np.mean(below)
-    off = np.std(above - ratio * below) / np.mean(below) / math.sqrt(len(w))
-    return Estimate(k / (k + 2) * float(ratio), k / (k + 2) * float(off))
+    above = (w @ rows.T) ** 2 * (np.exp(-2 * logs) * below)[:, None]
+    return Squares(k, below, above)
 
 
-def k_norm_error(points: np.ndarray, samples: int, seed: int) -> Estimate:
-    """Return the K-norm mechanism's root mean square error at ε = 1: (d + 1)(d + 2)·E|u|²."""
-    d = points.shape[1]
-    found = mean_square(points, np.eye(d), samples, seed)
-    value = math.sqrt((d + 1) * (d + 2) * found.value)
-    return Estimate(value, value / 2 * found.off / found.value)
+def pure_errors(points: np.ndarray, samples: int, seed: int) -> tuple[Estimate, Estimate]:
+    """Return the root mean square errors at ε = 1 of the K-norm and the recursive mechanism.
 
-
-def recursive_error(points: np.ndarray, samples: int, seed: int) -> Estimate:
-    """Return the recursive mechanism's error at ε = 1 with the best split: (Σ Vⱼ^{1/3})^{3/2}.
-
-    Levels keep the flattest half of the eigenvectors of the points' second moment: they do not
-    depend on the simulation, so that what each level keeps is estimated without bias.
+    The first is √((d + 1)(d + 2)·E‖u‖²). The second, with the best split, is (Σ Vⱼ^{1/3})^{3/2}, Vⱼ
+    what level j keeps: it is the better of levels that halve and of two levels, parted where the
+    eigenvalues of the points' second moment have the greatest gap. Its axes do not depend on the
+    simulation, so that what levels keep is estimated without bias.
     """
+    d = points.shape[1]
     values, vectors = np.linalg.eigh(points.T @ points)
-    axes = vectors[:, np.argsort(-values, kind="stable")].T
-    kept, offs, n = [], [], points.shape[1]
-    body, flattest = points, axes
-    while n:
-        own = mean_square(body, flattest[n // 2 :], samples, seed + n)
-        kept.append((n + 1) * (n + 2) * own.value)
-        offs.append(own.off / own.value)
-        n //= 2
-        body, flattest = points @ axes[:n].T, np.eye(n)
-    thirds = np.cbrt(kept)
-    total = float(np.sum(thirds))
-    relative = float(np.linalg.norm(thirds * np.array(offs))) / total / 2
-    return Estimate(total**1.5, total**1.5 * relative)
+    order = np.argsort(-values, kind="stable")
+    values, axes = values[order], vectors[:, order].T
+    whole = squares(points, axes, samples, seed)
+    levels = {d: whole}
+
+    def split(sizes: list[int]) -> Estimate:
+        kept, offs = [], []
+        for n, first in zip(sizes, [*sizes[1:], 0], strict=True):
+            if n not in levels:
+                levels[n] = squares(points @ axes[:n].T, np.eye(n), samples // 2, seed + n)
+            own = levels[n].kept(first)
+            kept.append((n + 1) * (n + 2) * own.value)
+            offs.append(own.off / own.value)
+        thirds = np.cbrt(kept)
+        total = float(np.sum(thirds))
+        relative = float(np.linalg.norm(thirds * np.array(offs))) / total / 2
+        return Estimate(total**1.5, total**1.5 * relative)
+
+    ways = [[d >> i for i in range(d.bit_length())]]
+    ways.append([d, 1 + int(np.argmax(values[:-1] / values[1:]))])
+    best = min((split(way) for way in ways), key=lambda own: own.value)
+    found = whole.kept()
+    value = math.sqrt((d + 1) * (d + 2) * found.value)
+    return Estimate(value, value / 2 * found.off / found.value), best

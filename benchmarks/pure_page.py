@@ -79,9 +79,7 @@ def _lines(axis: object, rows: list[list[str]], x: object) -> None:
         column = pure.HEAD.index(name)
         y = [float(row[column].split(" ")[0]) / float(row[0]) for row in rows]
         wide = 2.0 if name == "K-norm" else 1.3
-        axis.loglog(
-            [x(row) for row in rows], y, color=color, ls=dashes, marker=mark, ms=4, lw=wide
-        )
+        axis.loglog([x(row) for row in rows], y, color=color, ls=dashes, marker=mark, ms=4, lw=wide)
 
 
 def _labels(axis: object, rows: list[list[str]]) -> None:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
+_ROUGH = 1e-3  # how near to the least ellipsoid; mechanisms differ by far more
 _SIMPLEST = (
     "laplace",
     "laplace_histogram",
@@ -336,7 +337,7 @@ def _solved(
         order=checked_order(request.order),
         weights=frozen(weights),
         queries=embed,
-        rtol=checked_rtol(request.rtol),
+        rtol=max(checked_rtol(request.rtol), _ROUGH),
         progress=request.progress,
     )
 
