@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noise under a pure budget: `python -m benchmarks.pure [part …]`.
 
-Parts are random (queries of random signs), flat (a hull far from round), speed and domains; without
-one all of them run. Errors are root mean squares of the Euclidean length at ε = 1.
+Parts are random (queries of random signs; minutes), flat (a hull far from round), domains
+(questions that users have), speed and walks; without one all of them run. Errors are root mean
+squares of the Euclidean length at ε = 1.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ DELTA = 1e-6  # of the Gaussian
 SIZES = (4, 8, 16, 32, 64)
 MOST = 4096
 EXACT = 6  # dimensions in which the volume bound is of the volume itself
-SAMPLES, VOLUME_SAMPLES = 300, 400
+SAMPLES, FLAT_SAMPLES, VOLUME_SAMPLES = 300, 600, 400
 
 
 def main() -> None:
@@ -240,10 +241,83 @@ HEAD = (
 )
 
 
+# a hull far from round: one row of signs, and others of signs over d, turned at random
+
+
+FLAT = (8, 16, 32)
+FLAT_HEAD = (
+    "d",
+    "N",
+    "K-norm",
+    "recursive",
+    "ellipsoid",
+    "Laplace, answers",
+    "Laplace, counts",
+    "Gaussian",
+    "direction bound",
+)
+
+
+def flat(d: int, kinds: int) -> np.ndarray:
+    """Return the example of 001, section 7, and of the remark before it."""
+    generator = np.random.default_rng(d)
+    matrix = generator.choice([-1.0, 1.0], size=(d, kinds))
+    matrix[1:] /= d
+    turn, upper = np.linalg.qr(generator.standard_normal((d, d)))
+    return turn * np.sign(np.diag(upper)) @ matrix
+
+
+def flat_cells(d: int) -> list[str]:
+    """Return what the page says of the example in d dimensions."""
+    matrix = flat(d, 16 * d)
+    k_norm, recursive = pure_errors(distinct(matrix.T), FLAT_SAMPLES, seed=d)
+    least = ln.factorize(matrix, order=2, rtol=1e-4).certificate
+    numbers = (
+        ellipsoid_error(least.upper, d),
+        laplace_on_answers(matrix),
+        laplace_on_counts(matrix),
+        gaussian_scale() * least.upper,
+        directional_bound(least.lower, epsilon=1.0),
+    )
+    return [str(d), str(16 * d), str(k_norm), str(recursive), *(f"{x:.4g}" for x in numbers)]
+
+
 def random() -> None:
     """Print the errors of queries of random signs."""
-    print("d queries of random signs on N kinds of records, eps = 1")
+    print("d queries of random signs on N kinds of records; g = d·min(√ln(N/d), √d)")
     _print([list(HEAD), *map(cells, random_rows())])
+
+
+def far_from_round() -> None:
+    """Print the errors of a hull that is far from round."""
+    print("One row of signs, the others of signs over d, turned at random")
+    _print([list(FLAT_HEAD), *map(flat_cells, FLAT)])
+
+
+def domains() -> None:
+    """Print what plans compare."""
+    from benchmarks.pure_domains import HEAD as HEAD_OF_DOMAINS
+    from benchmarks.pure_domains import domain_rows
+
+    print(f"Errors at eps = 1; sums of {1000:,} records where their number is public")
+    _print([list(HEAD_OF_DOMAINS), *domain_rows()])
+
+
+def speed() -> None:
+    """Print draws a second, rounded to integers, from the system's random bits."""
+    from benchmarks.pure_speed import HEAD as HEAD_OF_SPEED
+    from benchmarks.pure_speed import speed_rows
+
+    print("Vectors of integers a second, one core")
+    _print([list(HEAD_OF_SPEED), *speed_rows()])
+
+
+def walks() -> None:
+    """Print what a point of a cube takes by random walks."""
+    from benchmarks.pure_speed import WALK_HEAD, walk_rows
+
+    print("Uniform points of a cube by walks that are proved within 1e-9 of its density")
+    _print([list(WALK_HEAD), *walk_rows()])
 
 
 def _print(rows: list[list[str]]) -> None:
@@ -252,7 +326,13 @@ def _print(rows: list[list[str]]) -> None:
         print("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)))
 
 
-PARTS: dict[str, Callable[[], None]] = {"random": random}
+PARTS: dict[str, Callable[[], None]] = {
+    "random": random,
+    "flat": far_from_round,
+    "domains": domains,
+    "speed": speed,
+    "walks": walks,
+}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast pure noise is drawn: by the kind of body, by its dimension, and by random walks."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.hull_noise import distinct
+from lownoise.arrays import frozen
+from lownoise.bases import NormBase
+from lownoise.bodies import ImageBody, SymmetricBox, SymmetricPoints
+from lownoise.entropy import SystemEntropy
+from lownoise.errors import PlanError
+from lownoise.gauges import gauge_of
+from lownoise.gauges.product import ProductGauge
+from lownoise.mechanisms.pure import KNormNoise, LaplaceNoise
+from lownoise.samplers.walks import GridWalk, Preimage, RoundBody, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.gauges import AbstractGauge
+
+SCALE = 2.0**32  # grid steps of noise, as plans have
+SECONDS = 0.5
+SIZES = (2, 4, 8, 16, 64)
+WALKED = (2, 3, 4, 6, 8, 12, 16, 20, 24, 32)
+
+
+def _box(d: int) -> AbstractGauge:
+    return gauge_of(SymmetricBox(np.ones(d)))
+
+
+def _ball(order: float) -> Callable[[int], AbstractGauge]:
+    return lambda d: gauge_of(ImageBody(frozen(np.ones(d)), NormBase(d, order)))
+
+
+def _normal(rows: int, d: int) -> np.ndarray:
+    return frozen(np.random.default_rng(d).standard_normal((rows, d)))
+
+
+def _ellipsoid(d: int) -> AbstractGauge:
+    return gauge_of(ImageBody(_normal(d, d), NormBase(d, 2.0)))
+
+
+def _zonotope(d: int) -> AbstractGauge:
+    return gauge_of(ImageBody(frozen(_normal(2 * d, d).T.copy()), NormBase(2 * d, math.inf)))
+
+
+def _hull(d: int) -> AbstractGauge:
+    signs = np.random.default_rng(d).choice([-1.0, 1.0], size=(2 * d, d))
+    return gauge_of(SymmetricPoints(frozen(distinct(signs))))
+
+
+def _product(d: int) -> AbstractGauge:
+    return ProductGauge((_ball(2.0)(d // 2), _box(d - d // 2)))
+
+
+BODIES: dict[str, Callable[[int], AbstractGauge]] = {
+    "box": _box,
+    "ball, ℓ₂": _ball(2.0),
+    "cross-polytope, ℓ₁": _ball(1.0),
+    "ball, ℓ₃": _ball(3.0),
+    "ellipsoid": _ellipsoid,
+    "product of a ball and a box": _product,
+    "sum of 2d segments": _zonotope,
+    "hull of 2d vectors of signs": _hull,
+}
+HEAD = ("body", *(f"d={d}" for d in SIZES))
+
+
+def draws_a_second(noise: KNormNoise | LaplaceNoise) -> float:
+    """Return how many vectors of integers a CPU second gives, from the system's random bits."""
+    entropy = SystemEntropy()
+    noise.integers(entropy)
+    start, count = time.process_time(), 0
+    while time.process_time() - start < SECONDS:
+        noise.integers(entropy)
+        count += 1
+    return count / (time.process_time() - start)
+
+
+def speed_rows() -> list[list[str]]:
+    """Return draws a second, a row for each body."""
+    laplace = [f"{draws_a_second(LaplaceNoise(np.full(d, SCALE))):,.0f}" for d in SIZES]
+    rows = [["Laplace, independent", *laplace]]
+    for name, make in BODIES.items():
+        row = [name]
+        for d in SIZES:
+            try:
+                row.append(f"{draws_a_second(KNormNoise(make(d), SCALE)):,.0f}")
+            except PlanError:
+                row.append("refused")
+        rows.append(row)
+    return rows
+
+
+WALK_HEAD = ("d", "proximal walk, steps", "s a draw", "grid walk, steps", "s a draw")
+
+
+def _seconds(draw: Callable[[], object]) -> str:
+    start = time.process_time()
+    draw()
+    return f"{time.process_time() - start:.2g}"
+
+
+def walk_rows() -> list[list[str]]:
+    """Return steps and seconds of both walks in the cube, which neither knows to be one."""
+    entropy, rows = SystemEntropy(), []
+    for d in WALKED:
+        cube, outer = Preimage(np.eye(d)), math.sqrt(d) * (1 + 2.0**-50)
+        row = [str(d)]
+        try:
+            found = walk(cube, np.eye(d), 1.0, outer)
+            row += [f"{found.steps:,}", _seconds(lambda own=found: own.draw(entropy).balls())]
+        except PlanError:
+            row += ["refused", ""]
+        body = RoundBody(membership=cube, factor=np.eye(d), inner=1.0, outer=outer)
+        try:
+            grid = GridWalk(body=body)
+            row += [f"{grid.steps:,}", _seconds(lambda own=grid: own.draw(entropy).balls())]
+        except PlanError:
+            row += ["refused", ""]
+        rows.append(row)
+        if row[1::2] == ["refused", "refused"]:
+            break
+    return rows
