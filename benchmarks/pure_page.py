@@ -1,38 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the tables and the plot of docs/pure.md: `python -m benchmarks.pure_page [part …]`.
 
-Parts are `random` (minutes), `flat`, `domains`, `speed` and `plot`, which draws what the table of
-`random` says; all of them where none is named. What the tables say is recomputed by
-tests/docs/test_pure_page.py.
+Parts are `random` (minutes), `flat`, `domains`, `speed`, `walks` and `plot`, which draws what the
+table of `random` says; all of them where none is named. What the tables say of errors is
+recomputed by tests/docs/test_pure_page.py.
 """
 
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-from benchmarks import pure
+from benchmarks import pure, pure_domains, pure_speed
 from benchmarks.solver import ROOT
 from benchmarks.solver_page import figure_of, part, save, table, written
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 PAGE = ROOT / "docs" / "pure.md"
 IMAGE = ROOT / "docs" / "images" / "pure-random.svg"
-SHOWN = 32  # the d of the panel along N
+SHOWN = 64  # the d of the panel along N
+SEEN = (1.0, 50.0)  # errors over d that are drawn
+APART = 1.17  # of names, one above another
 
 LINES = {  # column of the table, color (Okabe and Ito), dashes, mark
     "Laplace, counts": ("#cc79a7", "-", "v"),
     "Laplace, answers": ("#d55e00", "-", "^"),
     "recursive": ("#56b4e9", "-", "D"),
     "Gaussian": ("#5d666f", "--", "s"),
+    "ellipsoid": ("#009e73", "-", "P"),
     "K-norm": ("#0072b2", "-", "o"),
-    "no 1-DP below": ("#000000", ":", ""),
+    "bound": ("#000000", ":", ""),
 }
 NAMES = {
     "Laplace, counts": "Laplace noise on the counts",
     "Laplace, answers": "Laplace noise on the answers",
     "recursive": "recursive K-norm",
+    "ellipsoid": "K-norm of an ellipsoid",
     "Gaussian": "Gaussian, δ = 10⁻⁶",
     "K-norm": "K-norm",
-    "no 1-DP below": "no 1-DP mechanism below",
+    "bound": "no 1-DP mechanism is below",
 }
 
 
@@ -42,61 +50,68 @@ def rows_of(text: str, name: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def random_table(rows: list[list[str]] | None = None) -> str:
-    found = rows or [pure.cells(row) for row in pure.random_rows()]
-    return table(list(pure.HEAD), found, words=0)
+def error_of(row: list[str], name: str) -> float:
+    """Return an error of a row of the table of random signs."""
+    if name == "bound":
+        return max(error_of(row, own) for own in ("volume bound", "direction bound"))
+    return float(row[pure.HEAD.index(name)].split(" ")[0])
 
 
 def plot() -> None:
     """Draw the table of queries of random signs."""
     rows = rows_of(PAGE.read_text(encoding="utf-8"), "random")
-    figure, panels = figure_of(1, 2, 7.6, 4.4)
+    figure, panels = figure_of(1, 2, 7.8, 4.3)
     left, right = panels[0]
     most = f"{pure.MOST:,}"
-    _lines(left, [row for row in rows if row[1] == most], lambda row: float(row[0]))
-    own = [row for row in rows if row[0] == str(SHOWN) and "^" not in row[1]]
-    _lines(right, own, lambda row: float(row[1].replace(",", "")))
-    left.set_xlabel(f"queries d, on N = {most} kinds of records")
-    right.set_xlabel(f"kinds of records N, d = {SHOWN} queries")
-    left.set_ylabel("root mean square error over d, ε = 1")
+    across = [row for row in rows if row[1] == most]
+    along = [row for row in rows if row[0] == str(SHOWN)]
+    _lines(left, across, [float(row[0]) for row in across])
+    _lines(right, along, [kinds_of(row) for row in along])
+    left.set_xlabel(f"d queries of N = {most} kinds of records")
+    right.set_xlabel(f"N kinds of records, d = {SHOWN} queries")
+    left.set_ylabel("root mean square error, over d, at ε = 1")
     left.set_xticks(pure.SIZES, [str(d) for d in pure.SIZES])
-    ticks = [float(row[1].replace(",", "")) for row in own]
-    right.set_xticks(ticks, [row[1] for row in own])
-    top = max(axis.get_ylim()[1] for axis in (left, right))
+    named = [row for row in along if row[1] != most]
+    right.set_xticks([kinds_of(row) for row in named], [_power(row[1]) for row in named])
     for axis in (left, right):
         axis.minorticks_off()
-        axis.set_ylim(0.25, top)
-        axis.set_yticks([0.5, 1, 2, 5, 10, 20, 50], ["½", "1", "2", "5", "10", "20", "50"])
-        axis.grid(axis="y", color="#d9dde3", lw=0.6)
+        axis.set_ylim(*SEEN)
+        axis.set_yticks([1, 2, 3, 5, 10, 20, 40], ["1", "2", "3", "5", "10", "20", "40"])
+        axis.grid(axis="y", color="#e3e6ea", lw=0.6)
         axis.set_axisbelow(True)
     right.tick_params(labelleft=False)
-    _labels(right, own)
+    _labels(right, along[-1])
     save(figure, IMAGE)
 
 
-def _lines(axis: object, rows: list[list[str]], x: object) -> None:
+def kinds_of(row: list[str]) -> float:
+    """Return N of a row of the table of random signs."""
+    base, _, exponent = row[1].partition("^")
+    return float(base) ** float(exponent) if exponent else float(row[1].replace(",", ""))
+
+
+def _power(kinds: str) -> str:
+    return kinds.replace("2^64", "2⁶⁴: all")
+
+
+def _lines(axis: object, rows: list[list[str]], x: list[float]) -> None:
     for name, (color, dashes, mark) in LINES.items():
-        column = pure.HEAD.index(name)
-        y = [float(row[column].split(" ")[0]) / float(row[0]) for row in rows]
+        y = [error_of(row, name) / float(row[0]) for row in rows]
         wide = 2.0 if name == "K-norm" else 1.3
-        axis.loglog([x(row) for row in rows], y, color=color, ls=dashes, marker=mark, ms=4, lw=wide)
+        axis.loglog(x, y, color=color, ls=dashes, marker=mark, ms=4, lw=wide)
 
 
-def _labels(axis: object, rows: list[list[str]]) -> None:
+def _labels(axis: object, last: list[str]) -> None:
     """Write each line's name beside its end, apart from each other."""
-    last = rows[-1]
-    ends = {
-        name: float(last[pure.HEAD.index(name)].split(" ")[0]) / float(last[0]) for name in LINES
-    }
+    ends = {name: error_of(last, name) / float(last[0]) for name in LINES}
     where = 0.0
     for name, y in sorted(ends.items(), key=lambda own: own[1]):
-        where = max(y, where * 1.18)
+        inside = min(y, SEEN[1])
+        where = max(inside, where * APART)
         axis.annotate(
             NAMES[name],
-            (1.0, y),
-            (1.04, where),
+            (1.03, where),
             xycoords=("axes fraction", "data"),
-            textcoords=("axes fraction", "data"),
             color=LINES[name][0],
             va="center",
             annotation_clip=False,
@@ -104,7 +119,13 @@ def _labels(axis: object, rows: list[list[str]]) -> None:
         )
 
 
-TABLES = {"random": random_table}
+TABLES: dict[str, Callable[[], str]] = {
+    "random": lambda: table(list(pure.HEAD), [*map(pure.cells, pure.random_rows())], words=0),
+    "flat": lambda: table(list(pure.FLAT_HEAD), [*map(pure.flat_cells, pure.FLAT)], words=0),
+    "domains": lambda: table(list(pure_domains.HEAD), pure_domains.domain_rows()),
+    "speed": lambda: table(list(pure_speed.HEAD), pure_speed.speed_rows()),
+    "walks": lambda: table(list(pure_speed.WALK_HEAD), pure_speed.walk_rows(), words=0),
+}
 
 
 def main(parts: list[str]) -> int:
