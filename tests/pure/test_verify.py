@@ -12,6 +12,7 @@ import lownoise as ln
 from command_line import run
 from lownoise import codec
 from lownoise.errors import FileError
+from lownoise.pure.codec import NAMES
 from lownoise.verification import verify_file
 from pure.documents import ASKED, plan_of, planned, table
 
@@ -99,6 +100,10 @@ def refused(text):
     return bool(off)
 
 
+def test_every_mechanism_is_among_them():
+    assert {name.strip() for name in ASKED} == set(NAMES)
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_an_unedited_file_holds_and_reads_back_exactly(name):
     verified = ln.verify(TEXTS[name])
@@ -178,6 +183,7 @@ def test_noise_that_was_made_smaller_throughout_is_still_noticed(name):
 COMPARED = [
     lambda listed: listed[1:],
     lambda listed: [*listed, listed[0]],
+    lambda listed: [listed[0], *listed],
     lambda listed: listed[::-1],
     lambda listed: [{**listed[0], "error": None}, *listed[1:]],
     lambda listed: [{**listed[0], "note": 3}, *listed[1:]],
