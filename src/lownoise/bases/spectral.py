@@ -23,6 +23,7 @@ from lownoise.bases.norm import NormBase
 from lownoise.bases.singular import decomposed, singular_values
 from lownoise.bases.sorted_norm import SortedBase
 from lownoise.bases.substochastic import best_substochastic
+from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -41,6 +42,10 @@ class SpectralBase(AbstractBase):
         rows: r ≥ 1.
         columns: c ≥ 1.
         gauge: G, a permutation-symmetric body in min(r, c) coordinates.
+        checked: whether `norm_up` refuses what it cannot bound closely: see `limits`.
+
+    Raises:
+        PlanError: by `norm_up`, where a decomposition is worse than the limits; never expected.
 
     Examples:
         >>> contractions = SpectralBase(2, 2, NormBase(2, math.inf))
@@ -53,6 +58,7 @@ class SpectralBase(AbstractBase):
     rows: int
     columns: int
     gauge: AbstractBase
+    checked: bool = False
 
     @property
     def dimension(self) -> int:
@@ -62,6 +68,14 @@ class SpectralBase(AbstractBase):
     @property
     def _slack(self) -> float:
         return _SLACK + self.dimension * 2.0**-49
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """How far decompositions may be off: ‖U‖·‖V‖ − 1, and of the largest value, what is left.
+
+        LAPACK's are off by a tenth of it or so, of which nothing is taken for granted.
+        """
+        return self.gauge.dimension * 2.0**-45, self.dimension * 2.0**-46
 
     @cached_property
     def _corner(self) -> float:
@@ -76,6 +90,10 @@ class SpectralBase(AbstractBase):
     def norm_up(self, points: Vector) -> Vector:
         """Return at least the gauge of the singular values of each matrix."""
         found = singular_values(self._matrices(points))
+        if self.checked:
+            stretch, off = self.limits
+            if np.any(found.stretch > 1 + stretch) or np.any(found.off > off * found.values[:, 0]):
+                raise PlanError("a singular value decomposition is off; use another LAPACK")
         first = np.zeros((2, self.gauge.dimension))
         first[:, 0] = 1.0
         tail = found.off * self.gauge.norm_up(first)[0]

@@ -11,6 +11,7 @@ from lownoise.gauges.mapping import mapped
 from lownoise.gauges.placed import PlacedGauge
 from lownoise.gauges.product import ProductGauge
 from lownoise.gauges.walk import WalkGauge
+from lownoise.gauges.weak import WeakGauge
 from lownoise.gauges.zonotope import ZonotopeGauge
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "ProductGauge",
     "SimplexGauge",
     "WalkGauge",
+    "WeakGauge",
     "ZonotopeGauge",
     "covariance",
     "gauge_of",

@@ -31,6 +31,7 @@ from lownoise.gauges.points import differences_of, extreme, parallelepiped
 from lownoise.gauges.product import ProductGauge
 from lownoise.gauges.projection import joint_parts, projected
 from lownoise.gauges.walk import WalkGauge, section_rows
+from lownoise.gauges.weak import WeakGauge, admitted
 from lownoise.gauges.zonotope import ZonotopeGauge
 
 if TYPE_CHECKING:
@@ -43,13 +44,14 @@ _MORE = 2.0**-46  # of a gauge, so that what is rounded again is covered
 _EUCLID = 2.0
 
 
-def gauge_of(body: Reach) -> AbstractGauge:
+def gauge_of(body: Reach, distance: float = 0.0) -> AbstractGauge:
     """Return the gauge whose unit ball is the body of changes, or hardly more.
 
     Coordinates that never move get no noise.
 
     Args:
         body: what one neighbour can change of the final integers.
+        distance: what total variation is allowed, where no sampler is exact; at 0 all are.
 
     Raises:
         PlanError: where no such unit ball can be sampled exactly: what stands in the way, and what
@@ -62,15 +64,15 @@ def gauge_of(body: Reach) -> AbstractGauge:
         >>> gauge.reach_up(SymmetricBox(np.array([3.0, 4.0])))
         1.0
     """
-    found = _chosen(body)
+    found = _chosen(body, distance)
     _ = found.uniform  # a walk says only now whether it is too long
     return found
 
 
-def _chosen(body: Reach) -> AbstractGauge:
+def _chosen(body: Reach, distance: float) -> AbstractGauge:
     moving = np.flatnonzero(body.widths())
     if moving.size == body.dimension:
-        return _gauge_of(body)
+        return _gauge_of(body, distance)
     if not moving.size:
         raise PlanError("no neighbour changes any answer; publish it without noise")
     own = projected(body, moving)
@@ -79,11 +81,11 @@ def _chosen(body: Reach) -> AbstractGauge:
             f"{type(body).__name__} does not move in {body.dimension - moving.size} of its "
             f"{body.dimension} coordinates; leave those out of the question",
         )
-    return PlacedGauge(_gauge_of(own), moving, body.dimension)
+    return PlacedGauge(_gauge_of(own, distance), moving, body.dimension)
 
 
 @singledispatch
-def _gauge_of(body: object) -> AbstractGauge:
+def _gauge_of(body: object, distance: float) -> AbstractGauge:
     return _unknown(body)
 
 
@@ -96,34 +98,36 @@ def _unknown(body: object) -> NoReturn:
 
 
 @_gauge_of.register(SymmetricBox)
-def _(body: SymmetricBox) -> AbstractGauge:
+def _(body: SymmetricBox, distance: float) -> AbstractGauge:
     return ImageGauge(body.half_width, NormBase(body.dimension, math.inf))
 
 
 @_gauge_of.register(SymmetricPoints)
-def _(body: SymmetricPoints) -> AbstractGauge:
-    return of_points(body.points) if body.image is None else _gauge_of(body.image)
+def _(body: SymmetricPoints, distance: float) -> AbstractGauge:
+    return of_points(body.points) if body.image is None else _gauge_of(body.image, distance)
 
 
 @_gauge_of.register(PointDifferences)
-def _(body: PointDifferences) -> AbstractGauge:
+def _(body: PointDifferences, distance: float) -> AbstractGauge:
     found = differences_of(body.points)
     if isinstance(found, PointDifferences):
         return SimplexGauge(edges_of(found.points)[0])
-    return _gauge_of(found)
+    return _gauge_of(found, distance)
 
 
 @_gauge_of.register(SectionBody)
-def _(body: SectionBody) -> AbstractGauge:
+def _(body: SectionBody, distance: float) -> AbstractGauge:
     return WalkGauge(section_rows(body), body.section.base)
 
 
 @_gauge_of.register(ImageBody)
-def _(body: ImageBody) -> AbstractGauge:
+def _(body: ImageBody, distance: float) -> AbstractGauge:
     d, k = body.dimension, body.base.dimension
     if isinstance(body.base, CappedBase) and d == k:
         return _enlarged(_capped(body, body.base), body)
     if balls_of(body.base) is None:
+        if admitted(body.base) and (body.diagonal or d == k):
+            return WeakGauge(body.factor, body.base, distance)
         raise PlanError(
             f"{type(body.base).__name__} in {d} dimensions has no exact sampler; use (ε, δ), or a "
             "domain that is an image of an ℓ_r ball or a product of such",
@@ -149,14 +153,17 @@ def _(body: ImageBody) -> AbstractGauge:
 
 
 @_gauge_of.register(RoundedBody)
-def _(body: RoundedBody) -> AbstractGauge:
-    return _enlarged(_chosen(body.body), body)
+def _(body: RoundedBody, distance: float) -> AbstractGauge:
+    return _enlarged(_chosen(body.body, distance), body)
 
 
 @_gauge_of.register(JointBody)
-def _(body: JointBody) -> AbstractGauge:
+def _(body: JointBody, distance: float) -> AbstractGauge:
     parts = joint_parts(body)
-    return _unknown(body) if parts is None else ProductGauge(tuple(map(gauge_of, parts)))
+    if parts is None:
+        return _unknown(body)
+    share = distance / len(parts) * (1 - 2.0**-40)  # they add up
+    return ProductGauge(tuple(gauge_of(part, share) for part in parts))
 
 
 def of_points(points: Vector) -> AbstractGauge:

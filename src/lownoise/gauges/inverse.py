@@ -35,11 +35,11 @@ class Inverse:
 def inverse_of(factor: Vector, base: AbstractBase) -> Inverse:
     """Return an inverse, with its error in the operator norm of a unit body.
 
-    ‖Ex‖ ≤ ‖|E|·widths‖ on a body that no change of signs changes.
+    ‖Ex‖ ≤ ‖|E|·widths‖ on a unit body, whatever the signs of the entries of the latter.
 
     Args:
         factor: F, shape (d, d).
-        base: the body, d coordinates, the same under every change of signs.
+        base: the body, d coordinates.
 
     Examples:
         >>> from lownoise.bases import NormBase
@@ -65,7 +65,7 @@ def inverse_of(factor: Vector, base: AbstractBase) -> Inverse:
             return lost
         rest = np.abs(np.eye(d) - found @ rows)
         rest += growth(d + 9) * (np.abs(found) @ np.abs(rows)) * (1 + 2.0**-30) + d * 2.0**-900
-        defect = float(base.norm_up((rest @ base.widths() * (1 + growth(d + 9)))[None])[0])
+        defect = float(base.signed_norm_up((rest @ base.widths() * (1 + growth(d + 9)))[None])[0])
         if not defect < 1:
             return lost
         return Inverse(frozen(found / unit), up(1 / down(1 - defect)))

@@ -21,6 +21,7 @@ from lownoise.mechanisms.pure import (
     LaplaceNoise,
     RecursiveNoise,
     StillNoise,
+    distance_within,
 )
 from lownoise.shapes import DenseShape, DiagonalShape
 
@@ -98,14 +99,14 @@ class Setting:
             loss = found.loss
             if not math.isfinite(loss.epsilon):
                 raise PlanError("it leaves a direction that records can move in without noise")
-            if loss.delta > self.delta:
+            room = loss.epsilon / self.epsilon
+            if (1 - _SETTLED < room <= 1) or not loss.epsilon:
+                if loss.delta <= self.delta:
+                    return found
                 raise PlanError(
                     f"its points are uniform but for a total variation, which costs delta="
                     f"{loss.delta:.2g}; give ln.approx_dp(epsilon, delta) and name the mechanism",
                 )
-            room = loss.epsilon / self.epsilon
-            if (1 - _SETTLED < room <= 1) or not loss.epsilon:
-                return found
             factor = factor * room if room < 1 else max(factor * room, np.nextafter(factor, 2e308))
             found = scaled(factor)
         raise PlanError("what its points are off by alone reveals more than epsilon")
@@ -119,7 +120,7 @@ def k_norm(setting: Setting) -> AdditiveMechanism:
     """
     if not setting.kept.size:
         raise PlanError("no neighbour changes any answer")
-    gauge = gauge_of(setting.body)
+    gauge = gauge_of(setting.body, distance_within(setting.epsilon, setting.delta))
     return setting.made(lambda factor: KNormNoise(gauge, factor / setting.epsilon))
 
 

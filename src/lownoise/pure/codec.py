@@ -55,11 +55,12 @@ from lownoise.mechanisms.pure import (
     RecursiveNoise,
     ResponseMechanism,
     StillNoise,
+    distance_within,
 )
 from lownoise.packing import packed, unpacked
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
-from lownoise.pure.terms import Alternative, PureTerms
+from lownoise.pure.terms import Alternative, PureTerms, allowed
 from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
@@ -261,8 +262,14 @@ def _summed(fields: dict[str, Any], question: Any) -> Grid:  # noqa: ANN401 (of 
 
 def _k_norm(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa: ANN401
 
+    budget = budget_from_dict(fields["budget"])
+    distance = 0.0
+    if isinstance(budget, ApproxDP):
+        distance = distance_within(allowed(budget), budget.delta)
+
     def made(reach: Reach) -> AbstractPureNoise:
-        return KNormNoise(gauge_of(reach), _positive(fields["noise"]["scale"], "noise.scale"))
+        scale = _positive(fields["noise"]["scale"], "noise.scale")
+        return KNormNoise(gauge_of(reach, distance), scale)
 
     return _placed(fields, question, made)
 

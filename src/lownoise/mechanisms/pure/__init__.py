@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure noise on exact integers: K-norm, recursive, Laplace; and records answered one by one."""
 
-from lownoise.mechanisms.pure.abstract import AbstractPureNoise, Loss
+from lownoise.mechanisms.pure.abstract import AbstractPureNoise, Loss, distance_within
 from lownoise.mechanisms.pure.grids import HistogramTotals, QueryTotals
 from lownoise.mechanisms.pure.k_norm import KNormNoise
 from lownoise.mechanisms.pure.laplace import LaplaceNoise
@@ -21,5 +21,6 @@ __all__ = [
     "RecursiveNoise",
     "ResponseMechanism",
     "StillNoise",
+    "distance_within",
     "keep_for",
 ]

@@ -127,3 +127,21 @@ def sampling_loss(epsilon: float, uniform: AbstractUniform) -> Loss:
         return Loss(total)
     grown = math.exp(min(total, 700.0)) * _EXP_SLACK + 1 if total < 700 else math.inf  # noqa: PLR2004
     return Loss(total, min(up(tau * grown), 1.0))
+
+
+def distance_within(epsilon: float, delta: float) -> float:
+    """Return the total variation τ whose cost (1 + e^ε)τ is within δ, rounded down.
+
+    Args:
+        epsilon: what is revealed at most.
+        delta: δ ≥ 0.
+
+    Examples:
+        >>> distance_within(1.0, 0.0)
+        0.0
+        >>> round(distance_within(0.0, 1e-6), 12)
+        5e-07
+    """
+    if not (delta > 0 and epsilon < 700):  # noqa: PLR2004 (where floats end)
+        return 0.0
+    return delta / (math.exp(epsilon) * _EXP_SLACK + 1) * (1 - 2.0**-39)

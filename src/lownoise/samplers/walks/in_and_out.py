@@ -65,6 +65,7 @@ class InAndOut(AbstractUniform):
         deviation: σ.
         steps: n.
         volume: at least vol(K), where better is known than the volume of outer·B₂.
+        given: an estimate of E u·uᵀ, shape (d, d), where there is one already.
 
     Raises:
         PlanError: where a number is out of range.
@@ -86,6 +87,7 @@ class InAndOut(AbstractUniform):
     deviation: float
     steps: int
     volume: float | None = None
+    given: Vector | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -145,7 +147,7 @@ class InAndOut(AbstractUniform):
 
     @cached_property
     def _moment(self) -> Vector:
-        return moment(self.body, self.proof)
+        return moment(self.body, self.proof) if self.given is None else self.given
 
     def simulate(self, count: int, entropy: Entropy) -> Vector:
         """Return `count` points of the walk in floats, shape (count, d)."""

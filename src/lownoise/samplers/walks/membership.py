@@ -284,6 +284,18 @@ class Weak(AbstractMembership):
         """Leave it open."""
         return None
 
+    def cuts(self, points: Vector) -> tuple[Vector, Vector, Vector]:
+        """Return differences of the norm, near its gradient, with their supports on the body."""
+        n, d = points.shape
+        apart = 2.0**-20 * np.abs(points).max(axis=1)
+        moves = apart[:, None, None] * np.eye(d)
+        ends = np.vstack(
+            [(points[:, None] + moves).reshape(-1, d), (points[:, None] - moves).reshape(-1, d)]
+        )
+        above, below = self.base.norm_up(ends).reshape(2, n, d)
+        normals = (above - below) / np.where(apart > 0, 2 * apart, 1.0)[:, None]
+        return normals, self.base.support_up(normals), np.zeros_like(normals)
+
 
 def _norms(sizes: Vector, order: float) -> Vector:
     """Return the norm of each row of numbers ≥ 0."""

@@ -112,14 +112,23 @@ class Proximal:
         """Return the total variation of the walk from one that forgets a shell of K.
 
         The two walks part at step k only if the point accepted there is in the shell
-        {1 − β < ‖x‖_K ≤ 1}, whose share of K is at most dβ; no density exceeds M₀ (ours).
+        {1 − β < ‖x‖_K ≤ 1}, whose share of K is at most dβ. The density there is at most M₀ times
+        the uniform one, and at most 1 + η of k steps: Σ min(M₀, 1 + λ^{k−1/2}·√…)·dβ, the smaller
+        one from some k on (ours).
 
         Args:
             steps: n.
             shell: β.
         """
         with precision(_BITS):
-            return min(_upper(steps * self._start_norm() * self.dimension * arb(shell)), 1.0)
+            start, contraction = self._start_norm(), self._contraction()
+            root = (start * self._end_norm()).sqrt()
+            # any step will do to change the bound at; from this one on the second is the smaller
+            turn = math.ceil(_upper((root / start).log() / -contraction.log() + arb(0.5)))
+            turn = min(max(turn, 0), steps)
+            late = root * contraction ** (turn + arb(0.5)) / (1 - contraction)
+            total = turn * start + (steps - turn) + late
+            return min(_upper(total * self.dimension * arb(shell)), 1.0)
 
     def _contraction(self) -> Any:  # noqa: ANN401 (flint carries no types)
         """λ = C/(C + h), C = (2R/π)² (Payne & Weinberger 1960, Bebendorf 2003)."""

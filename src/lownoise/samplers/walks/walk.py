@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_WORK = 4e7  # in proposals: about a minute
 _OVERHEAD = 60.0  # what a step costs beside its proposals, in proposals
 _SEED = 20260102
-_POINTS, _PILOT = 48, 10
+_PILOT = 10
 _WORSE = 1.5  # where the search ends
 _FACTORS = tuple(2.0 ** (k / 2) for k in range(-1, 10))  # deviations tried, times inner/d
 
@@ -48,6 +48,8 @@ def walk(
     relative: float = 1e-9,
     distance: float = 0.0,
     volume: float | None = None,
+    pilots: int = 48,
+    moment: Vector | None = None,
 ) -> InAndOut:
     """Return a walk whose points are proved to be as near uniform as asked, or refuse.
 
@@ -62,6 +64,8 @@ def walk(
         relative: η: the density is within 1 ± η of the uniform one.
         distance: what total variation is allowed besides; 0 makes the guarantee pure.
         volume: at least vol(F⁻¹S), where better is known than the volume of outer·B₂.
+        pilots: how many points try each deviation.
+        moment: E u·uᵀ, shape (d, d), where it need not be estimated by the walk.
 
     Raises:
         PlanError: where an argument is out of range, the walk would take more than about a minute,
@@ -93,7 +97,7 @@ def walk(
         )
         for c in _FACTORS
     ]
-    points = started(body, proofs[0], _POINTS, entropy)
+    points = started(body, proofs[0], pilots, entropy)
     for proof in proofs:
         steps = proof.steps_needed(relative)
         if steps * (_OVERHEAD + 1) > (MOST_WORK if best is None else best[0]):
@@ -115,7 +119,7 @@ def walk(
             f"with about {math.ceil(tried)} proposals each, over a minute's work; ask fewer "
             "answers at once, or use noise that is sampled directly"
         )
-    found = InAndOut(body=body, deviation=best[1], steps=best[2], volume=volume)
+    found = InAndOut(body=body, deviation=best[1], steps=best[2], volume=volume, given=moment)
     if found.distance > distance:
         raise PlanError(
             f"the membership of this body is weak: the walk is known to {found.distance:.3g} in "
