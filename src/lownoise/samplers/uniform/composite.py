@@ -78,6 +78,11 @@ class UniformImage(AbstractUniform):
         """That of the body whose image it is."""
         return self.inner.distance
 
+    @property
+    def estimated(self) -> bool:
+        """That of the body whose image it is."""
+        return self.inner.estimated
+
     def draw(self, entropy: Entropy) -> Lazy:
         """Return a point, known by its bits so far."""
         return Composed(self.dimension, (self.inner.draw(entropy),), self._image)

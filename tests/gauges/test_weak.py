@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms that are known in floats alone: what they exceed by, the law of the walk, what it costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+import lownoise as ln
+from lownoise.balls import precision
+from lownoise.bases import NormBase
+from lownoise.bases.kronecker import KroneckerBase
+from lownoise.bases.mixed import MixedBase
+from lownoise.bases.singular import decomposed
+from lownoise.bases.sorted_norm import SortedBase
+from lownoise.bases.spectral import SpectralBase
+from lownoise.bodies import ImageBody, RoundedBody, SymmetricBox
+from lownoise.entropy import SimulationEntropy
+from lownoise.errors import PlanError
+from lownoise.gauges import WeakGauge, gauge_of
+from lownoise.gauges.accuracy import excess_of, inner_of, oracle_base, outer_of, volume_up
+from lownoise.mechanisms.pure import KNormNoise, distance_within
+
+RNG = np.random.default_rng(20260301)
+ERROR = 1e-6  # of the first kind
+WIDE = SpectralBase(2, 3, NormBase(2, math.inf))
+SQUARE = SpectralBase(2, 2, NormBase(2, math.inf))
+ORDERED = SortedBase(np.array([0.75, 0.5, 0.25]))
+MIXED = MixedBase((SortedBase(np.array([1.0, 0.5])), NormBase(1, 2.0)), 1.0)
+BASES = [WIDE, SQUARE, SpectralBase(2, 2, NormBase(2, 1.0)), ORDERED, MIXED]
+
+
+def _ks(values: np.ndarray) -> float:
+    n = len(values)
+    rising = np.sort(values)
+    return float(max(np.max(np.arange(1, n + 1) / n - rising), np.max(rising - np.arange(n) / n)))
+
+
+def _threshold(n: int) -> float:
+    """Dvoretzky, Kiefer and Wolfowitz, with Massart's constant."""
+    return math.sqrt(math.log(2 / ERROR) / (2 * n))
+
+
+def _operator_norm(x: np.ndarray) -> arb:
+    """The greatest singular value of a matrix with two rows, in balls."""
+    with precision(300):
+        p, q = ([arb(v) for v in row] for row in x.tolist())
+        a, c, b = (sum(map(arb.__mul__, s, t), arb(0)) for s, t in ((p, p), (q, q), (p, q)))
+        return ((a + c + ((a - c) ** 2 + 4 * b * b).sqrt()) / 2).sqrt()
+
+
+def test_norms_exceed_by_what_is_claimed_and_no_more():
+    x = RNG.normal(size=(200, 6))
+    found, most = replace(WIDE, checked=True).norm_up(x), excess_of(WIDE)
+    assert most < 1e-12
+    with precision(300):
+        for row, norm in zip(x.reshape(-1, 2, 3), found.tolist(), strict=True):
+            off = arb(norm) / _operator_norm(row) - 1
+            assert 0 <= off <= most
+    y = RNG.normal(size=(200, 3))
+    weights = [Fraction(w) for w in ORDERED.weights.tolist()]
+    for row, norm in zip(y.tolist(), ORDERED.norm_up(y).tolist(), strict=True):
+        sizes = sorted((abs(Fraction(v)) for v in row), reverse=True)
+        exact = sum(w * v for w, v in zip(weights, sizes, strict=True))
+        assert 0 <= Fraction(norm) / exact - 1 <= Fraction(excess_of(ORDERED))
+
+
+def test_a_bad_decomposition_is_refused(monkeypatch):
+    def bad(matrices):
+        u, s, v = decomposed(matrices)
+        return u, s * (1 + 1e-9), v
+
+    monkeypatch.setattr("lownoise.bases.singular.decomposed", bad)
+    with pytest.raises(PlanError, match="decomposition is off"):
+        oracle_base(WIDE).norm_up(RNG.normal(size=(3, 6)))
+    assert np.all(np.isfinite(WIDE.norm_up(RNG.normal(size=(3, 6)))))
+
+
+@pytest.mark.parametrize("base", BASES, ids=lambda base: type(base).__name__)
+def test_balls_in_and_around_and_volumes(base):
+    z = RNG.normal(size=(20000, base.dimension))
+    z /= np.linalg.norm(z, axis=1)[:, None]
+    norms = base.norm_up(z)
+    assert np.max(norms) * inner_of(base) <= 1 + 1e-12
+    assert np.min(norms) * outer_of(base) >= 1 - 1e-12
+    d = base.dimension
+    ball = math.pi ** (d / 2) / math.gamma(d / 2 + 1)
+    shares = norms**-d
+    assert ball * (np.mean(shares) - 6 * np.std(shares) / len(z) ** 0.5) <= volume_up(base)
+
+
+def test_half_spaces_hold_the_body_and_cut_a_point_off():
+    from lownoise.samplers.walks import Weak
+
+    for base in (SQUARE, ORDERED):
+        x = RNG.normal(size=(50, base.dimension))
+        x *= 2 / base.norm_up(x)[:, None]
+        normals, limits, errors = Weak(base, 1e-12).cuts(x)
+        assert not np.any(errors)
+        inside = RNG.normal(size=(500, base.dimension))
+        inside /= base.norm_up(inside)[:, None]
+        assert np.all(np.max(inside @ normals.T, axis=0) <= limits)
+        assert np.allclose(np.sum(normals * x, axis=1), 2 * limits, rtol=1e-6)
+
+
+def test_radial_laws_and_moments():
+    """‖u‖^d is uniform on [0, 1] where u is uniform in the unit ball."""
+    gauge = gauge_of(ImageBody(np.array([2.0, 1.0, 4.0]), ORDERED), 1e-6)
+    assert isinstance(gauge, WeakGauge)
+    entropy = SimulationEntropy(5)
+    drawn = np.array(
+        [[float(x.mid()) for x in gauge.uniform.draw(entropy).balls()] for _ in range(40)]
+    )
+    assert _ks(gauge.norm_up(drawn) ** 3) < _threshold(40)
+    many = gauge.uniform.simulate(3000, entropy)
+    assert _ks(gauge.norm_up(many) ** 3) < _threshold(3000)
+    moment = gauge.uniform.second_moment()
+    assert np.allclose(np.diag(moment), np.mean(many**2, axis=0), rtol=0.15)
+    assert gauge.uniform.estimated
+    square = WeakGauge(np.eye(4), SQUARE, 1e-6)
+    some = square.uniform.simulate(1000, entropy)
+    assert _ks(square.norm_up(some) ** 4) < _threshold(1000)
+    assert np.allclose(np.diag(square.uniform.second_moment()), np.mean(some**2), rtol=0.12)
+
+
+def test_reach():
+    factor = np.array([[2.0, 1.0, 0.0, 0.0], [0.0, 3.0, 0.0, 0.5], [0, 0, 1, 0], [1, 0, 0, 2]])
+    other = SpectralBase(2, 2, NormBase(2, math.inf))  # the same numbers, made again
+    for own in (factor, np.array([2.0, 3.0, 1.0, 5.0])):
+        gauge = WeakGauge(own, SQUARE, 1e-6)
+        body = ImageBody(own, other)
+        assert gauge.reach_up(body) == 1
+        assert 1 <= gauge.scaled(0.5).reach_up(body) * 0.5 <= 1 + 1e-9
+        x = RNG.normal(size=(2000, 4))
+        x /= SQUARE.norm_up(x)[:, None]
+        s = x @ (np.diag(own) if own.ndim == 1 else own).T
+        assert np.allclose(gauge.norm_up(s), 1, rtol=1e-9)
+        box = SymmetricBox(np.full(4, 1e-3))
+        ends = RNG.choice([-1e-3, 1e-3], size=(64, 4))
+        assert np.max(gauge.norm_up(ends)) <= gauge.reach_up(box) * (1 + 1e-12)
+        rounded = RoundedBody(body, np.full(4, 1e-3))
+        assert gauge.reach_up(rounded) >= 1 + gauge.reach_up(box)
+    assert WeakGauge(np.ones(3), ORDERED, 1e-6).own_up(ImageBody(np.ones(4), SQUARE)) == math.inf
+
+
+def test_what_is_not_allowed_is_refused():
+    body = ImageBody(np.ones(4), SQUARE)
+    with pytest.raises(PlanError, match=r"weak membership.*approx_dp.*k_norm"):
+        gauge_of(body)
+    distance = gauge_of(body, 1e-6).uniform.distance
+    assert gauge_of(body, distance).uniform.distance == distance
+    with pytest.raises(PlanError, match="total variation"):
+        gauge_of(body, distance / 2)
+    loose = KroneckerBase(NormBase(2, 2.0), NormBase(2, math.inf))
+    with pytest.raises(PlanError, match="no exact sampler"):
+        gauge_of(ImageBody(np.ones(4), loose), 1e-6)
+    inside = MixedBase((SQUARE, NormBase(1, 2.0)), 1.0)
+    with pytest.raises(PlanError, match="no exact sampler"):
+        gauge_of(ImageBody(np.ones(5), inside), 1e-6)
+
+
+def test_cost_counts_the_total_variation():
+    gauge = gauge_of(ImageBody(np.ones(3), ORDERED), 1e-6)
+    loss = KNormNoise(gauge, 1.0).loss(ImageBody(np.ones(3), ORDERED))
+    uniform = gauge.uniform
+    assert 1 + 2 * uniform.relative <= loss.epsilon <= 1 + 3e-9
+    least = uniform.distance * (1 + math.e)
+    assert 0 < least <= loss.delta <= least * (1 + 1e-6)
+    for epsilon, delta in ((0.1, 1e-6), (3.0, 1e-9), (30.0, 0.1)):
+        within = Fraction(distance_within(epsilon, delta))
+        assert within * Fraction(1 + math.exp(epsilon)) <= Fraction(delta)
+        assert within * Fraction(1 + math.exp(epsilon)) >= Fraction(delta) * Fraction(999, 1000)
+    assert distance_within(800.0, 0.1) == 0
+
+
+def _plan(budget, domain=None):
+    return ln.plan(
+        ln.Mean(["a", "b", "c"], domain or ln.OrderedBall([3, 2, 1])),
+        budget=budget,
+        relation="substitute",
+        size=100,
+        mechanism="k_norm",
+    )
+
+
+def test_plans_are_approximate_and_files_give_them_again():
+    plan = _plan(ln.approx_dp(1.0, 1e-6))
+    assert 0.999 < plan.terms.cost.epsilon <= 1
+    assert 0 < plan.terms.cost.delta <= 1e-6
+    assert f"{plan.terms.cost.delta:g}" in plan.guarantee
+    text = plan.to_json()
+    again = type(plan).from_json(text)
+    assert again.to_json() == text
+    assert again.terms.cost == plan.terms.cost
+    with pytest.raises(PlanError, match="weak membership") as refusal:
+        _plan(ln.pure_dp(1.0))
+    assert "\n" not in str(refusal.value)
+    with pytest.raises(PlanError, match="total variation"):
+        _plan(ln.approx_dp(1.0, 1e-14))
