@@ -289,11 +289,11 @@ def test_tails_of_any_pure_noise_are_covered():
         (lambda: means(ln.Box([0], [1]), relation="swap"), "relation"),
         (
             lambda: ln.plan(ln.Marginals({"a": 2}, way=1), budget=ONE, relation="add_remove"),
-            "no pure mechanism",
+            "no Gaussian noise keeps",
         ),
         (
             lambda: ln.plan(ln.Parity(["a", "b"], 1), budget=ONE, relation="add_remove"),
-            "no pure mechanism",
+            "no Gaussian noise keeps",
         ),
         (
             lambda: counts(RNG.choice([-1.0, 1.0], (40, 200)), mechanism="k_norm"),

@@ -35,7 +35,7 @@ from lownoise.planning.abstract import AbstractPlan
 from lownoise.planning.mean import checked_relation, checked_weights, whole
 from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, recursive
 from lownoise.planning.request import checked_counting, checked_size
-from lownoise.privacy import ApproxDP, PureDP
+from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
 from lownoise.pure import Alternative, PureTerms
 from lownoise.pure.bound import question_body
 from lownoise.pure.codec import NAMES, terms_from_dict
@@ -169,8 +169,10 @@ def plan_pure(question: object, request: Request) -> PurePlan:
     """Return the plan under a pure budget.
 
     Raises:
-        PlanError: where the question is of a kind that has none.
+        BudgetError: where the question is of a kind that Gaussian noise alone answers.
+        PlanError: where a pure mechanism was named for such a question.
     """
+    gaussian_parameter(request.budget)
     raise PlanError(
         f"ln.{type(question).__name__} has no pure mechanism; give ln.Queries with its matrix, or "
         "a budget that a Gaussian keeps: ln.zcdp or ln.approx_dp",
