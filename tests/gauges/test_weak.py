@@ -25,6 +25,9 @@ from lownoise.errors import PlanError
 from lownoise.gauges import WeakGauge, gauge_of
 from lownoise.gauges.accuracy import excess_of, inner_of, oracle_base, outer_of, volume_up
 from lownoise.mechanisms.pure import KNormNoise, distance_within
+from lownoise.samplers.uniform import UniformNormBall, UniformPlaced, UniformProduct
+from lownoise.samplers.walks import Weak
+from lownoise.samplers.walks.mixing import Proximal
 
 RNG = np.random.default_rng(20260301)
 ERROR = 1e-6  # of the first kind
@@ -95,8 +98,6 @@ def test_balls_in_and_around_and_volumes(base):
 
 
 def test_half_spaces_hold_the_body_and_cut_a_point_off():
-    from lownoise.samplers.walks import Weak
-
     for base in (SQUARE, ORDERED):
         x = RNG.normal(size=(50, base.dimension))
         x *= 2 / base.norm_up(x)[:, None]
@@ -114,18 +115,18 @@ def test_radial_laws_and_moments():
     assert isinstance(gauge, WeakGauge)
     entropy = SimulationEntropy(5)
     drawn = np.array(
-        [[float(x.mid()) for x in gauge.uniform.draw(entropy).balls()] for _ in range(40)]
+        [[float(x.mid()) for x in gauge.uniform.draw(entropy).balls()] for _ in range(30)]
     )
-    assert _ks(gauge.norm_up(drawn) ** 3) < _threshold(40)
-    many = gauge.uniform.simulate(3000, entropy)
-    assert _ks(gauge.norm_up(many) ** 3) < _threshold(3000)
+    assert _ks(gauge.norm_up(drawn) ** 3) < _threshold(30)
+    many = gauge.uniform.simulate(1000, entropy)
+    assert _ks(gauge.norm_up(many) ** 3) < _threshold(1000)
     moment = gauge.uniform.second_moment()
-    assert np.allclose(np.diag(moment), np.mean(many**2, axis=0), rtol=0.15)
+    assert np.allclose(np.diag(moment), np.mean(many**2, axis=0), rtol=0.25)
     assert gauge.uniform.estimated
     square = WeakGauge(np.eye(4), SQUARE, 1e-6)
-    some = square.uniform.simulate(1000, entropy)
-    assert _ks(square.norm_up(some) ** 4) < _threshold(1000)
-    assert np.allclose(np.diag(square.uniform.second_moment()), np.mean(some**2), rtol=0.12)
+    some = square.uniform.simulate(250, entropy)
+    assert _ks(square.norm_up(some) ** 4) < _threshold(250)
+    assert np.allclose(np.diag(square.uniform.second_moment()), np.mean(some**2), rtol=0.25)
 
 
 def test_reach():
@@ -149,7 +150,7 @@ def test_reach():
 
 
 def test_what_is_not_allowed_is_refused():
-    body = ImageBody(np.ones(4), SQUARE)
+    body = ImageBody(np.ones(3), ORDERED)
     with pytest.raises(PlanError, match=r"weak membership.*approx_dp.*k_norm"):
         gauge_of(body)
     distance = gauge_of(body, 1e-6).uniform.distance
@@ -202,3 +203,18 @@ def test_plans_are_approximate_and_files_give_them_again():
     assert "\n" not in str(refusal.value)
     with pytest.raises(PlanError, match="total variation"):
         _plan(ln.approx_dp(1.0, 1e-14))
+
+
+def test_the_shell_is_counted_step_by_step():
+    proof = Proximal(dimension=4, inner=1.0, outer=1.5, deviation=0.7)
+    n, shell = proof.steps_needed(1e-9), 1e-12
+    each = [min(proof.warmth_up, 1 + proof.relative_up(k)) for k in range(1, n + 1)]
+    least = sum(each) * 4 * shell
+    assert least * (1 - 1e-9) <= proof.distance_up(n, shell) <= 1.5 * least
+
+
+def test_what_holds_an_estimate_says_so():
+    walk = WeakGauge(np.ones(3), ORDERED, 1e-6).uniform
+    assert UniformProduct((UniformNormBall(2, 2.0), walk)).estimated
+    assert UniformPlaced(walk, np.array([0, 2, 3]), 4).estimated
+    assert not UniformPlaced(UniformNormBall(2, 2.0), np.array([0, 2]), 4).estimated

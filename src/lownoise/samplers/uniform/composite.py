@@ -158,6 +158,11 @@ class UniformProduct(AbstractUniform):
         own = [part.distance for part in self.parts if part.distance]
         return up(math.fsum(own)) if own else 0.0
 
+    @property
+    def estimated(self) -> bool:
+        """Whether that of a part is."""
+        return any(part.estimated for part in self.parts)
+
     def draw(self, entropy: Entropy) -> Lazy:
         """Return a point, known by its bits so far."""
         own = tuple(part.draw(entropy) for part in self.parts)

@@ -68,6 +68,11 @@ class UniformPlaced(AbstractUniform):
         """That of B."""
         return self.inner.distance
 
+    @property
+    def estimated(self) -> bool:
+        """That of the body that is placed."""
+        return self.inner.estimated
+
     def draw(self, entropy: Entropy) -> Lazy:
         """Return a point, known by its bits so far."""
         return Composed(self.size, (self.inner.draw(entropy),), self._placed)
