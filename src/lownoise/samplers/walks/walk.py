@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.samplers.walks.membership import AbstractMembership
 
-MOST_WORK = 4e7  # in proposals: about a minute
+MOST_WORK = 4e6  # in proposals: about a minute
 _OVERHEAD = 60.0  # what a step costs beside its proposals, in proposals
 _SEED = 20260102
 _PILOT = 10
