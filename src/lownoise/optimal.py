@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
@@ -83,7 +84,8 @@ class OptimalMechanism:
             LedgerError: where the account cannot pay; nothing is drawn then.
         """
         try:
-            row = self.probabilities[index] if index >= 0 else None
+            place = operator.index(index)
+            row = self.probabilities[place] if place >= 0 else None
         except (IndexError, TypeError):
             row = None
         if row is None or row.ndim != 1:

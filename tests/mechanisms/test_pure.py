@@ -37,7 +37,7 @@ def recursion(reach, epsilon):
     return RecursiveNoise(
         TURN,
         (
-            KNormNoise(gauge_of(mapped(reach, TURN)), 2 / epsilon),
+            KNormNoise(gauge_of(reach), 2 / epsilon),
             KNormNoise(gauge_of(mapped(reach, TURN[:1])), 2 / epsilon),
         ),
     )
@@ -192,8 +192,14 @@ def test_refuses_what_does_not_fit():
             LaplaceNoise(np.array([1.0, wrong]))
     with pytest.raises(PlanError, match="have no inverse"):
         RecursiveNoise(np.ones((2, 2)), recursion(BOX, 1.0).levels)
-    with pytest.raises(PlanError, match="do not fall"):
-        RecursiveNoise(TURN, (noise, noise))
+    for levels in ((noise, noise), (noise,)):
+        with pytest.raises(PlanError, match="do not fall"):
+            RecursiveNoise(TURN, levels)
+    levels = recursion(BOX, 1.0).levels
+    # what is drawn and what is bounded must be one matrix: no row may be finer than both know
+    for wrong in (TURN * 2.0**-60, TURN * (1 + 2.0**-40), TURN * 2, TURN * math.nan, TURN[:1]):
+        with pytest.raises(PlanError, match=r"whole numbers over 2\^20|do not fall"):
+            RecursiveNoise(wrong, levels)
     with pytest.raises(PlanError, match="places that rise"):
         StillNoise(noise, np.array([1, 0]), 3)
 

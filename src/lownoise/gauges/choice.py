@@ -72,7 +72,13 @@ def gauge_of(body: Reach, distance: float = 0.0) -> AbstractGauge:
 def _chosen(body: Reach, distance: float) -> AbstractGauge:
     moving = np.flatnonzero(body.widths())
     if moving.size == body.dimension:
-        return _gauge_of(body, distance)
+        try:
+            return _gauge_of(body, distance)
+        except PlanError:
+            if body.dimension > 1:
+                raise
+            # whatever it is, on one line it is an interval
+            return ImageGauge(frozen(body.widths()), NormBase(1, math.inf))
     if not moving.size:
         raise PlanError("no neighbour changes any answer; publish it without noise")
     own = projected(body, moving)
@@ -137,7 +143,7 @@ def _(body: ImageBody, distance: float) -> AbstractGauge:
     if d > k:
         raise PlanError(
             f"changes of {d} answers come from {k} numbers: they are flat; leave out answers that "
-            "follow from others",
+            "follow from others, or give a body of changes with width",
         )
     order = body.base.order if isinstance(body.base, NormBase) else 0.0
     if order == 1:
@@ -183,7 +189,7 @@ def of_points(points: Vector) -> AbstractGauge:
     if n < d:
         raise PlanError(
             f"changes of {d} answers are made of {n} points: they are flat; leave out answers that "
-            "follow from others",
+            "follow from others, or give a body of changes with width",
         )
     gauge = HullGauge(rows)
     # what lies on a facet is of the hull for certain if it is one of its points

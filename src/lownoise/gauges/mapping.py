@@ -108,7 +108,7 @@ def _check_exact(rows: Vector, points: Vector) -> None:
     finest = _denominator(rows) * _denominator(points)
     most = float(np.max(np.abs(rows).sum(axis=1), initial=0.0) * np.max(np.abs(points), initial=0))
     if not most * finest < _EXACT:
-        raise PlanError("the grid is too fine for exact images of the integers; plan again")
+        raise PlanError("the integers are too fine for levels that are exact images of them")
 
 
 def _denominator(numbers: Vector) -> float:

@@ -54,7 +54,7 @@ def corners(width: int) -> Vector:
 
 def _by_forms(gauge: AbstractGauge, ask: Callable[[Form], float]) -> float:
     forms = gauge.forms
-    found = max(map(ask, forms)) if forms else math.inf
+    found = float(np.max([ask(form) for form in forms])) if forms else math.inf
     return found if found >= 0 else math.inf  # not a number proves nothing
 
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
+_WIDE = 70  # letters of a note in print
 _ROUGH = 1e-3  # how near to the least ellipsoid; mechanisms differ by far more
 _SIMPLEST = (
     "laplace",
@@ -124,8 +125,10 @@ class PurePlan(AbstractPlan):
         lines = [f"{self.mechanism}: {self.guarantee}"]
         for own in self.comparison:
             said = "not available" if own.error is None else f"error {own.error:.6g}"
-            lines.append(f"  {own.mechanism:<20} {said:<20} {own.note}")
-        lines.append(f"  {'no mechanism below':<20} error {self.lower_bound:.6g}")
+            note = own.note if len(own.note) <= _WIDE else f"{own.note[:_WIDE]}…"
+            lines.append(f"  {own.mechanism:<20} {said:<20} {note}")
+        proved = f"error {self.lower_bound:.6g}" if self.lower_bound else "nothing proved"
+        lines.append(f"  {'no mechanism below':<20} {proved}")
         return "\n".join(lines)
 
     def release(self, table: Any, ledger: Ledger | None = None) -> PureRelease:  # noqa: ANN401

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Integers, Vector
+    from lownoise.gauges import AbstractGauge
     from lownoise.mechanisms.pure import AbstractPureNoise
     from lownoise.mechanisms.pure.mechanism import Grid
     from lownoise.sensitivity import Reach
@@ -72,6 +73,24 @@ class Setting:
         if self.kept.size == self.grid.length:
             return self.grid.reach
         return mapped(self.grid.reach, np.eye(self.grid.length)[self.kept])
+
+    @cached_property
+    def _gauge(self) -> AbstractGauge | PlanError:
+        try:
+            return gauge_of(self.body, distance_within(self.epsilon, self.delta))
+        except PlanError as error:  # what took long to refuse is not tried again
+            return error
+
+    @property
+    def gauge(self) -> AbstractGauge:
+        """The norm of K-norm noise of those changes.
+
+        Raises:
+            PlanError: where it cannot be sampled within the claim.
+        """
+        if isinstance(self._gauge, PlanError):
+            raise self._gauge
+        return self._gauge
 
     @cached_property
     def metric(self) -> Vector:
@@ -120,7 +139,7 @@ def k_norm(setting: Setting) -> AdditiveMechanism:
     """
     if not setting.kept.size:
         raise PlanError("no neighbour changes any answer")
-    gauge = gauge_of(setting.body, distance_within(setting.epsilon, setting.delta))
+    gauge = setting.gauge
     return setting.made(lambda factor: KNormNoise(gauge, factor / setting.epsilon))
 
 
@@ -226,12 +245,17 @@ def recursive(setting: Setting) -> AdditiveMechanism:
         raise PlanError("one number has one level: it is the K-norm mechanism")
     if d > _MOST_TURNED:
         raise PlanError(f"{d:,} numbers are too many to turn; the cap is {_MOST_TURNED}")
+    gauge = setting.gauge
+    if gauge.uniform.distance:
+        raise PlanError("the first level is known in total variation alone; name k_norm")
+    own = gauge.uniform.second_moment()
     root = _root(setting.metric)
-    values = np.linalg.eigvalsh(_moment(setting.body, root))[::-1]
+    values, vectors = np.linalg.eigh(root @ (np.diag(own) if own.ndim == 1 else own) @ root.T)
+    turned, values = vectors[:, ::-1].T @ root, values[::-1]
     gaps = 1 + np.argsort(-(values[:-1] / np.maximum(values[1:], 1e-300)), kind="stable")
     halves = [d >> i for i in range(d.bit_length())]
     ways = {tuple(halves), *((d, int(k)) for k in gaps[:_GAPS])}
-    made = [_recursive(setting, root, way) for way in sorted(ways)]
+    made = [_recursive(setting, turned, way) for way in sorted(ways)]
     return min(made, key=lambda own: float(_squared_error(own, setting)))
 
 
@@ -242,9 +266,10 @@ def _squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
     return float(np.diag(kept) @ metric if metric.ndim == 1 else np.sum(kept * metric))
 
 
-def _recursive(setting: Setting, root: Vector, sizes: tuple[int, ...]) -> AdditiveMechanism:
-    rows = _turned(setting.body, root, sizes)
-    gauges = [gauge_of(mapped(setting.body, rows[:n])) for n in sizes]
+def _recursive(setting: Setting, turned: Vector, sizes: tuple[int, ...]) -> AdditiveMechanism:
+    rows = _turned(setting.body, turned, sizes)
+    rest = [gauge_of(mapped(setting.body, rows[:n])) for n in sizes[1:]]
+    gauges = [setting.gauge, *rest]
     unit = RecursiveNoise(rows, tuple(KNormNoise(gauge, 1.0) for gauge in gauges))
     shares = np.cbrt([max(v, 1e-300) for v in _kept_errors(unit, setting.metric)])
     scales = 1 / (shares / shares.sum() * setting.epsilon)
@@ -279,10 +304,16 @@ def _root(metric: Vector) -> Vector:
     return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
 
 
-def _turned(body: Reach, root: Vector, sizes: tuple[int, ...]) -> Vector:
-    """Return T: its rows from the roundest direction to the flattest, level by level."""
-    rows = root.copy()
-    for n in sizes:
+def _turned(body: Reach, turned: Vector, sizes: tuple[int, ...]) -> Vector:
+    """Return T: its rows from the longest direction to the flattest, level by level.
+
+    Args:
+        body: the changes.
+        turned: rows for the first level, shape (d, d).
+        sizes: of the levels.
+    """
+    rows = turned.copy()
+    for n in sizes[1:]:
         turn = np.linalg.eigh(_moment(body, rows[:n]))[1][:, ::-1]
         rows[:n] = turn.T @ rows[:n]
     found = _rounded(rows, body)
@@ -310,6 +341,6 @@ def _rounded(rows: Vector, body: Reach) -> Vector:
     left = _EXACT_BITS - math.ceil(math.log2(max(size, 1.0) * rows.shape[1]))
     bits = min(_MOST_BITS, left)
     if bits < _LEAST_BITS:
-        raise PlanError("the integers are too fine for exact levels; give a larger budget step")
+        raise PlanError("the integers are too fine for levels that are exact images of them")
     most = np.max(np.abs(rows), axis=1, keepdims=True)
     return np.asarray(np.rint(rows / most * 2.0**bits) * 2.0**-bits)

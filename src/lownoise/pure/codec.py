@@ -303,8 +303,9 @@ def _recursive(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # n
         raise FileError("noise.levels do not fit noise.rows")
 
     def made(reach: Reach) -> AbstractPureNoise:
-        own = tuple(KNormNoise(gauge_of(mapped(reach, rows[:n])), scale) for n, scale in levels)
-        return RecursiveNoise(rows, own)
+        bodies = [reach, *(mapped(reach, rows[:n]) for n, _ in levels[1:])]
+        own = [KNormNoise(gauge_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
+        return RecursiveNoise(rows, tuple(own))
 
     return _placed(fields, question, made)
 

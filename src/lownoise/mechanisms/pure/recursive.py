@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recursive mechanism (001, section 7): K-norm noise level by level, the flattest kept first.
 
-In coordinates y = T·q, T any invertible matrix, level 1 adds K-norm noise to all of y and keeps the
-last of them; level 2 adds noise of its own to those that are left, for the body that is left; and
+In coordinates y = T·q, T any invertible matrix, level 1 adds K-norm noise to all of q and keeps the
+last of y; level 2 adds noise of its own to those of y that are left, for the body that is left; and
 so on. Every level is a K-norm mechanism on a linear image of the integers and costs its share; what
 is published, round(q + T⁻¹·(kept noise)), is a function of all levels' answers together.
+
+T is made of whole numbers over 2^20, so that what is drawn and what is bounded are one matrix.
 """
 
 from __future__ import annotations
@@ -28,35 +30,38 @@ if TYPE_CHECKING:
     from lownoise.samplers.lazy import Lazy
     from lownoise.sensitivity import Reach
 
+_WHOLE = 2.0**20
+
 
 @final
 class _Turned:
-    """T⁻¹ times the kept coordinates of the levels, last level first."""
+    """T⁻¹ times the kept coordinates: the last of T·(first level), and those of the others."""
 
-    def __init__(self, inverse: Any, levels: list[tuple[Lazy, int]]) -> None:  # noqa: ANN401
-        self._inverse, self._levels = inverse, levels
+    def __init__(self, rows: Vector, inverse: Any, levels: list[Lazy], firsts: list[int]) -> None:  # noqa: ANN401
+        self._rows, self._inverse = rows.tolist(), inverse
+        self._levels, self._firsts = levels, firsts
 
     @property
     def dimension(self) -> int:
-        return int(self._inverse.nrows())
+        return len(self._rows)
 
     def balls(self) -> list[Any]:
         from flint import arb, arb_mat
 
+        d = self.dimension
         kept: list[Any] = []
-        for level, first in reversed(self._levels):  # the last level has the first coordinates
-            kept.extend(level.balls()[first:])
-        column = arb_mat(len(kept), 1, kept)
-        own = arb_mat(
-            self._inverse.nrows(),
-            self._inverse.ncols(),
-            [arb(entry) for entry in self._inverse.entries()],
-        )
-        product = own * column
-        return [product[i, 0] for i in range(self.dimension)]
+        for level, first in zip(self._levels[:0:-1], self._firsts[:0:-1], strict=True):
+            kept.extend(level.balls()[first:])  # the last level has the first coordinates
+        column = arb_mat(d, 1, self._levels[0].balls())
+        last = self._rows[self._firsts[0] :]
+        turned = arb_mat(len(last), d, [arb(x) for row in last for x in row]) * column
+        kept.extend(turned[i, 0] for i in range(len(last)))
+        own = arb_mat(d, d, [arb(entry) for entry in self._inverse.entries()])
+        product = own * arb_mat(d, 1, kept)
+        return [product[i, 0] for i in range(d)]
 
     def refine(self, entropy: Entropy) -> None:
-        for level, _ in self._levels:
+        for level in self._levels:
             level.refine(entropy)
 
 
@@ -66,12 +71,12 @@ class RecursiveNoise(AbstractPureNoise):
     """Noise of several levels, each K-norm noise of the body that the earlier ones left.
 
     Args:
-        rows: T, shape (d, d), entries whole numbers over a small power of two; level j works in its
+        rows: T, shape (d, d), entries in [−1, 1], whole numbers over 2^20; level j > 1 works in its
             first nⱼ rows.
-        levels: the noise of each level, on n₁ = d > n₂ > … coordinates.
+        levels: the noise of each level, two at least, on n₁ = d > n₂ > … coordinates.
 
     Raises:
-        PlanError: where the levels do not fit, or T has no inverse.
+        PlanError: where the levels do not fit, or T is not made so or has no inverse.
     """
 
     rows: Vector
@@ -80,8 +85,12 @@ class RecursiveNoise(AbstractPureNoise):
     def __post_init__(self) -> None:
         sizes = [level.dimension for level in self.levels]
         falling = all(a > b for a, b in pairwise(sizes))
-        if not sizes or sizes[0] != len(self.rows) or not falling:
+        if len(sizes) < 2 or sizes[0] != len(self.rows) or not falling:  # noqa: PLR2004
             raise PlanError("RecursiveNoise.levels do not fall from all coordinates; plan again")
+        whole = self.rows * _WHOLE
+        made = np.all(np.abs(self.rows) <= 1) and np.array_equal(np.floor(whole), whole)
+        if not made or self.rows.shape != (sizes[0], sizes[0]):  # NaN is not at most 1
+            raise PlanError("RecursiveNoise.rows are not whole numbers over 2^20; plan again")
         _ = self._exact_inverse
 
     @property
@@ -99,12 +108,9 @@ class RecursiveNoise(AbstractPureNoise):
         from flint import fmpq_mat
 
         d = self.dimension
-        scale = 1
-        while scale < 2**60 and not np.array_equal(np.floor(self.rows * scale), self.rows * scale):
-            scale *= 2
-        entries = [int(x) for x in (self.rows * scale).ravel().tolist()]
+        entries = [int(x) for x in (self.rows * _WHOLE).ravel().tolist()]
         try:
-            return fmpq_mat(d, d, entries).inv() * scale
+            return fmpq_mat(d, d, entries).inv() * int(_WHOLE)
         except ZeroDivisionError:
             raise PlanError("RecursiveNoise.rows have no inverse; plan again") from None
 
@@ -121,14 +127,17 @@ class RecursiveNoise(AbstractPureNoise):
 
     def loss(self, reach: Reach) -> Loss:
         """Return the sum of what the levels reveal, rounded up (basic composition)."""
-        own = [level.loss(mapped(reach, self.rows[: level.dimension])) for level in self.levels]
+        own = [self.levels[0].loss(reach)]
+        own += [
+            level.loss(mapped(reach, self.rows[: level.dimension])) for level in self.levels[1:]
+        ]
         delta = sum_up(loss.delta for loss in own)
         return Loss(sum_up(loss.epsilon for loss in own), min(delta, 1.0))
 
     def draw(self, entropy: Entropy) -> Lazy:
         """Return the noise, known by its bits so far."""
         drawn = [level.draw(entropy) for level in self.levels]
-        return _Turned(self._exact_inverse, list(zip(drawn, self._firsts(), strict=True)))
+        return _Turned(self.rows, self._exact_inverse, drawn, self._firsts())
 
     @cached_property
     def kept(self) -> tuple[Vector, ...]:
@@ -137,6 +146,8 @@ class RecursiveNoise(AbstractPureNoise):
         for level, first in zip(self.levels, self._firsts(), strict=True):
             own = level.covariance()
             dense = np.diag(own) if own.ndim == 1 else own
+            if level is self.levels[0]:
+                dense = self.rows @ dense @ self.rows.T
             found.append(frozen(dense[first:, first:]))
         return tuple(found)
 
@@ -152,5 +163,8 @@ class RecursiveNoise(AbstractPureNoise):
         """Return `count` draws in floats."""
         inner = np.zeros((count, self.dimension))
         for level, first in zip(self.levels, self._firsts(), strict=True):
-            inner[:, first : level.dimension] = level.simulate(count, entropy)[:, first:]
+            own = level.simulate(count, entropy)
+            if level is self.levels[0]:
+                own = own @ self.rows.T
+            inner[:, first : level.dimension] = own[:, first:]
         return np.asarray(inner @ self._inverse.T)
