@@ -225,7 +225,7 @@ BUDGETS += [(ln.zcdp(1e-6), math.inf), (ln.approx_dp(1.0, 1e-6), 3.0)]
 @pytest.mark.parametrize(("size", "power"), [(2, 1), (2, 2), (3, 3), (2, 4)])
 def test_what_is_revealed_is_covered_exactly(size, power, relation, order, budget):
     ball = ln.TensorPower(size, power, "ball", 1.1)
-    plan = planned(ball, relation, order=order, budget=budget)
+    plan = planned(ball, relation, order=order, budget=budget, rtol=1e-3)
     mechanism = plan.terms.mechanism
     codes = mechanism.query.coding.encode(tensors(in_ball(60, size, 1.1), power)).tolist()
     if relation == "add_remove":
@@ -363,7 +363,7 @@ def test_a_row_that_lacks_a_value_is_the_stand_in_as_a_whole():
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("size", "power"), [(2, 1), (2, 2), (3, 3), (3, 4), (6, 2)])
+@pytest.mark.parametrize(("size", "power"), [(2, 1), (2, 2), (3, 3), (6, 2)])
 def test_the_count_takes_about_its_share(size, power, order):
     ball = ln.TensorPower(size, power, "ball")
     alone = ln.enclose(ball, order=order).certificate.upper

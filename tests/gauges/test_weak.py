@@ -124,9 +124,9 @@ def test_radial_laws_and_moments():
     assert np.allclose(np.diag(moment), np.mean(many**2, axis=0), rtol=0.25)
     assert gauge.uniform.estimated
     square = WeakGauge(np.eye(4), SQUARE, 1e-6)
-    some = square.uniform.simulate(250, entropy)
-    assert _ks(square.norm_up(some) ** 4) < _threshold(250)
-    assert np.allclose(np.diag(square.uniform.second_moment()), np.mean(some**2), rtol=0.25)
+    some = square.uniform.simulate(100, entropy)
+    assert _ks(square.norm_up(some) ** 4) < _threshold(100)
+    assert np.allclose(np.diag(square.uniform.second_moment()), np.mean(some**2), rtol=0.35)
 
 
 def test_reach():
