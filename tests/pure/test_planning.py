@@ -113,7 +113,7 @@ def test_deviations_are_those_of_the_noise(plans, name, mechanism):
     ratios = np.sqrt(np.mean(noise[:, moving] ** 2, axis=0)) / own[moving]
     assert np.all(np.abs(ratios - 1) < 8 * math.sqrt(5 / 4 / 20_000))
     assert np.all(noise[:, ~moving] == 0)
-    assert chosen.error == pytest.approx(np.linalg.norm(own))
+    assert chosen.error == pytest.approx(np.linalg.norm(chosen.terms.weights * own))
     stated = np.sqrt(np.diag(chosen.covariance))
     assert np.allclose(stated, own, rtol=1e-9)
 
@@ -230,6 +230,26 @@ def test_levels_are_split_so_that_no_other_split_is_better():
                 moved[i] -= 0.01 * shares[i]
                 moved[j] += 0.01 * shares[i]
                 assert error(1 / moved) > error(scales)
+
+
+def test_sums_and_the_count_are_noised_for_the_means_they_make():
+    """What is compared is n times the error of the worst means, so no count drowns a mean."""
+    widths = np.array([84.0, 98.0, 99.0])
+    plan = means(ln.Box([0, 0, 0], widths), relation="add_remove")
+    assert plan.terms.weights.tolist() == [1, 1, 1, np.linalg.norm(widths / 2)]
+    deviations = plan.standard_deviation
+    worst = math.sqrt(np.sum(deviations[:3] ** 2 + (widths / 2 * deviations[3]) ** 2))
+    assert plan.error == pytest.approx(worst)
+    others = [own.error for own in plan.comparison if own.error is not None]
+    assert plan.error == pytest.approx(min(others))
+    assert deviations[3] * np.max(widths) / 2 < 2 * np.max(deviations[:3])
+
+
+def test_a_plan_and_a_release_are_told_in_one_line():
+    """A notebook shows what matters, not what it is made of."""
+    plan = means(ln.Box([0, 0], [1, 9]))
+    assert repr(plan).startswith("<PurePlan: k_norm, 1-DP, pure, error ")
+    assert len(repr(plan)) < 100
 
 
 def test_weights_and_orders_count():

@@ -13,6 +13,7 @@ import numpy as np
 from lownoise import codec
 from lownoise.arguments import checked_order, checked_rtol
 from lownoise.arrays import frozen
+from lownoise.certificate import order_norm
 from lownoise.coordinates import check_change, coordinates, summed_body
 from lownoise.engines import TotalsQuery
 from lownoise.entropy import SystemEntropy
@@ -60,7 +61,8 @@ if TYPE_CHECKING:
 
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
-_WIDE = 70  # letters of a note in print
+_WIDE = 100  # letters of a note in print
+_LEAST_WEIGHT = 1e-100
 _ROUGH = 1e-3  # how near to the least ellipsoid; mechanisms differ by far more
 _SIMPLEST = (
     "laplace",
@@ -81,7 +83,7 @@ _NOTES = {
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PurePlan(AbstractPlan):
     """What a pure release will be: its mechanism, noise, error, lower bound and cost.
 
@@ -120,6 +122,9 @@ class PurePlan(AbstractPlan):
     def covariance(self) -> Vector:
         """The covariance of the answers, shape (m, m), formed on request."""
         return self.terms.covariance
+
+    def __repr__(self) -> str:
+        return f"<PurePlan: {self.mechanism}, {self.guarantee}, error {self.error:.6g}>"
 
     def __str__(self) -> str:
         lines = [f"{self.mechanism}: {self.guarantee}"]
@@ -192,7 +197,7 @@ def _(question: Mean, request: Request) -> PurePlan:
     size = checked_size(request.size, relation)
     weights = checked_weights(request.weights, question)
     if size is None:
-        weights = np.append(weights, 1.0)
+        weights = np.append(weights, _count_weight(question, weights, checked_order(request.order)))
     grid = _mean_grid(question, relation, size, _checked(request).epsilon)
     return _best(question, relation, request, weights, grid, {})
 
@@ -215,6 +220,19 @@ def _(question: Queries, request: Request) -> PurePlan:
         "randomized_response": lambda: _response(question, size, request),
     }
     return _best(question, relation, request, question.weights, grid, others)
+
+
+def _count_weight(question: Mean, weights: Vector, order: float) -> float:
+    """Return what one unit of the count's error matters beside those of the sums.
+
+    A mean is center + sum/count: to first order its error is (that of the sum less the mean's
+    distance from the center times that of the count)/count. The distance is at most how far the
+    domain goes from the center; with that, the weighted error is that of the worst means times n.
+    """
+    domain, center = question.domain, question.center
+    extent = np.maximum(domain.upper - center, center - domain.lower)
+    found = order_norm(weights * extent, order)
+    return found if _LEAST_WEIGHT < found < 1 / _LEAST_WEIGHT else 1.0
 
 
 def _mean_grid(question: Mean, relation: Relation, size: int | None, epsilon: float) -> MeanGrid:

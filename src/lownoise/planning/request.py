@@ -66,7 +66,7 @@ def checked_counting(request: Request, kind: str, *, drops: bool) -> tuple[Word,
     if size is not None and drops:
         raise PlanError(
             f'outside="drop" of ln.{kind} would change the public size; name what stands in for '
-            "other values",
+            "other values, as outside={name: category}",
         )
     return relation, size
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from lownoise.domains import AbstractKnownDomain
     from lownoise.pure.terms import PureTerms
 
+_SHOWN = 8  # answers in a repr
+
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PureRelease(AbstractAnswers):
     """Means, sums and the count, or linear queries, released under pure differential privacy.
 
@@ -45,6 +48,13 @@ class PureRelease(AbstractAnswers):
     spend: Spend | None
     created: str
     versions: dict[str, str]
+
+    def __repr__(self) -> str:
+        shown = zip(self.names, self.estimate, self.standard_deviation, strict=True)
+        lines = [f"{name}: {x:.6g} ± {s:.3g}" for name, x, s in islice(shown, _SHOWN)]
+        more = len(self.names) - len(lines)
+        told = f"<PureRelease: {self.terms.name}, {self.terms.cost.guarantee}"
+        return f"{told}; {', '.join(lines)}{f', and {more:,} more' if more else ''}>"
 
     @property
     def names(self) -> tuple[str, ...]:

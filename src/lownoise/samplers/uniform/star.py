@@ -296,6 +296,6 @@ def _independent(exact: Dyadic, order: list[int]) -> list[int]:
 
 def _too_many(d: int) -> str:
     return (
-        f"UniformHull.points: their hull in {d} dimensions has over {2 * MOST_SIMPLICES} simplices;"
+        f"the hull of these points in {d} dimensions has over {2 * MOST_SIMPLICES} simplices;"
         " give fewer points or dimensions, or use a body around them"
     )
