@@ -366,9 +366,10 @@ def test_a_row_that_lacks_a_value_is_the_stand_in_as_a_whole():
 @pytest.mark.parametrize(("size", "power"), [(2, 1), (2, 2), (3, 3), (6, 2)])
 def test_the_count_takes_about_its_share(size, power, order):
     ball = ln.TensorPower(size, power, "ball")
-    alone = ln.enclose(ball, order=order).certificate.upper
+    near = 1e-9 if ball.odd or order == 2 else 1e-4
+    alone = ln.enclose(ball, order=order, rtol=near).certificate.upper
     for share in (0.05, 0.3):
-        plan = planned(ball, "add_remove", order=order, count_share=share)
+        plan = planned(ball, "add_remove", order=order, count_share=share, rtol=near)
         sums = np.linalg.norm(plan.standard_deviation[:-1], ord=order)
         wanted = 1 / math.sqrt(1 - share)
         assert 1 <= sums / alone * (1 + 1e-9) <= (wanted * 1.001 if order == 2 else 1.25)
