@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True, deadline=None, database=None)
+settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60)
 settings.load_profile("ci")
 
 STARTS = {}

@@ -146,7 +146,7 @@ def neighbour(rows, place, value, relation):
     return rest if relation == "add_remove" else [*rest, value]  # in another order, too
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     st.sampled_from(BOUNDS),
     st.sampled_from(RELATIONS),

@@ -179,8 +179,8 @@ def _either_way(either_way_setting, monkeypatch):
 @either_way
 @pytest.mark.parametrize("scale", [1e-3, 0.3, 0.7, 1.0, 1e3, 2**33 * 1.7, 2.0**45])
 def test_the_integer_is_the_rounding_of_the_bits(scale):
-    words = SimulationEntropy(11).words(400).tolist()
-    assert_exact(DiagonalShape([scale] * 400), words)
+    words = SimulationEntropy(11).words(160).tolist()
+    assert_exact(DiagonalShape([scale] * 160), words)
 
 
 @either_way
