@@ -160,6 +160,18 @@ def test_closed_forms():
     assert np.allclose(split.standard_deviation, math.sqrt(2) * scales, rtol=1e-6)
 
 
+@pytest.mark.parametrize(("relation", "moved"), [("add_remove", 1), ("substitute", 2)])
+def test_noise_on_the_histogram_hides_what_one_record_moves(relation, moved):
+    """One count changes by 1, or two of them by 1 each: scales of 1/ε or 2/ε, and no less."""
+    size = {"size": 9} if relation == "substitute" else {}
+    plan = counts(np.eye(4), relation=relation, mechanism="laplace_histogram", **size)
+    assert np.allclose(plan.standard_deviation, math.sqrt(2) * moved, rtol=1e-9)
+    grid, noise = plan.terms.mechanism.grid, plan.terms.mechanism.noise
+    changes = np.eye(4)[:moved] * [[1], [-1]][:moved]
+    cost = np.sum(np.abs(changes.sum(axis=0)) / grid.step / noise.scales)
+    assert cost == pytest.approx(plan.cost.epsilon, rel=1e-9)
+
+
 def test_laplace_splits_epsilon_over_a_list_as_a_general_optimiser_does():
     """Σ bᵢ² under Σ|sᵢ|/bᵢ ≤ 1 for all changes, against scipy's SLSQP from several starts."""
     from scipy.optimize import minimize
