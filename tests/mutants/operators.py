@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small faults that a source file can be given, one at a time.
+
+A mutant replaces one span of the text, so everything else of the file stays byte for byte. It is
+known by what it changes and where, never by a line number: an edit elsewhere in the file leaves
+the names of all other mutants as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+_TURNED = {
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.In: ("in", "not in"),
+    ast.NotIn: ("not in", "in"),
+    ast.Is: ("is", "is not"),
+    ast.IsNot: ("is not", "is"),
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "/"),
+    ast.Div: ("/", "*"),
+    ast.FloorDiv: ("//", "*"),
+    ast.And: ("and", "or"),
+    ast.Or: ("or", "and"),
+}
+_SWAPPED = {
+    "min": "max",
+    "max": "min",
+    "minimum": "maximum",
+    "maximum": "minimum",
+    "floor": "ceil",
+    "ceil": "floor",
+    "any": "all",
+    "all": "any",
+}
+# what rounds outward, and how many arguments it has then: its first one is left as it is
+_ROUNDED = {"up": 1, "down": 1, "nextafter": 2}
+Edits = Iterator[tuple[int, int, str]]  # where a span begins and ends, and what replaces it
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault: where it is, what stood there, and what stands there instead."""
+
+    file: str
+    function: str
+    line: int
+    start: int
+    before: str
+    after: str
+    context: str
+    nth: int = 0
+
+    @property
+    def name(self) -> str:
+        """Return what tells this mutant from all others, whatever is edited elsewhere."""
+        again = f" #{self.nth + 1}" if self.nth else ""
+        change = f"{flat(self.before)} -> {flat(self.after)}"
+        return f"{self.file}::{self.function}: {change} in `{self.context}`{again}"
+
+    @property
+    def draw(self) -> str:
+        """Return a number, as text, by which mutants are sampled; it follows from the name."""
+        return hashlib.sha256(self.name.encode()).hexdigest()
+
+    def of(self, text: bytes) -> bytes:
+        """Return the file's text with the fault in it."""
+        before = self.before.encode()
+        if text[self.start : self.start + len(before)] != before:
+            raise ValueError(f"{self.name} is not in this text")
+        return text[: self.start] + self.after.encode() + text[self.start + len(before) :]
+
+
+def chosen(root: Path) -> list[Mutant]:
+    """Return the mutants of `chosen.json`: faults that need more than one token, or once lived.
+
+    Raises:
+        ValueError: where what one replaces does not stand exactly once in its file.
+    """
+    found = []
+    for file, before, after in json.loads((Path(__file__).parent / "chosen.json").read_text()):
+        text = (root / file).read_bytes()
+        if text.count(before.encode()) != 1:
+            raise ValueError(f"{before!r} stands {text.count(before.encode())} times in {file}")
+        start = text.index(before.encode())
+        line = text.count(b"\n", 0, start) + 1
+        found.append(Mutant(file, "chosen", line, start, before, after, flat(before)))
+    return found
+
+
+def flat(text: str) -> str:
+    """Return the text on one line."""
+    return " ".join(text.split())
+
+
+def mutants(file: str, text: bytes) -> list[Mutant]:
+    """Return every mutant of a source file, in the order of the text.
+
+    Those that no longer parse are left out.
+    """
+    offsets = [0]
+    for line in text.splitlines(keepends=True):
+        offsets.append(offsets[-1] + len(line))
+    found: list[Mutant] = []
+    seen: Counter[str] = Counter()
+    for function, node in _walk(ast.parse(text), ""):
+        for first, last, after in _EDITS.get(type(node), _nothing)(node, _Text(text, offsets)):
+            before = text[first:last].decode()
+            line = text.count(b"\n", 0, first)
+            context = text[offsets[line] : offsets[line + 1]].decode().strip()
+            made = Mutant(file, function, line + 1, first, before, after, context)
+            if _parses(made.of(text)):
+                found.append(made)
+    found.sort(key=lambda m: (m.start, m.after))
+    numbered = []
+    for m in found:
+        numbered.append(replace(m, nth=seen[m.name]))
+        seen[m.name] += 1
+    return numbered
+
+
+def _parses(text: bytes) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _walk(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
+    """Go through what runs: not through annotations, imports, docstrings or type checking."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        function = f"{function}.{node.name}" if function else node.name
+    yield function, node
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list", "type_params"):
+            continue
+        if field == "left" and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            continue  # the base of a margin such as 2.0**-48
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, ast.AST) or isinstance(
+                child,
+                (ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Raise),
+            ):
+                continue
+            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                continue
+            if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+                continue
+            yield from _walk(child, function)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A file's bytes, and where its lines begin."""
+
+    text: bytes
+    offsets: list[int]
+
+    def span(self, part: ast.expr | ast.stmt) -> tuple[int, int]:
+        """Return where a node begins and ends."""
+        last = self.offsets[(part.end_lineno or 0) - 1] + (part.end_col_offset or 0)
+        return self.offsets[part.lineno - 1] + part.col_offset, last
+
+    def inner(self, part: ast.expr) -> str:
+        """Return a node's text in parentheses."""
+        first, last = self.span(part)
+        return f"({self.text[first:last].decode()})"
+
+    def turned(self, left: ast.expr, right: ast.expr, kind: type) -> Edits:
+        """Turn the operator between two operands."""
+        if kind in _TURNED:
+            old, new = _TURNED[kind]
+            at = self.text.find(old.encode(), self.span(left)[1], self.span(right)[0])
+            if at >= 0:
+                yield at, at + len(old), new
+
+
+def _of_compare(node: ast.Compare, text: _Text) -> Edits:
+    operands = pairwise([node.left, *node.comparators])
+    for (left, right), operator in zip(operands, node.ops, strict=True):
+        yield from text.turned(left, right, type(operator))
+
+
+def _of_arithmetic(node: ast.BinOp, text: _Text) -> Edits:
+    if not _is_text(node):
+        yield from text.turned(node.left, node.right, type(node.op))
+
+
+def _of_logic(node: ast.BoolOp, text: _Text) -> Edits:
+    for left, right in pairwise(node.values):
+        yield from text.turned(left, right, type(node.op))
+
+
+def _of_sign(node: ast.UnaryOp, text: _Text) -> Edits:
+    if isinstance(node.op, (ast.Not, ast.USub)):
+        yield *text.span(node), text.inner(node.operand)
+
+
+def _of_choice(node: ast.If | ast.IfExp, text: _Text) -> Edits:
+    yield *text.span(node.test), "True"
+    yield *text.span(node.test), "False"
+
+
+def _of_constant(node: ast.Constant, text: _Text) -> Edits:
+    if type(node.value) is int:
+        yield *text.span(node), str(node.value + 1)
+    elif type(node.value) is float:
+        yield *text.span(node), repr(node.value * 2 if node.value else 1.0)
+
+
+def _of_statement(node: ast.Expr, text: _Text) -> Edits:
+    if isinstance(node.value, ast.Call):
+        yield *text.span(node), "pass"
+
+
+def _of_call(node: ast.Call, text: _Text) -> Edits:
+    """Turn an extremal call; drop an outward rounding."""
+    if isinstance(node.func, (ast.Name, ast.Attribute)):
+        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        last = text.span(node.func)[1]
+        if name in _SWAPPED:
+            yield last - len(name), last, _SWAPPED[name]
+        elif name in _ROUNDED and len(node.args) == _ROUNDED[name]:
+            yield *text.span(node), text.inner(node.args[0])
+
+
+_EDITS: dict[type, Callable[[Any, _Text], Edits]] = {
+    ast.Compare: _of_compare,
+    ast.BinOp: _of_arithmetic,
+    ast.BoolOp: _of_logic,
+    ast.UnaryOp: _of_sign,
+    ast.If: _of_choice,
+    ast.IfExp: _of_choice,
+    ast.Constant: _of_constant,
+    ast.Expr: _of_statement,
+    ast.Call: _of_call,
+}
+
+
+def _nothing(node: ast.AST, text: _Text) -> Edits:
+    return iter(())
+
+
+def _is_text(node: ast.BinOp) -> bool:
+    """Return whether the operation joins or formats text, as far as its operands show."""
+    return any(
+        isinstance(side, ast.JoinedStr)
+        or (isinstance(side, ast.Constant) and isinstance(side.value, (str, bytes)))
+        for side in (node.left, node.right)
+    )
