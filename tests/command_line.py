@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+# the environment of a program of the tests' own, which finds their modules
+REACH = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+WITHIN_REACH = {**os.environ, "PYTHONPATH": os.pathsep.join(REACH)}
+
 
 def run(folder, *arguments, encoding="utf-8"):
     """Run it in this process: every line of it but the interpreter's start."""
@@ -37,4 +41,15 @@ def started(folder, *arguments, **environment):
         text=True,
         check=False,
         env={**os.environ, **environment},
+    )
+
+
+def program(file, *arguments):
+    """Run a program of the tests' own in a process of its own."""
+    return subprocess.run(
+        [sys.executable, str(file), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=WITHIN_REACH,
     )

@@ -3,9 +3,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60)
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],  # of a clock: a loaded machine would fail it
+)
 settings.load_profile("ci")
 
 STARTS = {}

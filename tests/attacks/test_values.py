@@ -148,7 +148,10 @@ cell = st.one_of(
 )
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(cell, cell, st.sampled_from(sorted(PLANS)), st.sampled_from(WAYS))
 def test_no_cell_moves_a_total_beyond_the_reach(tmp_path, calm, wild, relation, way):
     made = PLANS[relation].terms.mechanism

@@ -3,7 +3,7 @@
 
 A program of its own, because a process that forks must not have opened a database. It reads lines
 `MODE FOLDER`, and forks for each. The children inherit the imports and nothing else; whatever
-befalls them happens at an exact step, which a trace of lownoise's own functions counts.
+befalls them happens at an exact step of lownoise's own functions.
 """
 
 import importlib
@@ -15,10 +15,11 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import warnings
 from functools import partial
 from pathlib import Path
+
+import befallen
 
 COLUMNS = ("x", "y")
 SIZE = 6
@@ -35,80 +36,29 @@ def prepare():
     for name in ("duckdb", "flint", "ibis", "ibis.backends.duckdb", "lownoise.engines.duckdb"):
         importlib.import_module(name)
     import lownoise as ln
+    from lownoise.privacy import ledger
     from lownoise.samplers.normal_quantile import taylor_table
 
     taylor_table()
+    ledger._PATIENCE = 1e6  # s, so that no load decides who is refused
     question = ln.Mean(COLUMNS, ln.Box([0, -1], [10, 1]))
     plan = ln.plan(question, budget=ln.zcdp(0.1), relation="substitute", size=SIZE)
     table = pa.table({"x": [1.0, 2, 3, 4, 5, None], "y": [0.5] * SIZE})
     return plan, table
 
 
-class Steps:
-    """Count the steps of lownoise's own code, and do something at one of them."""
-
-    def __init__(self, at=None, act=None):
-        import lownoise
-
-        self.at, self.act, self.names = at, act, []
-        self._root = str(Path(lownoise.__file__).parent) + os.sep
-
-    def _own(self, frame):
-        file = frame.f_code.co_filename
-        return file[len(self._root) :] if file.startswith(self._root) else ""
-
-    def _step(self, file, frame, event):
-        line = frame.f_lineno if event == "line" else ""
-        self.names.append(f"{file}:{frame.f_code.co_name}:{event}{line}")
-        if len(self.names) == self.at:
-            self.act()
-
-    def __call__(self, frame, event, _arg):
-        file = self._own(frame)
-        if not file.startswith(CLOSELY + COARSELY):
-            return None
-        frame.f_trace_lines = frame.f_code.co_name in LINES
-        self._step(file, frame, event)
-
-        def local(frame, event, _arg):
-            if event != "exception":
-                self._step(file, frame, event)
-            return local
-
-        return local
-
-
 def child(job):
-    """Run `job` in a fork; return its exit status and what it said: errors as class and text."""
-    reader, writer = os.pipe()
-    sys.stdout.flush()
-    pid = os.fork()
-    if pid == 0:
-        os.close(reader)
-        code, said = 1, ""
-        from lownoise.errors import LownoiseError
-
-        try:
-            said = job() or ""
-            code = 0
-        except LownoiseError as error:
-            code, said = 2, f"{type(error).__name__}: {error}"
-        except BaseException as error:  # noqa: BLE001 (the parent judges)
-            code, said = 1, f"{type(error).__name__}: {error}"
-        finally:
-            sys.settrace(None)
-            os.write(writer, said.encode())
-            os._exit(code)
-    os.close(writer)
-    return pid, reader
+    return befallen.child(lambda _say: job())
 
 
 def outcome(started):
-    pid, reader = started
-    with os.fdopen(reader, "rb") as pipe:
-        said = pipe.read().decode()
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    return {"code": code, "said": said}
+    """Return how a child ended and what it said last: its result, or its error."""
+    code, said = befallen.heard(started)
+    return {"code": code, "said": said[-1] if said and said[-1] else ""}
+
+
+def steps(at=None, act=None):
+    return befallen.Steps(CLOSELY + COARSELY, LINES, at, act)
 
 
 def whole(plan, table, folder, name="release.json", out=None):
@@ -119,18 +69,6 @@ def whole(plan, table, folder, name="release.json", out=None):
         plan.release(table, Ledger(folder / "ledger", "d")).save((out or folder) / name)
 
     return job
-
-
-def traced(steps, job):
-    def run():
-        sys.settrace(steps)
-        try:
-            job()
-        finally:
-            sys.settrace(None)
-        return json.dumps(steps.names) if steps.at is None else ""
-
-    return run
 
 
 def fresh(folder, rho, template={}):  # noqa: B006 (a cache)
@@ -167,9 +105,9 @@ def left(folder, files=None):
 def every_step(plan, table, root):
     """Return the number and names of all steps of a release, and those that are to be tried."""
     folder = fresh(root / "measured", 0.2)
-    said = outcome(child(traced(Steps(), whole(plan, table, folder))))
+    said = outcome(child(steps().during(whole(plan, table, folder))))
     assert said["code"] == 0, said
-    names = json.loads(said["said"])
+    names = said["said"]
     close = [k for k, n in enumerate(names, 1) if n.startswith((*CLOSELY, "codec.py:write"))]
     rest = [k for k in range(1, len(names) + 1) if k not in set(close)]
     stride = max(1, len(rest) // SPREAD)
@@ -192,8 +130,8 @@ def kill(plan, table, root):
     found = []
     for k in chosen:
         folder = fresh(root / f"k{k}", 0.2)
-        steps = Steps(k, lambda: os.kill(os.getpid(), signal.SIGKILL))
-        found.append((k, folder, outcome(child(traced(steps, whole(plan, table, folder))))))
+        job = steps(k, befallen.die).during(whole(plan, table, folder))
+        found.append((k, folder, outcome(child(job))))
     facts, met = [], set()
     for k, folder, said in found:  # no child is forked any more: a database may be opened
         state = on_disk(folder)
@@ -249,7 +187,7 @@ def vanish(plan, table, root):
                     (folder / "ledger").mkdir()
 
             job = whole(plan, table, folder, out=out)
-            said = outcome(child(traced(Steps(k, act), job)))
+            said = outcome(child(steps(k, act).during(job)))
             if what == "moved":
                 gone.rename(folder)
             else:
@@ -290,7 +228,7 @@ def disk(plan, table, root):
                 answer.save(folder / "release.json")
 
             if since == "settle":
-                job = traced(Steps(settling, lambda size=size: limit(size)), job)
+                job = steps(settling, lambda size=size: limit(size)).during(job)
             found.append((since, size, folder, outcome(child(job))))
     facts = []
     for since, size, folder, said in found:
@@ -308,14 +246,16 @@ def race(plan, table, root):
         folder = fresh(root / f"r{number}", 0.5)
         waiting, go = os.pipe()
 
-        def job(i, waiting=waiting, go=go, folder=folder):
+        def job(say, i, waiting=waiting, go=go, folder=folder):
             os.close(go)
+            say("ready")
             os.read(waiting, 1)  # until the starter closes its end
             whole(plan, table, folder, f"{i}.json")()
 
-        racers = [child(lambda i=i: job(i)) for i in range(8)]
+        racers = [befallen.child(partial(job, i=i)) for i in range(8)]
         os.close(waiting)
-        time.sleep(0.1)
+        for _, reader in racers:
+            assert reader.readline() == '"ready"\n'
         os.close(go)
         rounds.append((folder, [outcome(r) for r in racers]))
     return {"facts": [{"racers": racers, **left(folder)} for folder, racers in rounds]}
@@ -363,7 +303,7 @@ def main():
     for line in sys.stdin:
         mode, root = line.rstrip("\n").split(" ", 1)
         run = partial(modes[mode], *prepared, Path(root))
-        print(json.dumps(outcome(child(lambda run=run: json.dumps(run())))), flush=True)  # noqa: T201
+        print(json.dumps(outcome(child(run))), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

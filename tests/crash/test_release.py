@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from command_line import WITHIN_REACH
+
 HARNESS = Path(__file__).with_name("harness.py")
 ONE = 0.1  # ρ of a release
 
@@ -15,16 +17,15 @@ ONE = 0.1  # ρ of a release
 @pytest.fixture(scope="module")
 def befall():
     """Run modes of the harness: one process has the imports, and each mode is a fork of it."""
-    with subprocess.Popen(
-        [sys.executable, str(HARNESS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as harness:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, str(HARNESS)], env=WITHIN_REACH, **pipes) as harness:
 
         def asked(mode, folder):
             harness.stdin.write(f"{mode} {folder}\n")
             harness.stdin.flush()
             done = json.loads(harness.stdout.readline())
             assert done["code"] == 0, done["said"]
-            return json.loads(done["said"])
+            return done["said"]
 
         yield asked
 

@@ -3,7 +3,6 @@
 
 import itertools
 import math
-import time
 import tracemalloc
 
 import numpy as np
@@ -303,12 +302,10 @@ def test_vectors_are_matrices_of_one_row():
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_large_matrices_take_seconds_and_no_square_of_their_entries(order):
+def test_large_matrices_take_no_square_of_their_entries(order):
     domain = ln.OperatorNormBall(64, 64)
     tracemalloc.start()
-    start = time.process_time()
     found = ln.enclose(domain, order=order)
-    assert time.process_time() - start < 10
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 4096**2 * 8 / 4  # bytes

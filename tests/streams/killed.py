@@ -2,20 +2,24 @@
 """Streams in forked children that are killed; prints what they said and what is left, as JSON.
 
 A program of its own, because a process that forks must not have opened a database:
-`python killed.py FOLDER`. The children inherit the imports and nothing else.
+`python killed.py FOLDER`. The children inherit the imports and nothing else. Each is killed at an
+exact step of lownoise's code, or within the write that passes an exact size of a file.
 """
 
 import json
 import os
-import random
-import signal
+import shutil
 import sys
-import time
 from pathlib import Path
 
-ROUNDS = 1500
-KILLS, CREATIONS, RACES = 20, 12, 1
+from befallen import Steps, child, die, die_beyond, heard
+
+ROUNDS, BATCH = 1500, 3
 SEED = 11
+FILES = ("streams/store.py", "streams/stream.py")
+LINES = ("create", "_fill", "_publish", "turn", "_transaction", "_write", "_saved", "_run")
+SECTOR = 512  # bytes; a page is 8 of them
+RACERS = 3
 
 
 def prepare():
@@ -24,8 +28,9 @@ def prepare():
 
     import lownoise as ln
     from lownoise.entropy import SimulationEntropy
-    from lownoise.streams import start
+    from lownoise.streams import start, store
 
+    store._PATIENCE = 1e6  # s, so that no load decides who is refused
     terms = ln.stream(ln.Prefix(ROUNDS), budget=ln.zcdp(0.5), strategy="square_root").terms
     rng = np.random.default_rng(3)
     values = rng.integers(0, 2, ROUNDS).astype(float)
@@ -33,43 +38,18 @@ def prepare():
     return terms, values, whole
 
 
-def begin(terms, path):
-    from lownoise.entropy import SimulationEntropy
-    from lownoise.streams import start
+def making(terms, path):
+    def job(_say):
+        from lownoise.entropy import SimulationEntropy
+        from lownoise.streams import start
 
-    return start(terms, entropy=SimulationEntropy(SEED), path=path)
+        start(terms, entropy=SimulationEntropy(SEED), path=path)
 
-
-def child(job):
-    """Run a job in a fork that writes lines to a pipe; return its process and the pipe."""
-    reader, writer = os.pipe()
-    sys.stdout.flush()
-    process = os.fork()
-    if process == 0:
-        os.close(reader)
-        code = 1
-        try:
-            job(lambda said: os.write(writer, (json.dumps(said) + "\n").encode()))
-            code = 0
-        except Exception as error:  # noqa: BLE001 (the parent judges)
-            os.write(writer, (json.dumps({"error": f"{type(error).__name__}: {error}"})).encode())
-        finally:
-            os._exit(code)
-    os.close(writer)
-    return process, reader
+    return job
 
 
-def heard(process, reader):
-    """Wait for a child and return the whole lines that it said."""
-    with os.fdopen(reader, "rb") as pipe:
-        said = pipe.read()
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    lines = said.split(b"\n")
-    return code, [json.loads(line) for line in lines if line.endswith((b"}", b"]"))]
-
-
-def going_on(values, path, batch):
-    """Return the job of going on from a file to its end, a batch at a time."""
+def going_on(values, path, batch, most=ROUNDS):
+    """Return the job of going on from a file, a batch at a time, to its end or `most` rounds."""
 
     def job(say):
         import lownoise as ln
@@ -77,66 +57,128 @@ def going_on(values, path, batch):
         stream = ln.Stream.open(path)
         last = stream.last
         say(["opened", stream.round, None if last is None else [last.first, *last.answers]])
-        while stream.round < ROUNDS:
+        upto = min(ROUNDS, stream.round + most)
+        while stream.round < upto:
             first = stream.round
-            if batch == 1:
-                answers = [stream.update(values[first], round=first + 1)]
-            else:
-                answers = stream.update_many(values[first : first + batch]).tolist()
+            answers = stream.update_many(values[first : first + batch]).tolist()
             say(["answered", first + 1, answers])
 
     return job
 
 
-def killed_while_it_goes_on(terms, values, path, rng):
-    said = []
-    made = child(lambda _: begin(terms, path))
-    assert heard(*made)[0] == 0
-    for _ in range(KILLS):
-        process, reader = child(going_on(values, path, rng.choice([1, 1, 3, 10])))
-        time.sleep(rng.uniform(0.03, 0.12))
-        os.kill(process, signal.SIGKILL)
-        said.append(heard(process, reader))
-    return said
+def must(job):
+    code, said = heard(child(job))
+    assert code == 0, said
+    return said[-1]
 
 
-def killed_while_it_is_made(terms, folder, rng):
+def limited(size, job):
+    def run(say):
+        die_beyond(size)
+        job(say)
+
+    return run
+
+
+def killed_while_it_goes_on(terms, values, folder):
+    """Kill, one after the other, those who go on from one file: at each step, and in each write.
+
+    The last finds a file that was written to its end beside a journal that says to take it back.
+    """
+    path, other = folder / "s", folder / "measured"
+    must(making(terms, path))
+    must(making(terms, other))
+    job, measured = (going_on(values, each, BATCH, BATCH) for each in (path, other))
+    must(measured)  # from the second batch on all take the same steps
+    names = must(Steps(FILES, LINES).during(measured))
+    found = [("unharmed", *heard(child(job)))]
+    for at in few_of_each(names):
+        dying = Steps(FILES, LINES, at, die).during(job)
+        found.append((names[at - 1], *heard(child(dying))))
+    size = 0
+    while found[-1][1]:
+        found.append((size, *heard(child(limited(size, job)))))
+        size += SECTOR
+    shutil.copy(path, other)
+    must(measured)
+    found.append((size, *heard(child(limited(size - 2 * SECTOR, job)))))
+    shutil.copy(other, path)
+    found.append(("taken back", *heard(child(job))))
+    return found
+
+
+def few_of_each(names, most=3):
+    """Return the numbers of the steps but those of loops that go round more than a few times."""
+    seen, kept = {}, []
+    for at, name in enumerate(names, 1):
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] <= most:
+            kept.append(at)
+    return kept
+
+
+def killed_while_it_is_made(terms, folder):
     folder.mkdir()
-    for number in range(CREATIONS):
-        process, reader = child(lambda _, n=number: begin(terms, folder / f"{n}"))
-        time.sleep(rng.uniform(0.0, 0.08))
-        os.kill(process, signal.SIGKILL)
-        heard(process, reader)
+    names = must(Steps(FILES, LINES).during(making(terms, folder / "whole")))
+    size = (folder / "whole").stat().st_size
+    found = []
+    for at in few_of_each(names):
+        job = Steps(FILES, LINES, at, die).during(making(terms, folder / f"step{at}"))
+        found.append((f"step{at}", names[at - 1], heard(child(job))[0]))
+    for most in range(0, size, 3 * SECTOR):
+        job = limited(most, making(terms, folder / f"size{most}"))
+        found.append((f"size{most}", most, heard(child(job))[0]))
+    return found
 
 
 def raced(terms, values, path):
-    """Let several go on from one file at once."""
-    assert heard(*child(lambda _: begin(terms, path)))[0] == 0
-    both = [child(going_on(values, path, 11)) for _ in range(3)]
-    return [heard(*each) for each in both]
+    """Let several go on from one file at once; none begins before all have opened it."""
+    must(making(terms, path))
+    waiting, go = os.pipe()
+
+    def job(say):
+        from lownoise.errors import StreamError
+
+        os.close(go)
+
+        def held(said):
+            say(said)
+            if said[0] == "opened":
+                os.read(waiting, 1)  # until the starter closes its end
+
+        while True:
+            try:
+                return going_on(values, path, 11)(held)
+            except StreamError as error:
+                say(["refused", str(error)])
+
+    racers = [child(job) for _ in range(RACERS)]
+    os.close(waiting)
+    for _, reader in racers:
+        assert json.loads(reader.readline())[:2] == ["opened", 0]
+    os.close(go)
+    return [heard(each) for each in racers]
 
 
 def main(folder):
-    rng = random.Random(1)  # noqa: S311 (of when to kill)
     terms, values, whole = prepare()
     found = {"whole": whole.tolist()}
-    found["killed"] = killed_while_it_goes_on(terms, values, folder / "s", rng)
-    killed_while_it_is_made(terms, folder / "made", rng)
-    found["raced"] = [raced(terms, values, folder / f"r{k}") for k in range(RACES)]
+    found["killed"] = killed_while_it_goes_on(terms, values, folder)
+    made = killed_while_it_is_made(terms, folder / "made")
+    found["raced"] = raced(terms, values, folder / "r")
     # no child is forked any more: a database may be opened
     import lownoise as ln
     from lownoise.errors import LownoiseError
 
-    found["made"] = []
-    for number in range(CREATIONS):
-        path = folder / "made" / f"{number}"
-        fact = "absent"
-        if path.exists():
-            try:
-                fact = ln.Stream.open(path).update_many(values).tolist() == found["whole"]
-            except LownoiseError as error:
-                fact = str(error)
-        found["made"].append(fact)
+    def left(path):
+        if not path.exists():
+            return "absent"
+        try:
+            return ln.Stream.open(path).update_many(values).tolist() == found["whole"]
+        except LownoiseError as error:
+            return str(error)
+
+    found["made"] = [(at, code, left(folder / "made" / name)) for name, at, code in made]
     stream = ln.Stream.open(folder / "s")
     found["round"] = stream.round
     found["last"] = [stream.last.first, *stream.last.answers]

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
@@ -240,20 +239,47 @@ def test_a_stream_is_no_release_and_a_mean_no_stream(folder):
     assert "is no stream" in done.stderr
 
 
+# the command in a process whose input says when it is asked for a line
+ASKED = """
+import sys
+from lownoise.cli import main
+class Lines:
+    def __init__(self, file):
+        self.buffer, self.fileno = self, file.fileno
+        self.readline = file.buffer.readline
+    def __iter__(self):
+        while True:
+            print("asked", file=sys.stderr, flush=True)
+            line = self.readline()
+            if not line:
+                return
+            yield line
+sys.stdin = Lines(sys.stdin)
+main()
+"""
+
+
 def test_a_whole_process_answers_at_once_and_survives_a_kill(folder):
-    command = [sys.executable, "-m", "lownoise.cli", "stream", "spec.toml", "--state", "s"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    arguments = ["stream", "spec.toml", "--state", "s"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     plain = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", ASKED, *arguments]
     with subprocess.Popen(command, cwd=folder, text=True, env=plain, **pipes) as process:
-        late = threading.Timer(60, process.kill)
-        late.start()
         process.stdin.write("1\n")
         process.stdin.flush()
-        header, answer = process.stdout.readline(), process.stdout.readline()
-        assert header.startswith("round,")
-        assert answer.startswith("1,")  # before a second line is there
+        asked = 0
+        for said in process.stderr:
+            asked += said == "asked\n"
+            if asked == 2:
+                break
+        assert asked == 2
+        os.set_blocking(process.stdout.fileno(), False)
+        said = os.read(process.stdout.fileno(), 1000)  # what is there before a second line is
         process.send_signal(signal.SIGKILL)
-        late.cancel()
+    header, answer = said.decode().splitlines()
+    assert header.startswith("round,")
+    assert answer.startswith("1,")
+    command = [sys.executable, "-m", "lownoise.cli", *arguments]
     assert ln.Stream.open(folder / "s").last.answers[0] == float(answer.split(",")[1])
     with (folder / "lines").open("w+b") as lines:  # a file is answered in batches
         lines.write(b"0\n1\n1\n")
