@@ -22,6 +22,7 @@ from lownoise.privacy import (
     GaussianEvent,
     PureDP,
     PureDPEvent,
+    PureNoiseEvent,
     ZcdpEvent,
     gaussian_parameter,
 )
@@ -312,6 +313,35 @@ def test_the_least_of_three_readings_is_taken(count, epsilon, mu, at, best):
     assert min(readings, key=readings.get) == best
     found = delta_spent([PureDPEvent(epsilon)] * count + [GaussianEvent(mu)], at)
     assert found == pytest.approx(readings[best], rel=1e-6)
+
+
+def test_known_noise_counts_by_its_own_numbers_as_they_print():
+    noise = PureNoiseEvent(0.1, 0.001, 0.05)
+    assert within(ln.pure_dp(0.3), [noise] * 3)
+    assert not within(ln.pure_dp(0.3), [*[noise] * 3, PureDPEvent(1e-12)])
+    assert rho_of([noise] * 3 + [ZcdpEvent(0.1)]) == exact(0.103)
+    assert mu_square_of([noise, GaussianEvent(0.5)]) == exact(0.05) ** 2 + Fraction(1, 4)
+    assert within(ln.zcdp(0.003), [noise] * 3)
+    assert not within(ln.zcdp(0.003), [*[noise] * 3, ZcdpEvent(1e-12)])
+    assert not within(ln.zcdp(0.003), [PureDPEvent(0.1)])
+
+
+def test_many_of_known_noise_leave_less_delta_than_of_epsilon_alone():
+    """The Gaussian of its μ, exactly; and never above what its ε alone says."""
+    many = [PureNoiseEvent(0.5, 0.02, 0.2)] * 25
+    assert delta_spent(many, 2.0) == pytest.approx(delta_up(1.0, 2.0), rel=1e-12)
+    assert delta_spent(many, 2.0) < delta_spent([PureDPEvent(0.5)] * 25, 2.0) / 10
+    assert delta_spent(many, 12.5) == 0
+
+
+def test_known_noise_is_written_and_read():
+    text = event_to_text(PureNoiseEvent(0.1, 0.004, 0.09))
+    assert text == '{"kind": "pure_noise", "epsilon": 0.1, "rho": 0.004, "mu": 0.09}'
+    assert event_from_text(text) == PureNoiseEvent(0.1, 0.004, 0.09)
+    for number in ("0.1", "0.004", "0.09"):
+        for wrong in ("-1", "NaN", "Infinity", "true", '"1"', "null"):
+            with pytest.raises(LedgerError):
+                event_from_text(text.replace(number, wrong, 1))
 
 
 def test_pure_spends_join_those_known_by_a_rho_or_a_delta():

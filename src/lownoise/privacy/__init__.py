@@ -14,7 +14,14 @@ from lownoise.privacy.budget import (
     zcdp,
 )
 from lownoise.privacy.conversion import convert
-from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, PureDPEvent, ZcdpEvent
+from lownoise.privacy.events import (
+    ApproxDPEvent,
+    Event,
+    GaussianEvent,
+    PureDPEvent,
+    PureNoiseEvent,
+    ZcdpEvent,
+)
 from lownoise.privacy.ledger import Ledger
 
 __all__ = [
@@ -27,6 +34,7 @@ __all__ = [
     "Ledger",
     "PureDP",
     "PureDPEvent",
+    "PureNoiseEvent",
     "Zcdp",
     "ZcdpEvent",
     "approx_dp",

@@ -5,9 +5,9 @@ Gaussian releases compose exactly: μ² adds, and the whole is one Gaussian rele
 2022, Corollary 2). Releases of which only ρ is known join them through dp-accounting's Rényi
 accountant; those of which only (ε, δ) is known add by basic composition on top.
 
-Pure releases add their ε. Where a budget is not pure they count as the ρ, or the μ, that
-randomised response has (see `pure_curve`), and under (ε, δ) in whichever way leaves the least δ:
-each way is an upper bound, so the least of them is one.
+Pure releases add their ε. Where a budget is not pure they count as the ρ, or the μ, of their noise
+where it is known, else as those that randomised response has (see `pure_curve`), and under (ε, δ)
+in whichever way leaves the least δ: each way is an upper bound, so the least of them is one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING
 
 from lownoise.errors import BudgetError
 from lownoise.privacy.budget import KNOWN, ApproxDP, Budget, GaussianDP, PureDP, Zcdp, exact
-from lownoise.privacy.events import ApproxDPEvent, Event, GaussianEvent, PureDPEvent, ZcdpEvent
+from lownoise.privacy.events import (
+    ApproxDPEvent,
+    Event,
+    GaussianEvent,
+    PureDPEvent,
+    PureNoiseEvent,
+    ZcdpEvent,
+)
 from lownoise.privacy.gaussian_curve import delta_up
 from lownoise.privacy.pure_curve import mu_square_up, rho_up
 from lownoise.rounding import sqrt_up, up
@@ -143,7 +150,7 @@ def epsilon_of(events: Sequence[Event]) -> Fraction:
         >>> epsilon_of([PureDPEvent(0.1)] * 3)
         Fraction(3, 10)
     """
-    pure = _pure(events)
+    pure = [exact(e.epsilon) for e in _pure(events)]
     if len(pure) < len(events):
         raise BudgetError(
             "a spend that is not pure fits in no pure_dp budget; release with ln.pure_dp(epsilon), "
@@ -158,12 +165,12 @@ def mu_square_of(events: Sequence[Event]) -> Fraction:
     Raises:
         BudgetError: where an event is known by its ρ or its (ε, δ) only.
     """
-    if not all(isinstance(e, (GaussianEvent, PureDPEvent)) for e in events):
+    if not all(isinstance(e, (GaussianEvent, PureDPEvent, PureNoiseEvent)) for e in events):
         raise BudgetError(
             "a spend known by its rho or its (epsilon, delta) has no mu; charge it to a dataset "
             "with a zcdp or approx_dp budget",
         )
-    return gaussian_square(events) + sum(map(mu_square_up, _pure(events)), Fraction(0))
+    return gaussian_square(events) + sum(map(_mu_square, _pure(events)), Fraction(0))
 
 
 def rho_of(events: Sequence[Event]) -> Fraction:
@@ -178,7 +185,7 @@ def rho_of(events: Sequence[Event]) -> Fraction:
             "(or as ln.pure_dp(epsilon) where delta is 0)",
         )
     known = sum((exact(e.rho) for e in events if isinstance(e, ZcdpEvent)), Fraction(0))
-    return gaussian_square(events) / 2 + known + sum(map(rho_up, _pure(events)), Fraction(0))
+    return gaussian_square(events) / 2 + known + sum(map(_rho, _pure(events)), Fraction(0))
 
 
 def gaussian_square(events: Sequence[Event]) -> Fraction:
@@ -202,9 +209,22 @@ def float_up(number: Fraction) -> float:
     return rounded if max(Fraction(rounded), exact(rounded)) >= number else up(rounded)
 
 
-def _pure(events: Sequence[Event]) -> list[Fraction]:
-    """Return the ε of each pure event, as its decimal."""
-    return [exact(e.epsilon) for e in events if isinstance(e, PureDPEvent)]
+def _pure(events: Sequence[Event]) -> list[PureDPEvent | PureNoiseEvent]:
+    return [e for e in events if isinstance(e, (PureDPEvent, PureNoiseEvent))]
+
+
+def _rho(event: PureDPEvent | PureNoiseEvent) -> Fraction:
+    """Return at least the ρ of a pure event: that of its noise where it is known."""
+    if isinstance(event, PureNoiseEvent):
+        return exact(event.rho)
+    return rho_up(exact(event.epsilon))
+
+
+def _mu_square(event: PureDPEvent | PureNoiseEvent) -> Fraction:
+    """Return at least the μ² of a pure event: that of its noise where it is known."""
+    if isinstance(event, PureNoiseEvent):
+        return exact(event.mu) ** 2
+    return mu_square_up(exact(event.epsilon))
 
 
 def _delta(events: Sequence[Event], epsilon: float) -> Fraction:
@@ -214,12 +234,13 @@ def _delta(events: Sequence[Event], epsilon: float) -> Fraction:
     taken = sum((exact(e.epsilon) for e in known), Fraction(0))
     delta = sum((exact(e.delta) for e in known), Fraction(0))
     square, pure = gaussian_square(events), _pure(events)
-    least = _delta_left(square, rhos, epsilon, taken + sum(pure))
-    if pure and least > 0 and max(pure) <= _LARGE:
-        as_rhos = [*rhos, *(up(float(rho_up(e))) for e in pure)]
+    epsilons = [exact(e.epsilon) for e in pure]
+    least = _delta_left(square, rhos, epsilon, taken + sum(epsilons))
+    if pure and least > 0 and max(epsilons) <= _LARGE:
+        as_rhos = [*rhos, *(up(float(_rho(e))) for e in pure)]
         least = min(least, _delta_left(square, as_rhos, epsilon, taken))
         if not rhos:
-            square += sum(map(mu_square_up, pure), Fraction(0))
+            square += sum(map(_mu_square, pure), Fraction(0))
             least = min(least, _delta_left(square, rhos, epsilon, taken))
     return delta + least
 

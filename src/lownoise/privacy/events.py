@@ -51,9 +51,24 @@ class PureDPEvent:
     kind: ClassVar[str] = "pure_dp"
 
 
-Event = GaussianEvent | ZcdpEvent | ApproxDPEvent | PureDPEvent
+@final
+@dataclass(frozen=True)
+class PureNoiseEvent:
+    """A pure release whose noise is known: it is ε-DP, ρ-zCDP and μ-GDP, all three at once.
+
+    Each number is rounded up so that its float and the decimal that prints are both enough; see
+    `budget.decimal_up`. ρ and μ are at most what ε alone implies, as a rule far less.
+    """
+
+    epsilon: float
+    rho: float
+    mu: float
+    kind: ClassVar[str] = "pure_noise"
+
+
+Event = GaussianEvent | ZcdpEvent | ApproxDPEvent | PureDPEvent | PureNoiseEvent
 _KINDS: dict[str, type[Event]] = {
-    c.kind: c for c in (GaussianEvent, ZcdpEvent, ApproxDPEvent, PureDPEvent)
+    c.kind: c for c in (GaussianEvent, ZcdpEvent, ApproxDPEvent, PureDPEvent, PureNoiseEvent)
 }
 
 
