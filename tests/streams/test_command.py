@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from lownoise.entropy import SimulationEntropy
 
 SPEC = """
 [question]
@@ -125,7 +126,7 @@ def test_past_the_horizon_there_is_one_line_with_the_remedy(folder):
     assert "longer horizon" in done.stderr
 
 
-BAD = [b"", b"one", b"1,2", b",", b"nan", b"\xff\xfe", b"1_0", b"0x10", b"1" * 2000, b'"1"', b"1e"]
+BAD = [b"", b"one", b"1,2", b",", b"nan", b"\xff\xfe", b"1__0", b"1 0", b"1" * 2000, b'"1"', b"1e"]
 
 
 @pytest.mark.parametrize("line", BAD)
@@ -147,10 +148,46 @@ def test_vectors_have_a_column_each(folder):
     header, *rows = done.stdout
     assert header == ["round", "beds", "staff", "sd of beds", "sd of staff"]
     found = np.array(numbers(rows))[:, 1:3]
-    # an empty line is no row; a field that is no number is missing, and so is a line of others
-    each = np.array([[9, 1], [1, -1], [3, 0], [0, 0], [0, 0], [9, -1]])
-    expected = np.stack([each[max(t - 2, 0) : t + 1].sum(axis=0) for t in range(6)])
+    # a field that is no number is missing, and so is a line of others, and an empty one
+    each = np.array([[9, 1], [0, 0], [1, -1], [3, 0], [0, 0], [0, 0], [9, -1]])
+    expected = np.stack([each[max(t - 2, 0) : t + 1].sum(axis=0) for t in range(7)])
     assert found == pytest.approx(expected, abs=0.05)
+
+
+ODD = [
+    *BAD,
+    b"\r",
+    b"\r\r",
+    b"\x00",
+    b" ",
+    b"\t",
+    b"9" * 10**6,
+    b"1,1,1",
+    b'"1\n',
+    b"\xef\xbb\xbf1",
+]
+
+
+@pytest.mark.parametrize("spec", ["one", "two"])
+def test_no_line_moves_the_rounds_of_others(spec, folder):
+    # noise of one seed: whatever one line is, all answers to other lines are the same bits
+    columns = {"one": "", "two": "columns = { a = { upper = 1 }, b = { upper = 1 } }\n"}[spec]
+    columns = columns.replace("{ upper", "{ lower = 0, upper")
+    text = SPEC.replace("rounds = 6", f'rounds = 6\nstrategy = "input"\n{columns}')
+    text = text.replace('"stream"', '"stream"\nworkload = "sliding_window"\nwidth = 1')
+    (folder / "spec.toml").write_text(text)
+    line = {"one": b"1\n", "two": b"1,0.5\n"}[spec]
+    wanted = None
+    for odd in (line.strip(), *(own.replace(b"\n", b"") for own in ODD)):
+        with pytest.MonkeyPatch.context() as patch:
+            own = SimulationEntropy(7)
+            patch.setattr("lownoise.planning.stream_plan.SystemEntropy", lambda own=own: own)
+            done = run(folder, "stream", "spec.toml", lines=2 * line + odd + b"\n" + 3 * line)
+        assert done.returncode == 0, odd
+        assert len(done.stdout) == 7, odd
+        rest = [row for row in done.stdout if row[0] != "3"]
+        wanted = rest if wanted is None else wanted
+        assert rest == wanted, odd
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "groups"])

@@ -146,15 +146,21 @@ def test_past_the_horizon_nothing_passes():
     assert stream.round == 3
 
 
-@pytest.mark.parametrize(
-    "value", [[1, 2], [[1]], 1j, np.array([1j]), [None, None], [[1], [1, 2]]], ids=range(6)
-)
-def test_what_is_no_value_is_refused_and_no_round_passes(value):
+def test_what_is_no_value_is_missing_and_its_round_passes():
+    stream = ln.stream(ln.Prefix(20), budget=ln.zcdp(1e6))
+    for value in ([1, 2], [[1]], 1j, np.array([1j]), [None, None], [[1], [1, 2]]):
+        assert abs(stream.update(value)) < 0.05
+        assert np.all(np.abs(stream.update_many([0, value])) < 0.05)
+    assert stream.round == 18
+
+
+@pytest.mark.parametrize("value", [np.ones(2), np.ones((1, 1)), np.ones(0)], ids=str)
+def test_an_array_of_another_shape_is_refused_and_no_round_passes(value):
     stream = ln.stream(ln.Prefix(3), budget=ln.zcdp(0.5))
-    with pytest.raises(StreamError):
+    with pytest.raises(StreamError, match="give one number"):
         stream.update(value)
-    with pytest.raises(StreamError):
-        stream.update_many([value, [1]] if isinstance(value, list) else [value])
+    with pytest.raises(StreamError, match="give shape"):
+        stream.update_many(np.ones((2, 2)))
     assert stream.round == 0
 
 

@@ -142,9 +142,8 @@ def _lines(count: int) -> Iterator[Vector]:
 
     from lownoise.engines.rows import row_of
 
+    # a line that is none, and an empty one, is a round whose value is missing
     lines = (raw.decode("utf-8", "replace").rstrip("\r\n") for raw in sys.stdin.buffer)
-    if count > 1:  # an empty line is a row only where there is one column
-        lines = (line for line in lines if line)
     many = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
     for line in lines:
         own = chain([line], islice(lines, _BATCH - 1)) if many else [line]

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lownoise.engines.duckdb import batches
+from lownoise.engines.numbers import number_of_text
 from lownoise.engines.tables import named, open_table
 from lownoise.errors import EngineError
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.arrays import Vector
-
-_NUMBER = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|inf)", re.ASCII)
-_LONGEST = 1000  # letters; no double needs as many
 
 
 def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: ANN401 (any frame)
@@ -66,8 +63,4 @@ def row_of(line: str, count: int) -> list[float]:
     fields = line.split(",", count)
     if len(fields) != count:
         return [np.nan] * count
-    return [_number(field.strip()) for field in fields]
-
-
-def _number(text: str) -> float:
-    return float(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else np.nan
+    return [number_of_text(field) for field in fields]

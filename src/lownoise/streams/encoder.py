@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.engines import Coding
+from lownoise.engines.numbers import number
 
 if TYPE_CHECKING:
     from lownoise.engines import AbstractCoding
-
-
-def _float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # an integer beyond all floats
-        return math.inf if value > 0 else -math.inf
 
 
 @final
@@ -37,7 +31,7 @@ class Encoder:
 
     def encode(self, value: float) -> int:
         """Return the code of a number."""
-        scaled = (_float(value) - self.center) * self._inverse + 0.5
+        scaled = (number(value) - self.center) * self._inverse + 0.5
         if scaled != scaled:  # noqa: PLR0124 (not a number)
             return self._missing
         if scaled <= self._least:

@@ -20,7 +20,7 @@ from lownoise.streams.encoder import encoder_of
 from lownoise.streams.noise import KeptNoise, noise_from
 from lownoise.streams.progress import Batch, Progress, state_from_bytes, state_to_bytes
 from lownoise.streams.store import StreamFile
-from lownoise.streams.values import floats
+from lownoise.streams.values import value_of, values_of
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -253,8 +253,9 @@ class Stream:
         """Take the next round's value and return its private answer.
 
         Args:
-            value: a number, or shape (d,); what is outside the domain is moved into it, and what
-                is missing, or no number, counts as the domain's point nearest to 0.
+            value: a number or a text that spells one, or d of them; what is outside the domain is
+                moved into it, and what is missing, or no number, counts as the domain's point
+                nearest to 0. What is no list of d numbers is missing as a whole.
             round: which round it is, from 1: for callers who may ask twice. A round of the last
                 batch returns the answer that was published, and does not look at the value.
 
@@ -263,8 +264,8 @@ class Stream:
 
         Raises:
             StreamError: where there is no round left, `round` is neither the next nor of the last
-                batch, the value is of another shape, or somebody else went on from the file. Then
-                no round has passed.
+                batch, the value is a numpy array of another shape, or somebody else went on from
+                the file. Then no round has passed.
             FileError: where the batch cannot be saved; then no round has passed.
 
         Examples:
@@ -279,35 +280,28 @@ class Stream:
         if self._encoder is not None and self._file is None and isinstance(value, (int, float)):
             return self._run_one(self._encoder, value, round)
         d = self._terms.question.domain.dimension
-        own = floats(value)
-        if own.shape != (d,) and not (d == 1 and own.shape == ()):
-            raise StreamError(
-                "value is no number of one round; give "
-                + ("one number" if d == 1 else f"{d} numbers, one a coordinate"),
-            )
-        found_all = self._run(own.reshape(1, d), round)
+        found_all = self._run(value_of(value, d), round)
         return float(found_all[0, 0]) if d == 1 else frozen(found_all[0])
 
     def update_many(self, values: ArrayLike) -> Vector:
         """Take the next rounds' values and return their private answers.
 
         Args:
-            values: shape (k,) in one dimension, else (k, d).
+            values: a list or another sequence of what `update` takes; or an array, a pandas, polars
+                or Arrow column, or a table, of shape (k,) in one dimension, or (k, d). Each value
+                means what it would alone: in a list, a column of objects or texts it is looked at
+                by itself, and an array of numbers has the type that the caller gave it.
 
         Returns:
-            The answers, of the same shape.
+            The answers: shape (k,) in one dimension, (k, d) otherwise, and of tables.
 
         Raises:
             StreamError, FileError: as `update`; then no round has passed.
         """
         d = self._terms.question.domain.dimension
-        own = floats(values)
-        flat = d == 1 and own.ndim == 1
-        if not flat and (own.ndim != 2 or own.shape[1] != d):  # noqa: PLR2004
-            shape = "(k,)" if d == 1 else f"(k, {d})"
-            raise StreamError(f"values is no table of numbers; give shape {shape}, a row a round")
-        found = self._run(own.reshape(-1, d))
-        return frozen(found[:, 0].copy() if flat else found)
+        own, as_table = values_of(values, d)
+        found = self._run(own)
+        return frozen(found if as_table or d > 1 else found[:, 0].copy())
 
     def _run(self, values: Vector, at: int | None = None) -> Vector:
         """Answer the next rounds, shape (k, d) both; on disk, where there is a file."""
