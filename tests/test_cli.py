@@ -232,7 +232,10 @@ def test_a_pure_account_is_opened_charged_and_shown(folder):
     for note in ("one", "two", "three"):
         done = run(folder, "ledger", "charge", *account, "--note", note, "--epsilon=0.1", "--pure")
         assert done.returncode == 0, done.stderr
-    refused(run(folder, "ledger", "charge", *account, "--note", "x", "--rho=1e-9"), "is not pure")
+    refused(
+        run(folder, "ledger", "charge", *account, "--note", "x", "--rho=1e-9"),
+        "ln.pure_dp(epsilon)",
+    )
     refused(run(folder, "release", "spec.toml"), "is not pure")
     shown = run(folder, "ledger", "show", "privacy.ledger").stdout
     assert "people: spent 0.3-DP of 0.3-DP" in shown

@@ -171,7 +171,7 @@ def test_an_unrecorded_release_says_so():
 
 @pytest.mark.parametrize("relation", ["substitute", "add_remove"])
 def test_a_release_reads_back_exactly(relation, tmp_path):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(1, 1e-4))
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(1, 1e-4), reading="gaussian")
     answer = plan(relation, order=math.inf).release(table(mixed()), ledger)
     answer.save(tmp_path / "r.json")
     text = (tmp_path / "r.json").read_text()
@@ -204,11 +204,12 @@ def test_what_is_refused_is_not_paid_for(tmp_path):
     budget = ln.approx_dp(0.5, 1e-5)
     sources = [tmp_path / "no.csv", table(mixed()[:96]), table(mixed())[["a", "b"]], 3]
     for i, source in enumerate(sources):
-        refused(plan(), source, ln.Ledger.create(tmp_path / "l", f"d{i}", budget))
+        ledger = ln.Ledger.create(tmp_path / "l", f"d{i}", budget, reading="gaussian")
+        refused(plan(), source, ledger)
 
 
 def test_overspending_is_refused_before_the_table_is_touched(tmp_path):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.4, 1e-5))
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.4, 1e-5), reading="gaussian")
 
     class Untouchable:
         def __getattr__(self, name):
@@ -231,7 +232,7 @@ def test_overspending_is_refused_before_the_table_is_touched(tmp_path):
 def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
     failure, expected, tmp_path, monkeypatch
 ):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5))
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5), reading="gaussian")
 
     def fail(*_, **__):
         raise failure
@@ -244,7 +245,7 @@ def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
 
 
 def test_once_noise_may_be_drawn_nothing_gives_the_spend_back(tmp_path, monkeypatch):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5))
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5), reading="gaussian")
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -259,7 +260,7 @@ def test_once_noise_may_be_drawn_nothing_gives_the_spend_back(tmp_path, monkeypa
 def test_a_ledger_that_fails_midway_yields_no_answer_and_keeps_the_spend(
     step, tmp_path, monkeypatch
 ):
-    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5))
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.approx_dp(0.5, 1e-5), reading="gaussian")
 
     def full(*_):
         raise LedgerError("ledger cannot be used (SQLITE_FULL)")
@@ -274,8 +275,10 @@ def test_a_ledger_that_fails_midway_yields_no_answer_and_keeps_the_spend(
 
 
 def test_one_release_fills_an_account_of_its_own_budget_exactly(tmp_path):
-    for i, budget in enumerate([ln.approx_dp(0.5, 1e-5), ln.zcdp(0.1), ln.zcdp(0.3)]):
-        ledger = ln.Ledger.create(tmp_path / "l", f"d{i}", budget)
+    budgets = {"gaussian": ln.approx_dp(0.5, 1e-5), "basic": ln.approx_dp(0.5, 1e-5)}
+    for reading, budget in [*budgets.items(), ("zcdp", ln.zcdp(0.1)), ("zcdp", ln.zcdp(0.3))]:
+        name = f"{reading} of {budget}"
+        ledger = ln.Ledger.create(tmp_path / "l", name, budget, reading=reading)
         made = ln.plan(ln.Mean(NAMES, BOX), budget=budget, relation="substitute", size=97)
         made.release(table(mixed()), ledger)
         with pytest.raises(LedgerError):

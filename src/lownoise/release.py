@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lownoise.domains import AbstractKnownDomain
     from lownoise.engines import Totals
     from lownoise.entropy import Entropy
-    from lownoise.privacy import Event, Ledger
+    from lownoise.privacy import Budget, Event, Ledger
     from lownoise.terms import Terms
 
 T = TypeVar("T")
@@ -154,13 +154,18 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
         terms.mechanism.check(totals)
         return totals
 
-    totals, spend = charged(ledger, terms.mechanism.event, _note(terms), read)
+    totals, spend = charged(ledger, terms.mechanism.event, _note(terms), read, asked=terms.budget)
     integers = terms.mechanism.run(totals, entropy=entropy)
     return Release(terms=terms, integers=integers, spend=spend, created=now(), versions=versions())
 
 
 def charged(
-    ledger: Ledger | None, event: Event, note: str, read: Callable[[], T]
+    ledger: Ledger | None,
+    event: Event,
+    note: str,
+    read: Callable[[], T],
+    *,
+    asked: Budget | None = None,
 ) -> tuple[T, Spend | None]:
     """Reserve the cost, read the table, settle the cost; return what was read, and who paid.
 
@@ -170,11 +175,13 @@ def charged(
         note: what the ledger says of it.
         read: reads the table; a `TableError` of it must follow from the schema and from what is
             public, for it gives the spend back.
+        asked: the budget that the release was asked with.
 
     Raises:
+        BudgetError: where the account's reading cannot pay for such an event; likewise.
         LedgerError: where the account cannot pay; then nothing has been read.
     """
-    number = ledger.reserve(event, note) if ledger else 0
+    number = ledger.reserve(event, note, asked=asked) if ledger else 0
     try:
         found = read()
         if ledger:

@@ -259,7 +259,7 @@ def _gaussian(terms: AbstractTerms | StreamTerms, error: float) -> list[Check]:
 
 
 def _paid(budget: Budget, event: Event) -> Check:
-    return Check(f"cost within {budget}", within(budget, [event]), f"{spent(budget, [event])}")
+    return Check(f"cost within {budget}", within(budget, event), f"{spent(budget, event)}")
 
 
 def _above(error: float, bound: float) -> Check:

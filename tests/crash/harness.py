@@ -23,8 +23,8 @@ import befallen
 
 COLUMNS = ("x", "y")
 SIZE = 6
-CLOSELY = ("privacy/ledger.py", "release.py")  # every call and return is tried
-LINES = ("_transaction", "_take", "_move", "execute", "write")  # here every line is a step
+CLOSELY = ("privacy/ledger", "release.py")  # every call and return is tried
+LINES = ("transaction", "_take", "_move", "execute", "write")  # here every line is a step
 COARSELY = ("planning/", "codec.py", "mechanisms/gaussian.py", "engines/")  # calls and returns
 SPREAD = 10  # of the coarse steps, where nothing is written
 

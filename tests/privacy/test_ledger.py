@@ -172,7 +172,7 @@ def test_a_charge_is_settled_and_counts(ledger):
 
 def test_an_approximate_budget_is_filled_by_one_release(tmp_path):
     budget = approx_dp(1.0, 1e-6)
-    ledger = Ledger.create(tmp_path / "l", "flights", budget)
+    ledger = Ledger.create(tmp_path / "l", "flights", budget, reading="gaussian")
     ledger.reserve(GaussianEvent(gaussian_parameter(budget)))
     spent = ledger.spent()
     assert spent.epsilon == 1.0
@@ -181,7 +181,7 @@ def test_an_approximate_budget_is_filled_by_one_release(tmp_path):
 
 
 def test_an_approximate_budget_takes_charges_of_its_kind(tmp_path):
-    ledger = Ledger.create(tmp_path / "l", "flights", approx_dp(1.0, 1e-6))
+    ledger = Ledger.create(tmp_path / "l", "flights", approx_dp(1.0, 1e-6), reading="basic")
     ledger.charge(approx_dp(0.5, 1e-7), "elsewhere")
     refused(lambda: ledger.charge(approx_dp(0.6, 1e-7), "elsewhere"))
     refused(lambda: ledger.charge(approx_dp(0.1, 9.5e-7), "elsewhere"))
@@ -193,7 +193,7 @@ def test_a_zcdp_budget_refuses_what_has_no_rho(ledger):
         lambda: ledger.charge(approx_dp(0.1, 1e-9), ""),
         lambda: ledger.reserve(ApproxDPEvent(0.1, 1e-9)),
     ):
-        with pytest.raises(BudgetError, match="has no rho"):
+        with pytest.raises(BudgetError, match="alone cannot be paid where rho adds up"):
             spend()
     assert ledger.entries() == []
 

@@ -19,8 +19,8 @@ READS = {"k_norm": (duckdb, "totals")}
 COUNTS = (histogram, "read_histogram")
 
 
-def account(tmp_path, budget=BUDGET, name="people"):
-    return ln.Ledger.create(tmp_path / "ledger", name, budget)
+def account(tmp_path, budget=BUDGET, name="people", reading=None):
+    return ln.Ledger.create(tmp_path / "ledger", name, budget, reading=reading)
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -63,10 +63,19 @@ def test_release_draws_fresh_noise_takes_no_seed_and_says_that_nothing_was_recor
 
 
 @pytest.mark.parametrize(
-    "budget", [ln.pure_dp(0.7), ln.zcdp(1.0), ln.approx_dp(0.7, 1e-9), ln.gaussian_dp(2.0)]
+    ("budget", "reading"),
+    [
+        (ln.pure_dp(0.7), "basic"),
+        (ln.zcdp(1.0), "zcdp"),
+        (ln.gaussian_dp(2.0), "gaussian"),
+        (ln.approx_dp(0.7, 1e-9), "basic"),
+        (ln.approx_dp(9, 1e-9), "gaussian"),
+        (ln.approx_dp(9, 1e-9), "zcdp"),
+        (ln.approx_dp(0.9, 1e-9), ln.Caps(epsilon=0.7, delta=0, mu=0.01)),
+    ],
 )
-def test_every_kind_of_account_pays(budget, tmp_path):
-    ledger = account(tmp_path, budget)
+def test_every_kind_of_account_pays(budget, reading, tmp_path):
+    ledger = account(tmp_path, budget, reading=reading)
     for name in ("laplace", "k_norm ", "randomized_response"):
         assert not ledger.entries() or budget != ln.pure_dp(0.7)
         try:

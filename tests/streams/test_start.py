@@ -119,7 +119,7 @@ def test_a_crash_wastes_budget_at_most_and_loses_no_spend(
 def test_a_ledger_that_fails_starts_nothing_unpaid(name, ledger, tmp_path, monkeypatch):
     asked = {**ASKED, "ledger": ledger, "path": tmp_path / "s"}
 
-    def fail(*_):
+    def fail(*_, **__):
         raise LedgerError("cannot be used")
 
     with monkeypatch.context() as patch:

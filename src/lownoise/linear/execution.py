@@ -47,7 +47,9 @@ def execute(
     mechanism = terms.mechanism
     terms.check_budget()
     note = f"{terms.question.count:,} {type(terms.question).__name__.lower()} of records"
-    run, spend = charged(ledger, mechanism.event, note, lambda: _read(mechanism, table))
+    run, spend = charged(
+        ledger, mechanism.event, note, lambda: _read(mechanism, table), asked=terms.budget
+    )
     return LinearRelease(
         terms=terms, integers=run(entropy), spend=spend, created=now(), versions=versions()
     )

@@ -22,12 +22,14 @@ from lownoise.privacy.events import (
     PureNoiseEvent,
     ZcdpEvent,
 )
-from lownoise.privacy.ledger import Ledger
+from lownoise.privacy.ledger import Ledger, ReadingNotice
+from lownoise.privacy.readings import Caps
 
 __all__ = [
     "ApproxDP",
     "ApproxDPEvent",
     "Budget",
+    "Caps",
     "Event",
     "GaussianDP",
     "GaussianEvent",
@@ -35,6 +37,7 @@ __all__ = [
     "PureDP",
     "PureDPEvent",
     "PureNoiseEvent",
+    "ReadingNotice",
     "Zcdp",
     "ZcdpEvent",
     "approx_dp",

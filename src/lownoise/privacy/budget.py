@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import BudgetError
 from lownoise.privacy.gaussian_curve import parameter_down
-from lownoise.rounding import down, up
+from lownoise.rounding import down, sqrt_up, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +40,51 @@ def decimal_up(number: Fraction) -> float:
     found = float(number)
     while min(Fraction(found), exact(found)) < number:
         found = up(found)
+    return found
+
+
+def decimal_down(number: Fraction) -> float:
+    """Return the greatest float that is at most `number`, read as a float and as its decimal.
+
+    Examples:
+        >>> decimal_down(Fraction(1, 10)) < 0.1  # its float is above 1/10
+        True
+    """
+    found = float(number)
+    while max(Fraction(found), exact(found)) > number:
+        found = down(found)
+    return found
+
+
+def float_up(number: Fraction) -> float:
+    """Return the number where it is a float or its decimal, else the float above it."""
+    rounded = float(number)
+    return rounded if max(Fraction(rounded), exact(rounded)) >= number else up(rounded)
+
+
+def root_up(square: Fraction) -> float:
+    """Return the square root of a fraction: exact where it is a float, else rounded up.
+
+    Examples:
+        >>> root_up(Fraction(9, 4)), Fraction(root_up(Fraction(2))) ** 2 > 2
+        (1.5, True)
+    """
+    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if root * root == square and Fraction(float(root)) == root:
+        return float(root)
+    return sqrt_up(up(float(square)))
+
+
+def root_down(square: Fraction) -> float:
+    """Return the greatest float whose square is at most `square`, as a float and as its decimal.
+
+    Examples:
+        >>> root_down(Fraction(9, 4)), Fraction(root_down(Fraction(2))) ** 2 < 2
+        (1.5, True)
+    """
+    found = up(math.sqrt(square))
+    while max(Fraction(found), exact(found)) ** 2 > square:
+        found = down(found)
     return found
 
 
@@ -239,6 +284,22 @@ def budget_to_dict(budget: Budget) -> dict[str, Any]:
     """
     kind = next(k for k, (cls, _) in _KINDS.items() if isinstance(budget, cls))
     return {"kind": kind, **asdict(budget)}
+
+
+def checked_budget(budget: Budget) -> Budget:
+    """Return the budget where its numbers are in range, however it was built.
+
+    Raises:
+        BudgetError: where it is no budget, or a number of it is out of range.
+
+    Examples:
+        >>> checked_budget(Zcdp(-1.0))
+        Traceback (most recent call last):
+        lownoise.errors.BudgetError: zcdp.rho=-1 is out of range; give at least 1e-12 and at most...
+    """
+    if not isinstance(budget, Budget):
+        raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
+    return budget_from_dict(budget_to_dict(budget))
 
 
 def budget_from_dict(fields: dict[str, Any]) -> Budget:

@@ -3,9 +3,7 @@
 
 * μ-GDP implies (μ²/2)-zCDP, because every such mechanism is a post-processing of N(0,1) against
   N(μ,1), whose Rényi divergence of order α is αμ²/2; and it implies (ε, δ) by the exact curve.
-* ρ-zCDP implies (ε, δ) for every order α > 1. With Z = ln P/Q under P, E e^{(α−1)Z} ≤ e^{(α−1)αρ},
-  and δ = E max(0, 1 − e^{ε−Z}) ≤ e^{(α−1)(αρ−ε)}·max_x (1−x)x^{α−1}, whose maximum, at
-  x = 1 − 1/α, is (1/α)(1 − 1/α)^{α−1}. The best α is taken.
+* ρ-zCDP implies (ε, δ) for every order α > 1, and the best is taken: see `zcdp_curve`.
 * ε-DP implies all three, by randomised response: see `pure_curve`.
 * Nothing else follows: (ε, δ) leaves δ of the outcomes unbounded, so no ρ and no μ; from ρ-zCDP
   no μ is known that would be tight; and Gaussian noise has every ρ, μ or (ε, δ) and no pure ε.
@@ -13,15 +11,12 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import singledispatch
 from typing import Literal
 
-from lownoise.balls import precision
 from lownoise.errors import BudgetError
-from lownoise.privacy import pure_curve
-from lownoise.privacy.accountant import float_up
+from lownoise.privacy import pure_curve, zcdp_curve
 from lownoise.privacy.budget import (
     KNOWN,
     ApproxDP,
@@ -32,9 +27,9 @@ from lownoise.privacy.budget import (
     approx_dp,
     decimal_up,
     exact,
+    float_up,
 )
 from lownoise.privacy.gaussian_curve import epsilon_up
-from lownoise.rounding import up
 
 Kind = Literal["zcdp", "gaussian_dp", "approx_dp", "pure_dp"]
 KINDS: tuple[Kind, ...] = ("zcdp", "gaussian_dp", "approx_dp", "pure_dp")
@@ -98,7 +93,7 @@ def _(budget: Zcdp, kind: Kind, delta: float | None) -> Budget:
             f"budget={budget} implies no known mu; plan with it, and the cost of a Gaussian "
             "release says its mu",
         )
-    return budget if delta is None else ApproxDP(_renyi_epsilon_up(budget.rho, delta), delta)
+    return budget if delta is None else ApproxDP(zcdp_curve.epsilon_up(budget.rho, delta), delta)
 
 
 @_implied.register(ApproxDP)
@@ -125,31 +120,3 @@ def _(budget: PureDP, kind: Kind, delta: float | None) -> Budget:
     if delta is None:
         return budget
     return ApproxDP(min(pure_curve.epsilon_up(epsilon, delta), budget.epsilon), delta)
-
-
-def _renyi_epsilon_up(rho: float, delta: float) -> float:
-    """Return at least min over α of αρ + (ln(1/δ) − ln α)/(α−1) + ln(1 − 1/α)."""
-
-    def near(log_excess: float) -> float:
-        excess = math.exp(log_excess)  # α − 1
-        bits = -math.log(delta) - math.log1p(excess)
-        return (1 + excess) * rho + bits / excess - math.log1p(1 / excess)
-
-    # one minimum: search the exponent of α − 1 by thirds; any α is on the safe side
-    low, high = -40.0, 40.0
-    for _ in range(200):
-        third = (high - low) / 3
-        if near(low + third) <= near(high - third):
-            high -= third
-        else:
-            low += third
-    return max(_renyi_epsilon_at(math.exp((low + high) / 2), rho, delta), 0.0)
-
-
-def _renyi_epsilon_at(excess: float, rho: float, delta: float) -> float:
-    from flint import arb
-
-    with precision(200):
-        e = arb(excess)
-        ball = (1 + e) * arb(rho) + (-arb(delta).log() - (1 + e).log()) / e - (1 + 1 / e).log()
-        return up(float(ball.upper()))

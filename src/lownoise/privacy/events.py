@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened to a dataset: facts, apart from how an accountant reads them.
+"""What happened to a dataset: facts, and what each is known to be in the terms of each reading.
 
 The vocabulary only grows: a kind that a ledger has recorded never changes its meaning.
 """
@@ -8,52 +8,124 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import ClassVar, final
 
 from lownoise.errors import LedgerError
+from lownoise.privacy.budget import exact
+from lownoise.privacy.pure_curve import mu_square_up, rho_up
+
+
+class AbstractEvent(ABC):
+    """A release: what is known of it as an (ε, δ), as a ρ and as a μ, None where nothing is.
+
+    `known` says what it was recorded by; `first` is the reading that it fixes where it is the first
+    spend of an account whose reading nobody named.
+    """
+
+    kind: ClassVar[str]
+    known: ClassVar[str]
+    first: ClassVar[str]
+
+    def as_pair(self) -> tuple[float, float] | None:
+        """Return (ε, δ), read as the decimals that print."""
+        return None
+
+    def as_rho(self) -> Fraction | None:
+        """Return at least the ρ."""
+        return None
+
+    def as_mu_square(self) -> Fraction | None:
+        """Return at least the μ²."""
+        return None
 
 
 @final
 @dataclass(frozen=True)
-class GaussianEvent:
+class GaussianEvent(AbstractEvent):
     """A Gaussian release whose noise covers the sensitivity body with radius `mu` (μ-GDP)."""
 
     mu: float
     kind: ClassVar[str] = "gaussian"
+    known: ClassVar[str] = "mu"
+    first: ClassVar[str] = "gaussian"
+
+    def as_rho(self) -> Fraction:
+        """Return μ²/2: the Rényi divergence of order α is αμ²/2."""
+        return Fraction(self.mu) ** 2 / 2
+
+    def as_mu_square(self) -> Fraction:
+        """Return μ², μ as its float."""
+        return Fraction(self.mu) ** 2
 
 
 @final
 @dataclass(frozen=True)
-class ZcdpEvent:
+class ZcdpEvent(AbstractEvent):
     """A release of which only its ρ is known."""
 
     rho: float
     kind: ClassVar[str] = "zcdp"
+    known: ClassVar[str] = "rho"
+    first: ClassVar[str] = "zcdp"
+
+    def as_rho(self) -> Fraction:
+        """Return ρ, as its decimal."""
+        return exact(self.rho)
 
 
 @final
 @dataclass(frozen=True)
-class ApproxDPEvent:
-    """A release of which only its (ε, δ) is known."""
+class ApproxDPEvent(AbstractEvent):
+    """A release of which only its (ε, δ) is known; it is pure where δ = 0."""
 
     epsilon: float
     delta: float
     kind: ClassVar[str] = "approx_dp"
+    known: ClassVar[str] = "(epsilon, delta)"
+    first: ClassVar[str] = "basic"
+
+    def as_pair(self) -> tuple[float, float]:
+        """Return (ε, δ)."""
+        return self.epsilon, self.delta
+
+    def as_rho(self) -> Fraction | None:
+        """Return the ρ that a pure ε implies; none where δ > 0."""
+        return None if self.delta else rho_up(exact(self.epsilon))
+
+    def as_mu_square(self) -> Fraction | None:
+        """Return the μ² that a pure ε implies; none where δ > 0."""
+        return None if self.delta else mu_square_up(exact(self.epsilon))
 
 
 @final
 @dataclass(frozen=True)
-class PureDPEvent:
+class PureDPEvent(AbstractEvent):
     """A release that is ε-DP, ε read as the decimal that prints; see `budget.decimal_up`."""
 
     epsilon: float
     kind: ClassVar[str] = "pure_dp"
+    known: ClassVar[str] = "epsilon"
+    first: ClassVar[str] = "basic"
+
+    def as_pair(self) -> tuple[float, float]:
+        """Return (ε, 0)."""
+        return self.epsilon, 0.0
+
+    def as_rho(self) -> Fraction:
+        """Return the ρ of randomised response, the greatest that ε allows."""
+        return rho_up(exact(self.epsilon))
+
+    def as_mu_square(self) -> Fraction:
+        """Return the μ² of randomised response, the greatest that ε allows."""
+        return mu_square_up(exact(self.epsilon))
 
 
 @final
 @dataclass(frozen=True)
-class PureNoiseEvent:
+class PureNoiseEvent(AbstractEvent):
     """A pure release whose noise is known: it is ε-DP, ρ-zCDP and μ-GDP, all three at once.
 
     Each number is rounded up so that its float and the decimal that prints are both enough; see
@@ -64,6 +136,20 @@ class PureNoiseEvent:
     rho: float
     mu: float
     kind: ClassVar[str] = "pure_noise"
+    known: ClassVar[str] = "epsilon, rho and mu"
+    first: ClassVar[str] = "basic"
+
+    def as_pair(self) -> tuple[float, float]:
+        """Return (ε, 0)."""
+        return self.epsilon, 0.0
+
+    def as_rho(self) -> Fraction:
+        """Return the noise's own ρ."""
+        return exact(self.rho)
+
+    def as_mu_square(self) -> Fraction:
+        """Return the square of the noise's own μ."""
+        return exact(self.mu) ** 2
 
 
 Event = GaussianEvent | ZcdpEvent | ApproxDPEvent | PureDPEvent | PureNoiseEvent

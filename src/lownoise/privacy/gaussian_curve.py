@@ -12,6 +12,7 @@ which rises with μ and falls with ε. Every function here returns a float on th
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lownoise.balls import precision
@@ -58,6 +59,7 @@ def delta_up(mu: float, epsilon: float) -> float:
     return min(rounded if rounded >= upper else up(rounded), 1.0)
 
 
+@lru_cache(maxsize=256)
 def parameter_down(epsilon: float, delta: float) -> float:
     """Return the greatest float μ whose Gaussian release is surely (epsilon, delta)-private.
 
@@ -66,7 +68,7 @@ def parameter_down(epsilon: float, delta: float) -> float:
         >>> delta_up(mu, 1.0) <= 1e-6 < delta_up(mu * (1 + 1e-12), 1.0)
         True
     """
-    return _last_true(
+    return last_true(
         lambda mu: _delta(mu, epsilon) <= delta,
         _LEAST_PARAMETER,
         _GREATEST_PARAMETER,
@@ -84,10 +86,10 @@ def epsilon_up(mu: float, delta: float) -> float:
         return 0.0
     # ε = μ²/2 + μ√(2 ln(1/δ)) always suffices (BS16 via 002, Lemma 12)
     enough = mul_up(mu, up(mu / 2 + up(math.sqrt(2) * math.sqrt(up(-math.log(delta))) * 1.001)))
-    return up(_last_true(lambda epsilon: not _delta(mu, epsilon) <= delta, 2.0**-1000, enough))
+    return up(last_true(lambda epsilon: not _delta(mu, epsilon) <= delta, 2.0**-1000, enough))
 
 
-def _last_true(holds: Callable[[float], bool], low: float, high: float) -> float:
+def last_true(holds: Callable[[float], bool], low: float, high: float) -> float:
     """Return the greatest positive float in [low, high) where a falling predicate holds."""
     while low > 0 and high / low > 4:  # noqa: PLR2004 (halve exponents first)
         middle = math.sqrt(low) * math.sqrt(high)

@@ -10,52 +10,53 @@ two processes cannot both take the last of a budget.
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import contextmanager
+import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from lownoise.errors import BudgetError, LedgerError, LownoiseError
-from lownoise.privacy.accountant import event_of, spent, within
-from lownoise.privacy.budget import Budget, budget_from_dict, budget_to_dict
+from lownoise.errors import LedgerError
+from lownoise.privacy.accountant import event_of
+from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.events import Event, event_from_text, event_to_text
+from lownoise.privacy.ledger_file import budget_from_text, transaction
+from lownoise.privacy.readings import (
+    Caps,
+    ReadingName,
+    chosen,
+    first_reading,
+    named,
+    only_reading,
+    reading_from_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import sqlite3
+    from contextlib import AbstractContextManager
     from os import PathLike
 
-_APPLICATION = 0x6C6F776E  # "lown", so that another program's database is never taken for a ledger
-_VERSION = 1
-_PATIENCE = 30.0  # seconds to wait for another process's transaction
-_SCHEMA = (
-    """CREATE TABLE dataset (
-        name TEXT PRIMARY KEY,
-        budget TEXT NOT NULL,
-        created TEXT NOT NULL
-    ) STRICT""",
-    """CREATE TABLE spend (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        dataset TEXT NOT NULL REFERENCES dataset (name),
-        event TEXT NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('reserved', 'settled', 'cancelled')),
-        note TEXT NOT NULL,
-        created TEXT NOT NULL
-    ) STRICT""",
-)
+    from lownoise.privacy.readings import AbstractReading, Pair, Spent
+
+
+class ReadingNotice(UserWarning):
+    """A first spend is about to fix the reading of an account, which nobody named."""
 
 
 @final
 @dataclass(frozen=True)
 class Entry:
-    """One spend: its number, what happened, its state, the user's note, and when (UTC)."""
+    """One spend: its number, what happened, its state, the user's note, and when (UTC).
+
+    `pair` is the (ε, δ) that was frozen with it, where the account's reading adds those.
+    """
 
     id: int
     event: Event
     state: str
     note: str
     created: str
+    pair: Pair | None = None
 
 
 @final
@@ -79,23 +80,45 @@ class Ledger:
         object.__setattr__(self, "dataset", dataset)
 
     @classmethod
-    def create(cls, path: str | PathLike[str], dataset: str, budget: Budget) -> Ledger:
+    def create(
+        cls,
+        path: str | PathLike[str],
+        dataset: str,
+        budget: Budget,
+        *,
+        reading: ReadingName | Caps | None = None,
+    ) -> Ledger:
         """Open an account for `dataset` with a total `budget`, in a new or an existing file.
 
+        Args:
+            path: the file.
+            dataset: the dataset's name in it.
+            budget: the most that all spends together may take.
+            reading: what adds up over them: "gaussian" (Σμ²), "zcdp" (Σρ), "basic" (Σε and Σδ) or
+                `ln.Caps`. Only approx_dp has a choice; there the first spend fixes it, with an
+                `ln.ReadingNotice`, where it is not named.
+
         Raises:
+            BudgetError: where the budget is out of range, or the reading does not fit it.
             LedgerError: where the dataset already has an account or the file cannot be written.
 
         Examples:
             >>> import tempfile
             >>> folder = tempfile.mkdtemp()
-            >>> from lownoise import zcdp
-            >>> ledger = Ledger.create(folder + "/privacy.ledger", "flights", zcdp(1.0))
-            >>> ledger.budget()
-            Zcdp(rho=1.0)
+            >>> from lownoise import approx_dp
+            >>> ledger = Ledger.create(
+            ...     folder + "/privacy.ledger", "flights", approx_dp(1.0, 1e-6), reading="basic"
+            ... )
+            >>> ledger.budget(), ledger.remaining()
+            (ApproxDP(epsilon=1.0, delta=1e-06), {'epsilon': 1.0, 'delta': 1e-06})
         """
         ledger = cls(path, dataset)
+        total = checked_budget(budget)
         if not dataset.strip() or not dataset.isprintable():
             raise LedgerError(f"dataset={dataset!r} is no name; give one of letters that print")
+        found = only_reading(total) if reading is None else chosen(reading, total)
+        if ledger.path.name == ":memory:" or (ledger.path.exists() and not ledger.path.is_file()):
+            raise LedgerError(f"ledger={ledger.path} keeps nothing; give the path of a file")
         with ledger._transaction(create=True) as connection:
             if connection.execute("SELECT 1 FROM dataset WHERE name = ?", [dataset]).fetchone():
                 raise LedgerError(
@@ -103,8 +126,8 @@ class Ledger:
                     "open it with Ledger(path, dataset), or choose another name",
                 )
             connection.execute(
-                "INSERT INTO dataset VALUES (?, ?, ?)",
-                [dataset, json.dumps(budget_to_dict(budget)), _now()],
+                "INSERT INTO dataset (name, budget, created, reading) VALUES (?, ?, ?, ?)",
+                [dataset, json.dumps(budget_to_dict(total)), _now(), found and found.to_text()],
             )
         return ledger
 
@@ -139,25 +162,73 @@ class Ledger:
             self._budget(connection)
             return self._entries(connection)
 
+    def reading(self) -> str | Caps | None:
+        """Return what adds up over the account's spends: its name, or the `ln.Caps`.
+
+        None where no spend has fixed it yet; "mixed" where an older version took spends that no one
+        reading adds up, so that nothing more is paid.
+
+        Raises:
+            LedgerError: as `budget`.
+        """
+        with self._transaction() as connection:
+            found = self._reading(connection, self._budget(connection))
+        if found is None or isinstance(found, Caps):
+            return found
+        return found.kind
+
     def spent(self) -> Budget:
-        """Return what is spent, in the budget's own terms: ε, ρ, μ, or δ at the budget's ε.
+        """Return what is spent: ρ, μ, ε, or under approx_dp the (ε, δ) that its reading comes to.
 
         Raises:
             LedgerError: as `budget`.
         """
         with self._transaction() as connection:
             budget = self._budget(connection)
-            events = self._counted(connection)
-        return spent(budget, events)
+            spends = self._counted(connection)
+            reading = self._reading(connection, budget) or named("basic")
+        return reading.spent(budget, spends)
 
-    def reserve(self, event: Event, note: str = "") -> int:
-        """Take `event` from the budget, on disk, and return its number.
+    def remaining(self) -> dict[str, float]:
+        """Return what is left of each sum of the reading, rounded down: a spend of it is taken.
+
+        It is "rho", "mu", "epsilon", "epsilon" and "delta", or all but "rho" for `ln.Caps`; the
+        budget itself where the reading is still open, and nothing where it is "mixed".
 
         Raises:
+            LedgerError: as `budget`.
+        """
+        with self._transaction() as connection:
+            budget = self._budget(connection)
+            spends = self._counted(connection)
+            reading = self._reading(connection, budget) or named("basic")
+        return reading.remaining(budget, spends)
+
+    def identifier(self) -> str:
+        """Return what tells this ledger from every other, wherever its file is and by any name.
+
+        Raises:
+            LedgerError: where the file is no ledger.
+        """
+        with self._transaction() as connection:
+            (found,) = connection.execute("SELECT identifier FROM ledger").fetchone()
+        return str(found)
+
+    def reserve(self, event: Event, note: str = "", *, asked: Budget | None = None) -> int:
+        """Take `event` from the budget, on disk, and return its number.
+
+        Args:
+            event: what will be revealed.
+            note: what the ledger says of it.
+            asked: the budget that it was asked with, whose (ε, δ) a basic reading counts where the
+                event has none of its own.
+
+        Raises:
+            BudgetError: where the account's reading cannot pay for such an event.
             LedgerError: where it would overspend; then nothing is taken.
         """
         with self._transaction() as connection:
-            return self._take(connection, event, "reserved", note)
+            return self._take(connection, event, "reserved", note, asked)
 
     def settle(self, number: int) -> None:
         """Make a reservation final: from now on an answer may be seen.
@@ -170,6 +241,9 @@ class Ledger:
     def cancel(self, number: int) -> None:
         """Give a reservation back: only for one whose data were never answered from.
 
+        A reading that the account's first spend has fixed is open again where no other spend is
+        reserved or settled: what data have answered, or refused, is never cancelled.
+
         Raises:
             LedgerError: where there is no such reservation.
         """
@@ -179,26 +253,56 @@ class Ledger:
         """Record a spend made elsewhere on the same dataset, and return its number.
 
         Raises:
+            BudgetError: where the account's reading cannot pay for it, or it is out of range.
             LedgerError: where it would overspend; then nothing is recorded.
         """
-        event = event_of(budget)
+        event = event_of(checked_budget(budget))
         with self._transaction() as connection:
-            return self._take(connection, event, "settled", note)
+            return self._take(connection, event, "settled", note, budget)
 
-    def _take(self, connection: sqlite3.Connection, event: Event, state: str, note: str) -> int:
+    def _take(
+        self,
+        connection: sqlite3.Connection,
+        event: Event,
+        state: str,
+        note: str,
+        asked: Budget | None = None,
+    ) -> int:
         event_from_text(event_to_text(event))  # refuses what could not be read back
         budget = self._budget(connection)
-        events = self._counted(connection)
-        if not within(budget, [*events, event]):
+        spends = self._counted(connection)
+        fixed = self._reading(connection, budget)
+        reading = fixed or first_reading(budget, event)
+        pair = reading.pair(event, asked)
+        if not reading.within(budget, [*spends, (event, pair)]):
             raise LedgerError(
                 f"dataset={self.dataset!r} has too little of its {budget} left for this release; "
                 "ask for less, or stop releasing from it",
             )
+        if fixed is None:
+            self._announce(reading)
         cursor = connection.execute(
-            "INSERT INTO spend (dataset, event, state, note, created) VALUES (?, ?, ?, ?, ?)",
-            [self.dataset, event_to_text(event), state, note, _now()],
+            "INSERT INTO spend (dataset, event, state, note, created, epsilon, delta) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [self.dataset, event_to_text(event), state, note, _now(), *(pair or (None, None))],
         )
-        return int(cursor.lastrowid or 0)
+        number = int(cursor.lastrowid or 0)
+        if fixed is None:
+            connection.execute(
+                "UPDATE dataset SET reading = ?, fixed_by = ? WHERE name = ?",
+                [reading.to_text(), number, self.dataset],
+            )
+        return number
+
+    def _announce(self, reading: AbstractReading) -> None:
+        """Say which reading a first spend fixes, before it is spent."""
+        warnings.warn(
+            f"dataset={self.dataset!r} has no reading yet: this spend fixes reading="
+            f"{reading.kind!r}, where {reading.adds}, which rules out {reading.rules_out}; name "
+            "one where the account is opened, with reading=...",
+            ReadingNotice,
+            stacklevel=4,
+        )
 
     def _move(self, number: int, state: str) -> None:
         with self._transaction() as connection:
@@ -211,6 +315,12 @@ class Ledger:
                     f"spend={number} of dataset={self.dataset!r} is not reserved; "
                     "look at it with `lownoise ledger show`",
                 )
+            connection.execute(
+                "UPDATE dataset SET reading = NULL, fixed_by = NULL "
+                "WHERE name = ? AND fixed_by IS NOT NULL AND NOT EXISTS "
+                "(SELECT 1 FROM spend WHERE dataset = ? AND state != 'cancelled')",
+                [self.dataset, self.dataset],
+            )
 
     def _budget(self, connection: sqlite3.Connection) -> Budget:
         row = connection.execute(
@@ -222,84 +332,39 @@ class Ledger:
                 f"dataset={self.dataset!r} has no account in {self.path}; "
                 "open one with Ledger.create or `lownoise ledger create`",
             )
-        return _budget_from_text(row[0])
+        return budget_from_text(row[0])
 
-    def _counted(self, connection: sqlite3.Connection) -> list[Event]:
+    def _reading(self, connection: sqlite3.Connection, budget: Budget) -> AbstractReading | None:
+        (text,) = connection.execute(
+            "SELECT reading FROM dataset WHERE name = ?", [self.dataset]
+        ).fetchone()
+        return only_reading(budget) or (None if text is None else reading_from_text(text))
+
+    def _counted(self, connection: sqlite3.Connection) -> list[Spent]:
         """Return what counts as spent: reserved or settled."""
-        return [e.event for e in self._entries(connection) if e.state != "cancelled"]
+        return [(e.event, e.pair) for e in self._entries(connection) if e.state != "cancelled"]
 
     def _entries(self, connection: sqlite3.Connection) -> list[Entry]:
         rows = connection.execute(
-            "SELECT id, event, state, note, created FROM spend WHERE dataset = ? ORDER BY id",
+            "SELECT id, event, state, note, created, epsilon, delta FROM spend "
+            "WHERE dataset = ? ORDER BY id",
             [self.dataset],
         )
         return [
-            Entry(number, event_from_text(event), state, note, created)
-            for number, event, state, note, created in rows
+            Entry(
+                number,
+                event_from_text(event),
+                state,
+                note,
+                created,
+                None if epsilon is None or delta is None else (epsilon, delta),
+            )
+            for number, event, state, note, created, epsilon, delta in rows
         ]
 
-    @contextmanager
-    def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
-        """Open the file, hold its write lock for the block, and commit unless the block raises."""
-        try:
-            if not create and not self.path.is_file():
-                raise LedgerError(
-                    f"ledger={self.path} does not exist; open one with `lownoise ledger create`",
-                )
-            connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
-        except (sqlite3.Error, OSError) as error:
-            raise self._unusable(error) from None
-        try:
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("BEGIN IMMEDIATE")
-            self._check_version(connection, create=create)
-            yield connection
-            connection.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
-            raise self._unusable(error) from None
-        finally:
-            connection.close()  # rolls back what was not committed
-
-    def _check_version(self, connection: sqlite3.Connection, *, create: bool) -> None:
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        if create and (application, version, tables) == (0, 0, 0):
-            for statement in _SCHEMA:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
-            return
-        if application != _APPLICATION:
-            raise LedgerError(f"ledger={self.path} is not a lownoise ledger; give another path")
-        if version != _VERSION:
-            raise LedgerError(
-                f"ledger={self.path} has version {version} and this lownoise reads {_VERSION}; "
-                "upgrade lownoise",
-            )
-        # SQLite fills a short last page with zeros, which would forget the newest spends
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (page,) = connection.execute("PRAGMA page_size").fetchone()
-        if self.path.stat().st_size < pages * page:
-            raise LedgerError(f"ledger={self.path} is cut short; restore it from a backup")
-
-    def _unusable(self, error: sqlite3.Error | OSError) -> LownoiseError:
-        reason = getattr(error, "sqlite_errorname", type(error).__name__)
-        return LedgerError(
-            f"ledger={self.path} cannot be used ({reason}); "
-            "check that it is a lownoise ledger, its folder can be written and its disk has room",
-        )
+    def _transaction(self, *, create: bool = False) -> AbstractContextManager[sqlite3.Connection]:
+        return transaction(self.path, create=create)
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _budget_from_text(text: str) -> Budget:
-    try:
-        return budget_from_dict(json.loads(text))
-    except (ValueError, TypeError, BudgetError):
-        raise LedgerError(
-            "ledger budget is of no kind that this version knows; upgrade lownoise",
-        ) from None

@@ -56,7 +56,13 @@ def execute(
     count = len(question.columns) if isinstance(question, Mean) else question.count
     what = "means" if isinstance(question, Mean) else "queries of records"
     note = f"{terms.name}: {count:,} {what}"
-    totals, spend = charged(ledger, terms.cost.event, note, lambda: _read(terms.mechanism, table))
+    totals, spend = charged(
+        ledger,
+        terms.cost.event,
+        note,
+        lambda: _read(terms.mechanism, table),
+        asked=terms.budget,
+    )
     integers = terms.mechanism.run(totals, entropy=entropy)
     return PureRelease(
         terms=terms, integers=integers, spend=spend, created=now(), versions=versions()

@@ -50,7 +50,8 @@ def start(
     """
     if not terms.mechanism.event.mu <= terms.parameter:
         raise PlanError("stream reveals more than its budget; make it anew with ln.stream")
-    number = ledger.reserve(terms.mechanism.event, note_of(terms)) if ledger else 0
+    event, note = terms.mechanism.event, note_of(terms)
+    number = ledger.reserve(event, note, asked=terms.budget) if ledger else 0
     spend = Spend(ledger.dataset, number) if ledger else None
     try:
         noise = noise_of(terms.mechanism, entropy)

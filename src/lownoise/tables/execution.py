@@ -55,7 +55,7 @@ def execute(
     note = f"{question.count:,} marginals of {len(question.attributes)} attributes"
     spare = 0 if path is None else files.room_for(terms)
     with files.room(path, mechanism.length, spare=spare) as integers:
-        records, spend = charged(ledger, mechanism.event, note, read)
+        records, spend = charged(ledger, mechanism.event, note, read, asked=terms.budget)
         for start, piece in mechanism.run(records, entropy=entropy):
             integers[start : start + piece.size] = piece
         integers.setflags(write=False)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ledger's file: one SQLite database, opened anew for each decision, locked, and made durable.
+
+Version 2 gave a ledger an identifier of its own, an account a reading and a spend its frozen pair.
+A file of version 1 becomes one of version 2 in the transaction that opens it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from lownoise.errors import BudgetError, LedgerError
+from lownoise.privacy.budget import Budget, budget_from_dict
+from lownoise.privacy.events import event_from_text
+from lownoise.privacy.readings import MixedReading, fitting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lownoise.privacy.readings import AbstractReading
+
+_APPLICATION = 0x6C6F776E  # "lown", so that another program's database is never taken for a ledger
+_VERSION = 2
+_PATIENCE = 30.0  # seconds to wait for another process's transaction
+_FIRST = (
+    """CREATE TABLE dataset (
+        name TEXT PRIMARY KEY,
+        budget TEXT NOT NULL,
+        created TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE spend (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        dataset TEXT NOT NULL REFERENCES dataset (name),
+        event TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('reserved', 'settled', 'cancelled')),
+        note TEXT NOT NULL,
+        created TEXT NOT NULL
+    ) STRICT""",
+)
+_SECOND = (
+    "CREATE TABLE ledger (identifier TEXT NOT NULL) STRICT",
+    # NULL until the first spend fixes it; its number is then in fixed_by, NULL where one was named
+    "ALTER TABLE dataset ADD COLUMN reading TEXT",
+    "ALTER TABLE dataset ADD COLUMN fixed_by INTEGER",
+    # the pair that was frozen with the spend, where the reading adds pairs
+    "ALTER TABLE spend ADD COLUMN epsilon REAL",
+    "ALTER TABLE spend ADD COLUMN delta REAL",
+)
+
+
+@contextmanager
+def transaction(path: Path, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open the file, hold its write lock for the block, and commit unless the block raises.
+
+    Args:
+        path: the file.
+        create: make it where it does not exist.
+
+    Raises:
+        LedgerError: where it does not exist, is no ledger, is cut short or cannot be written.
+    """
+    try:
+        if not create and not path.is_file():
+            raise LedgerError(
+                f"ledger={path} does not exist; open one with `lownoise ledger create`",
+            )
+        # by its absolute path, for SQLite keeps what is named ":memory:" in no file
+        mode = "rwc" if create else "rw"
+        where = f"{path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
+    except (sqlite3.Error, OSError) as error:
+        raise _unusable(path, error) from None
+    try:
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("BEGIN IMMEDIATE")
+        _check_version(path, connection, create=create)
+        yield connection
+        connection.execute("COMMIT")
+    except (sqlite3.Error, OSError) as error:
+        raise _unusable(path, error) from None
+    finally:
+        connection.close()  # rolls back what was not committed
+
+
+def budget_from_text(text: str) -> Budget:
+    """Return the budget of an account.
+
+    Raises:
+        LedgerError: where it is of no kind that this version knows.
+    """
+    try:
+        return budget_from_dict(json.loads(text))
+    except (ValueError, TypeError, BudgetError):
+        raise LedgerError(
+            "ledger budget is of no kind that this version knows; upgrade lownoise",
+        ) from None
+
+
+def _check_version(path: Path, connection: sqlite3.Connection, *, create: bool) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if create and (application, version, tables) == (0, 0, 0):
+        for statement in _FIRST:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        _second(connection)
+        return
+    if application != _APPLICATION:
+        raise LedgerError(f"ledger={path} is not a lownoise ledger; give another path")
+    if version not in range(1, _VERSION + 1):
+        raise LedgerError(
+            f"ledger={path} has version {version} and this lownoise reads {_VERSION}; "
+            "upgrade lownoise",
+        )
+    # SQLite fills a short last page with zeros, which would forget the newest spends
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page,) = connection.execute("PRAGMA page_size").fetchone()
+    if path.stat().st_size < pages * page:
+        raise LedgerError(f"ledger={path} is cut short; restore it from a backup")
+    if version < _VERSION:
+        _second(connection)
+
+
+def _second(connection: sqlite3.Connection) -> None:
+    """Make a file of version 1 one of version 2, whose accounts have the reading that fits them."""
+    for statement in _SECOND:
+        connection.execute(statement)
+    connection.execute("INSERT INTO ledger VALUES (?)", [str(uuid4())])
+    for name, budget in connection.execute("SELECT name, budget FROM dataset").fetchall():
+        rows = connection.execute(
+            "SELECT id, event FROM spend WHERE dataset = ? AND state != 'cancelled' ORDER BY id",
+            [name],
+        ).fetchall()
+        reading = _fitted(budget, [event for _, event in rows])
+        for number, event in rows:
+            pair = reading and reading.pair(event_from_text(event), None)
+            connection.execute(
+                "UPDATE spend SET epsilon = ?, delta = ? WHERE id = ?",
+                [*(pair or (None, None)), number],
+            )
+        connection.execute(
+            "UPDATE dataset SET reading = ?, fixed_by = ? WHERE name = ?",
+            [reading and reading.to_text(), rows[0][0] if rows else None, name],
+        )
+    connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _fitted(budget: str, events: list[str]) -> AbstractReading | None:
+    """Return the reading of an old account; one that cannot be understood pays for nothing more."""
+    try:
+        return fitting(budget_from_text(budget), [(event_from_text(e), None) for e in events])
+    except (LedgerError, BudgetError):
+        return MixedReading()
+
+
+def _unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
+    reason = getattr(error, "sqlite_errorname", type(error).__name__)
+    return LedgerError(
+        f"ledger={path} cannot be used ({reason}); "
+        "check that it is a lownoise ledger, its folder can be written and its disk has room",
+    )
