@@ -191,6 +191,54 @@ def test_weights_are_of_the_answers():
     assert scaled.lower <= found.certificate.upper * FLOAT
 
 
+def ill_made(kind, rng):
+    """A matrix that floats can hardly factor: flat, nearly flat, or of all scales."""
+    n = int(rng.integers(2, 8))
+    lower = np.tril(rng.normal(size=(n, n)))
+    if kind == "scaled rows":
+        return np.diag(10.0 ** rng.uniform(-70, 70, n)) @ lower
+    if kind == "scaled columns":
+        return lower @ np.diag(10.0 ** rng.uniform(-10, 10, n) * (rng.random(n) < 0.8))
+    if kind == "wide":
+        r = int(rng.integers(1, n))
+        inner = np.diag(10.0 ** rng.uniform(-9, 0, r))
+        return rng.normal(size=(n, r)) @ inner @ rng.normal(size=(r, n + 1))
+    middle = {
+        "flat": (rng.random(n) < 0.6) * 1.0,
+        "nearly flat": 10.0 ** rng.uniform(-12, 0, n),
+        "flat, of all scales": (rng.random(n) < 0.6) * 10.0 ** rng.uniform(-8, 8, n),
+    }[kind]
+    return lower @ np.diag(middle) @ np.tril(rng.normal(size=(n, n)))
+
+
+@pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
+@pytest.mark.parametrize(
+    "kind", ["flat", "nearly flat", "flat, of all scales", "scaled rows", "scaled columns", "wide"]
+)
+def test_factors_make_the_matrix_again_or_are_refused(kind, order):
+    rng = np.random.default_rng(17)
+    made = 0
+    for _ in range(8):
+        W = ill_made(kind, rng)
+        try:
+            found = ln.factorize(W, order=order)
+        except PlanError as refusal:
+            assert "\n" not in str(refusal)  # noqa: PT017 (either is right)
+            continue
+        made += 1
+        rows = np.linalg.norm(W, axis=1, keepdims=True)
+        assert np.all(np.abs(found.left @ found.right - W) <= 1e-9 * rows)
+        assert 0 <= found.certificate.lower <= found.certificate.upper < math.inf
+    assert made >= 4
+
+
+def test_a_row_that_nearly_follows_from_others_is_refused_by_its_place():
+    W = np.diag([1.0, 1e-10, 1e-5]) + np.tril(np.ones((3, 3)), -1) * [1.0, 1e-10, 0.0]
+    W = np.vstack([np.hstack([W, np.zeros((3, 1))]), [1.0, 0.37, 1.0, 0.0]])
+    with pytest.raises(PlanError, match=r"^matrix has factors that lose .* of row \d; leave out"):
+        ln.factorize(W)
+
+
 def test_no_matrix_needs_no_factor():
     for W in (np.zeros((3, 3)), np.zeros((2, 5))):
         found = ln.factorize(W)
@@ -208,6 +256,7 @@ def test_no_matrix_needs_no_factor():
         ({"matrix": [1.0, 2.0]}, r"matrix has shape \(2,\); give"),
         ({"matrix": [[[1.0]]]}, r"matrix has shape \(1, 1, 1\); give"),
         ({"matrix": [[1.0], [1.0, 2.0]]}, "matrix is not a table of numbers; give"),
+        ({"matrix": [[1, 1j], [1, -1j]]}, "matrix is not a table of numbers; give"),
         ({"matrix": "W"}, "matrix is not a table of numbers; give"),
         ({"matrix": [[2.0**251]]}, "matrix has a number beyond 2\\^250; use"),
         ({"matrix": [[1.0], [2.0**-251]]}, "matrix has at most .* in row 1, below 2\\^-250; use"),

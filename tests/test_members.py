@@ -441,3 +441,12 @@ def test_a_release_is_its_codes_and_the_noise_alone(member, relation):
     width = np.append(member.domain.upper - member.domain.lower, 1.0)[: wanted.size]
     off = 1e-8 * ROWS * width + ROWS * last_digits(member) + 1e-3 * plan.standard_deviation
     assert np.all(np.abs(answers - wanted) <= off)
+
+
+@able("plan")
+def test_a_plan_releases_none_one_and_many_records(member):
+    """A release that fails once its budget is taken has lost it."""
+    plan = planned(member, "add_remove")
+    for count in (0, 1, ROWS):
+        frame = pd.DataFrame(table(member)[:count], columns=plan.terms.question.columns)
+        assert np.all(np.isfinite(plan.release(frame).estimate))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen, matrix, vector
+from lownoise.arrays import frozen, matrix, number, vector
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def checked_order(order: float) -> float:
     Raises:
         PlanError: where it is not in [2, 1e6] and not infinite.
     """
-    number = checked_number("order", order)
-    if not (2 <= number <= _MOST_ORDER or math.isinf(number)) or number < 0:  # noqa: PLR2004
-        raise PlanError(f"order={number:g} is out of range; give p from 2 to 1e6, or infinity")
-    return number
+    p = checked_number("order", order)
+    if not (2 <= p <= _MOST_ORDER or math.isinf(p)) or p < 0:  # noqa: PLR2004
+        raise PlanError(f"order={p:g} is out of range; give p from 2 to 1e6, or infinity")
+    return p
 
 
 def checked_rtol(rtol: float) -> float:
@@ -39,25 +39,19 @@ def checked_rtol(rtol: float) -> float:
     Raises:
         PlanError: where it is not in [1e-12, 1].
     """
-    number = checked_number("rtol", rtol)
-    if not _LEAST_RTOL <= number <= 1:
-        raise PlanError(f"rtol={number:g} is out of range; give one from 1e-12 to 1")
-    return number
+    gap = checked_number("rtol", rtol)
+    if not _LEAST_RTOL <= gap <= 1:
+        raise PlanError(f"rtol={gap:g} is out of range; give one from 1e-12 to 1")
+    return gap
 
 
 def checked_number(field: str, value: float) -> float:
-    """Return `value` as a float.
+    """Return `value` as a float, which may be infinite.
 
     Raises:
-        PlanError: where it is no number, or NaN.
+        PlanError: where it is no number: text, a truth value, complex, or NaN.
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise PlanError(f"{field} is not a number; give one") from None
-    if math.isnan(number):
-        raise PlanError(f"{field}=nan is not a number; give one")
-    return number
+    return number(value, field=field, error=PlanError)
 
 
 def checked_queries(workload: ArrayLike, dimension: int) -> Vector:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +27,88 @@ def frozen(array: Vector) -> Vector:
     return array
 
 
+def floats(values: object) -> Vector:
+    """Return a copy of numbers as floats, in the shape that they come in.
+
+    Text, truth values, complex and masked numbers, dates and what is missing are no numbers, even
+    where numpy would make some of them.
+
+    Args:
+        values: an array, a table, or lists, of any shape.
+
+    Raises:
+        TypeError: where one of them is no number.
+        ValueError: where lists are ragged.
+
+    Examples:
+        >>> floats([[1, 2.5]])
+        array([[1. , 2.5]])
+        >>> floats([1, True])
+        Traceback (most recent call last):
+        TypeError: True is no number
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # type: ignore[no-untyped-call]
+        raise TypeError("masked is no number")
+    if isinstance(values, (list, tuple)):
+        _refuse_others(values)
+    given = np.asarray(values)
+    if given.dtype.kind in "iuf":
+        return given.astype(np.float64, order="C")
+    if given.dtype.kind != "O":
+        raise TypeError(f"{given.dtype} is no number")
+    flat = [real(item) for item in given.ravel().tolist()]
+    return np.array(flat, dtype=np.float64).reshape(given.shape)
+
+
+def real(value: object) -> float:
+    """Return one number as a float.
+
+    Raises:
+        TypeError: where it is no real number: text, a truth value, complex, missing.
+        OverflowError: where no float is as large.
+    """
+    own = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if isinstance(own, bool) or not isinstance(own, (Real, Decimal)):
+        raise TypeError(f"{own!r} is no number")
+    return float(own)
+
+
+def number(value: object, *, field: str, error: type[LownoiseError]) -> float:
+    """Return one number, which may be infinite, as a float.
+
+    Args:
+        value: the number.
+        field: how the caller calls it, for the message.
+        error: the class to raise.
+
+    Raises:
+        LownoiseError: of class `error`, where it is no real number, or NaN.
+    """
+    try:
+        found = real(value)
+    except (TypeError, ValueError, OverflowError):
+        raise error(f"{field} is not a number; give one") from None
+    if math.isnan(found):
+        raise error(f"{field}=nan is not a number; give one")
+    return found
+
+
+_OTHERS = frozenset({bool, np.bool_, str, bytes, complex})  # what numpy would turn into numbers
+
+
+def _refuse_others(values: list[object] | tuple[object, ...]) -> None:
+    for kind in set(map(type, values)):
+        if kind in _OTHERS:
+            wrong = next(item for item in values if type(item) is kind)
+            raise TypeError(f"{wrong!r} is no number")
+        if kind in (list, tuple):
+            for item in values:
+                if isinstance(item, (list, tuple)):
+                    _refuse_others(item)
+        elif any(isinstance(v, np.ndarray) and v.dtype.kind not in "iufO" for v in values):
+            raise TypeError("an array of another kind holds no numbers")
+
+
 def vector(values: ArrayLike, *, field: str, error: type[LownoiseError]) -> Vector:
     """Return a read-only copy of `values` as a non-empty vector of finite floats.
 
@@ -41,8 +126,8 @@ def vector(values: ArrayLike, *, field: str, error: type[LownoiseError]) -> Vect
         array([1., 2.])
     """
     try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        array = floats(values)
+    except (TypeError, ValueError, OverflowError, RecursionError):
         raise error(f"{field} is not a list of numbers; give one number a coordinate") from None
     if array.ndim != 1 or array.size == 0:
         raise error(f"{field} has shape {array.shape}; give a list with one number a coordinate")
@@ -79,8 +164,8 @@ def matrix(values: ArrayLike, *, field: str, error: type[LownoiseError]) -> Vect
         and not values.flags.writeable
     )
     try:
-        array = values if own else np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError):
+        array = values if own else floats(values)
+    except (TypeError, ValueError, OverflowError, RecursionError):
         raise error(
             f"{field} is not a table of numbers; give rows of the same length, one number a column",
         ) from None

@@ -170,7 +170,16 @@ def enclose(
 
 
 def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
-    """Return the status, where the bounds that were proved are as near as what was asked for."""
+    """Return the status, where the bounds that were proved are as near as what was asked for.
+
+    Raises:
+        PlanError: where floats prove no upper bound at all.
+    """
+    if not math.isfinite(certificate.upper):
+        raise PlanError(
+            "domain, weights or workload have sizes too unlike for floats to bound an ellipsoid; "
+            "bring columns and answers to like units, or leave out what nearly follows from others"
+        )
     if status not in (SOLVED, NO_WIDTH) or certificate.gap <= rtol:
         return status
     if not certificate.lower:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.arrays import frozen, matrix, vector
+from lownoise.arrays import floats, frozen, matrix, vector
 from lownoise.certificate import (
     AbstractVertexDual,
     CornerDual,
@@ -287,7 +287,7 @@ def _found(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
     name = f"evidence.{prefix}points"
     given = fields[f"{prefix}points"]
     shape = np.shape(given)
-    flat = table(np.reshape(np.array(given, dtype=np.float64), (-1, shape[-1])), name)
+    flat = table(np.reshape(floats(given), (-1, shape[-1])), name)
     weights = fields[f"{prefix}vertex_weights"]
     return OracleDual(
         frozen(flat.reshape(shape)),

@@ -1,6 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every error that a user can cause: one line that names the field, the value and the remedy."""
 
+_LONGEST = 60  # characters of a value in a message
+
+
+def told(value: object) -> str:
+    """Return a public value as a message quotes it: short, and in one line.
+
+    Examples:
+        >>> told("x"), told(10**12), told(10**9999)
+        ("'x'", '1000000000000', 'an integer of more than 60 digits')
+    """
+    if isinstance(value, int) and abs(value) >= 10**_LONGEST:  # beyond 4300 digits Python refuses
+        return f"an integer of more than {_LONGEST} digits"
+    try:
+        said = repr(value).replace("\n", " ")
+    except Exception:  # noqa: BLE001 (a message must not fail for what it tells of)
+        return type(value).__name__
+    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+
+
+def counted(number: int) -> str:
+    """Return a whole number of at least 0 as a message quotes it: 10^k where it is beyond 10^18.
+
+    Examples:
+        >>> counted(1234567), counted(2**200)
+        ('1,234,567', 'about 10^60')
+    """
+    if number <= 10**18:
+        return f"{number:,}"
+    return f"about 10^{int((number.bit_length() - 1) * 0.30102999566398120)}"
+
 
 class LownoiseError(Exception):
     """The root: catch this to catch every refusal of this library."""

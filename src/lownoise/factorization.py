@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 2.0**250  # products of numbers, and sums of them, stay finite
 _SMALLEST = 2.0**-250
+_LOST = 1e-9  # of the length of a row of W: what factors may lose of it
 
 
 @final
@@ -41,7 +42,8 @@ _SMALLEST = 2.0**-250
 class Factorization:
     """W = left·right with columns of `right` of length at most 1.
 
-    Made by `factorize`.
+    No number of left·right is off W by more than 1e-9 of the length of its row. `factorize` makes
+    them.
 
     Args:
         left: shape (m, r), r the rank of W, or m where W is square and lower-triangular. Where a
@@ -84,7 +86,10 @@ def factorize(
         progress: called with a `Progress` after every step; see `enclose`.
 
     Raises:
-        PlanError: where an argument is out of range or no table of finite numbers.
+        PlanError: where an argument is out of range or no table of finite real numbers; and where
+            floats do not hold factors that make W again to 1e-9 of each row, or bounds on them: a
+            triangle with a row that nearly follows from those before it has factors with numbers
+            as much larger than its own, and so has a matrix with rows of very unlike sizes.
 
     Examples:
         >>> import lownoise as ln
@@ -114,6 +119,7 @@ def factorize(
     claim = solution.claim
     certificate = claim.certificate()
     left, right = _triangles(claim, body, triangular=triangular)
+    _check_made(W, queries, left, right)
     return Factorization(
         left=frozen(left),
         right=frozen(right),
@@ -161,6 +167,29 @@ def _triangles(claim: Claim, body: SymmetricPoints, *, triangular: bool) -> tupl
         pivots = np.arange(0) if frame is None else frame.pivots
         left, right = _spread(left, pivots, 1), _spread(right, pivots, 0)
     return left, right
+
+
+def _check_made(W: Vector, queries: Vector | None, left: Vector, right: Vector) -> None:
+    """Refuse factors that are not those of W.
+
+    Raises:
+        PlanError: as said.
+    """
+    made, wanted = left @ right, W
+    if queries is not None:  # what no query sees may be lost
+        made, wanted = queries @ made, queries @ W
+        size = np.linalg.norm(np.abs(queries) @ np.abs(W), axis=1)
+    else:
+        size = np.linalg.norm(W, axis=1)
+    lost = np.max(np.abs(made - wanted), axis=1)
+    wrong = np.flatnonzero(~(lost <= _LOST * size))
+    if wrong.size:
+        i = int(wrong[0])
+        raise PlanError(
+            f"matrix has factors that lose {lost[i] / size[i] if size[i] else math.inf:.1e} of row "
+            f"{i}; leave out rows that nearly follow from those before them, or bring rows to like "
+            "sizes and say by weights what they matter",
+        )
 
 
 def _checked(values: ArrayLike) -> Vector:

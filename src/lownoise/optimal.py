@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arguments import checked_number
-from lownoise.arrays import frozen, matrix, vector
+from lownoise.arrays import floats, frozen, matrix, vector
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
 from lownoise.privacy import PureDPEvent
@@ -169,8 +169,8 @@ def _checked_errors(errors: ArrayLike) -> Vector:
 
 def _checked_distances(distances: ArrayLike, count: int) -> Vector:
     try:
-        d = np.array(distances, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        d = floats(distances)
+    except (TypeError, ValueError, OverflowError, RecursionError):
         raise PlanError("distances is not a table of numbers; give one for each pair") from None
     if d.shape != (count, count):
         raise PlanError(

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.errors import DomainError
+
 if TYPE_CHECKING:
     from lownoise.arrays import Chosen, Vector
 
@@ -43,15 +45,22 @@ def farthest(
         balls: the rows of each ball.
         directions: θ, shape (n, d).
         last: the weight t to end at.
+
+    Raises:
+        DomainError: where floats cannot tell the body from a flat one.
     """
     m, d = rows.shape
+    # in units of powers of two that bring all coordinates to one size: squares stay finite
+    most = np.max(np.abs(rows), axis=0)
+    unit = np.exp2(np.floor(np.log2(np.where(most > 0, most, 1.0))))
+    rows, directions = rows / unit, directions / unit
     step = max(_BLOCK // (d * (d + m)), 1)
     points, multipliers = np.zeros((len(directions), d)), np.zeros((len(directions), m))
     for i in range(0, len(directions), step):
         part = slice(i, i + step)
         found = _followed(_Barrier(rows, offsets, slabs, balls), directions[part], last)
         points[part], multipliers[part] = found
-    return points, multipliers
+    return points / unit, multipliers
 
 
 class _Barrier:
@@ -111,7 +120,13 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
     size = np.linalg.norm(directions, axis=1, keepdims=True)
     # a direction in the unit of the body: how far the barrier's own ellipsoid reaches
     z = np.broadcast_to(barrier.offsets, (n, len(barrier.offsets)))
-    metric = np.linalg.inv(barrier.hessian(z[:1])[0])
+    try:
+        metric = np.linalg.inv(barrier.hessian(z[:1])[0])
+    except np.linalg.LinAlgError:
+        raise DomainError(
+            "intersection has parts too unlike in size for floats to search; bring coordinates to "
+            "like units"
+        ) from None
     reach = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", directions, metric, directions), 0.0))
     theta: Vector = np.asarray(directions / np.where(reach > 0, reach, 1.0)[:, None])
     point: Vector = np.zeros((n, d))

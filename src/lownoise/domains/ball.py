@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
+from lownoise.arrays import frozen, number
 from lownoise.bases import NormBase
 from lownoise.domains.image import Image, center_or_zero, check_size
-from lownoise.errors import DomainError
+from lownoise.errors import DomainError, told
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+MOST_COORDINATES = 1 << 24  # a vector of them is 128 MiB, and a plan holds some
 
 
 def Ball(  # noqa: N802 (a domain is named like one)
@@ -55,11 +57,15 @@ def checked_dimension(value: int, field: str) -> int:
     """Return a number of coordinates.
 
     Raises:
-        DomainError: where it is no whole number of at least 1.
+        DomainError: where it is no whole number from 1 to 2^24.
     """
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or value < 1:
-        raise DomainError(f"{field}={value!r} is no number of coordinates; give at least 1")
+        raise DomainError(f"{field}={told(value)} is no number of coordinates; give at least 1")
+    if value > MOST_COORDINATES:
+        raise DomainError(
+            f"{field}={told(value)} is more than memory is asked for; give at most 2^24"
+        )
     return int(value)
 
 
@@ -69,16 +75,11 @@ def checked_positive(value: float, field: str, *, least: float) -> float:
     Raises:
         DomainError: where it is none, is below `least`, or too large or small to compute with.
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise DomainError(f"{field} is not a number; give one") from None
-    if not math.isfinite(number) or number < least:
-        raise DomainError(
-            f"{field}={number:g} is out of range; give a finite number from {least:g}"
-        )
-    check_size(np.array([number]), field)
-    return number
+    size = number(value, field=field, error=DomainError)
+    if not math.isfinite(size) or size < least:
+        raise DomainError(f"{field}={size:g} is out of range; give a finite number from {least:g}")
+    check_size(np.array([size]), field)
+    return size
 
 
 def checked_norm_order(value: float, field: str) -> float:
@@ -87,10 +88,7 @@ def checked_norm_order(value: float, field: str) -> float:
     Raises:
         DomainError: where it is not in [1, ∞].
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise DomainError(f"{field} is not a number; give one") from None
-    if math.isnan(number) or number < 1:
-        raise DomainError(f"{field}={number:g} is no norm; give an order from 1 to infinity")
-    return number
+    r = number(value, field=field, error=DomainError)
+    if r < 1:
+        raise DomainError(f"{field}={r:g} is no norm; give an order from 1 to infinity")
+    return r

@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
+from lownoise.arrays import frozen, matrix
 from lownoise.bases import NormBase, SortedBase, is_symmetric, spectral_base
-from lownoise.domains.ball import checked_dimension, checked_norm_order, checked_positive
+from lownoise.domains.ball import (
+    MOST_COORDINATES,
+    checked_dimension,
+    checked_norm_order,
+    checked_positive,
+)
 from lownoise.domains.image import Image, center_or_zero
 from lownoise.errors import DomainError
 
@@ -195,6 +200,11 @@ class _Matrices:
         for field in ("rows", "columns"):
             number = checked_dimension(getattr(self, field), f"{self.name}.{field}")
             object.__setattr__(self, field, number)
+        if self.rows * self.columns > MOST_COORDINATES:
+            raise DomainError(
+                f"{self.name}.rows={self.rows} by {self.columns} columns make more than 2^24 "
+                "numbers; give fewer",
+            )
 
     @property
     def least(self) -> int:
@@ -230,7 +240,7 @@ class _Matrices:
         except ValueError:
             shape = ()
         if shape == (self.rows, self.columns):
-            return np.ravel(np.asarray(center))
+            return matrix(center, field=f"{self.name}.center", error=DomainError).ravel()
         if len(shape) != 1:
             raise DomainError(
                 f"{self.name}.center has shape {shape}; give ({self.rows}, {self.columns})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import vector
+from lownoise.arrays import number, vector
 from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.image import check_size
 from lownoise.errors import DomainError
@@ -50,7 +50,8 @@ class Slab(AbstractDomain):
         check_size(a, "Slab.normal")
         if not np.any(a):
             raise DomainError("Slab.normal is 0 and has no direction; give another")
-        low, high = _number(lower, "Slab.lower"), _number(upper, "Slab.upper")
+        low = number(lower, field="Slab.lower", error=DomainError)
+        high = number(upper, field="Slab.upper", error=DomainError)
         if not low < high:
             raise DomainError(
                 f"Slab.lower={low:g} is not below Slab.upper={high:g}; give room between them"
@@ -91,13 +92,3 @@ class Slab(AbstractDomain):
         level = np.asarray(points) @ self.normal
         move = (np.clip(level, self.lower, self.upper) - level) / float(self.normal @ self.normal)
         return np.asarray(points + move[..., None] * self.normal)
-
-
-def _number(value: float, field: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise DomainError(f"{field} is not a number; give one") from None
-    if math.isnan(number):
-        raise DomainError(f"{field}=nan is not a number; give one")
-    return number

@@ -19,12 +19,13 @@ from lownoise.domains.box import Box
 from lownoise.domains.image import check_size
 from lownoise.domains.points import Points
 from lownoise.domains.tensor_ball import BallPower
-from lownoise.errors import DomainError
+from lownoise.errors import DomainError, told
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
 
 MOST = 1 << 22  # entries of a tensor
+_MOST_FACTORS = 1000
 _BLOCK = 1024  # rows
 _SWEEPS = 8
 
@@ -64,7 +65,13 @@ def TensorPower(  # noqa: N802 (a domain is named like one)
     d = checked_dimension(dimension, "TensorPower.dimension")
     whole = isinstance(power, (int, np.integer)) and not isinstance(power, bool)
     if not whole or power < 1:
-        raise DomainError(f"TensorPower.power={power!r} is no number of factors; give at least 1")
+        raise DomainError(
+            f"TensorPower.power={told(power)} is no number of factors; give at least 1"
+        )
+    if power > _MOST_FACTORS:
+        raise DomainError(
+            f"TensorPower.power={told(power)} is out of range; give at most {_MOST_FACTORS}"
+        )
     ell = int(power)
     if of not in ("cube", "ball"):
         raise DomainError(f'TensorPower.of={of!r} is unknown; give "cube" or "ball"')

@@ -150,9 +150,11 @@ class OrderedMechanism:
         for axis in range(len(ordered)):
             kept = own[(*(slice(None),) * axis, slice(None, -1))]
             own = np.concatenate([own.sum(axis=axis, keepdims=True), kept], axis=axis)
+        if not ordered:  # the total alone: no marginal here sees an order, or none has two places
+            return own[..., None]
         corners = np.unravel_index(block.corners, block.sizes)
         found: Integers = own[tuple(corners[t] for t in used)]
-        return np.moveaxis(found, 0, -1) if ordered else found[..., None]
+        return np.moveaxis(found, 0, -1)
 
     def follows(self, chosen: Sequence[int]) -> bool:
         """Return whether the marginal of these attributes follows from the release."""

@@ -317,7 +317,7 @@ def _turned(body: Reach, turned: Vector, sizes: tuple[int, ...]) -> Vector:
         turn = np.linalg.eigh(_moment(body, rows[:n]))[1][:, ::-1]
         rows[:n] = turn.T @ rows[:n]
     found = _rounded(rows, body)
-    if np.linalg.cond(found) > 2.0**30:
+    if not np.all(np.isfinite(found)) or np.linalg.cond(found) > 2.0**30:
         raise PlanError("the body is too flat for its levels to be told apart; leave answers out")
     return frozen(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+from numbers import Number
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,14 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.coordinates import Coordinates, check_change, coordinates
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Image, Points
-from lownoise.errors import DomainError, FileError, LedgerError, PlanError, QuestionError
+from lownoise.errors import (
+    DomainError,
+    FileError,
+    LedgerError,
+    PlanError,
+    QuestionError,
+    told,
+)
 from lownoise.factorization import best_factors
 from lownoise.mechanisms.codes import coding_for
 from lownoise.mechanisms.thickness import thickened
@@ -98,8 +106,10 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         >>> counts.strategy, round(counts.error ** 2, 5), counts.certificate.gap < 1e-6
         ('optimal', 2.85408, True)
     """
-    if np.ndim(workload) == 0 and not isinstance(workload, AbstractStreamWorkload):  # type: ignore[arg-type]
-        raise QuestionError(f"workload={workload!r} is no workload; give ln.Prefix(n) for n rounds")
+    if isinstance(workload, (Number, str, bytes)):
+        raise QuestionError(
+            f"workload={told(workload)} is no workload; give ln.Prefix(n) for n rounds"
+        )
     asked = workload if isinstance(workload, AbstractStreamWorkload) else LowerTriangular(workload)
     request = StreamRequest(
         workload=asked,

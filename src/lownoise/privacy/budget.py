@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, final
 
+from lownoise.arrays import real
 from lownoise.errors import BudgetError
 from lownoise.privacy.gaussian_curve import parameter_down
 from lownoise.rounding import down, sqrt_up, up
@@ -211,9 +212,7 @@ def pure_dp(epsilon: float, delta: None = None) -> PureDP:
 
 def _within(field: str, value: float, least: float, most: float) -> float:
     try:
-        if isinstance(value, (bool, str, bytes)):
-            raise TypeError  # noqa: TRY301 (what float() would take)
-        number = float(value)
+        number = real(value)
     except (TypeError, ValueError, OverflowError):
         raise BudgetError(f"{field} is not a number; give one in [{least:g}, {most:g}]") from None
     if not least <= number <= most:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import triangle_of
+from lownoise.errors import PlanError
 from lownoise.solvers.quadrature import COARSE, FINE, exponential_sum
 from lownoise.solvers.spectrum import principal_axes
 
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
 
 _LARGE = 1000  # variables
 _EVEN = 1e6
+_UNLIKE = (
+    "domain, weights or workload have sizes too unlike for floats to find an ellipsoid; bring "
+    "columns and answers to like units, or leave out those of hardly any width"
+)
+
+
+class UnresolvedError(PlanError):
+    """Some direction of an ellipsoid is lost in floats beside the others."""
 
 
 @final
@@ -133,6 +142,9 @@ def fidelity(
         query_weights: c > 0, shape (n,) or (r,).
         moves: whether C is taken about the weighted mean.
 
+    Raises:
+        UnresolvedError: where a direction has no length that floats can tell from 0.
+
     Examples:
         >>> square = np.array([[1.0, 1.0], [1.0, -1.0]])
         >>> fidelity(square, np.ones(2) / 2, np.ones(2), np.ones(2), moves=False).value
@@ -147,14 +159,23 @@ def fidelity(
     if queries.ndim == 1:
         scale = root * queries
         seen = about * scale
-        lengths, axes = principal_axes(seen * np.sqrt(weights)[:, None])
+        lengths, axes = _axes(seen * np.sqrt(weights)[:, None])
         whitening, unwhitening = axes.T * scale, axes / scale[:, None]
         turned = axes / root[:, None]
     else:
         triangle = triangle_of(root[:, None] * queries)
         seen = about @ triangle.T
-        lengths, axes = principal_axes(seen * np.sqrt(weights)[:, None])
+        lengths, axes = _axes(seen * np.sqrt(weights)[:, None])
         whitening = axes.T @ triangle
         unwhitening = solve_triangular(triangle, axes, check_finite=False)
         turned = queries @ unwhitening
+    if not (lengths[0] > 0 and np.all(np.isfinite(whitening)) and np.all(np.isfinite(unwhitening))):
+        raise UnresolvedError(_UNLIKE)
     return Fidelity(lengths, whitening, unwhitening, seen @ axes, turned, mean, mass, moves)
+
+
+def _axes(rows: Vector) -> tuple[Vector, Vector]:
+    try:
+        return principal_axes(rows)
+    except np.linalg.LinAlgError:
+        raise UnresolvedError(_UNLIKE) from None

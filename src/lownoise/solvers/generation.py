@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.solvers.fidelity import UnresolvedError
 from lownoise.solvers.newton import ListedVertices, newton
 
 if TYPE_CHECKING:
@@ -151,6 +152,11 @@ class _Best:
         self._reached = min(self._reached, iterate.objective * radius)
 
     @property
+    def known(self) -> bool:
+        """Whether there are bounds on both sides."""
+        return self._low is not None and self._high is not None
+
+    @property
     def lowest(self) -> tuple[Integers, Iterate[Fidelity]]:
         """The iterate of the lower bound, after the vertices that it weighs."""
         assert self._low is not None  # noqa: S101 (a solver takes at least one step)
@@ -254,6 +260,10 @@ def generate(
             raise
         _price(vertices, *best.lowest, best, wanted)
         status = INTERRUPTED
+    except UnresolvedError:  # what was found before is as good as it was
+        if not best.known:
+            raise
+        status = STUCK
     return best.outcome(status)
 
 

@@ -10,11 +10,12 @@ from typing import final
 
 import numpy as np
 
-from lownoise.errors import QuestionError
+from lownoise.errors import QuestionError, counted, told
 from lownoise.workloads.ordered import ORDERS, Order
 
 OTHER = "(other)"
 _MOST_CATEGORIES = 2**31
+_MOST_LISTED = 1 << 24  # a list of labels: a range of 10^12 would be written out
 POLICIES = ("drop", "extra")
 
 
@@ -172,7 +173,7 @@ def _attribute(name: str, given: object, policy: object, order: Order | None) ->
         categories = int(given)
         if not 1 <= categories <= _MOST_CATEGORIES:
             raise QuestionError(
-                f"sizes[{name!r}]={categories} is no number of categories; give 1 to 2^31",
+                f"sizes[{name!r}]={told(categories)} is no number of categories; give 1 to 2^31",
             )
     else:
         labels = _labels(name, given)
@@ -190,7 +191,13 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
     listed = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(listed, (str, bytes, Mapping)) or not isinstance(listed, (Sequence, range)):
         raise QuestionError(
-            f"sizes[{name!r}]={given!r} is neither a number of categories nor a list of them",
+            f"sizes[{name!r}]={told(given)} is neither a number of categories nor a list of them; "
+            "give one of both",
+        )
+    if len(listed) > _MOST_LISTED:
+        raise QuestionError(
+            f"sizes[{name!r}] lists {counted(len(listed))} categories; list at most 2^24, or give "
+            "their number",
         )
     texts = [item for item in listed if isinstance(item, str)]
     if texts and len(texts) == len(listed):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
+from lownoise.arrays import frozen, number
 from lownoise.arrays import matrix as matrix_of
-from lownoise.errors import QuestionError
+from lownoise.errors import QuestionError, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,19 +79,23 @@ def finite_problem(
     m, N = W.shape
     if relation not in {"add_remove", "substitute"}:
         raise QuestionError(f"relation={relation!r} is unknown; give 'add_remove' or 'substitute'")
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise QuestionError(f"size={size!r} is no number of records; give an integer from 1")
-    if not order >= 1:
-        raise QuestionError(f"order={order!r} is out of range; give p from 1 to infinity")
-    if not 0.01 <= power <= _POWER:  # noqa: PLR2004
-        raise QuestionError(f"power={power!r} is out of range; give one from 0.01 to 10")
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        raise QuestionError(f"size={told(size)} is no number of records; give an integer from 1")
+    p = number(order, field="order", error=QuestionError)
+    if not p >= 1:
+        raise QuestionError(f"order={p:g} is out of range; give p from 1 to infinity")
+    exponent = number(power, field="power", error=QuestionError)
+    if not 0.01 <= exponent <= _POWER:  # noqa: PLR2004
+        raise QuestionError(f"power={exponent:g} is out of range; give one from 0.01 to 10")
     free = N if relation == "add_remove" else N - 1
-    count = math.comb(size + free, free)
-    if count > _MOST:
+    size = int(size)
+    # there are more databases than records and than kinds: neither may be long
+    if (min(size, free) and size + free > _MOST) or math.comb(size + free, free) > _MOST:
         raise QuestionError(
-            f"size={size} over {N} kinds of record makes {count:,} databases, more than {_MOST:,}; "
+            f"size={told(size)} over {N} kinds of record makes more than {_MOST:,} databases; "
             "take fewer records",
         )
+    count = math.comb(size + free, free)
     counts = np.array(list(_histograms(size, free)), dtype=np.float64).reshape(count, free)
     if relation == "substitute":
         counts = np.column_stack([counts, size - counts.sum(axis=1)])
@@ -104,12 +108,12 @@ def finite_problem(
     if count * possible.size > _MOST_NUMBERS:
         raise QuestionError(f"answers has {len(possible):,} rows; give fewer")
     steps = np.array([np.abs(counts - row).sum(axis=1) for row in counts])
-    off = np.linalg.norm(exact[:, None] - possible, ord=order, axis=2)
+    off = np.linalg.norm(exact[:, None] - possible, ord=p, axis=2)
     return FiniteProblem(
         histograms=frozen(counts),
         answers=frozen(possible),
         distances=frozen(steps if relation == "add_remove" else steps / 2),
-        errors=frozen(off**power),
+        errors=frozen(off**exponent),
     )
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.errors import QuestionError
+from lownoise.arrays import floats, frozen
+from lownoise.errors import QuestionError, counted, told
 from lownoise.workloads.attributes import Attribute, attributes
 from lownoise.workloads.ordered import answer_count
 
@@ -171,14 +171,18 @@ def _checked_way(way: object, count: int) -> int:
     found = int(way) if whole and isinstance(way, (int, np.integer)) else -1
     if not 0 <= found <= count:
         raise QuestionError(
-            f"Marginals.way={way!r} with {count} attributes; give a whole number from 0 to {count}",
+            f"Marginals.way={told(way)} with {count} attributes; give a whole number from 0 to "
+            f"{count}",
         )
-    marginals = sum(math.comb(count, k) for k in range(found + 1))
-    if marginals > _MOST_MARGINALS:
-        raise QuestionError(
-            f"Marginals.way={found} of {count} attributes asks for {marginals:,} marginals; "
-            "ask for at most 10^7",
-        )
+    marginals = sets = 1
+    for k in range(found):  # ends before the numbers are long
+        sets = sets * (count - k) // (k + 1)
+        marginals += sets
+        if marginals > _MOST_MARGINALS:
+            raise QuestionError(
+                f"Marginals.way={found} of {count} attributes asks for more than 10^7 marginals; "
+                "give a lower way, or sets=[…]",
+            )
     return found
 
 
@@ -194,8 +198,8 @@ def _check_cells(
         if cells > _MOST_CELLS:
             names = tuple(declared[i].name for i in sorted(places))
             raise QuestionError(
-                f"Marginals asks for {names}, of {cells:,} cells; ask for at most 3·10^7 in one "
-                "marginal, by fewer attributes or wider categories",
+                f"Marginals asks for {names}, of {counted(cells)} cells; ask for at most 3·10^7 "
+                "in one marginal, by fewer attributes or wider categories",
             )
         if sum(declared[i].size > 1 for i in places) > _MOST_ATTRIBUTES:
             raise QuestionError(
@@ -233,8 +237,8 @@ def _checked_weights(weights: object, count: int) -> Vector:
     if weights is None:
         return frozen(np.ones(count))
     try:
-        found = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
+        found = floats(weights)
+    except (TypeError, ValueError, OverflowError, RecursionError):
         raise QuestionError(
             "Marginals.weights is no list of numbers; give one a marginal",
         ) from None

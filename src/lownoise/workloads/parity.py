@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen, vector
-from lownoise.errors import QuestionError
+from lownoise.errors import QuestionError, counted, told
 from lownoise.workloads.attributes import Attribute, attributes
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ class Parity:
         object.__setattr__(self, "degree_weights", _weights(weights, len(degrees)))
         if self.count > _MOST:
             raise QuestionError(
-                f"Parity.degree={degree} of {len(bits)} bits asks for {self.count:,} parities; "
+                f"Parity.degree={told(degree)} of {len(bits)} bits asks for {counted(self.count)} "
+                "parities; "
                 f"ask for at most {_MOST:,}",
             )
 
@@ -150,15 +151,15 @@ def _policy(outside: object, bits: Sequence[str]) -> Mapping[str, object] | str:
 
 def _degrees(degree: object, bits: int) -> tuple[int, ...]:
     several = isinstance(degree, Sequence) and not isinstance(degree, (str, bytes))
-    given = list(degree) if several and isinstance(degree, Sequence) else [degree]
+    given: Sequence[object] = degree if several and isinstance(degree, Sequence) else [degree]
     found = [
         int(k) if isinstance(k, (int, np.integer)) and not isinstance(k, bool) else -1
-        for k in given
+        for k in (given if len(given) <= bits + 1 else ())  # before a long range is listed
     ]
     if not found or min(found) < 0 or max(found) > bits or len(set(found)) < len(found):
         raise QuestionError(
-            f"Parity.degree={degree!r} for {bits} bits; give a whole number from 0 to {bits}, or "
-            "several different ones",
+            f"Parity.degree={told(degree)} for {bits} bits; give a whole number from 0 to {bits}, "
+            "or several different ones",
         )
     return tuple(sorted(found))
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from lownoise.arrays import frozen, matrix
-from lownoise.errors import QuestionError
+from lownoise.arrays import frozen, matrix, number
+from lownoise.errors import QuestionError, told
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -182,13 +182,12 @@ class Decayed(AbstractStreamWorkload):
 
     def __init__(self, rounds: int, rate: float) -> None:
         object.__setattr__(self, "rounds", _whole("Decayed.rounds", rounds))
-        if isinstance(rate, bool) or not isinstance(rate, (int, float, np.number)):
-            raise QuestionError("Decayed.rate is not a number; give one between 0 and 1")
-        if not 0 < rate < 1:
+        share = number(rate, field="Decayed.rate", error=QuestionError)
+        if not 0 < share < 1:
             raise QuestionError(
-                f"Decayed.rate={rate} is not between 0 and 1; for running sums use ln.Prefix",
+                f"Decayed.rate={share} is not between 0 and 1; for running sums use ln.Prefix",
             )
-        object.__setattr__(self, "rate", float(rate))
+        object.__setattr__(self, "rate", share)
 
     @property
     def toeplitz(self) -> bool:
@@ -290,8 +289,8 @@ class LowerTriangular(AbstractStreamWorkload):
 
 def _whole(field: str, value: object) -> int:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise QuestionError(f"{field}={value!r} is no whole number; give one of at least 1")
+        raise QuestionError(f"{field}={told(value)} is no whole number; give one of at least 1")
     found = int(value)
     if not 1 <= found <= _LONGEST:
-        raise QuestionError(f"{field}={found} is out of range; give 1 to 2^40")
+        raise QuestionError(f"{field}={told(found)} is out of range; give 1 to 2^40")
     return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError
+from lownoise.errors import QuestionError, counted
 from lownoise.workloads.attributes import Attribute, attributes
 
 if TYPE_CHECKING:
@@ -157,7 +157,9 @@ def universe_of(
 
 def _check_size(size: int) -> None:
     if size > _MOST:
-        raise QuestionError(f"universe has {size:,} records; declare at most {_MOST:,} of them")
+        raise QuestionError(
+            f"universe has {counted(size)} records; declare at most {_MOST:,} of them"
+        )
 
 
 def _listed(given: object, columns: object, outside: object) -> Universe:
