@@ -47,7 +47,7 @@ def floats(values: object) -> Vector:
         Traceback (most recent call last):
         TypeError: True is no number
     """
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):  # type: ignore[no-untyped-call]
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise TypeError("masked is no number")
     if isinstance(values, (list, tuple)):
         _refuse_others(values)
