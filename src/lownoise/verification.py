@@ -60,19 +60,24 @@ class Verification:
         return all(check.holds for check in self.checks)
 
 
-def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verification:
+def verify(
+    text: str, *, domain: AbstractKnownDomain | None = None, largest: int = streams.LARGEST
+) -> Verification:
     """Check the document of a plan or of a release.
 
     Args:
         text: what `Plan.to_json` or `Release.to_json` wrote.
         domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+        largest: the most numbers of a stream that are read: of its factors, of rounds with noise
+            of their own, of pairs of rounds that evidence speaks of. What they cost in time and
+            memory does not show in the text's length, so a file of anybody's is refused beyond.
 
     Returns:
         Every check; `bool()` of it says whether all hold.
 
     Raises:
-        FileError: where the text is no plan and no release that this version can read, or names an
-            oracle that was not given.
+        FileError: where the text is no plan and no release that this version can read, names an
+            oracle that was not given, or is of a stream larger than `largest`.
     """
     document = codec.guarded(lambda: _document(text))
     kind = str(document["format"]).partition("/")[0].removeprefix("lownoise.")
@@ -82,6 +87,7 @@ def verify(text: str, *, domain: AbstractKnownDomain | None = None) -> Verificat
         "the digest of the file's content",
     )
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
+    codec.guarded(lambda: streams.expect_size(document["terms"], largest))
     read = codec.guarded(lambda: _reader(document["terms"]))
     try:
         terms, derived = codec.guarded(lambda: read(kind, text, document, domain))

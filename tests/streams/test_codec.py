@@ -196,7 +196,7 @@ FORGED = [
     ("optimal", ("question", "workload", "kind"), "sums", "is unknown"),
     ("optimal", ("question", "workload", "kind"), ["prefix"], "is unknown"),
     ("optimal", ("question", "workload"), DROP, "missing or wrong"),
-    ("tree", ("question", "workload", "rounds"), 1 << 40, "more than 2\\^26"),
+    ("tree", ("question", "workload", "rounds"), 1 << 40, "largest="),
     ("tree", ("pair", "weighted"), 1, "running sums"),
     (
         "rational",
@@ -227,7 +227,7 @@ FORGED = [
     ("off 0", ("question", "image", "shift"), [2.1, 0.0], "hold 0|outside"),
     ("optimal", ("pair", "noise", "float64"), "AAAA", "pair.noise"),
     ("optimal", ("pair", "noise", "float64"), "@@", "pair.noise"),
-    ("optimal", ("pair", "noise", "shape"), [12, 1 << 40], "has the shape"),
+    ("optimal", ("pair", "noise", "shape"), [12, 1 << 40], "largest="),
     ("optimal", ("pair", "noise"), packed(np.full((12, 12), np.nan)), "not finite"),
     ("optimal", ("pair", "strategy"), packed(np.ones((12, 12))), "later round"),
     ("optimal", ("noise", "step"), [0.3], "powers of two"),
@@ -282,6 +282,49 @@ def test_a_forged_document_is_refused_in_one_line(name, path, value, said):
     assert "\n" not in str(refusal.value)
     with suppress(FileError):  # of one that names no question
         assert not ln.verify(text)
+
+
+def zeros(*shape):
+    return {"shape": list(shape), "float64": "AAAA"}  # what it holds is never looked at
+
+
+HOSTILE = {  # small files that took up to 87 seconds and 2.2 GB, or would take more
+    "a tree": ("tree", {"rounds": 1 << 26}, {}, 0),
+    "a long column": ("square root", {"rounds": 1 << 26}, {"noise": zeros(1 << 26)}, 0),
+    "a wide factor": ("optimal", {"rounds": 1}, {"noise": zeros(1, 1 << 28)}, 0),
+    "two factors": ("optimal", {}, {"noise": zeros(1200, 1200), "strategy": zeros(1200, 1200)}, 0),
+    "lengths": ("normalized", {}, {"lengths": zeros(1 << 22)}, 0),
+    "a matrix": ("matrix, substitute", {"entries": zeros(1 << 13, 1 << 13)}, {}, 0),
+    "negative shapes": ("optimal", {}, {"noise": zeros(-(1 << 20), -(1 << 20))}, 0),
+    "evidence": ("rational", {"rounds": 1 << 40}, {}, 1 << 13),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_small_file_that_is_long_to_check_is_refused_before_it_is(name, monkeypatch):
+    case, workload, pair, block = HOSTILE[name]
+    fields = json.loads(document(terms_of(case)))
+    fields["terms"]["question"]["workload"].update(workload)
+    fields["terms"]["pair"].update(pair)
+    fields["terms"]["evidence"]["block"] += block
+    fields["digest"] = codec.digest(fields)
+    text = json.dumps(fields)
+    # nothing is made of the terms
+    monkeypatch.setattr("lownoise.streams.codec.workload_from_dict", None)
+    for read in (ln.verify, StreamPlan.from_json):
+        with pytest.raises(FileError, match="give that number as largest=") as refusal:
+            read(text)
+        assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["optimal", "square root", "matrix, substitute"])
+def test_what_is_larger_is_read_where_it_is_asked_for(name):
+    text = document(terms_of(name))
+    with pytest.raises(FileError, match="largest="):
+        ln.verify(text, largest=0)
+    most = 1 << 17
+    assert ln.verify(text, largest=most)
+    assert StreamPlan.from_json(text, largest=most).verify()
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,24 @@ def test_every_budget_is_kept_to_the_last_digit_and_used(budget, relation):
     assert stream.error == pytest.approx(least * reach / parameter, rel=1e-5)
 
 
+@pytest.mark.parametrize(("name", "strategy"), KEPT, ids=str)
+def test_both_roundings_of_both_streams_are_covered(name, strategy):
+    # beside noise of next to no width nothing is off but the roundings: a round's integer, and that
+    # of an excess, each by less than a step, and an answer that is no integer by its slack; in the
+    # stream and in its neighbour
+    made = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy).terms.mechanism
+    thin = replace(made, shape=made.shape.scaled(2.0**-70))
+    slack = {"decayed": 0.5, "momentum": 0.5, "late": 0.5}.get(name, 0.0)
+    n = thin.workload.rounds
+    residual = made.pair.residual_up * float(made.change_steps[0])
+    least = 2 * (1 + 1 + slack) * math.sqrt(n) + residual
+    apart = thin.side_up * float(thin.cover[0])
+    assert least <= apart * (1 + 1e-12)
+    # power: one rounding of two would be half of it
+    assert apart <= least * (1.05 if name in ("prefix", "window", "decayed") else 1.7)
+    assert made.event.mu >= math.hypot(made.main_up, least / float(made.cover[0])) * (1 - 1e-12)
+
+
 def test_factors_that_do_not_make_the_workload_are_paid_for():
     # a wrong optimiser may cost accuracy, never privacy: B is half of what it should be
     good = ln.stream(ln.Prefix(8), budget=ln.zcdp(0.5), strategy="square_root").terms.mechanism

@@ -19,7 +19,7 @@ from lownoise.errors import DomainError, PlanError
 from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict
 from lownoise.streams import ERRORS, resume, start
-from lownoise.streams.codec import document, terms_from_dict
+from lownoise.streams.codec import LARGEST, document, expect_size, terms_from_dict
 from lownoise.streams.encoding import workload_to_dict
 from lownoise.verification import Verification, verify
 from lownoise.workloads import LowerTriangular
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from lownoise.promises import Cost
     from lownoise.streams import Stream, StreamTerms
     from lownoise.workloads import AbstractStreamWorkload
+
+_ANY = 1 << 62  # of a plan that is here already
 
 
 @final
@@ -143,26 +145,34 @@ class StreamPlan:
 
     def verify(self) -> Verification:
         """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
-        return verify(self.to_json(), domain=oracle_of(self.terms.question.domain))
+        domain = oracle_of(self.terms.question.domain)
+        return verify(self.to_json(), domain=domain, largest=_ANY)
 
     def to_json(self) -> str:
         """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
         return document(self.terms)
 
     @classmethod
-    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> StreamPlan:
+    def from_json(
+        cls, text: str, domain: AbstractKnownDomain | None = None, *, largest: int = LARGEST
+    ) -> StreamPlan:
         """Return the plan that `to_json` wrote.
 
         Args:
             text: the document.
             domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+            largest: as that of `ln.verify`.
 
         Raises:
-            FileError: where the text is no plan of a version that is known.
+            FileError: where the text is no plan of a version that is known, or is larger.
         """
-        return codec.guarded(
-            lambda: cls(terms_from_dict(codec.load("plan", text)["terms"], domain))
-        )
+
+        def read() -> StreamPlan:
+            fields = codec.load("plan", text)["terms"]
+            expect_size(fields, largest)
+            return cls(terms_from_dict(fields, domain))
+
+        return codec.guarded(read)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write `to_json` to a file, all of it or nothing.

@@ -29,6 +29,7 @@ from lownoise.neighbours import Change
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.streams.bodies import round_changes, spanned
 from lownoise.streams.encoding import (
+    RECURSIVE,
     pair_from_dict,
     pair_to_dict,
     workload_from_dict,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from lownoise.domains import AbstractKnownDomain
 
 KIND = "stream"
+LARGEST = 1 << 21
 _WIDEST = 2.0**52
 _LONGEST_NAME, _LONGEST_REASON = 60, 500
 
@@ -153,6 +155,39 @@ def terms_from_dict(
     if not terms.mechanism.event.mu <= terms.parameter:
         raise FileError("noise is too small for the budget")
     return terms
+
+
+def expect_size(fields: dict[str, Any], largest: int = LARGEST) -> None:
+    """Refuse terms that a small file can make long to read, before anything is made of them.
+
+    Args:
+        fields: what `terms_to_dict` wrote; of other terms nothing is said.
+        largest: the most numbers in the arrays, rounds of which noise is kept, and pairs of rounds
+            that evidence speaks of.
+
+    Raises:
+        FileError: where there are more.
+    """
+    asked = fields.get("question")
+    if not isinstance(asked, dict) or asked.get("kind") != KIND:
+        return
+    workload, pair, block = asked["workload"], fields["pair"], fields["evidence"]["block"]
+    shapes = [own["shape"] for part in (workload, pair) for own in part.values() if _packed(own)]
+    counts = [
+        ("numbers", sum(math.prod(abs(int(n)) for n in shape) for shape in shapes)),
+        ("rounds", 0 if pair["kind"] == RECURSIVE else workload.get("rounds", 0)),
+        ("pairs of rounds", block**2),
+    ]
+    for what, count in counts:
+        if count > largest:
+            raise FileError(
+                f"the stream has {count:,} {what}, more than are read from a file that may be "
+                "anybody's; where you trust it, give that number as largest=",
+            )
+
+
+def _packed(value: object) -> bool:
+    return isinstance(value, dict) and "shape" in value
 
 
 def document(terms: StreamTerms) -> str:

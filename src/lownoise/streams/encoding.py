@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lownoise.workloads import AbstractStreamWorkload
 
 _MOST_KEPT = 1 << 26  # rounds of a pair that keeps numbers for each of them
+RECURSIVE = "recursive"
 _RECURSIVE = ("gaps", "weights", "answer_gaps", "answer_weights")
 
 
@@ -118,7 +119,7 @@ def _(pair: TreePair) -> dict[str, Any]:
 
 @pair_to_dict.register(RecursivePair)
 def _(pair: RecursivePair) -> dict[str, Any]:
-    return {"kind": "recursive", **{name: getattr(pair, name).tolist() for name in _RECURSIVE}}
+    return {"kind": RECURSIVE, **{name: getattr(pair, name).tolist() for name in _RECURSIVE}}
 
 
 def _toeplitz(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
@@ -164,7 +165,7 @@ _PAIRS: dict[str, Callable[[dict[str, Any], AbstractStreamWorkload], AbstractPai
     "normalized": _normalized,
     "dense": _dense,
     "tree": _tree,
-    "recursive": _recursive,
+    RECURSIVE: _recursive,
 }
 
 
