@@ -232,7 +232,8 @@ def mean_grid_from_dict(fields: dict[str, Any], question: Mean, noise: dict[str,
     Args:
         fields: of the terms: `relation` and `size`.
         question: what is asked.
-        noise: `step`, `count_step` and the summed coordinates.
+        noise: `step`, `count_step` and the summed coordinates; `about`, "domain", where codes are
+            taken about the domain's center and not the question's.
     """
     relation = relation_from_dict(fields["relation"])
     size, count_step = fields["size"], noise["count_step"]
@@ -249,13 +250,20 @@ def mean_grid_from_dict(fields: dict[str, Any], question: Mean, noise: dict[str,
     for name, values in (("noise.step", step), ("noise.count_step", [count_step or 1.0])):
         if any(math.frexp(float(s))[0] != 0.5 for s in values):  # noqa: PLR2004
             raise FileError(f"{name} is not made of powers of two")
+    about = None
+    if "about" in noise:
+        expect("noise.about", noise["about"], ("domain",))
+        if by_size:
+            raise FileError("noise.about is for sums, and the relation has means")
+        about = question.domain.center
     return MeanGrid(
-        query=TotalsQuery(coding_for(question, chosen, step), question.drops_missing),
+        query=TotalsQuery(coding_for(question, chosen, step, about), question.drops_missing),
         relation=relation,
         size=size,
         count_step=count_step,
         coordinates=chosen,
         hint=hint_of(noise),
+        center=None if about is None else question.center,
     )
 
 

@@ -67,23 +67,28 @@ class Coordinates:
     start: Vector
     implied: bool = False
 
-    def answers(self, center: Vector | None) -> Vector | None:
+    def answers(self, center: Vector | None, about: Vector | None = None) -> Vector | None:
         """Return the matrix from summed to answered coordinates, None where it is the identity.
 
         Args:
-            center: under `add_remove` the point that sums are taken about; a row and a column for
-                the count are then added. None under `substitute`: changes only, shape (d, r).
+            center: under `add_remove` the point that answered sums are taken about; a row and a
+                column for the count are then added. None under `substitute`: changes only, shape
+                (d, r).
+            about: the point that the summed ones are taken about; by default the same.
         """
-        if self.embed is None:
-            return None
         if center is None:
             return self.embed
-        about = self.start - center
-        constant = about - self.embed @ about[self.pivots]
+        same = about is None or np.array_equal(about, center)
+        if self.embed is None and same:
+            return None
+        d, r = self.start.size, self.pivots.size
+        embed = np.eye(d) if self.embed is None else self.embed
+        moved = np.zeros(d) if about is None else about - center
+        away = self.start - center - moved
+        constant = away - embed @ away[self.pivots]
         constant[self.pivots] = 0.0
-        d, r = self.embed.shape
         matrix = np.zeros((d + 1, r + 1))
-        matrix[:d, :r], matrix[:d, r], matrix[d, r] = self.embed, constant, 1.0
+        matrix[:d, :r], matrix[:d, r], matrix[d, r] = embed, constant + moved, 1.0
         return matrix
 
 

@@ -118,6 +118,53 @@ def _chi_radius(level: float, dimension: int) -> float:
     return high
 
 
+def ratio_interval(
+    numerator: Vector,
+    denominator: float,
+    *,
+    variance: Vector,
+    covariance: Vector,
+    spread: float,
+    reach: Vector | float,
+) -> Vector | None:
+    """Return Fieller's interval for each of d ratios of one denominator, shape (d, 2).
+
+    It holds every t whose numerator − t·denominator is within `reach` deviations of its noise.
+    About the ratio θ that was observed, with the noise of numerator − θ·denominator of variance a²
+    and covariance k with the denominator's, those are the t = θ + u with
+    u²n² ≤ reach²(a² − 2uk + u²b²): an interval where n > reach·b, and unbounded otherwise. Nothing
+    here depends on the point that numerators are taken about.
+
+    Args:
+        numerator: what was observed, shape (d,).
+        denominator: n, what was observed.
+        variance: of each numerator's noise, shape (d,).
+        covariance: of each numerator's noise with the denominator's, shape (d,).
+        spread: b, the standard deviation of the denominator's noise.
+        reach: in standard deviations, a number or one a ratio.
+
+    Returns:
+        The ends; None where some are unbounded: the denominator may be zero, and nothing is
+        excluded.
+
+    Examples:
+        >>> one = np.ones(1)
+        >>> ends = ratio_interval(
+        ...     6 * one, 3.0, variance=one, covariance=0 * one, spread=0.0, reach=3.0
+        ... )
+        >>> ends.tolist()
+        [[1.0, 3.0]]
+    """
+    left = denominator**2 - np.square(np.multiply(reach, spread))
+    if not (denominator > 0 and np.all(left > 0)):
+        return None
+    ratio = numerator / denominator
+    about = np.maximum(variance - 2 * ratio * covariance + np.square(ratio * spread), 0.0)
+    tilt = np.square(reach) * (covariance - ratio * spread**2)
+    half = reach * np.sqrt(tilt * (covariance - ratio * spread**2) + left * about)
+    return np.stack([ratio + (-tilt - half) / left, ratio + (half - tilt) / left], axis=1)
+
+
 def _check(level: float) -> None:
     if not 0 < level < 1:
         raise PlanError(f"level={level} is out of range; give one between 0 and 1")

@@ -16,7 +16,7 @@ from lownoise.answers import AbstractAnswers, Origin, Spend, integers_from
 from lownoise.arrays import frozen
 from lownoise.errors import LedgerError, TableError
 from lownoise.neighbours import Change
-from lownoise.regions import normal_quantile
+from lownoise.regions import normal_quantile, ratio_interval, simultaneous_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lownoise.entropy import Entropy
     from lownoise.privacy import Budget, Event, Ledger
     from lownoise.terms import Terms
+    from lownoise.workloads import Mean
 
 T = TypeVar("T")
 
@@ -71,27 +72,46 @@ class Release(AbstractAnswers):
     def mean_interval(self, level: float = 0.95) -> Vector:
         """Return an interval for each column's mean, shape (d, 2): lower, upper.
 
-        Under `add_remove` it is Fieller's: every θ with |sum − θ·count| within its own deviation,
-        cut to the bounds; it covers with chance `level` at least, ratio or not.
+        Under `add_remove` it is Fieller's: every θ that sum − θ·count, whose noise has the variance
+        σ_s² − 2θσ_sc + θ²σ_c², does not exclude. It covers with chance `level`, ratio or not, and
+        is cut to the column's bounds. Where the count may be zero it is unbounded: then all of the
+        bounds are given.
 
         Raises:
             PlanError: where `level` is not between 0 and 1.
         """
         if self.terms.size is not None:
             return self.interval(level)
-        question = self.terms.question
-        z = normal_quantile(level)
-        s, n = self.estimate[:-1], self.estimate[-1]
-        a, b = self.standard_deviation[:-1], self.standard_deviation[-1]
-        square = n**2 - (z * b) ** 2
-        if n > 0 and square > 0:
-            root = z * np.sqrt(np.maximum((s * b) ** 2 + a**2 * square, 0.0))
-            lower, upper = (s * n - root) / square, (s * n + root) / square
-        else:  # the count may be zero: nothing is excluded
-            lower, upper = np.full(s.size, -np.inf), np.full(s.size, np.inf)
-        ends = np.stack([question.center + lower, question.center + upper], axis=1)
-        box = question.domain
-        return frozen(np.clip(ends, box.lower[:, None], box.upper[:, None]))
+        return self._ratios(normal_quantile(level))
+
+    def simultaneous_mean_interval(self, level: float = 0.95) -> Vector:
+        """Return intervals that cover all columns' means together, shape (d, 2): lower, upper.
+
+        As `mean_interval`, by Šidák's inequality for the d normal numbers sum − θ·count.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        if self.terms.size is not None:
+            return self.simultaneous_interval(level)
+        return self._ratios(simultaneous_quantile(level, self.mean.size))
+
+    def _ratios(self, reach: float) -> Vector:
+        noise = self.terms.mechanism.answer_noise
+        count = noise.dimension - 1
+        places, entries = noise.row(count)
+        row = np.zeros(noise.sources)
+        row[places] = entries
+        question, deviations = self.terms.question, self.standard_deviation
+        ends = ratio_interval(
+            self.estimate[:count],
+            float(self.estimate[count]),
+            variance=np.square(deviations[:count]),
+            covariance=noise.apply(row)[:count],
+            spread=float(deviations[count]),
+            reach=reach,
+        )
+        return within_bounds(question, ends)
 
     @classmethod
     def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> Release:
@@ -126,6 +146,15 @@ def ratio(estimate: Vector, center: Vector) -> Vector:
     if count <= 0:
         return frozen(np.full(center.size, math.nan))
     return frozen(center + np.array(sums) / count)
+
+
+def within_bounds(question: Mean, ends: Vector | None) -> Vector:
+    """Return intervals about the center cut to the bounds; the bounds where there are none."""
+    box = question.domain
+    bounds = np.stack([box.lower, box.upper], axis=1)
+    if ends is None:
+        return frozen(bounds)
+    return frozen(np.clip(question.center[:, None] + ends, bounds[:, :1], bounds[:, 1:]))
 
 
 def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy) -> Release:  # noqa: ANN401

@@ -2,7 +2,7 @@
 """Lower bounds on error, one theorem a function: for unbiased mechanisms, for ε-DP ones."""
 
 from lownoise.bounds.directions import directional_bound, geometric_down
-from lownoise.bounds.means import pure_mean_bound
+from lownoise.bounds.means import extent_bound, pure_mean_bound
 from lownoise.bounds.pure import VolumeBound, volume_lower_bound
 from lownoise.bounds.room import may_have_room
 from lownoise.bounds.volume import (
@@ -24,6 +24,7 @@ __all__ = [
     "averaging_bound",
     "ball_log_volume",
     "directional_bound",
+    "extent_bound",
     "geometric_down",
     "log_mass",
     "log_volume_down",

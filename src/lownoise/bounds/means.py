@@ -69,6 +69,35 @@ def pure_mean_bound(
             body, epsilon=epsilon, records=records, most=most, weights=scale, order=order
         )
         found = asked.value
+    return max(
+        found * share,
+        extent_bound(
+            domain, size=size, center=center, epsilon=epsilon, order=order, weights=scale
+        ),
+    )
+
+
+def extent_bound(
+    domain: object,
+    *,
+    size: int | None,
+    center: Vector,
+    epsilon: float,
+    order: float = 2.0,
+    weights: Vector | None = None,
+) -> float:
+    """Return the part of `pure_mean_bound` that extents along coordinates prove, with its arguments.
+
+    Where records come and go the center may be any point of the columns' bounds.
+
+    Examples:
+        >>> ends = extent_bound(Box([0], [1]), size=None, center=np.ones(1), epsilon=0.1)
+        >>> round(ends * 0.1 / math.sqrt(2), 3)  # a record at 0 moves the sum of x − 1 by 1
+        1.0
+    """
+    scale = np.ones(center.size) if weights is None else np.asarray(weights, dtype=np.float64)
+    share = _INWARD if size is None else _INWARD / size
+    found = 0.0
     extents, lengths = _extents(domain, size, center)
     falling = -np.sort(-scale * extents)
     falling = falling[falling > 0]
@@ -145,5 +174,8 @@ def _(domain: Image, size: int | None, center: Vector) -> tuple[Vector, Vector]:
     ends = domain.base.extreme(body.dense)
     ends /= domain.base.norm_up(ends)[:, None]  # inside, whatever rounding did
     least = np.einsum("ij,ij->i", body.dense, ends) * _INWARD
-    times = 2 if size else 1
-    return times * np.maximum(least, 0.0), times * body.widths()
+    least, most = np.maximum(least, 0.0), body.widths()
+    if size:
+        return 2 * least, 2 * most
+    away = np.abs(domain.center - center)  # the end that is farther has a record, or nearly
+    return (least + away) * _INWARD, (most + away) / _INWARD

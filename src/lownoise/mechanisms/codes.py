@@ -36,18 +36,20 @@ if TYPE_CHECKING:
     from lownoise.workloads import Mean
 
 
-def coding_for(question: Mean, chosen: Coordinates, step: Vector) -> AbstractCoding:
+def coding_for(
+    question: Mean, chosen: Coordinates, step: Vector, about: Vector | None = None
+) -> AbstractCoding:
     """Return how records of the question's domain become integers.
 
     Args:
         question: the columns, their domain, center and stand-in.
         chosen: the coordinates that are summed.
         step: the unit of the integers, powers of two, shape (r,).
+        about: the point that is coded as zero, shape (d,); by default the question's center.
     """
     of_domain = _coding(question.domain, chosen.pivots)
-    return of_domain(
-        columns=question.columns, center=question.center, missing=question.missing, step=step
-    )
+    center = question.center if about is None else about
+    return of_domain(columns=question.columns, center=center, missing=question.missing, step=step)
 
 
 @singledispatch

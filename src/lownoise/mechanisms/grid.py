@@ -41,6 +41,8 @@ class MeanGrid:
         coordinates: which r coordinates are summed, and how the others follow.
         hint: coefficients that prove how far records reach, where an image of a unit body needs
             them; any are a proof, and the right ones prove the least. Shape (k,), or None.
+        center: the point that answered sums are taken about under `add_remove`, shape (d,); None
+            where it is the one that codes are taken about.
 
     Raises:
         PlanError: where rows would be dropped from a table of public size, or the size does not
@@ -53,6 +55,7 @@ class MeanGrid:
     count_step: float | None
     coordinates: Coordinates
     hint: Vector | None = None
+    center: Vector | None = None
 
     def __post_init__(self) -> None:
         if self.size is not None and self.query.drops_missing:
@@ -119,8 +122,17 @@ class MeanGrid:
     @property
     def embed(self) -> Vector | None:
         """The matrix from summed answers to all answers; None where all are summed."""
-        counted = self.count_step is not None
-        return self.coordinates.answers(self.query.coding.center if counted else None)
+        about = self.query.coding.center
+        return self.embed_about(about if self.center is None else self.center)
+
+    def embed_about(self, center: Vector) -> Vector | None:
+        """Return the matrix to sums about another point and the count; None where it changes none.
+
+        Under `substitute` no point matters.
+        """
+        if self.count_step is None:
+            return self.coordinates.answers(None)
+        return self.coordinates.answers(center, self.query.coding.center)
 
     def answers(self, integers: tuple[int, ...]) -> Vector:
         """Return the released answers: means, or sums about the center and the count.

@@ -30,7 +30,9 @@ class AbstractPlan(ABC):
     def error(self) -> float:
         """(E‖error‖_p²)^{1/2} of all answers, in their units: exact at p = 2, else a stated bound.
 
-        Where the question has weights, of the answers times √weight.
+        Where the question has weights, of the answers times √weight. Under a pure budget of the
+        answers times the weights asked for, and where means come as sums and a count, of the worst
+        means, times the number of records.
         """
         return self.terms.error
 
@@ -51,7 +53,8 @@ class AbstractPlan(ABC):
     def lower_bound(self) -> float:
         """What no unbiased mechanism with this plan's ρ has an error below, on any dataset.
 
-        Under a pure budget: what no mechanism of that ε, biased or not, has an error below on every
+        Where the relation is a body of changes: on tables with a row that has room in its domain
+        for every change; 0 where there can be none. Under a pure budget: what no mechanism of that ε, biased or not, has an error below on every
         dataset.
         """
         return self.terms.lower_bound

@@ -13,7 +13,6 @@ import numpy as np
 from lownoise import codec
 from lownoise.arguments import checked_order, checked_rtol
 from lownoise.arrays import frozen
-from lownoise.certificate import order_norm
 from lownoise.coordinates import check_change, coordinates, summed_body
 from lownoise.engines import TotalsQuery
 from lownoise.entropy import SystemEntropy
@@ -38,7 +37,7 @@ from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, re
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
 from lownoise.pure import Alternative, PureTerms
-from lownoise.pure.bound import question_body
+from lownoise.pure.bound import count_weight, middle, question_body
 from lownoise.pure.codec import NAMES, terms_from_dict
 from lownoise.pure.execution import execute
 from lownoise.pure.terms import allowed
@@ -196,8 +195,6 @@ def _(question: Mean, request: Request) -> PurePlan:
         raise PlanError("count_share is for Gaussian noise; under a pure budget leave it out")
     size = checked_size(request.size, relation)
     weights = checked_weights(request.weights, question)
-    if size is None:
-        weights = np.append(weights, _count_weight(question, weights, checked_order(request.order)))
     grid = _mean_grid(question, relation, size, _checked(request).epsilon)
     return _best(question, relation, request, weights, grid, {})
 
@@ -222,24 +219,14 @@ def _(question: Queries, request: Request) -> PurePlan:
     return _best(question, relation, request, question.weights, grid, others)
 
 
-def _count_weight(question: Mean, weights: Vector, order: float) -> float:
-    """Return what one unit of the count's error matters beside those of the sums.
-
-    A mean is center + sum/count: to first order its error is (that of the sum less the mean's
-    distance from the center times that of the count)/count. The distance is at most how far the
-    domain goes from the center; with that, the weighted error is that of the worst means times n.
-    """
-    domain, center = question.domain, question.center
-    extent = np.maximum(domain.upper - center, center - domain.lower)
-    found = order_norm(weights * extent, order)
-    return found if _LEAST_WEIGHT < found < 1 / _LEAST_WEIGHT else 1.0
-
-
 def _mean_grid(question: Mean, relation: Relation, size: int | None, epsilon: float) -> MeanGrid:
     chosen = coordinates(question.domain)
     if isinstance(relation, Change):
         check_change(relation, question.domain, chosen)
-    reach = summed_body(question.domain, relation, question.center, chosen).widths()
+    # where records come and go, no center that a user gives changes the noise: what is summed is
+    # about the domain's own, and sums about another point follow
+    about = question.domain.center if size is None else None
+    reach = summed_body(question.domain, relation, question.domain.center, chosen).widths()
     extent = reach
     if isinstance(relation, Change):
         extent = (question.domain.upper - question.domain.lower)[chosen.pivots]
@@ -253,11 +240,12 @@ def _mean_grid(question: Mean, relation: Relation, size: int | None, epsilon: fl
     count_step = min(float(step[-1]), 1.0) if size is None else None
     own = frozen(step[: chosen.pivots.size].copy())
     return MeanGrid(
-        query=TotalsQuery(coding_for(question, chosen, own), question.drops_missing),
+        query=TotalsQuery(coding_for(question, chosen, own, about), question.drops_missing),
         relation=relation,
         size=size,
         count_step=count_step,
         coordinates=chosen,
+        center=None if about is None or np.array_equal(about, question.center) else question.center,
     )
 
 
@@ -289,15 +277,19 @@ def _best(
 ) -> PurePlan:
     """Return the plan of the mechanism asked for, or of the best."""
     budget, order = _checked(request), checked_order(request.order)
+    fit = weights
+    if isinstance(question, Mean) and grid.size is None:
+        count = count_weight(question, weights, order)
+        fit = np.append(weights, count if _LEAST_WEIGHT < count < 1 / _LEAST_WEIGHT else 1.0)
     setting = Setting(
         grid=grid,
-        weighted=_weighted(grid, weights),
+        weighted=_weighted(grid, fit, question),
         epsilon=allowed(budget),
         delta=budget.delta if isinstance(budget, ApproxDP) else 0.0,
     )
     if not setting.kept.size:
         others = {}
-    found = _solved(question, relation, request, weights, setting)
+    found = _solved(question, relation, request, fit, setting)
     builders: dict[str, Callable[[], Mechanism]] = {
         "k_norm": lambda: k_norm(setting),
         "ellipsoid": lambda: _ellipsoid(setting, found),
@@ -376,8 +368,11 @@ def _ellipsoid(setting: Setting, found: Solution | None) -> AdditiveMechanism:
     return ellipsoid(setting, whole(found).scaled(1 / step))
 
 
-def _weighted(grid: Grid, weights: Vector) -> Vector:
+def _weighted(grid: Grid, weights: Vector, question: Mean | Queries) -> Vector:
+    """Return the matrix from integers to weighted errors: of sums, about the middle."""
     embed = grid.embed
+    if isinstance(grid, MeanGrid) and isinstance(question, Mean):
+        embed = grid.embed_about(middle(question.domain))
     return weights * grid.unit if embed is None else weights[:, None] * embed * grid.unit
 
 

@@ -183,15 +183,7 @@ def laplace(setting: Setting) -> AdditiveMechanism:
     if changes is not None:
         candidates.append(_fitted(changes, matters))
     made = [setting.made(_scaled(scales)) for scales in candidates]
-    return min(made, key=lambda own: float(np.square(own.deviations) @ _weights(own, setting)))
-
-
-def _weights(mechanism: AdditiveMechanism, setting: Setting) -> Vector:
-    """Return what one unit of each answer's variance matters: 1 where weights are in the errors."""
-    unit = mechanism.grid.unit
-    if setting.weighted.ndim == 1:
-        return np.square(setting.weighted / unit)
-    return np.ones(mechanism.deviations.size)
+    return min(made, key=lambda own: _squared_error(own, setting))
 
 
 def _scaled(scales: Vector) -> Callable[[float], LaplaceNoise]:
@@ -256,13 +248,14 @@ def recursive(setting: Setting) -> AdditiveMechanism:
     halves = [d >> i for i in range(d.bit_length())]
     ways = {tuple(halves), *((d, int(k)) for k in gaps[:_GAPS])}
     made = [_recursive(setting, turned, way) for way in sorted(ways)]
-    return min(made, key=lambda own: float(_squared_error(own, setting)))
+    return min(made, key=lambda own: _squared_error(own, setting))
 
 
 def _squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
-    own = mechanism.noise.covariance()
+    own, metric = mechanism.noise.covariance(), setting.metric
+    if own.ndim == 1:
+        return float(own[setting.kept] @ (metric if metric.ndim == 1 else np.diag(metric)))
     kept = own[np.ix_(setting.kept, setting.kept)]
-    metric = setting.metric
     return float(np.diag(kept) @ metric if metric.ndim == 1 else np.sum(kept * metric))
 
 

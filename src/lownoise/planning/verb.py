@@ -183,8 +183,9 @@ def plan(  # noqa: PLR0913
         progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
             interrupt ends the search with the best noise found.
         mechanism: under `pure_dp`, and under `approx_dp` instead of a Gaussian: "k_norm",
-            "ellipsoid", "recursive", "laplace", "laplace_histogram" or "randomized_response"; by
-            default the best.
+            "ellipsoid", "recursive", "laplace", "laplace_histogram" or "randomized_response". By
+            default the best of them under `pure_dp`, and Gaussian noise, compared with none of
+            them, under `approx_dp`.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.bodies import answer_widths
-from lownoise.bounds import pure_mean_bound
+from lownoise.bounds import extent_bound, pure_mean_bound
 from lownoise.bounds.directions import directional_bound
 from lownoise.certificate import lower_bound, order_norm
 from lownoise.certificate.duals import AbstractVertexDual
@@ -31,9 +31,14 @@ if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
     from lownoise.coordinates import Coordinates
     from lownoise.neighbours import Relation
+    from lownoise.domains import AbstractClampedDomain, Box, CubePower
     from lownoise.sensitivity import Body
 
+    AnyDomain = AbstractClampedDomain | Box | CubePower | Points
+
 _TINY = 2.0**-40  # bodies are rounded up, by less than that of them
+_NEAR = 1e-9  # of a column's range: a center as near as that to the middle is the middle
+_LEAST_WEIGHT = 1e-100
 _MOST_DIMENSIONS = 512  # whose volumes are looked at
 
 
@@ -49,9 +54,38 @@ def question_body(
     """
     if isinstance(question, Queries):
         return query_body(question, str(relation), chosen), chosen.embed
-    counted = relation == "add_remove"
-    body = summed_body(question.domain, relation, question.center, chosen)
-    return body, chosen.answers(question.center if counted else None)
+    counted, own = relation == "add_remove", question.domain.center
+    body = summed_body(question.domain, relation, own, chosen)
+    return body, chosen.answers(middle(question.domain) if counted else None, own)
+
+
+def middle(domain: AnyDomain) -> Vector:
+    """Return the middle of each column's bounds, shape (d,): the domain's center where it is."""
+    found = domain.lower / 2 + domain.upper / 2
+    near = np.abs(found - domain.center) <= _NEAR * (domain.upper - domain.lower)
+    return domain.center if np.all(near) else found
+
+
+def mean_reach(domain: AnyDomain) -> Vector:
+    """Return how far a mean is from the `middle` at most, in each column, shape (d,)."""
+    about = middle(domain)
+    return np.maximum(domain.upper - about, about - domain.lower)
+
+
+def count_weight(question: Mean, weights: Vector, order: float) -> float:
+    """Return what one unit of the count's error matters beside those of sums about the middle.
+
+    A mean m is center + sum/count: to first order its error is that of the sum about m over the
+    count, and that is the error of the sum about the middle less (m − middle) times the count's.
+    Over opposite corners of the bounds the mean of its square has no mixed terms; weighted, the
+    count's part is ‖ω·mean_reach‖_p.
+
+    Args:
+        question: what is asked.
+        weights: ω on the columns, shape (d,).
+        order: p.
+    """
+    return order_norm(weights * mean_reach(question.domain), order)
 
 
 def unbeaten(
@@ -67,13 +101,18 @@ def unbeaten(
 ) -> float:
     """Return at most the greatest (E‖ω·error‖_p²)^{1/2} over all tables, of any mechanism.
 
+    Of means that come as sums and the count it is the error of the sums about the worst point of
+    the columns' bounds. Over that point and the one opposite, the mean of its square is no less
+    than the weighted ℓ_p norm of the sums' errors about the middle and the count's (by the triangle
+    inequality in ℓ_{p/2}), and of those the evidence speaks.
+
     Args:
         question: what is asked.
         relation: what a neighbour is; 0 is returned where it is a body of changes.
         size: the public number of records, None under `add_remove`.
         epsilon: ε.
         order: p.
-        weights: ω, shape (m,).
+        weights: ω on the answers, shape (m,), or on the d columns of means.
         chosen: the answers that are summed.
         dual: evidence on their changes, or None.
     """
@@ -83,6 +122,11 @@ def unbeaten(
     if dual is None:
         return found
     body, embed = question_body(question, relation, chosen)
+    if isinstance(question, Mean) and size is None:
+        count = count_weight(question, weights, order)
+        if not _LEAST_WEIGHT < count < 1 / _LEAST_WEIGHT:
+            return found  # all records are one, or the weights are beyond what evidence can have
+        weights = np.append(weights, count)
     gamma = lower_bound(dual, body, order, weights, embed) * (1 - _TINY)
     if size is None:
         return max(found, directional_bound(gamma, epsilon=epsilon))
@@ -110,17 +154,21 @@ def _by_changes(
 
 @_by_changes.register(Mean)
 def _(question: Mean, size: int | None, epsilon: float, order: float, weights: Vector) -> float:
-    d = question.domain.dimension
-    if d > _MOST_DIMENSIONS:
+    domain = question.domain
+    if domain.dimension > _MOST_DIMENSIONS:
         return 0.0
-    return pure_mean_bound(
-        question.domain,
-        size=size,
-        center=question.center,
-        epsilon=epsilon,
-        order=order,
-        weights=weights[:d],  # the count, where there is one, can only add to the error
+    about = middle(domain)
+    found = pure_mean_bound(
+        domain, size=size, center=about, epsilon=epsilon, order=order, weights=weights
     )
+    if size is not None:
+        return found
+    # a mean may be anywhere: about the ends of the bounds records reach the farthest
+    end = domain.upper
+    by_extent = extent_bound(
+        domain, size=None, center=end, epsilon=epsilon, order=order, weights=weights
+    )
+    return max(found, by_extent)
 
 
 @_by_changes.register(Queries)

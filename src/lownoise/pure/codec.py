@@ -124,6 +124,7 @@ def _(grid: MeanGrid) -> dict[str, Any]:
     return {
         "step": grid.query.coding.step.tolist(),
         "count_step": grid.count_step,
+        **({} if grid.center is None else {"about": "domain"}),
         **({} if grid.hint is None else {"reach": grid.hint.tolist()}),
         **coordinates_to_dict(grid.coordinates),
     }
@@ -202,7 +203,11 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None =
         raise FileError("budget is not pure, nor (epsilon, delta)")
     mechanism = _READERS[name](fields, question)
     answers = mechanism.deviations.size
-    weights = numbers(fields["weights"], "weights", answers)
+    given = fields["weights"]
+    weighted = len(question.columns) if isinstance(question, Mean) else answers
+    if len(given) == weighted + 1 == answers:  # one for the count, as 0.1 wrote
+        given = given[:-1]
+    weights = numbers(given, "weights", weighted)
     if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
         raise FileError("weights are not all from 2^-900 to 2^900")
     if not isinstance(question, Mean) and not np.array_equal(weights, question.weights):

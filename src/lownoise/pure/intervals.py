@@ -31,6 +31,8 @@ _DRAWS = 20_000
 _MOST_NUMBERS = 4e7
 _MISSED = 1e-6
 _SEED = 20_100_602
+_DIRECTIONS = 32  # in which the noise of a sum and the count is looked at
+_FLAT = 1e-12  # of a variance: what is left of it is rounding
 
 
 @half_widths.register(PureTerms)
@@ -63,6 +65,45 @@ def _(terms: PureTerms, level: float) -> Vector:
     return frozen(tail_quantile(outside / deviations.size) * deviations)
 
 
+@lru_cache(maxsize=8)  # the same for every release of a mechanism
+def ratio_reach(mechanism: AdditiveMechanism, level: float, together: int = 1) -> Vector:
+    """Return how many deviations sum − θ·count strays with chance `level`, whatever θ; shape (d,).
+
+    For symmetric log-concave noise X in the plane the quantile of |⟨u, X⟩| is a norm of u (Meyer &
+    Reisner 1991; Bobkov 2010). So it is looked at along some directions, of noise made round, and
+    is at most 1/cos of half the angle between them higher on the others. Where draws would be too
+    many, the bound for log-concave numbers takes their place.
+
+    Args:
+        mechanism: whose last answer is the count.
+        level: of each interval, or of all.
+        together: how many intervals share the chance to miss.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1.
+    """
+    outside = (1 - _checked(level)) / together
+    deviations, beside = mechanism.spread(mechanism.grid.embed)
+    columns = deviations.size - 1
+    missed = _MISSED / (_DIRECTIONS * max(columns, 1))
+    few = columns * _DIRECTIONS * _DRAWS <= _MOST_NUMBERS
+    if not (few and _simulated(mechanism, outside, missed)):
+        return frozen(np.full(columns, tail_quantile(outside)))
+    draws = _draws(mechanism)
+    count = draws[:, -1] / deviations[-1]
+    slope = beside[:-1] / deviations[-1]
+    rest = np.square(deviations[:-1]) - np.square(slope)
+    alone = np.sqrt(np.where(rest > _FLAT * np.square(deviations[:-1]), rest, math.inf))
+    rank = _rank(_DRAWS, outside, missed)
+    found = np.empty(columns)
+    angles = np.arange(_DIRECTIONS) * (math.pi / _DIRECTIONS)
+    for i in range(columns):
+        own = (draws[:, i] - slope[i] * count) / alone[i]
+        along = (np.abs(math.cos(t) * count + math.sin(t) * own) for t in angles.tolist())
+        found[i] = max(float(np.partition(each, rank)[rank]) for each in along)
+    return frozen(found / math.cos(math.pi / (2 * _DIRECTIONS)))
+
+
 def _checked(level: float) -> float:
     if not 0 < level < 1:
         raise PlanError(f"level={level} is not between 0 and 1; give such as 0.95")
@@ -75,10 +116,10 @@ def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:
     return frozen(reach * mechanism.spread)
 
 
-def _simulated(mechanism: AdditiveMechanism, outside: float) -> bool:
+def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = _MISSED) -> bool:
     """Return whether so many draws as are needed can be made."""
     answers = mechanism.deviations.size
-    enough = (1 - outside) ** _DRAWS <= _MISSED
+    enough = (1 - outside) ** _DRAWS <= missed
     return enough and _DRAWS * max(answers, mechanism.length) <= _MOST_NUMBERS
 
 
@@ -87,13 +128,13 @@ def _draws(mechanism: AdditiveMechanism) -> Vector:
 
 
 @lru_cache(maxsize=64)
-def _rank(count: int, outside: float) -> int:
-    """Return which of `count` rising numbers is above the quantile but with chance 1e-6.
+def _rank(count: int, outside: float, missed: float = _MISSED) -> int:
+    """Return which of `count` rising numbers is above the quantile but with chance `missed`.
 
     The number of draws beyond the quantile is binomial with mean count·outside; the one that is
-    taken has k draws beyond it, with P(Binomial ≤ k) ≤ 1e-6.
+    taken has k draws beyond it, with P(Binomial ≤ k) ≤ `missed`.
     """
     from scipy.stats import binom
 
-    k = int(binom.ppf(_MISSED, count, outside)) - 1
+    k = int(binom.ppf(missed, count, outside)) - 1
     return count - 1 - max(k, 0)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-import lownoise.pure.intervals  # noqa: F401 (registers how far answers stray)
 from lownoise import codec
-from lownoise.answers import AbstractAnswers, Origin, Spend, half_widths, integers_from
-from lownoise.arrays import frozen
+from lownoise.answers import AbstractAnswers, Origin, Spend, integers_from
 from lownoise.errors import PlanError
-from lownoise.mechanisms.pure import ResponseMechanism
+from lownoise.mechanisms.pure import AdditiveMechanism, ResponseMechanism
 from lownoise.pure.codec import terms_from_dict
-from lownoise.release import ratio
+from lownoise.pure.intervals import ratio_reach  # its import registers how far answers stray
+from lownoise.regions import ratio_interval
+from lownoise.release import ratio, within_bounds
 from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
@@ -76,28 +76,42 @@ class PureRelease(AbstractAnswers):
     def mean_interval(self, level: float = 0.95) -> Vector:
         """Return an interval for each column's mean, shape (d, 2): lower, upper.
 
-        Under `add_remove` it holds every ratio of a sum and a count that lie in intervals of half
-        the error chance each, cut to the bounds; it covers with chance `level` at least.
+        Under `add_remove` it is Fieller's, as of `Release`, with as many deviations as the noise of
+        sum − θ·count needs whatever θ is; it covers with chance `level` at least. Where the count
+        may be zero it is unbounded: then all of the column's bounds are given.
 
         Raises:
             PlanError: where `level` is not between 0 and 1, or the question was no mean.
         """
+        self._means()
+        return self.interval(level) if self.terms.size is not None else self._ratios(level, 1)
+
+    def simultaneous_mean_interval(self, level: float = 0.95) -> Vector:
+        """Return intervals that cover all columns' means together, shape (d, 2): lower, upper.
+
+        As `mean_interval`, each at its share of the chance to miss.
+
+        Raises:
+            PlanError: as `mean_interval`.
+        """
         question = self._means()
         if self.terms.size is not None:
-            return self.interval(level)
-        if not 0 < level < 1:
-            raise PlanError(f"level={level} is not between 0 and 1; give such as 0.95")
-        reach = half_widths(self.terms, (1 + level) / 2)
-        s, n = self.estimate[:-1], self.estimate[-1]
-        box = question.domain
-        least, most = n - reach[-1], n + reach[-1]
-        if least <= 0:  # the count may be zero: nothing is excluded
-            return frozen(np.stack([box.lower, box.upper], axis=1))
-        low, high = s - reach[:-1], s + reach[:-1]
-        lower = np.where(low < 0, low / least, low / most)
-        upper = np.where(high > 0, high / least, high / most)
-        ends = np.stack([question.center + lower, question.center + upper], axis=1)
-        return frozen(np.clip(ends, box.lower[:, None], box.upper[:, None]))
+            return self.simultaneous_interval(level)
+        return self._ratios(level, len(question.columns))
+
+    def _ratios(self, level: float, together: int) -> Vector:
+        mechanism = self.terms.mechanism
+        assert isinstance(mechanism, AdditiveMechanism)  # noqa: S101 (what means are released by)
+        deviations, beside = mechanism.spread(mechanism.grid.embed)
+        ends = ratio_interval(
+            self.estimate[:-1],
+            float(self.estimate[-1]),
+            variance=np.square(deviations[:-1]),
+            covariance=beside[:-1],
+            spread=float(deviations[-1]),
+            reach=ratio_reach(mechanism, level, together),
+        )
+        return within_bounds(self._means(), ends)
 
     def _means(self) -> Mean:
         question = self.terms.question

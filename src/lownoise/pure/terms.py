@@ -20,7 +20,7 @@ from lownoise.mechanisms.pure import ResponseMechanism
 from lownoise.mechanisms.queries import query_coordinates
 from lownoise.privacy import ApproxDP, ApproxDPEvent, PureDP, PureDPEvent
 from lownoise.privacy.budget import decimal_up, exact
-from lownoise.pure.bound import unbeaten
+from lownoise.pure.bound import mean_reach, middle, unbeaten
 from lownoise.pure.spread import log_concave_error
 from lownoise.rounding import down
 from lownoise.terms import mean_assumptions
@@ -43,8 +43,7 @@ class Alternative:
 
     Args:
         mechanism: its name.
-        error: (E‖ω·error‖_p²)^{1/2} of all answers, as `PureTerms.error` has it; None where it was
-            not available.
+        error: as `PureTerms.error` has it; None where the mechanism was not available.
         note: why it was not, or what it is.
     """
 
@@ -98,7 +97,8 @@ class PureTerms:
         budget: the most that may be spent.
         relation: what a neighbour is.
         order: p in [2, ∞], the norm of the error.
-        weights: ω on the answers, shape (m,).
+        weights: ω on the answers, shape (m,); where means come as sums and the count, on the d
+            columns.
         name: which mechanism it is.
         mechanism: the final integers and the final noise.
         alternatives: what was compared, the best first.
@@ -196,17 +196,43 @@ class PureTerms:
         return self.mechanism.covariance()
 
     @cached_property
+    def worst_means(self) -> Vector:
+        """The standard deviations of sums about the worst mean in the columns' bounds, shape (d,).
+
+        To first order n times what the means themselves stray by. The center does not matter, nor
+        does where the domain lies.
+
+        Raises:
+            PlanError: where the question is no mean of sums and a count.
+        """
+        mechanism, question = self.mechanism, self.question
+        grid = getattr(mechanism, "grid", None)
+        if not (isinstance(question, Mean) and isinstance(grid, MeanGrid) and self.size is None):
+            raise PlanError("worst_means are of sums and the count, under add_remove")
+        assert not isinstance(mechanism, ResponseMechanism)  # noqa: S101 (it has no such grid)
+        deviations, beside = mechanism.spread(grid.embed_about(middle(question.domain)))
+        far = mean_reach(question.domain)
+        own = np.square(deviations[:-1]) + 2 * far * np.abs(beside[:-1])
+        return frozen(np.sqrt(own + np.square(far * deviations[-1])))
+
+    @cached_property
     def _weighted(self) -> Vector:
+        if isinstance(self.question, Mean) and self.size is None:
+            return frozen(self.weights * self.worst_means)
         return frozen(self.weights * self.standard_deviation)
 
     @cached_property
     def objective(self) -> float:
-        """‖ω·standard deviations‖_p."""
+        """‖ω·standard deviations‖_p; of sums and the count, those of `worst_means`."""
         return order_norm(self._weighted, self.order)
 
     @cached_property
     def error(self) -> float:
-        """(E‖ω·error‖_p²)^{1/2}: exact at p = 2 (and for one answer), else a bound."""
+        """(E‖ω·error‖_p²)^{1/2}: exact at p = 2 (and for one answer), else a bound.
+
+        Where means come as sums and the count it is that of the worst means, times the number of
+        records: see `worst_means`.
+        """
         if isinstance(self.mechanism, ResponseMechanism):
             least = math.inf
             if np.all(self.weights == 1):

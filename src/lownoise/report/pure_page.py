@@ -49,6 +49,7 @@ def page(terms: PureTerms, release: PureRelease | None, answers: Sequence[int] |
         compared=pure_said.compared(terms),
         bound_said=pure_said.lower_bound(terms),
         bound=_bound(terms),
+        whose=pure_said.whose(terms),
         guarantee=pure_said.guarantee(terms),
         ratio=sentences.ratio(),
         means=_means(release),
@@ -61,7 +62,7 @@ def _facts(terms: PureTerms, release: PureRelease | None) -> list[tuple[str, str
     return [
         ("Budget", str(terms.budget)),
         ("Mechanism", terms.name.replace("_", " ")),
-        ("Error of all answers", sentences.error(terms)),
+        (f"Error of {pure_said.whose(terms)}", sentences.error(terms)),
         ("Error over lower bound", pure_said.times(terms)),
         *paid(release),
     ]

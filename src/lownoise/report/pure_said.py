@@ -104,7 +104,14 @@ def error(terms: PureTerms) -> str:
     """Return the error of all answers together."""
     how = "" if terms.order == 2 else f" in the order-{numbers.shortest(terms.order)} norm"  # noqa: PLR2004
     how += ", weighted" if any(weight != 1 for weight in terms.weights.tolist()) else ""
-    return f"{sentences.capital(sentences.error(terms))} for all answers together{how}."
+    return f"{sentences.capital(sentences.error(terms))} for {whose(terms)}{how}."
+
+
+def whose(terms: PureTerms) -> str:
+    """Return what the error is of."""
+    if isinstance(terms.question, Mean) and terms.size is None:
+        return "the worst means, times the number of rows"
+    return "all answers together"
 
 
 def promises(terms: PureTerms) -> list[tuple[str, str]]:

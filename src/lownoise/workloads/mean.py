@@ -30,8 +30,9 @@ class Mean:
         domain: where records live, `ln.Box`, `ln.Ball`, `ln.Points`, …; values outside are moved
             into it.
         center: the public point that sums are taken about under `add_remove`, shape (d,), within
-            the domain's ranges; by default the domain's centre. A point near the mean makes the
-            mean that follows from sum and count more accurate.
+            the domain's ranges; by default the domain's centre. Under Gaussian noise a point near
+            the mean makes the mean that follows from sum and count more accurate; pure noise does
+            not depend on it.
         missing: the point that stands in for null, NaN and text that is no number: "center", the
             point of the domain nearest to the center, or a point of the domain, shape (d,); or
             "drop", to leave out a row that lacks a value (`add_remove` only).

@@ -111,13 +111,27 @@ class AdditiveMechanism:
     @cached_property
     def deviations(self) -> Vector:
         """The standard deviation of each answer, shape (m,)."""
-        own, matrix = self.noise.covariance(), self._matrix
-        if matrix is None:
-            spread = own if own.ndim == 1 else np.diag(own)
-            return frozen(np.sqrt(spread) * self.grid.unit)
-        if own.ndim == 1:
-            return frozen(np.sqrt(np.square(matrix) @ own))
-        return frozen(np.sqrt(np.maximum(np.einsum("ij,ij->i", matrix @ own, matrix), 0.0)))
+        return self.spread(self.grid.embed)[0]
+
+    def spread(self, embed: Vector | None) -> tuple[Vector, Vector]:
+        """Return how answers that follow from the summed ones stray; shapes (m,) and (m,).
+
+        Args:
+            embed: the answers from the summed ones, shape (m, r); None where they are the same.
+
+        Returns:
+            Their standard deviations, and the covariance of each with the last.
+        """
+        own, unit = self.noise.covariance(), self.grid.unit
+        if embed is None:
+            flat = own.ndim == 1
+            last = np.append(np.zeros(own.size - 1), own[-1]) if flat else own[:, -1]
+            deviations = np.sqrt(own if flat else np.diag(own)) * unit
+            return frozen(deviations), frozen(last * unit * unit[-1])
+        matrix = np.asarray(embed * unit)
+        product = matrix * own if own.ndim == 1 else matrix @ own
+        variance = np.einsum("ij,ij->i", product, matrix)
+        return frozen(np.sqrt(np.maximum(variance, 0.0))), frozen(product @ matrix[-1])
 
     def covariance(self) -> Vector:
         """Return the covariance of the answers, shape (m, m)."""
