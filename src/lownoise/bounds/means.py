@@ -71,9 +71,7 @@ def pure_mean_bound(
         found = asked.value
     return max(
         found * share,
-        extent_bound(
-            domain, size=size, center=center, epsilon=epsilon, order=order, weights=scale
-        ),
+        extent_bound(domain, size=size, center=center, epsilon=epsilon, order=order, weights=scale),
     )
 
 
@@ -86,9 +84,10 @@ def extent_bound(
     order: float = 2.0,
     weights: Vector | None = None,
 ) -> float:
-    """Return the part of `pure_mean_bound` that extents along coordinates prove, with its arguments.
+    """Return the part of `pure_mean_bound` that extents along coordinates prove.
 
-    Where records come and go the center may be any point of the columns' bounds.
+    The arguments are the same; where records come and go the center may be any point of the
+    columns' bounds.
 
     Examples:
         >>> ends = extent_bound(Box([0], [1]), size=None, center=np.ones(1), epsilon=0.1)

@@ -54,8 +54,8 @@ class AbstractPlan(ABC):
         """What no unbiased mechanism with this plan's ρ has an error below, on any dataset.
 
         Where the relation is a body of changes: on tables with a row that has room in its domain
-        for every change; 0 where there can be none. Under a pure budget: what no mechanism of that ε, biased or not, has an error below on every
-        dataset.
+        for every change; 0 where there can be none. Under a pure budget: what no mechanism of that
+        ε, biased or not, has an error below on every dataset.
         """
         return self.terms.lower_bound
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
     from lownoise.coordinates import Coordinates
-    from lownoise.neighbours import Relation
     from lownoise.domains import AbstractClampedDomain, Box, CubePower
+    from lownoise.neighbours import Relation
     from lownoise.sensitivity import Body
 
     AnyDomain = AbstractClampedDomain | Box | CubePower | Points
