@@ -103,6 +103,16 @@ def test_speed_names_every_body():
     assert walked[-1][1::2] == ["refused", "refused"]
 
 
+def test_steps_of_walks_are_what_the_command_prints():
+    """Where that takes a second: the deviation is chosen by a pilot whose seed is fixed."""
+    from lownoise.samplers.walks import Preimage, walk
+
+    stated = {int(row[0]): row[1] for row in pure_page.rows_of(TEXT, "walks")}
+    for d in (2, 3, 4):
+        found = walk(Preimage(np.eye(d)), np.eye(d), 1.0, math.sqrt(d) * (1 + 2.0**-50))
+        assert stated[d] == f"{found.steps:,}"
+
+
 @pytest.mark.parametrize(
     ("points", "expected"),
     [
