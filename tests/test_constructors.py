@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+import lownoise as ln
 from constructors import CONSTRUCTORS
 from lownoise.errors import LownoiseError
 
@@ -85,3 +86,9 @@ def test_sizes_that_no_memory_holds_are_refused_before_it_is_asked_for(own):
             own(**{field: 10**12})
         except LownoiseError as refusal:
             assert "\n" not in str(refusal)  # noqa: PT017 (some take it: rounds, a public size)
+
+
+@pytest.mark.parametrize("form", [[[1.0, 0.0], [0.0, -1.0]], [[1.0, 2.0], [2.0, 1.0]]])
+def test_a_form_that_is_indefinite_is_refused_where_its_factor_is_asked_for(form):
+    refused(ln.farthest, domain=ln.Ball(2), matrix=form)
+    assert ln.farthest(ln.Ball(2), np.array(form)[::-1] + np.diag([0.0, 1.0])).value > 0

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import lownoise as ln
 from lownoise.certificate import order_norm
 from lownoise.certificate.norms import conjugate
+from lownoise.errors import LownoiseError
 
 ORDER = st.one_of(st.just(2.0), st.floats(2, 40), st.just(math.inf))
 SEED = st.integers(0, 2**32 - 1)
@@ -153,3 +154,101 @@ def test_a_workload_is_its_image(seed, order):
     asked, formed = least(points, order, workload=queries), least(points @ queries.T, order)
     assert asked.lower <= formed.upper * (1 + 1e-9)
     assert formed.lower <= asked.upper * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        ln.Points([[3.0, -4.0]]),
+        ln.Points([[3.0, -4.0]] * 3),
+        ln.product(ln.Points([[1.0]]), ln.Points([[2.0]])),
+        ln.hull(ln.Points([[1.0, 2.0]]), ln.Points([[1.0, 2.0]])),
+        ln.Ball(2, 0.0, center=[3.0, -4.0]),
+        ln.Box([3.0, -4.0], [3.0, -4.0]),
+    ],
+    ids=["list", "list of one", "product", "hull", "ball", "box"],
+)
+@pytest.mark.parametrize("workload", [None, [[1.0, 1.0]]], ids=["all", "asked"])
+def test_the_changes_of_a_point_stand_at_zero(point, workload):
+    found = ln.enclose(ln.difference_body(point), workload=workload)
+    assert not np.any(found.center)
+    assert found.certificate.upper <= 1e-12
+
+
+def unlike(kind, rng):
+    """A domain of 3 columns whose sizes are anything from 10^-75 to 10^75."""
+    s = 10.0 ** rng.uniform(-75, 75, 3) * (rng.random(3) < 0.9)
+    points = rng.normal(size=(5, 3)) * s
+    return {
+        "box": lambda: ln.Box(-s, s),
+        "points": lambda: ln.Points(points),
+        "half axes": lambda: ln.Ellipsoid(s),
+        "ellipsoid": lambda: ln.Ellipsoid(np.diag(s) @ rng.normal(size=(3, 3))),
+        "zonotope": lambda: ln.Zonotope(points),
+        "far ball": lambda: ln.Ball(3, s[0], 1.5, center=s),
+        "product": lambda: ln.product(ln.Ball(1, s[0]), ln.Points(points[:, :2])),
+        "sum": lambda: ln.minkowski_sum(ln.Ball(3, s[0]), ln.Ellipsoid(s)),
+        "hull": lambda: ln.hull(ln.Ball(3, s[0]), ln.Ellipsoid(s)),
+        "cut": lambda: ln.intersection(ln.Ball(3, s[0]), ln.Slab(s + 1e-70, 0, s[0] + 1e-70)),
+        "image": lambda: ln.image(np.diag(s) @ rng.normal(size=(3, 2)), ln.Ball(2)),
+    }[kind]()
+
+
+def bounds(domain, order, way, rng):
+    """Both bounds that are proved, or None where a line of refusal says why there are none."""
+    try:
+        if way == "plan":
+            question = ln.Mean([f"c{i}" for i in range(domain.dimension)], domain)
+            proof = ln.plan(
+                question, budget=ln.zcdp(0.5), relation="add_remove", order=order, rtol=0.1
+            ).certificate
+        elif way == "factors":
+            proof = ln.factorize(rng.normal(size=(4, 3)) * domain.upper[0], order=order).certificate
+        else:
+            body = ln.difference_body(domain) if way == "differences" else domain
+            proof = ln.enclose(body, order=order, rtol=0.1).certificate
+    except LownoiseError as refusal:
+        assert "\n" not in str(refusal)  # noqa: PT017 (either is right)
+        return None
+    return proof.lower, proof.upper
+
+
+@pytest.mark.parametrize("way", ["whole", "differences", "plan", "factors"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "box",
+        "points",
+        "half axes",
+        "ellipsoid",
+        "zonotope",
+        "far ball",
+        "product",
+        "sum",
+        "hull",
+        "cut",
+        "image",
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_sizes_of_any_scale_are_bounded_or_refused_in_one_line(kind, way):
+    rng = np.random.default_rng(74)
+    for order in (2.0, 3.0, math.inf, math.inf):
+        try:
+            domain = unlike(kind, rng)
+        except LownoiseError as refusal:
+            assert "\n" not in str(refusal)  # noqa: PT017 (either is right)
+            continue
+        found = bounds(domain, order, way, rng)
+        assert found is None or 0 <= found[0] <= found[1] < math.inf
+
+
+@pytest.mark.parametrize("order", [2.0, 3.0, 1000.0, math.inf])
+@pytest.mark.parametrize("exponent", [10, 50, 74, -74])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_columns_of_two_scales_are_bounded_however_far_apart(order, exponent):
+    sizes = np.array([10.0**exponent, 10.0**-exponent, 1.0])
+    found = bounds(ln.Points(np.diag(sizes)), order, "whole", None)
+    if exponent > 0:  # or the least comes first, and what floats lose of it is said
+        assert found is not None
+    assert found is None or found[1] <= found[0] * 1.101

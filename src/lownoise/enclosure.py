@@ -35,6 +35,7 @@ from lownoise.bodies import (
     image_body,
 )
 from lownoise.bodies.kernels import sphere_moments
+from lownoise.certificate import order_norm
 from lownoise.domains import (
     AbstractDomain,
     AbstractKnownDomain,
@@ -82,7 +83,8 @@ class Enclosure:
     Made by `enclose`.
 
     Args:
-        shape: M, by its factor; d coordinates.
+        shape: M, by its factor; d coordinates. It covers the domain about the center, by the proof,
+            and costs `certificate.upper`.
         center: shape (d,).
         certificate: lower ≤ Γ_p ≤ upper, and `verify`.
         status: how the search ended, and what helps where it ended early.
@@ -161,12 +163,29 @@ def enclose(
         shape = DenseShape(claim.frame.up() @ shape.factor)
     certificate = claim.certificate()
     return Enclosure(
-        shape=shape,
+        shape=_as_proved(shape, certificate, order, queries, omega),
         center=frozen(claim.center + offset),
         certificate=certificate,
         status=proved_status(solution.status, certificate, rtol),
         iterations=solution.iterations,
     )
+
+
+def _as_proved(
+    shape: AbstractShape,
+    certificate: Certificate,
+    order: float,
+    queries: Vector | None,
+    weights: Vector,
+) -> AbstractShape:
+    """Return the multiple of M that is proved to cover: √tr_{p/2}(ωLMLᵀω) is `certificate.upper`.
+
+    A search ends with an ellipsoid that covers as far as it knows; the certificate knows by how
+    much it covers too little or too much.
+    """
+    seen = shape if queries is None else shape.mapped(queries)
+    cost = order_norm(weights * seen.deviations(), order)
+    return shape.scaled(certificate.upper / cost) if cost else shape
 
 
 def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
@@ -242,7 +261,7 @@ def _enclose_tensors(
         spread = DenseShape(np.where(copies[:, None] < 0, 0.0, up[copies]))
     certificate = claim.certificate()
     return Enclosure(
-        shape=spread,
+        shape=_as_proved(spread, certificate, order, queries, weights),
         center=frozen(at + domain.center),
         certificate=certificate,
         status=proved_status(solution.status, certificate, rtol),
@@ -284,8 +303,9 @@ def _enclose_ball(
     along = body.share(y) * whole.value * sphere_moments(whole.monomials)[whole.copies]
     length = whole.value * math.sqrt(body.energy_up(y))
     certificate = claim.certificate()
+    shape = DenseShape(length * _rotated_factor(whole, body, deviations))
     return Enclosure(
-        shape=DenseShape(length * _rotated_factor(whole, body, deviations)),
+        shape=_as_proved(shape, certificate, order, queries, weights),
         center=frozen(along),
         certificate=certificate,
         status=proved_status(solution.status, certificate, rtol),

@@ -62,7 +62,8 @@ def farthest(
 
     Args:
         domain: K, d coordinates.
-        matrix: A, shape (r, d).
+        matrix: A, shape (r, d): a factor of the form AᵀA, not the form itself. A symmetric
+            indefinite matrix is refused: it is more likely a form than a factor.
         center: c, shape (d,); the domain's center by default.
 
     Raises:
@@ -80,6 +81,13 @@ def farthest(
     d = domain.dimension
     if a.ndim != 2 or a.shape[1] != d or not len(a):  # noqa: PLR2004
         raise DomainError(f"matrix has shape {a.shape} for {d} coordinates; give one column each")
+    if a.shape[0] == d and np.array_equal(a, a.T):
+        least, most = np.linalg.eigvalsh(a)[[0, -1]]
+        if least < -_RISES * abs(most):
+            raise DomainError(
+                "matrix is symmetric and indefinite, as no form of lengths is; give A with AᵀA the "
+                "form: a factor of it, whose rows may have any sign and order"
+            )
     c = domain.center if center is None else vector(center, field="center", error=DomainError)
     if c.size != d:
         raise DomainError(f"center has {c.size} coordinates for {d}; give one each")

@@ -113,7 +113,8 @@ def _candidates(
     if math.isinf(order) or even.size == 1:
         return  # all weighted variances are equal
     s = order / 2
-    single = (n * omega**s / A.max(axis=0)) ** (1 / (s + 1))
+    # in logarithms: ω^s is beyond all floats where p is large
+    single = np.exp((np.log(n) + s * np.log(omega) - np.log(A.max(axis=0))) / (s + 1))
     if len(A) == 1:
         yield single / float(A[0] @ single), np.ones(1)
         return
@@ -139,7 +140,8 @@ def _barrier(
     v -= math.log(2.0)
 
     def value(v: Vector, t: float) -> float:
-        slack = 1 - A @ np.exp(v)
+        with np.errstate(over="ignore"):  # far outside: no slack is left
+            slack = 1 - A @ np.exp(v)
         if not np.all(slack > 0):
             return math.inf
         return t * _size(np.exp(v), n, omega, s) - float(np.sum(np.log(slack)))

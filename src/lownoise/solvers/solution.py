@@ -60,7 +60,11 @@ def nothing(
     frame: Frame,
     dual: AbstractDual,
 ) -> Claim:
-    """Return the claim that a single point, or what no query sees of a body, needs no noise."""
+    """Return the claim that a single point, or what no query sees of a body, needs no noise.
+
+    It stands at the point, or at 0 where the body may not be moved, as differences may not.
+    """
+    at = body.directions.copy() if body.moves else np.zeros(body.dimension)
     return Claim(
         body=body,
         order=order,
@@ -68,7 +72,7 @@ def nothing(
         weights=weights,
         frame=frame,
         shape=DenseShape(np.zeros((0, 0))),
-        center=frozen(body.directions.copy()),
+        center=frozen(at),
         dual=dual,
     )
 
