@@ -149,10 +149,10 @@ def test_parities_are_queries_on_the_hadamard_rows(bits, degrees, relation, orde
 @pytest.mark.parametrize("relation", SIZES)
 @pytest.mark.filterwarnings("error")
 def test_weights_of_parities_are_exact_where_their_powers_are_beyond_floats(relation):
-    for order in (1000.0, 1e6):
+    for order, gap in ((1000.0, 1e-6), (1e6, 1e-5)):
         for weights in ([1.0, 1e3, 2.0], [1e-100, 1e100, 1.0]):
             asked = ln.Parity(["x", "y", "z"], [1, 2, 3], weights=weights, outside=1)
-            assert planned(asked, relation, order).certificate.gap < 1e-6
+            assert planned(asked, relation, order).certificate.gap < gap
 
 
 @pytest.mark.parametrize("order", [2.0, 3.0, 50.0, math.inf])

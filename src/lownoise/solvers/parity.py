@@ -82,13 +82,15 @@ def solve_parity(
         own = np.zeros(counts.size)
         own[moving] = 1 / rates
         own *= parity_cost_up(costs, own)
-        share = np.zeros(counts.size)
-        share[moving] = _share(A, n, omega, order, own[moving], patterns)
-        evidence = ParityDual(degrees=frozen(share), patterns=frozen(patterns))
-        lower = parity_lower_bound(evidence, costs, counts, weights, order)
         upper = order_norm(np.sqrt(weights * own), order, counts)
-        if lower > best[0]:
-            best, dual = (lower, best[1]), evidence
+        # where p is large its shares are powers that floats blur: those of the maximum are near
+        for p in (order, math.inf):
+            share = np.zeros(counts.size)
+            share[moving] = _share(A, n, omega, p, own[moving], patterns)
+            evidence = ParityDual(degrees=frozen(share), patterns=frozen(patterns))
+            lower = parity_lower_bound(evidence, costs, counts, weights, order)
+            if lower > best[0]:
+                best, dual = (lower, best[1]), evidence
         if upper < best[1]:
             best, variances = (best[0], upper), own
         status = SOLVED if best[1] <= best[0] * (1 + rtol) else STUCK
@@ -140,11 +142,11 @@ def _barrier(
     v -= math.log(2.0)
 
     def value(v: Vector, t: float) -> float:
-        with np.errstate(over="ignore"):  # far outside: no slack is left
+        with np.errstate(all="ignore"):  # a step too far has no slack, or no rate left
             slack = 1 - A @ np.exp(v)
-        if not np.all(slack > 0):
-            return math.inf
-        return t * _size(np.exp(v), n, omega, s) - float(np.sum(np.log(slack)))
+            if not (np.all(slack > 0) and np.all(np.exp(v) > 0)):
+                return math.inf
+            return t * _size(np.exp(v), n, omega, s) - float(np.sum(np.log(slack)))
 
     t = 1.0
     for _ in range(_ROUNDS):
