@@ -281,6 +281,7 @@ def _derived(stated: object, computed: dict[str, Any]) -> list[Check]:
         *(
             Check(f"{name} as stated", claims.get(name) == value, _text(value))
             for name, value in computed.items()
+            if name in claims or name != pure.ADDED
         ),
     ]
 

@@ -18,6 +18,7 @@ from lownoise.mechanisms.pure import (
     AdditiveMechanism,
     KNormNoise,
     LaplaceNoise,
+    Loss,
     RecursiveNoise,
     ResponseMechanism,
     StillNoise,
@@ -210,14 +211,20 @@ def test_a_walk_costs_what_it_is_off_by():
     class Near:
         relative, distance = 1e-3, 0.0
 
-    assert 1 + 2e-3 < sampling_loss(1.0, Near()).epsilon < 1 + 2.01e-3
-    assert sampling_loss(1.0, Near()).delta == 0
+    exact = Loss(1.0, 0.0, 0.25, 0.5)
+    near = sampling_loss(exact, Near())
+    assert 1 + 2e-3 < near.epsilon < 1 + 2.01e-3
+    assert near.delta == 0
+    assert near.rho == pytest.approx((0.5 + math.sqrt(2e-3)) ** 2, rel=1e-3)
+    assert near.mu == pytest.approx(0.503, rel=1e-12)
     Near.relative, Near.distance = 0.0, 1e-9
-    loss = sampling_loss(1.0, Near())
+    loss = sampling_loss(exact, Near())
+    assert math.isinf(loss.rho)
+    assert math.isinf(loss.mu)
     assert loss.epsilon == 1.0
     assert (1 + math.e) * 1e-9 <= loss.delta < (1 + math.e) * 1.0001e-9
     Near.relative = 1.0
-    assert math.isinf(sampling_loss(1.0, Near()).epsilon)
+    assert math.isinf(sampling_loss(exact, Near()).epsilon)
 
 
 def test_sums_and_quotients_are_rounded_up():

@@ -42,6 +42,14 @@ class AbstractGauge(ABC):
         """Return the gauge of factor·(unit ball), every number rounded to a float; factor > 0."""
 
     @property
+    def euclidean(self) -> int | None:
+        """The d of a norm that is the Euclidean length of d free linear forms; None of others.
+
+        Of one number every norm is.
+        """
+        return 1 if self.uniform.rank == 1 else None
+
+    @property
     def forms(self) -> tuple[Form, ...]:
         """Norms of images of s, the greatest of which is at least ‖s‖ and hardly more; or none."""
         return ()

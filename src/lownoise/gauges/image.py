@@ -106,6 +106,12 @@ class ImageGauge(AbstractGauge):
         return int(self.factor.shape[0])
 
     @property
+    def euclidean(self) -> int | None:
+        """The dimension where B is a Euclidean ball, because F has an inverse."""
+        ball = isinstance(self.base, NormBase) and self.base.order == 2  # noqa: PLR2004
+        return self.dimension if ball or self.dimension == 1 else None
+
+    @property
     def diagonal(self) -> bool:
         """Whether F is a diagonal."""
         return self.factor.ndim == 1

@@ -58,6 +58,11 @@ class PlacedGauge(AbstractGauge):
         """Uniform points of the unit ball, with zeros."""
         return UniformPlaced(self.inner.uniform, self.kept, self.size)
 
+    @property
+    def euclidean(self) -> int | None:
+        """As of the coordinates that move."""
+        return self.inner.euclidean
+
     @cached_property
     def _still(self) -> Integers:
         return np.setdiff1d(np.arange(self.size), self.kept)

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity import Reach
 
 NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
+ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
 _LEAST_WEIGHT = 2.0**-900
 _FINEST = 2.0**-52
 _SAME = 1e-8
@@ -376,6 +377,7 @@ def _(terms: PureTerms) -> dict[str, Any]:
         "objective": terms.objective,
         "lower_bound": terms.lower_bound,
         "cost": {"epsilon": terms.cost.epsilon, "delta": terms.cost.delta},
+        ADDED: {"rho": terms.cost.rho, "mu": terms.cost.mu},
     }
 
 

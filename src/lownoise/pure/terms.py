@@ -18,7 +18,7 @@ from lownoise.linear.terms import query_assumptions
 from lownoise.mechanisms.grid import MeanGrid
 from lownoise.mechanisms.pure import ResponseMechanism
 from lownoise.mechanisms.queries import query_coordinates
-from lownoise.privacy import ApproxDP, ApproxDPEvent, PureDP, PureDPEvent
+from lownoise.privacy import ApproxDP, ApproxDPEvent, PureDP, PureNoiseEvent, pure_curve
 from lownoise.privacy.budget import decimal_up, exact
 from lownoise.pure.bound import mean_reach, middle, unbeaten
 from lownoise.pure.spread import log_concave_error
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lownoise.neighbours import Relation
 
 _LARGEST_DENSE = 10_000
+_MOST_EPSILON = 1000  # no budget's is above it
 
 
 @final
@@ -60,16 +61,21 @@ class PureCost:
     Args:
         epsilon: ε.
         delta: δ: 0 unless points are drawn by a walk whose law is known in total variation only.
+        rho: ρ of the noise, at most what ε implies; None where δ is above 0.
+        mu: μ of the noise, likewise.
     """
 
     epsilon: float
     delta: float
+    rho: float | None
+    mu: float | None
 
     @property
-    def event(self) -> PureDPEvent | ApproxDPEvent:
+    def event(self) -> PureNoiseEvent | ApproxDPEvent:
         """What an account records, which reads numbers as the decimals that print."""
-        if self.delta == 0:
-            return PureDPEvent(decimal_up(Fraction(self.epsilon)))
+        if self.rho is not None and self.mu is not None:
+            numbers = (self.epsilon, self.rho, self.mu)
+            return PureNoiseEvent(*(decimal_up(Fraction(number)) for number in numbers))
         return ApproxDPEvent(decimal_up(Fraction(self.epsilon)), decimal_up(Fraction(self.delta)))
 
     @property
@@ -153,7 +159,14 @@ class PureTerms:
     def cost(self) -> PureCost:
         """What the release reveals, from the final integers and the final noise, rounded up."""
         loss = self.mechanism.loss
-        return PureCost(loss.epsilon, loss.delta)
+        if loss.delta:
+            return PureCost(loss.epsilon, loss.delta, None, None)
+        if not loss.epsilon <= _MOST_EPSILON:
+            return PureCost(loss.epsilon, 0.0, math.inf, math.inf)
+        epsilon = Fraction(loss.epsilon)
+        rho = min(loss.rho, decimal_up(pure_curve.rho_up(epsilon)))
+        mu = min(loss.mu, decimal_up(pure_curve.mu_up(epsilon)))
+        return PureCost(loss.epsilon, 0.0, rho, mu)
 
     @property
     def within_budget(self) -> bool:

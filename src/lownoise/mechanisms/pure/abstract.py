@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
-from lownoise.rounding import up
+from lownoise.privacy import noise_curve
+from lownoise.rounding import sqrt_up, up
 from lownoise.samplers.lazy import rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from lownoise.arrays import Vector
     from lownoise.entropy import Entropy
@@ -26,15 +28,25 @@ if TYPE_CHECKING:
     from lownoise.sensitivity import Reach
 
 _EXP_SLACK = 1 + 2.0**-40
+_LITTLE = 1e-3  # the most that points are off by where 3η covers what μ moves
 
 
 @final
 @dataclass(frozen=True)
 class Loss:
-    """What one run reveals: (ε, δ), each rounded up; δ is 0 where nothing is approximate."""
+    """What one run reveals, each number rounded up.
+
+    Args:
+        epsilon: ε.
+        delta: δ, 0 where nothing is approximate.
+        rho: ρ of the noise itself; infinite where nothing but ε is known of it.
+        mu: μ of the noise itself, likewise.
+    """
 
     epsilon: float
     delta: float = 0.0
+    rho: float = math.inf
+    mu: float = math.inf
 
 
 class AbstractPureNoise(ABC):
@@ -108,23 +120,96 @@ def sum_up(numbers: Iterable[float]) -> float:
     return found if Fraction(found) >= total else up(found)
 
 
-def sampling_loss(epsilon: float, uniform: AbstractUniform) -> Loss:
+def independent_loss(moves: Sequence[float], epsilon: float) -> Loss:
+    """Return what independent Laplace numbers reveal that move by t of their scales, Σt ≤ ε.
+
+    ρ and μ² add over the numbers and are convex in each t, so the most is where the largest moves
+    are made in full, one after the other, until ε is used up.
+
+    Args:
+        moves: the most that each number may move.
+        epsilon: the most that all may move together.
+
+    Examples:
+        >>> half = independent_loss([0.5, 0.5], 1.0)
+        >>> 0.2130 < half.rho < 0.2131 < 0.367 < independent_loss([1.0, 1.0], 1.0).rho < 0.368
+        True
+    """
+    if not math.isfinite(epsilon):
+        return Loss(math.inf)
+    left, made = Fraction(epsilon), Counter[float]()
+    for most in sorted(moves, reverse=True):
+        if left <= 0 or most <= 0:
+            break
+        own = most if math.isfinite(most) and Fraction(most) <= left else _fraction_up(left)
+        made[own] += 1
+        left -= Fraction(own)
+    rho = sum((n * Fraction(noise_curve.laplace_rho_up(t)) for t, n in made.items()), Fraction(0))
+    square = sum(
+        (n * Fraction(noise_curve.laplace_mu_up(t)) ** 2 for t, n in made.items()), Fraction(0)
+    )
+    return Loss(epsilon, 0.0, _fraction_up(rho), sqrt_up(_fraction_up(square)))
+
+
+def ball_loss(dimension: int, epsilon: float) -> Loss:
+    """Return what noise ∝ exp(−|z|) of so many numbers reveals that moves by ε, |·| Euclidean.
+
+    Examples:
+        >>> ball_loss(16, 1.0).rho < ball_loss(2, 1.0).rho < ball_loss(1, 1.0).rho
+        True
+    """
+    if not math.isfinite(epsilon):
+        return Loss(math.inf)
+    rho = noise_curve.ball_rho_up(dimension, epsilon)
+    return Loss(epsilon, 0.0, rho, noise_curve.ball_mu_up(dimension, epsilon))
+
+
+def composed(losses: Sequence[Loss]) -> Loss:
+    """Return what several runs reveal together: ε, δ, ρ and μ² add (Dong, Roth & Su 2022).
+
+    Examples:
+        >>> composed([Loss(1.0, 0.0, 0.25, 3.0), Loss(0.5, 0.0, 0.5, 4.0)]).rho
+        0.75
+    """
+    delta = min(sum_up(loss.delta for loss in losses), 1.0)
+    mus = [loss.mu for loss in losses]
+    mu = math.inf
+    if all(map(math.isfinite, mus)):
+        mu = sqrt_up(_fraction_up(sum((Fraction(own) ** 2 for own in mus), Fraction(0))))
+    return Loss(
+        sum_up(loss.epsilon for loss in losses), delta, sum_up(loss.rho for loss in losses), mu
+    )
+
+
+def _fraction_up(number: Fraction) -> float:
+    found = float(number)
+    return found if Fraction(found) >= number else up(found)
+
+
+def sampling_loss(exact: Loss, uniform: AbstractUniform) -> Loss:
     """Return what noise reveals that is made of points which are nearly uniform.
 
     With a density within 1 ± η of the exact noise's, ratios grow by (1 + η)/(1 − η) at most
-    (001, Lemma A.1); its logarithm is below 2η/(1 − η). With a total variation of τ,
+    (001, Lemma A.1); its logarithm is below Δ = 2η/(1 − η). So D_α ≤ αρ + Δα/(α − 1), which with
+    the growth of D_α in α is at most α(√ρ + √Δ)²; and both errors of a test stay within 1 ± η of
+    what they were, which moves μ by 3η at most (`docs/theory.md`). With a total variation of τ,
     P'(A) ≤ P(A) + τ ≤ e^ε·Q(A) + τ ≤ e^ε·Q'(A) + (1 + e^ε)τ (001, section 8).
 
     Args:
-        epsilon: what exact noise reveals.
+        exact: what exact noise reveals.
         uniform: the sampler.
     """
-    eta, tau = uniform.relative, uniform.distance
+    eta, tau, epsilon = uniform.relative, uniform.distance, exact.epsilon
     if not eta < 1:
         return Loss(math.inf)
-    total = epsilon if eta == 0 else sum_up([epsilon, up(up(2 * eta) / (1 - eta)) * _EXP_SLACK])
+    if eta == tau == 0:
+        return exact
+    off = up(up(2 * eta) / (1 - eta)) * _EXP_SLACK
+    total = epsilon if eta == 0 else sum_up([epsilon, off])
     if tau == 0:
-        return Loss(total)
+        root = up(sqrt_up(exact.rho) + sqrt_up(off))
+        mu = sum_up([exact.mu, up(3 * eta)]) if eta <= _LITTLE else math.inf
+        return Loss(total, 0.0, up(root * root), mu)
     grown = math.exp(min(total, 700.0)) * _EXP_SLACK + 1 if total < 700 else math.inf  # noqa: PLR2004
     return Loss(total, min(up(tau * grown), 1.0))
 

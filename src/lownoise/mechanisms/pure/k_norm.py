@@ -15,6 +15,7 @@ from lownoise.errors import PlanError
 from lownoise.mechanisms.pure.abstract import (
     AbstractPureNoise,
     Loss,
+    ball_loss,
     quotient_up,
     sampling_loss,
 )
@@ -65,7 +66,9 @@ class KNormNoise(AbstractPureNoise):
     def loss(self, reach: Reach) -> Loss:
         """Return what integers reveal that one neighbour moves by points of `reach`."""
         own = quotient_up(self.gauge.reach_up(reach), self.scale)
-        return sampling_loss(own, self.gauge.uniform)
+        # where the norm is not Euclidean, along every change the density is Lipschitz as Laplace's
+        dimension = self.gauge.euclidean or 1
+        return sampling_loss(ball_loss(dimension, own), self.gauge.uniform)
 
     def draw(self, entropy: Entropy) -> Lazy:
         """Return the noise, known by its bits so far."""

@@ -13,7 +13,7 @@ from lownoise.arrays import frozen
 from lownoise.bases import NormBase
 from lownoise.errors import PlanError
 from lownoise.gauges import ImageGauge
-from lownoise.mechanisms.pure.abstract import AbstractPureNoise, Loss
+from lownoise.mechanisms.pure.abstract import AbstractPureNoise, Loss, independent_loss, quotient_up
 from lownoise.samplers.gamma import laplace, simulated_noise
 from lownoise.samplers.uniform import UniformNormBall
 
@@ -56,10 +56,13 @@ class LaplaceNoise(AbstractPureNoise):
         return False
 
     def loss(self, reach: Reach) -> Loss:
-        """Return the greatest Σ|sᵢ|/bᵢ over `reach`, rounded up."""
+        """Return the greatest Σ|sᵢ|/bᵢ over `reach`, and ρ and μ of such changes, rounded up."""
         gauge = ImageGauge(self.scales, NormBase(self.dimension, 1.0))
         found = gauge.reach_up(reach)
-        return Loss(found if math.isfinite(found) else math.inf)
+        if not math.isfinite(found):
+            return Loss(math.inf)
+        moves = map(quotient_up, reach.widths().tolist(), self.scales.tolist())
+        return independent_loss(list(moves), found)
 
     def draw(self, entropy: Entropy) -> Lazy:
         """Return the noise, known by its bits so far."""

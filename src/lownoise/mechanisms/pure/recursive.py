@@ -21,7 +21,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.errors import PlanError
 from lownoise.gauges import mapped
-from lownoise.mechanisms.pure.abstract import AbstractPureNoise, Loss, sum_up
+from lownoise.mechanisms.pure.abstract import AbstractPureNoise, Loss, composed
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -126,13 +126,12 @@ class RecursiveNoise(AbstractPureNoise):
         return [*(level.dimension for level in self.levels[1:]), 0]
 
     def loss(self, reach: Reach) -> Loss:
-        """Return the sum of what the levels reveal, rounded up (basic composition)."""
+        """Return what the levels reveal together, rounded up (adaptive composition)."""
         own = [self.levels[0].loss(reach)]
         own += [
             level.loss(mapped(reach, self.rows[: level.dimension])) for level in self.levels[1:]
         ]
-        delta = sum_up(loss.delta for loss in own)
-        return Loss(sum_up(loss.epsilon for loss in own), min(delta, 1.0))
+        return composed(own)
 
     def draw(self, entropy: Entropy) -> Lazy:
         """Return the noise, known by its bits so far."""

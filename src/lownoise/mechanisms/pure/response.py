@@ -22,6 +22,7 @@ from lownoise.balls import precision
 from lownoise.errors import PlanError
 from lownoise.mechanisms.pure.abstract import Loss
 from lownoise.mechanisms.queries import check_rows
+from lownoise.privacy import noise_curve
 from lownoise.rounding import up
 
 if TYPE_CHECKING:
@@ -83,8 +84,15 @@ class ResponseMechanism:
         q = Fraction(self.keep)
         ratio = 1 + q * self.length / (1 - q)
         with precision(128):
-            found = arb(fmpq(ratio.numerator, ratio.denominator)).log()
-            return Loss(up(float(found.upper())))
+            epsilon = up(float(arb(fmpq(ratio.numerator, ratio.denominator)).log().upper()))
+        if self.length == 1:  # there is nothing to tell
+            return Loss(epsilon, 0.0, 0.0, 0.0)
+        return Loss(
+            epsilon,
+            0.0,
+            noise_curve.response_rho_up(q, self.length),
+            noise_curve.response_mu_up(q, self.length),
+        )
 
     def run(self, records: Histogram, *, entropy: Entropy) -> tuple[int, ...]:
         """Return the number of reports of each record.

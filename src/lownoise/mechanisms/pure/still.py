@@ -88,7 +88,7 @@ class StillNoise(AbstractPureNoise):
         if np.any(reach.widths()[still] != 0):
             return Loss(math.inf)
         if self.inner is None:
-            return Loss(0.0)
+            return Loss(0.0, 0.0, 0.0, 0.0)
         return self.inner.loss(mapped(reach, np.eye(self.total)[self.kept]))
 
     def draw(self, entropy: Entropy) -> Lazy:
