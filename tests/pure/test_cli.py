@@ -62,7 +62,12 @@ def test_the_whole_way(kind, folder):
     assert all(check["holds"] for check in checks)
     refused(run(folder, "release", spec, "--out", "more"), "too little of its 0.7-DP left")
     assert not (folder / "more").exists()
-    assert "pure_dp epsilon=0.7" in run(folder, "ledger", "show", "l").stdout
+    (found,) = json.loads(run(folder, "ledger", "show", "l", "--json").stdout)
+    (charged,) = found["entries"]
+    event = charged["event"]
+    assert event["kind"] == "pure_noise"
+    assert 0.7 * (1 - 1e-5) < event["epsilon"] <= 0.7
+    assert event["rho"] < 0.7 * np.tanh(0.35)
 
 
 def test_a_release_without_a_folder_is_a_table_and_a_forged_one_does_not_pass(folder):

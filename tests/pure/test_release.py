@@ -85,7 +85,7 @@ def test_every_kind_of_account_pays(budget, reading, tmp_path):
             assert ledger.entries()
         if budget == ln.pure_dp(0.7):
             break
-    assert {e.event.kind for e in ledger.entries()} == {"pure_dp"}
+    assert {e.event.kind for e in ledger.entries()} == {"pure_noise"}
     assert all(e.state == "settled" for e in ledger.entries())
 
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pure plans and releases are charged: the ρ and μ of their own noise, from any file."""
+
+import json
+import math
+from fractions import Fraction
+
+import pytest
+
+import lownoise as ln
+from lownoise import codec
+from lownoise.privacy import PureNoiseEvent
+from lownoise.privacy.budget import exact
+from lownoise.privacy.noise_curve import ball_mu_up, ball_rho_up, laplace_mu_up, laplace_rho_up
+from lownoise.privacy.pure_curve import mu_up, rho_up
+from pure.documents import ASKED, plan_of, planned, table
+
+PLANS = {name: plan_of(name) for name in ASKED}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_mechanism_is_charged_no_more_than_what_its_epsilon_implies(name):
+    """And for all noise that is added, no more than Laplace noise of that ε, level by level."""
+    plan = PLANS[name]
+    cost, event = plan.cost, plan.cost.event
+    assert isinstance(event, PureNoiseEvent)
+    for stated, charged in zip(
+        (cost.epsilon, cost.rho, cost.mu), (event.epsilon, event.rho, event.mu), strict=True
+    ):
+        assert min(Fraction(charged), exact(charged)) >= Fraction(stated)
+        assert charged == pytest.approx(stated, rel=1e-15)
+    epsilon = Fraction(cost.epsilon)
+    assert 0 < Fraction(event.rho) <= rho_up(epsilon)
+    assert 0 < Fraction(event.mu) <= mu_up(epsilon)
+    if name.strip() != "randomized_response":
+        assert cost.rho <= laplace_rho_up(cost.epsilon) * (1 + 1e-12)
+        assert cost.mu <= laplace_mu_up(cost.epsilon) * (1 + 1e-12)
+    # a Gaussian of that ρ would be at most as good: μ²/2 is never below ρ
+    assert cost.mu**2 / 2 >= cost.rho * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_file_says_what_noise_costs_and_is_not_believed(name):
+    document = json.loads(PLANS[name].to_json())
+    stated = document["derived"]["cost_of_noise"]
+    assert stated == {"rho": PLANS[name].cost.rho, "mu": PLANS[name].cost.mu}
+    for field in stated:
+        stated[field] *= 0.999
+        document["digest"] = codec.digest(document)
+        off = [c.name for c in ln.verify(json.dumps(document)).checks if not c.holds]
+        assert off == ["cost_of_noise as stated"]
+        stated[field] /= 0.999
+        again = ln.PurePlan.from_json(json.dumps(document))  # what follows is computed, never read
+        assert again.cost == PLANS[name].cost
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_file_from_before_noise_was_charged_is_read_and_holds(name):
+    for text in (PLANS[name].to_json(), PLANS[name].release(table()).to_json()):
+        document = json.loads(text)
+        del document["derived"]["cost_of_noise"]
+        document["digest"] = codec.digest(document)
+        old = json.dumps(document)
+        assert ln.verify(old)
+        kind = ln.PurePlan if "plan/" in document["format"] else ln.PureRelease
+        assert kind.from_json(old).terms.cost == PLANS[name].cost
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5, 16])
+def test_a_ball_is_charged_by_its_dimension(dimension):
+    gradient = ln.Mean([f"g{i}" for i in range(dimension)], ln.Ball(dimension, radius=1))
+    cost = ln.plan(gradient, budget=ln.pure_dp(1.0), relation="substitute", size=100).cost
+    assert cost.rho == pytest.approx(ball_rho_up(dimension, cost.epsilon), rel=1e-12)
+    assert cost.mu == pytest.approx(ball_mu_up(dimension, cost.epsilon), rel=1e-12)
+    assert cost.rho <= 1 / (2 * dimension)
+
+
+def test_a_ledger_is_charged_what_the_noise_costs(tmp_path):
+    plan = planned("mean", "substitute", "laplace")
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(0.3))
+    plan.release(table(), ledger)
+    (entry,) = ledger.entries()
+    assert entry.event == plan.cost.event
+    assert exact(ledger.spent().rho) >= Fraction(plan.cost.rho)
+    # two columns share ε: less than one number has, and far less than what ε implies
+    scales, widths = plan.terms.mechanism.noise.scales, plan.terms.mechanism.grid.reach.widths()
+    moves = (widths / scales).tolist()
+    assert plan.cost.rho == pytest.approx(sum(map(laplace_rho_up, moves)), rel=1e-6)
+    assert plan.cost.rho < 0.8 * laplace_rho_up(plan.cost.epsilon) < 0.8 * 0.7 * math.tanh(0.35)
+
+
+def test_noise_known_in_total_variation_alone_has_no_rho():
+    question = ln.Mean(list("abcd"), ln.OperatorNormBall(2, 2))
+    plan = ln.plan(
+        question,
+        budget=ln.approx_dp(1.0, 1e-6),
+        relation="substitute",
+        size=10,
+        mechanism="k_norm",
+    )
+    assert plan.cost.delta > 0
+    assert plan.cost.rho is None
+    assert plan.cost.mu is None
+    assert ln.verify(plan.to_json())
