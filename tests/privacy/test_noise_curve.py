@@ -2,8 +2,10 @@
 """What each pure noise costs in ρ and μ, held against integrals that know none of the formulas."""
 
 import math
+import re
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -231,3 +233,14 @@ def test_levels_add_their_rho_and_their_squared_mu():
     assert Fraction(both.mu) ** 2 >= Fraction(0.3) ** 2 + Fraction(0.4) ** 2
     assert (both.rho, both.mu) == pytest.approx((0.3, 0.5), rel=1e-15)
     assert math.isinf(composed([both, Loss(0.1)]).mu)
+
+
+def test_the_numbers_on_the_page_are_these():
+    text = (Path(__file__).parents[2] / "docs" / "pure.md").read_text(encoding="utf-8")
+    table = text.split("| noise | ρ | μ |")[1].split("\n\n")[0]
+    rows = re.findall(r"\| (\d\.\d{4}) \| (\d\.\d{4}) \|$", table, flags=re.MULTILINE)
+    split = independent_loss([1 / 16] * 16, 1.0)
+    expected = [(rho_up(Fraction(1)), mu_up(Fraction(1))), (laplace_rho_up(1), laplace_mu_up(1))]
+    expected += [(split.rho, split.mu)]
+    expected += [(ball_rho_up(d, 1.0), ball_mu_up(d, 1.0)) for d in (2, 16, 1000)]
+    assert rows == [(f"{float(rho):.4f}", f"{float(mu):.4f}") for rho, mu in expected]
