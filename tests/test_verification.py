@@ -112,6 +112,20 @@ def test_an_edit_that_mends_the_digest_is_noticed_where_it_matters(name, path):
         assert not holds(document)
 
 
+@pytest.mark.parametrize("name", [n for n in DOCUMENTS if n.startswith("release")])
+@pytest.mark.parametrize(("field", "value"), [("created", "1999-01-01"), ("versions", {"x": "1"})])
+def test_who_made_a_file_is_said_and_not_proved(name, field, value):
+    """As docs/threat-model.md says: an edit is noticed, a forger's new digest is not."""
+    document = json.loads(DOCUMENTS[name])
+    assert type(document[field]) is type(value)
+    document[field] = value
+    assert [c.name for c in ln.verify(json.dumps(document)).checks if not c.holds] == ["unedited"]
+    document["digest"] = codec.digest(document)
+    found = ln.verify(json.dumps(document))
+    assert found
+    assert "it has no key" in found.checks[0].found
+
+
 def test_noise_that_was_made_smaller_throughout_is_still_noticed():
     """A forger who recomputes digest and derived numbers cannot mend the radius."""
     document = json.loads(DOCUMENTS["plan substitute"])

@@ -4,6 +4,12 @@
 What was chosen (the terms) is read and everything that follows is computed again: the reach of a
 record in the final noise, rounded outward; the cost; both sides of the certificate; the answers.
 What the file says of these must be the same to the last digit.
+
+A digest without a key guards against accidents, not against a forger: whoever can write a file can
+write its digest. What follows from nothing else in the file is said, not proved: the integers, when
+they were made (`created`), by which versions, and who paid (`spend`). That the noise covers a
+record, what it costs, both bounds, and that answers follow from the integers is proved whoever
+wrote the file. Who wrote it, a signature beside it says.
 """
 
 from __future__ import annotations
@@ -65,6 +71,11 @@ def verify(
 ) -> Verification:
     """Check the document of a plan or of a release.
 
+    It proves what follows: that the noise covers what it says, what it costs, how near it is to the
+    least, and that answers are those of the integers. It does not prove who wrote the file: the
+    digest has no key, so `created`, `versions`, `spend` and the integers themselves are as true as
+    their writer. Sign the file where that matters.
+
     Args:
         text: what `Plan.to_json` or `Release.to_json` wrote.
         domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
@@ -84,7 +95,7 @@ def verify(
     digest = Check(
         "unedited",
         document.get("digest") == codec.digest(document),
-        "the digest of the file's content",
+        "the digest of the file's content: no accident changed it; it has no key",
     )
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
     codec.guarded(lambda: streams.expect_size(document["terms"], largest))

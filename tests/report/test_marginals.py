@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of marginals: whole pages that fetch nothing, and numbers computed a second way."""
 
+import csv
+import io
 import itertools
 import json
 import math
@@ -17,6 +19,7 @@ from lownoise import report
 from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError, QuestionError
 from lownoise.report.heatmap import MOST, heatmap
+from lownoise.report.marginal_csv import label_of
 from lownoise.report.spread import spreads, totals, variance_ratio
 from lownoise.tables.execution import execute
 from report.test_page import RUDE, Reader
@@ -226,6 +229,25 @@ def test_csv_reads_back_exactly_and_keeps_columns_apart(tmp_path):
     assert read["count"].tolist()[::3] == ["a,b", 'c"d', "é\n", "(other)"]
     counts = release.marginal("count", "low").reshape(-1)
     assert read["count_"].tolist() == counts.tolist()
+
+
+RUN = ["=cmd|'/c calc'!A1", "+x", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"]
+KEPT = ["-1", "+2.5e3", "-.5", "a=b", "", " =1", "1"]
+
+
+def test_no_cell_of_a_csv_is_a_formula(tmp_path):
+    labels = [*RUN, *KEPT, "'", "'=cmd|'/c calc'!A1"]
+    release = made(planned({"=HYPERLINK(1)": labels, "b": 2}, way=2))
+    names = ("=HYPERLINK(1)", "b")
+    text = report.marginal_csv(release, names)
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert rows[0][0] == "'=HYPERLINK(1)"
+    written = [row[0] for row in rows[1::3]]
+    assert written == [*(f"'{x}" for x in RUN), *KEPT, "''", "''=cmd|'/c calc'!A1", "(other)"]
+    assert [label_of(cell) for cell in written] == [*labels, "(other)"]
+    for row in rows[1:]:
+        assert all(float(number) == float(number) for number in row[2:])
+        assert all(not cell.startswith("'") for cell in row[1:])  # numbers stay numbers
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
