@@ -275,6 +275,21 @@ def test_the_error_is_that_of_the_worst_mean():
     assert plan.lower_bound == pytest.approx(13.5696, rel=1e-4)
 
 
+@pytest.mark.parametrize("mechanism", ["k_norm", "ellipsoid"])
+def test_the_error_is_that_of_the_worst_corner_of_the_bounds(mechanism):
+    """On a triangle sum and count go together about every center: all four corners, by hand."""
+    domain = ln.Points([[0.0, 0.0], [1.0, 0.0], [0.0, 4.0]])
+    plan = pure(domain, [1.0, 1.0], mechanism)
+    every, center = plan.covariance, plan.terms.question.center
+    strays = []
+    for corner in np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 4.0], [1.0, 4.0]]):
+        about = np.hstack([np.eye(2), -(corner - center)[:, None]])
+        strays.append(math.sqrt(np.trace(about @ every @ about.T)))
+    assert plan.error == pytest.approx(max(strays), rel=1e-9)
+    assert plan.error > 1.05 * min(strays)
+    assert plan.lower_bound <= plan.error
+
+
 def test_a_release_about_another_center_answers_sums_about_it(tmp_path):
     import pandas as pd
 

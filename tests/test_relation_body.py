@@ -516,3 +516,22 @@ def test_a_clamping_domain_that_cannot_be_a_body_still_takes_one():
     coding = make(ln.Ball(2, radius=2), ln.Ball(2)).terms.mechanism.query.coding
     assert isinstance(coding, ClampingCoding)
     assert issubclass(PlanError, LownoiseError)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [
+        ([-1.0, -1.0], [0.5, 0.5]),
+        ([-0.5, -1.0], [1.0, 0.5]),
+        ([0.25, 0.5], [1.0, 2.0]),
+        ([-1.0, -2.0], [1.0, 2.0]),
+    ],
+)
+def test_a_box_of_changes_costs_what_its_farthest_corner_does(lower, upper):
+    """Whatever of it lies opposite: the corners in the noise that is stated, by hand."""
+    plan = make(ln.Box([0, 0], [9, 9]), ln.Box(lower, upper))
+    sums = plan.covariance * plan.terms.size**2
+    corners = [np.array([a, b]) for a in (lower[0], upper[0]) for b in (lower[1], upper[1])]
+    reached = max(math.sqrt(s @ np.linalg.solve(sums, s)) for s in corners)
+    assert reached <= plan.cost.mu * (1 + 1e-9)
+    assert reached >= plan.cost.mu * (1 - 1e-4)

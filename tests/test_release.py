@@ -3,6 +3,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -303,3 +304,17 @@ def test_corners_of_the_domain_change_nothing_but_the_answer():
     calm = np.tile(BOX.upper, (97, 1))
     query = made.terms.mechanism.query
     assert duckdb.totals(query, table(wild)) == duckdb.totals(query, table(calm))
+
+
+def test_a_plan_with_a_tenth_of_its_noise_does_not_release(tmp_path):
+    """Made in memory, where no file was read and checked: nothing is read, nothing is spent."""
+    whole = plan("add_remove")
+    mechanism = whole.terms.mechanism
+    less = replace(mechanism, noise=mechanism.noise.scaled(0.1))
+    short = replace(whole, terms=replace(whole.terms, mechanism=less))
+    path = tmp_path / "ledger"
+    account = ln.Ledger.create(path, "people", ln.approx_dp(5, 1e-4), reading="gaussian")
+    with pytest.raises(PlanError, match="reveals more than its budget"):
+        short.release(table(mixed()), account)
+    assert account.entries() == []
+    assert whole.release(table(mixed()), account).recorded
