@@ -236,7 +236,7 @@ def test_a_pure_account_is_opened_charged_and_shown(folder):
         run(folder, "ledger", "charge", *account, "--note", "x", "--rho=1e-9"),
         "ln.pure_dp(epsilon)",
     )
-    refused(run(folder, "release", "spec.toml"), "is not pure")
+    refused(run(folder, "release", "spec.toml"), "ln.pure_dp(epsilon)")
     shown = run(folder, "ledger", "show", "privacy.ledger").stdout
     assert "people: spent 0.3-DP of 0.3-DP" in shown
     assert shown.count("pure_dp epsilon=0.1") == 3

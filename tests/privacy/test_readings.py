@@ -26,16 +26,10 @@ from lownoise.privacy import (
 )
 from lownoise.privacy.accountant import spent, within
 from lownoise.privacy.budget import decimal_down, exact
+from lownoise.privacy.choices import chosen, fitting, named, paying, reading_from_text
 from lownoise.privacy.gaussian_curve import delta_up
 from lownoise.privacy.pure_curve import mu_square_up, rho_up
-from lownoise.privacy.readings import (
-    chosen,
-    fitting,
-    named,
-    only_reading,
-    paying,
-    reading_from_text,
-)
+from lownoise.privacy.readings import only_reading
 from lownoise.privacy.zcdp_curve import delta_up as zcdp_delta_up
 from lownoise.privacy.zcdp_curve import parameter_down
 

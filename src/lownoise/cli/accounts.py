@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from lownoise.cli.output import show
+from lownoise.report.account import reading_text
 
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
+    from lownoise.privacy.choices import ReadingName
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
 
@@ -36,13 +38,34 @@ def ledger_create(
     epsilon: _Epsilon = None,
     delta: _Delta = None,
     pure: _Pure = False,
+    reading: Annotated[
+        str | None,
+        typer.Option(
+            help="What adds up where there is a δ: gaussian (μ²), zcdp (ρ) or basic (ε and δ). "
+            "Without it the first spend fixes it.",
+        ),
+    ] = None,
+    caps: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(
+            metavar="ε δ μ",
+            help="Instead: the most of ε and of δ of other spends, and of μ of Gaussian ones.",
+        ),
+    ] = None,
 ) -> None:
     """Open an account with a total budget: --rho, --mu, or --epsilon and --delta or --pure."""
-    from lownoise.privacy import Ledger
+    from lownoise.errors import BudgetError
+    from lownoise.privacy import Caps, Ledger
+    from lownoise.privacy.choices import named
 
     budget = _budget(rho, mu, epsilon, delta, pure=pure)
-    Ledger.create(path, dataset, budget)
-    show(f"{path}: opened an account for {dataset!r} with {budget}.")
+    if reading is not None and caps is not None:
+        raise BudgetError("give either --reading or --caps")
+    if reading is not None:
+        named(reading)
+    chosen = cast("ReadingName | None", reading) if caps is None else Caps(*caps)
+    account = Ledger.create(path, dataset, budget, reading=chosen)
+    show(f"{path}: opened an account for {dataset!r} with {budget}; {reading_text(account)}.")
 
 
 @ledger_app.command("charge")

@@ -6,10 +6,11 @@ from __future__ import annotations
 import io
 import json
 import sys
+import warnings
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -43,11 +44,27 @@ def main() -> None:
     for pipe in (sys.stdout, sys.stderr):
         if isinstance(pipe, io.TextIOWrapper):  # what it cannot spell must not lose a release
             pipe.reconfigure(errors="backslashreplace")
+    warnings.showwarning = notice
     try:
         app()
     except LownoiseError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
+
+
+def notice(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print what a user must hear as one line, and what a programmer must as Python does."""
+    if issubclass(category, UserWarning) and category.__module__.startswith("lownoise."):
+        print(f"notice: {message}", file=sys.stderr)  # noqa: T201
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 @app.command()

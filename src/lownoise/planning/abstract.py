@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lownoise import codec
+from lownoise.privacy.choices import paying
 from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class AbstractPlan(ABC):
     def cost(self) -> Cost | PureCost:
         """What the release reveals, from the final noise, rounded up."""
         return self.terms.cost
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
+        return paying(self.cost.event, self.terms.budget)
 
     @abstractmethod
     def release(self, table: Any, ledger: Ledger | None = None) -> object:  # noqa: ANN401

@@ -133,6 +133,7 @@ class PurePlan(AbstractPlan):
             lines.append(f"  {own.mechanism:<20} {said:<20} {note}")
         proved = f"error {self.lower_bound:.6g}" if self.lower_bound else "nothing proved"
         lines.append(f"  {'no mechanism below':<20} {proved}")
+        lines.append(f"  {'paid by readings':<20} {', '.join(self.readings)}")
         return "\n".join(lines)
 
     def release(self, table: Any, ledger: Ledger | None = None) -> PureRelease:  # noqa: ANN401

@@ -18,6 +18,7 @@ from lownoise.entropy import SystemEntropy
 from lownoise.errors import DomainError, PlanError
 from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict
+from lownoise.privacy.choices import paying
 from lownoise.streams import ERRORS, resume, start
 from lownoise.streams.codec import LARGEST, document, expect_size, terms_from_dict
 from lownoise.streams.encoding import workload_to_dict
@@ -126,6 +127,11 @@ class StreamPlan:
     def cost(self) -> Cost:
         """What the whole stream reveals, however far it goes."""
         return self.terms.cost
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
+        return paying(self.cost.event, self.terms.budget)
 
     def start(
         self, ledger: Ledger | None = None, path: str | PathLike[str] | None = None

@@ -13,6 +13,7 @@ from lownoise.privacy.budget import (
     pure_dp,
     zcdp,
 )
+from lownoise.privacy.choices import Caps
 from lownoise.privacy.conversion import convert
 from lownoise.privacy.events import (
     ApproxDPEvent,
@@ -23,7 +24,6 @@ from lownoise.privacy.events import (
     ZcdpEvent,
 )
 from lownoise.privacy.ledger import Ledger, ReadingNotice
-from lownoise.privacy.readings import Caps
 
 __all__ = [
     "ApproxDP",

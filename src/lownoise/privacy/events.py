@@ -17,6 +17,8 @@ from lownoise.errors import LedgerError
 from lownoise.privacy.budget import exact
 from lownoise.privacy.pure_curve import mu_square_up, rho_up
 
+READINGS = ("gaussian", "zcdp", "basic", "caps")
+
 
 class AbstractEvent(ABC):
     """A release: what is known of it as an (ε, δ), as a ρ and as a μ, None where nothing is.
@@ -40,6 +42,25 @@ class AbstractEvent(ABC):
     def as_mu_square(self) -> Fraction | None:
         """Return at least the μ²."""
         return None
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The readings of accounts that can pay for it, of `READINGS`.
+
+        Where it was asked with an (ε, δ), "basic" is one too; see `choices.paying`.
+
+        Examples:
+            >>> GaussianEvent(0.1).readings, PureDPEvent(0.1).readings
+            (('gaussian', 'zcdp', 'caps'), ('gaussian', 'zcdp', 'basic', 'caps'))
+        """
+        pair = self.as_pair() is not None
+        known = {
+            "gaussian": self.as_mu_square() is not None,
+            "zcdp": self.as_rho() is not None,
+            "basic": pair,
+            "caps": pair or self.kind == GaussianEvent.kind,
+        }
+        return tuple(k for k in READINGS if known[k])
 
 
 @final

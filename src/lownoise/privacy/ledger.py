@@ -19,17 +19,10 @@ from typing import TYPE_CHECKING, final
 from lownoise.errors import LedgerError
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
+from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
 from lownoise.privacy.events import Event, event_from_text, event_to_text
 from lownoise.privacy.ledger_file import budget_from_text, transaction
-from lownoise.privacy.readings import (
-    Caps,
-    ReadingName,
-    chosen,
-    first_reading,
-    named,
-    only_reading,
-    reading_from_text,
-)
+from lownoise.privacy.readings import first_reading, only_reading
 
 if TYPE_CHECKING:
     import sqlite3

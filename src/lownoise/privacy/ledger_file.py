@@ -15,8 +15,9 @@ from uuid import uuid4
 
 from lownoise.errors import BudgetError, LedgerError
 from lownoise.privacy.budget import Budget, budget_from_dict
+from lownoise.privacy.choices import MixedReading, fitting
 from lownoise.privacy.events import event_from_text
-from lownoise.privacy.readings import MixedReading, fitting
+from lownoise.privacy.readings import BasicReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,8 +140,8 @@ def _second(connection: sqlite3.Connection) -> None:
             [name],
         ).fetchall()
         reading = _fitted(budget, [event for _, event in rows])
-        for number, event in rows:
-            pair = reading and reading.pair(event_from_text(event), None)
+        for number, event in rows if isinstance(reading, BasicReading) else ():
+            pair = reading.pair(event_from_text(event), None)
             connection.execute(
                 "UPDATE spend SET epsilon = ?, delta = ? WHERE id = ?",
                 [*(pair or (None, None)), number],

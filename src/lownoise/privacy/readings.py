@@ -10,13 +10,12 @@ proofs are in docs/theory.md. To take the least of several readings after the fa
 from __future__ import annotations
 
 import json
-import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal, final
+from typing import TYPE_CHECKING, ClassVar, final
 
-from lownoise.errors import BudgetError, LedgerError
+from lownoise.errors import BudgetError
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import (
     KNOWN,
@@ -31,8 +30,8 @@ from lownoise.privacy.budget import (
     root_down,
     root_up,
 )
-from lownoise.privacy.events import Event, GaussianEvent
-from lownoise.rounding import down, up
+from lownoise.privacy.events import Event
+from lownoise.rounding import up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +125,7 @@ class AbstractReading(ABC):
         return json.dumps({"kind": self.kind})
 
     def _remedy(self, event: Event) -> str:
-        others = " or ".join(k for k in paying(event, None) if k != self.kind)
+        others = " or ".join(k for k in event.readings if k != self.kind)
         return f"charge it to a dataset with an approx_dp budget and a reading of {others}"
 
 
@@ -146,7 +145,7 @@ class GaussianReading(AbstractReading):
                 return {"square": max(exact(mu), Fraction(mu)) ** 2}
             case ApproxDP(epsilon=epsilon, delta=delta):
                 return {"square": Fraction(gaussian_curve.parameter_down(epsilon, delta)) ** 2}
-        raise _unfit(self.kind, budget)
+        raise unfit(self.kind, budget)
 
     def counted(self, event: Event, pair: Pair | None) -> Sums | None:
         """Return the μ²."""
@@ -177,7 +176,7 @@ class ZcdpReading(AbstractReading):
                 return {"rho": exact(rho)}
             case ApproxDP(epsilon=epsilon, delta=delta):
                 return {"rho": Fraction(zcdp_curve.parameter_down(epsilon, delta))}
-        raise _unfit(self.kind, budget)
+        raise unfit(self.kind, budget)
 
     def counted(self, event: Event, pair: Pair | None) -> Sums | None:
         """Return the ρ."""
@@ -208,7 +207,7 @@ class BasicReading(AbstractReading):
             case ApproxDP(epsilon=epsilon, delta=delta):
                 # δ as its decimal or as its float: the caller meant one of the two
                 return {"epsilon": exact(epsilon), "delta": max(exact(delta), Fraction(delta))}
-        raise _unfit(self.kind, budget)
+        raise unfit(self.kind, budget)
 
     def pair(self, event: Event, asked: Budget | None) -> Pair | None:
         """Return the event's own pair, else that of the budget that it was asked with."""
@@ -240,7 +239,7 @@ class PureReading(AbstractReading):
     def caps(self, budget: Budget) -> Sums:
         """Return the greatest Σε."""
         if not isinstance(budget, PureDP):
-            raise _unfit(self.kind, budget)
+            raise unfit(self.kind, budget)
         return {"epsilon": exact(budget.epsilon)}
 
     def counted(self, event: Event, pair: Pair | None) -> Sums | None:
@@ -256,186 +255,18 @@ class PureReading(AbstractReading):
         return f"release with ln.pure_dp(epsilon), or {super()._remedy(event)}"
 
 
-@final
-@dataclass(frozen=True)
-class Caps(AbstractReading):
-    """A reading of an approx_dp account that pays for Gaussian spends beside others.
-
-    δ + δ_μ(ε_account − ε) must be at most the account's δ. Pure spends and those known by an
-    (ε, δ) add up to at most `epsilon` and `delta`, Gaussian ones to one release of at most `mu`.
-
-    Args:
-        epsilon: ε of all spends that are not Gaussian.
-        delta: δ of them.
-        mu: μ of all Gaussian spends together.
-
-    Examples:
-        >>> Caps(epsilon=0.5, delta=1e-7, mu=0.1).to_text()
-        '{"kind": "caps", "epsilon": 0.5, "delta": 1e-07, "mu": 0.1}'
-    """
-
-    epsilon: float
-    delta: float
-    mu: float
-    kind: ClassVar[str] = "caps"
-    adds: ClassVar[str] = "mu² of Gaussian spends, and epsilon and delta of others, add up"
-    rules_out: ClassVar[str] = "spends known by a rho alone"
-
-    def caps(self, budget: Budget) -> Sums:
-        """Return the three caps, which were checked against the budget."""
-        self.check(budget)
-        return {
-            "epsilon": exact(self.epsilon),
-            "delta": exact(self.delta),
-            "square": Fraction(self.mu) ** 2,
-        }
-
-    def check(self, budget: Budget) -> None:
-        """Refuse caps that are more than `budget` together.
-
-        Raises:
-            BudgetError: as said, or where a number is not one in [0, ∞).
-        """
-        if not isinstance(budget, ApproxDP):
-            raise _unfit(self.kind, budget)
-        for name, number in asdict(self).items():
-            plain = isinstance(number, (int, float)) and not isinstance(number, bool)
-            if not (plain and 0 <= number < math.inf):
-                raise BudgetError(f"caps.{name}={number!r} is no number; give one of at least 0")
-        left = exact(budget.epsilon) - max(exact(self.epsilon), Fraction(self.epsilon))
-        if left < 0:
-            raise BudgetError(
-                f"caps.epsilon={self.epsilon:g} is more than that of {budget}; give less",
-            )
-        at = float(left)
-        at = at if Fraction(at) <= left else down(at)
-        taken = Fraction(gaussian_curve.delta_up(float(self.mu), at))
-        taken += max(exact(self.delta), Fraction(self.delta))
-        if taken > max(exact(budget.delta), Fraction(budget.delta)):
-            raise BudgetError(
-                f"caps come to a delta of {float(taken):.6g} at the epsilon of {budget}; lower "
-                "caps.mu, caps.delta or caps.epsilon",
-            )
-
-    def counted(self, event: Event, pair: Pair | None) -> Sums | None:
-        """Return μ² of a Gaussian spend, ε and δ of another."""
-        if isinstance(event, GaussianEvent):
-            return {"square": event.as_mu_square()}
-        own = event.as_pair()
-        return None if own is None else {"epsilon": exact(own[0]), "delta": exact(own[1])}
-
-    def spent(self, budget: Budget, spends: Sequence[Spent]) -> Budget:
-        """Return the δ that the sums come to at the budget's ε."""
-        total = self.total(spends)
-        epsilon, delta, square = (
-            total.get(name, Fraction(0)) for name in ("epsilon", "delta", "square")
-        )
-        assert isinstance(budget, ApproxDP)  # noqa: S101 (checked at creation)
-        at = max(down(float(exact(budget.epsilon) - epsilon)), 0.0) if epsilon else budget.epsilon
-        rest = Fraction(gaussian_curve.delta_up(root_up(square), at))
-        return ApproxDP(budget.epsilon, min(float_up(delta + rest), 1.0))
-
-    def to_text(self) -> str:
-        """Return the reading as one line of JSON."""
-        return json.dumps({"kind": self.kind, **asdict(self)})
-
-
-@final
-@dataclass(frozen=True)
-class MixedReading(AbstractReading):
-    """That of an old account whose spends no one reading adds up: it pays for nothing more.
-
-    What still holds is the sum of pairs, each by a rule that looks at no later spend: a spend's own
-    pair, and for the i-th spend known by its μ or ρ alone the ε that it has at δ/2^i.
-    """
-
-    kind: ClassVar[str] = "mixed"
-    adds: ClassVar[str] = "spends of several kinds were taken by an older version"
-    rules_out: ClassVar[str] = "any further spend"
-
-    def caps(self, budget: Budget) -> Sums:
-        """Return nothing: nothing is left."""
-        return {}
-
-    def counted(self, event: Event, pair: Pair | None) -> Sums | None:
-        """Return nothing: nothing more is paid."""
-        return None
-
-    def charge(self, event: Event, pair: Pair | None) -> Sums:
-        """Refuse every spend.
-
-        Raises:
-            LedgerError: always.
-        """
-        raise LedgerError(
-            "dataset has spends that no one reading adds up, so its account pays for nothing more; "
-            "open another with a reading and what may still be spent, see `lownoise ledger show`",
-        )
-
-    def remaining(self, budget: Budget, spends: Sequence[Spent]) -> dict[str, float]:
-        """Return nothing: nothing is left."""
-        return {}
-
-    def spent(self, budget: Budget, spends: Sequence[Spent]) -> Budget:
-        """Return Σε and Σδ."""
-        assert isinstance(budget, ApproxDP)  # noqa: S101 (no other budget mixes)
-        epsilon, delta, share = Fraction(0), Fraction(0), budget.delta
-        for event, _ in spends:
-            pair = event.as_pair()
-            if pair is None:
-                share /= 2
-                pair = _epsilon_up(event, share), share
-            epsilon += exact(pair[0])
-            delta += exact(pair[1])
-        return ApproxDP(float_up(epsilon), min(float_up(delta), 1.0))
-
-
-_PLAIN: dict[str, AbstractReading] = {
+PLAIN: dict[str, AbstractReading] = {
     r.kind: r for r in (GaussianReading(), ZcdpReading(), BasicReading())
 }
-READINGS = ("gaussian", "zcdp", "basic", "caps")
-ReadingName = Literal["gaussian", "zcdp", "basic"]
-_GIVE = 'give "gaussian", "zcdp", "basic" or ln.Caps(epsilon=, delta=, mu=)'
-
-
-def named(reading: str | Caps) -> AbstractReading:
-    """Return the reading of that name.
-
-    Raises:
-        BudgetError: where there is none.
-    """
-    if isinstance(reading, Caps):
-        return reading
-    found = _PLAIN.get(reading) if isinstance(reading, str) else None
-    if found is None:
-        raise BudgetError(f"reading={reading!r} is unknown; {_GIVE}")
-    return found
-
-
-def chosen(reading: str | Caps, budget: Budget) -> AbstractReading:
-    """Return the reading that was named for a budget.
-
-    Raises:
-        BudgetError: where there is none of that name, or the budget cannot be read so.
-
-    Examples:
-        >>> chosen("zcdp", Zcdp(1.0)).kind
-        'zcdp'
-    """
-    found, only = named(reading), only_reading(budget)
-    if only is not None and only.kind == found.kind:
-        return only
-    found.caps(budget)
-    return found
 
 
 def only_reading(budget: Budget) -> AbstractReading | None:
     """Return the reading of a budget that has only one; None for approx_dp, which has four."""
     match budget:
         case Zcdp():
-            return _PLAIN["zcdp"]
+            return PLAIN["zcdp"]
         case GaussianDP():
-            return _PLAIN["gaussian"]
+            return PLAIN["gaussian"]
         case PureDP():
             return PureReading()
         case ApproxDP():
@@ -447,44 +278,11 @@ def first_reading(budget: Budget, event: Event) -> AbstractReading:
     """Return the reading that a first spend fixes where nobody named one.
 
     Examples:
+        >>> from lownoise.privacy import GaussianEvent
         >>> first_reading(ApproxDP(1.0, 1e-6), GaussianEvent(0.1)).kind
         'gaussian'
     """
-    return only_reading(budget) or _PLAIN[event.first]
-
-
-def reading_from_text(text: str) -> AbstractReading:
-    """Return the reading that `to_text` wrote.
-
-    Raises:
-        LedgerError: where it is none that this version knows.
-    """
-    try:
-        fields = json.loads(text)
-        kind = fields.pop("kind")
-        kinds = {**_PLAIN, "mixed": MixedReading()}
-        return Caps(**fields) if kind == "caps" else kinds[kind]
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise LedgerError(
-            "ledger reading is of no kind that this version knows; upgrade lownoise"
-        ) from None
-
-
-def fitting(budget: Budget, spends: Sequence[Spent]) -> AbstractReading | None:
-    """Return the reading of an account that was kept before accounts had one.
-
-    None where nothing was spent and the budget has several; the mixed one where no single reading
-    adds up all that was spent to at most the budget.
-    """
-    only = only_reading(budget)
-    if only or not spends:
-        return only
-    for kind in dict.fromkeys((spends[0][0].first, *_PLAIN)):
-        reading = _PLAIN[kind]
-        owned = [(event, reading.pair(event, None)) for event, _ in spends]
-        if all(reading.counted(*s) is not None for s in owned) and reading.within(budget, owned):
-            return reading
-    return MixedReading()
+    return only_reading(budget) or PLAIN[event.first]
 
 
 def frozen_pair(event: Event, asked: Budget | None) -> Pair | None:
@@ -492,39 +290,16 @@ def frozen_pair(event: Event, asked: Budget | None) -> Pair | None:
     own = event.as_pair()
     if own is not None or not isinstance(asked, ApproxDP):
         return own
-    kept = _PLAIN[event.first].within(asked, [(event, None)])
+    kept = PLAIN[event.first].within(asked, [(event, None)])
     return (asked.epsilon, asked.delta) if kept else None
-
-
-def paying(event: Event, asked: Budget | None) -> tuple[str, ...]:
-    """Return the names of the readings that can pay for a release.
-
-    Args:
-        event: what it reveals.
-        asked: the budget that it was asked with, or None.
-
-    Examples:
-        >>> paying(GaussianEvent(0.1), None), paying(GaussianEvent(0.1), ApproxDP(1.0, 1e-6))
-        (('gaussian', 'zcdp', 'caps'), ('gaussian', 'zcdp', 'basic', 'caps'))
-    """
-    found = {k: r.counted(event, r.pair(event, asked)) for k, r in _PLAIN.items()}
-    found["caps"] = Caps(0, 0, 0).counted(event, None)
-    return tuple(k for k in READINGS if found[k] is not None)
-
-
-def _epsilon_up(event: Event, delta: float) -> float:
-    """Return at least the ε that an event known by its μ or ρ alone has at `delta`."""
-    if isinstance(event, GaussianEvent):
-        return gaussian_curve.epsilon_up(event.mu, delta)
-    rho = event.as_rho()
-    return zcdp_curve.epsilon_up(up(float(rho)), delta) if rho else 0.0
 
 
 def _down(name: str, number: Fraction) -> float:
     return root_down(number) if name == "square" else decimal_down(number)
 
 
-def _unfit(kind: str, budget: Budget) -> BudgetError:
+def unfit(kind: str, budget: Budget) -> BudgetError:
+    """Return the refusal of a reading that a budget cannot have."""
     only = only_reading(budget)
     has = f"only {only.kind!r}" if only else "none such"
     return BudgetError(f"reading={kind!r} does not fit {budget}, which has {has}; leave it out")

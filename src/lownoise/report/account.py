@@ -18,7 +18,9 @@ def account_table(account: Ledger) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    title = Text(f"{account.dataset}: spent {account.spent()} of {account.budget()}")
+    title = Text(
+        f"{account.dataset}: spent {account.spent()} of {account.budget()}; {reading_text(account)}"
+    )
     table = Table(
         title=title,
         title_justify="left",
@@ -36,17 +38,37 @@ def account_table(account: Ledger) -> Table:
     return table
 
 
+def reading_text(account: Ledger) -> str:
+    """Return what adds up over the account's spends, and what is left of it."""
+    reading, left = account.reading(), account.remaining()
+    if reading is None:
+        return "its first spend fixes what adds up"
+    if reading == "mixed":
+        return (
+            "its spends are of kinds that no one reading adds up, so it pays for nothing more; "
+            "what still holds is the sum of their (epsilon, delta)"
+        )
+    kind = reading if isinstance(reading, str) else reading.kind
+    rest = ", ".join(f"{name} {number:.6g}" for name, number in left.items())
+    return f"reading {kind}, {rest} left"
+
+
 def account_dict(account: Ledger) -> dict[str, Any]:
     """Return the same as JSON values."""
+    reading = account.reading()
     return {
+        "ledger": account.identifier(),
         "dataset": account.dataset,
         "budget": asdict(account.budget()),
         "spent": asdict(account.spent()),
+        "reading": reading if reading is None or isinstance(reading, str) else asdict(reading),
+        "remaining": account.remaining(),
         "entries": [
             {
                 "id": entry.id,
                 "state": entry.state,
                 "event": {"kind": entry.event.kind, **asdict(entry.event)},
+                "pair": entry.pair,
                 "note": entry.note,
                 "created": entry.created,
             }

@@ -34,11 +34,11 @@ def guarantee(terms: PureTerms) -> str:
     neighbour = "takes another value" if terms.size is not None else "comes or goes"
     said = f"Whatever is seen is at most e^{epsilon} times likelier when one row {neighbour}"
     if spent.delta == 0:
-        return f"{epsilon}-DP, pure. {said}; no chance is left out."
+        return f"{epsilon}-DP, pure. {said}; no chance is left out. {sentences.payers(terms)}"
     delta = numbers.brief_at_most(spent.delta, 3)
     return (
         f"({epsilon}, {delta})-DP. {said}, but for a chance of {delta}: the points of the noise "
-        "are drawn by a walk whose law is known that closely."
+        f"are drawn by a walk whose law is known that closely. {sentences.payers(terms)}"
     )
 
 

@@ -15,6 +15,7 @@ from lownoise.linear import LinearTerms
 from lownoise.mechanisms.pure import ResponseMechanism
 from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP
+from lownoise.privacy.choices import paying
 from lownoise.pure import PureTerms
 from lownoise.report import numbers
 from lownoise.report.names import shown
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from lownoise.linear import LinearRelease
     from lownoise.pure import PureRelease
     from lownoise.release import Release
+    from lownoise.streams import StreamTerms
     from lownoise.tables import TableRelease
     from lownoise.workloads import Queries
 
@@ -284,8 +286,14 @@ def cost(terms: GaussianTerms) -> str:
     spent = terms.cost
     return (
         f"{numbers.at_most(spent.mu)}-GDP; {numbers.at_most(spent.rho)}-zCDP; "
-        f"({epsilon(terms)}, {numbers.at_most(spent.delta, 3)})-DP."
+        f"({epsilon(terms)}, {numbers.at_most(spent.delta, 3)})-DP. {payers(terms)}"
     )
+
+
+def payers(terms: GaussianTerms | PureTerms | StreamTerms) -> str:
+    """Return which accounts can pay for it, by their readings."""
+    *most, last = paying(terms.cost.event, terms.budget)
+    return f"Paid by accounts with reading {', '.join(most)} or {last}."
 
 
 def ledger(release: AnyRelease) -> str:

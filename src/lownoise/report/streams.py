@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.neighbours import Change
-from lownoise.report import numbers
+from lownoise.report import numbers, sentences
 from lownoise.report.frame import template
 from lownoise.report.names import shown
 from lownoise.report.text import grouped
@@ -164,7 +164,7 @@ def _cost(terms: StreamTerms) -> str:
     return (
         f"{numbers.at_most(spent.mu)}-GDP; {numbers.at_most(spent.rho)}-zCDP; "
         f"({numbers.at_most(spent.epsilon)}, {numbers.at_most(spent.delta, 3)})-DP, for all rounds "
-        "together."
+        f"together. {sentences.payers(terms)}"
     )
 
 
