@@ -225,6 +225,42 @@ def test_ledger_show_and_charge(folder):
     assert account["entries"][0]["event"] == {"kind": "zcdp", "rho": 0.25}
 
 
+def test_a_reading_is_named_fixed_and_shown(folder):
+    whole = ("--epsilon", "1", "--delta", "1e-6")
+
+    def ask(*arguments):
+        return run(folder, "ledger", *arguments)
+
+    done = ask("create", "l", "--dataset", "named", *whole, "--reading", "basic")
+    assert "reading basic, epsilon 1, delta 1e-06 left" in done.stdout
+    assert done.stderr == ""
+    done = ask("create", "l", "--dataset", "capped", *whole, "--caps", "0.5", "1e-7", "0.1")
+    assert "reading caps, epsilon 0.5, delta 1e-07, mu 0.1 left" in done.stdout
+    done = ask("create", "l", "--dataset", "open", *whole)
+    assert "its first spend fixes what adds up" in done.stdout
+    charge = ("charge", "l", "--dataset", "open", "--note", "x")
+    done = ask(*charge, "--mu", "0.1")
+    assert done.returncode == 0
+    assert done.stderr.startswith("notice: dataset='open' has no reading yet: this spend fixes ")
+    assert done.stderr.count("\n") == 1
+    assert ask(*charge, "--mu", "0.01").stderr == ""
+    refused(ask(*charge, "--epsilon=.1", "--delta=1e-9"), "a reading of basic or caps")
+    shown = {a["dataset"]: a for a in json.loads(ask("show", "l", "--json").stdout)}
+    assert {name: a["reading"] for name, a in shown.items()} == {
+        "named": "basic",
+        "capped": {"epsilon": 0.5, "delta": 1e-7, "mu": 0.1},
+        "open": "gaussian",
+    }
+    assert set(shown["open"]["remaining"]) == {"mu"}
+    assert len({a["ledger"] for a in shown.values()}) == 1
+    for wrong, said in (
+        (("--reading", "renyi"), "reading='renyi' is unknown"),
+        (("--reading", "basic", "--caps", ".1", "0", ".1"), "either --reading or --caps"),
+        (("--caps", "1", "0", ".1"), "caps come to a delta"),
+    ):
+        refused(ask("create", "l", "--dataset", "d", *whole, *wrong), said)
+
+
 def test_a_pure_account_is_opened_charged_and_shown(folder):
     account = ("privacy.ledger", "--dataset", "people")
     done = run(folder, "ledger", "create", *account, "--epsilon", "0.3", "--pure")

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         projection,
     )
     from lownoise.enclosure import Enclosure, enclose
+    from lownoise.errors import ReadingNotice
     from lownoise.factorization import Factorization, factorize
     from lownoise.linear import LinearRelease
     from lownoise.optimal import OptimalMechanism, optimal_mechanism
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from lownoise.privacy import (
         Caps,
         Ledger,
-        ReadingNotice,
         approx_dp,
         convert,
         gaussian_dp,
@@ -170,7 +170,7 @@ _HOMES = {
     "Enclosure": "lownoise.enclosure",
     "Factorization": "lownoise.factorization",
     "Ledger": "lownoise.privacy",
-    "ReadingNotice": "lownoise.privacy",
+    "ReadingNotice": "lownoise.errors",
     "Caps": "lownoise.privacy",
     "LinearPlan": "lownoise.planning",
     "LinearRelease": "lownoise.linear",

@@ -17,7 +17,7 @@ import typer
 from lownoise.cli.accounts import ledger_app
 from lownoise.cli.output import claimed, show, solving, unused, working, write
 from lownoise.cli.streaming import stream
-from lownoise.errors import FileError, LownoiseError
+from lownoise.errors import FileError, LownoiseError, ReadingNotice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,9 +44,11 @@ def main() -> None:
     for pipe in (sys.stdout, sys.stderr):
         if isinstance(pipe, io.TextIOWrapper):  # what it cannot spell must not lose a release
             pipe.reconfigure(errors="backslashreplace")
-    warnings.showwarning = notice
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ReadingNotice)
+            warnings.showwarning = notice
+            app()
     except LownoiseError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
@@ -61,7 +63,7 @@ def notice(
     line: str | None = None,
 ) -> None:
     """Print what a user must hear as one line, and what a programmer must as Python does."""
-    if issubclass(category, UserWarning) and category.__module__.startswith("lownoise."):
+    if issubclass(category, ReadingNotice):
         print(f"notice: {message}", file=sys.stderr)  # noqa: T201
     else:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))

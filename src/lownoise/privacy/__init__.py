@@ -23,7 +23,7 @@ from lownoise.privacy.events import (
     PureNoiseEvent,
     ZcdpEvent,
 )
-from lownoise.privacy.ledger import Ledger, ReadingNotice
+from lownoise.privacy.ledger import Ledger
 
 __all__ = [
     "ApproxDP",
@@ -37,7 +37,6 @@ __all__ = [
     "PureDP",
     "PureDPEvent",
     "PureNoiseEvent",
-    "ReadingNotice",
     "Zcdp",
     "ZcdpEvent",
     "approx_dp",

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from lownoise.errors import LedgerError
+from lownoise.errors import LedgerError, ReadingNotice
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.privacy.readings import AbstractReading, Pair, Spent
-
-
-class ReadingNotice(UserWarning):
-    """A first spend is about to fix the reading of an account, which nobody named."""
 
 
 @final

@@ -130,7 +130,10 @@ def _check_version(path: Path, connection: sqlite3.Connection, *, create: bool) 
 
 
 def _second(connection: sqlite3.Connection) -> None:
-    """Make a file of version 1 one of version 2, whose accounts have the reading that fits them."""
+    """Make a file of version 1 one of version 2, whose accounts have the reading that fits them.
+
+    What is not understood is left for the account's own use to refuse.
+    """
     for statement in _SECOND:
         connection.execute(statement)
     connection.execute("INSERT INTO ledger VALUES (?)", [str(uuid4())])
@@ -140,12 +143,13 @@ def _second(connection: sqlite3.Connection) -> None:
             [name],
         ).fetchall()
         reading = _fitted(budget, [event for _, event in rows])
-        for number, event in rows if isinstance(reading, BasicReading) else ():
-            pair = reading.pair(event_from_text(event), None)
-            connection.execute(
-                "UPDATE spend SET epsilon = ?, delta = ? WHERE id = ?",
-                [*(pair or (None, None)), number],
-            )
+        if isinstance(reading, BasicReading):
+            for number, event in rows:
+                pair = reading.pair(event_from_text(event), None)
+                connection.execute(
+                    "UPDATE spend SET epsilon = ?, delta = ? WHERE id = ?",
+                    [*(pair or (None, None)), number],
+                )
         connection.execute(
             "UPDATE dataset SET reading = ?, fixed_by = ? WHERE name = ?",
             [reading and reading.to_text(), rows[0][0] if rows else None, name],
