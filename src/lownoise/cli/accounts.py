@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from lownoise.cli.output import show
-from lownoise.report.account import reading_text
 
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
@@ -57,6 +56,7 @@ def ledger_create(
     from lownoise.errors import BudgetError
     from lownoise.privacy import Caps, Ledger
     from lownoise.privacy.choices import named
+    from lownoise.report.account import reading_text
 
     budget = _budget(rho, mu, epsilon, delta, pure=pure)
     if reading is not None and caps is not None:
