@@ -32,6 +32,7 @@ from lownoise.domains import (
     Box,
     CubePower,
     Points,
+    Polytope,
     Product,
     as_image,
 )
@@ -41,7 +42,7 @@ from lownoise.neighbours import Change
 from lownoise.sensitivity import changes, parity_changes, sensitivity_body
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.arrays import Chosen, Integers, Vector
     from lownoise.neighbours import Relation
     from lownoise.sensitivity import Body
 
@@ -112,7 +113,8 @@ def _(domain: Box) -> Coordinates:
 
 
 @coordinates.register(Points)
-def _(domain: Points) -> Coordinates:
+@coordinates.register(Polytope)
+def _(domain: Points | Polytope) -> Coordinates:
     frame = find_frame(TranslatedPoints(domain.points), None)
     embed = None if frame.embed is None else frozen(frame.embed.T.copy())
     return Coordinates(pivots=frame.pivots, embed=embed, start=domain.points[0])
@@ -130,13 +132,10 @@ def _(domain: AbstractClampedDomain) -> Coordinates:
 
 @coordinates.register(Product)
 def _(domain: Product) -> Coordinates:
-    own = [coordinates(part) for part in domain.parts]
-    for k, (found, at) in enumerate(zip(own, domain.program.blocks, strict=True)):
-        if found.embed is None and not np.all(domain.upper[at] > domain.lower[at]):
-            raise DomainError(
-                f"product.domains[{k}] has a coordinate that never moves, and a product with lists "
-                "or intersections needs width in all of them; leave that column out",
-            )
+    own = [
+        _moving(coordinates(part), domain.reach[at] > 0)
+        for part, at in zip(domain.parts, domain.program.blocks, strict=True)
+    ]
     starts = [at.start for at in domain.program.blocks]
     pivots = np.concatenate([part.pivots + at for part, at in zip(own, starts, strict=True)])
     embed = None
@@ -149,6 +148,15 @@ def _(domain: Product) -> Coordinates:
             j += k
         embed = frozen(embed)
     return Coordinates(pivots=pivots, embed=embed, start=domain.center)
+
+
+def _moving(found: Coordinates, moves: Chosen) -> Coordinates:
+    """Return the coordinates of a part, those left out that never move."""
+    if found.embed is not None or np.all(moves):
+        return found
+    wide = np.flatnonzero(moves)
+    embed = frozen(np.eye(moves.size)[:, wide])
+    return Coordinates(pivots=wide, embed=embed, start=found.start)
 
 
 @coordinates.register(CubePower)
@@ -247,7 +255,7 @@ def still_body(
     """Return where the summed coordinates of a record can be, without its count."""
     if isinstance(domain, CubePower):
         return ImageBody(frozen(np.full(chosen.pivots.size, domain.value)), domain.base)
-    if isinstance(domain, Points):
+    if isinstance(domain, (Points, Polytope)):
         return TranslatedPoints(np.ascontiguousarray(domain.points[:, chosen.pivots]))
     if isinstance(domain, Product):
         return _still_product(domain, center, chosen)
@@ -292,7 +300,7 @@ def fits(domain: AbstractClampedDomain | Box | CubePower | Points, chosen: Coord
         return chosen.pivots.size == d and rising
     if isinstance(domain, Box) or chosen.embed.shape != (d, chosen.pivots.size):
         return False
-    if isinstance(domain, AbstractClampedDomain):
+    if isinstance(domain, AbstractClampedDomain) and not isinstance(domain, Polytope):
         about = domain.spanning
         most = np.abs(about).sum(axis=0)
     else:

@@ -51,6 +51,7 @@ from lownoise.domains import (
     OracleDifference,
     Points,
     PointsDifference,
+    Polytope,
     Product,
     Slab,
     as_image,
@@ -383,7 +384,8 @@ def _body(domain: object, asked: bool) -> tuple[SymmetricBox | AbstractBody, Vec
 
 
 @_body.register(Points)
-def _(domain: Points, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+@_body.register(Polytope)
+def _(domain: Points | Polytope, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
     return TranslatedPoints(domain.points), np.zeros(domain.dimension)
 
 

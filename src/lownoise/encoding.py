@@ -33,6 +33,7 @@ from lownoise.domains import (
     CubePower,
     Points,
     PointsDifference,
+    Polytope,
     difference_body,
 )
 from lownoise.domains.encoding import domain_from_dict, domain_to_dict
@@ -105,7 +106,7 @@ def coordinates_from_dict(
     pivots = _whole(fields["pivots"], "noise.pivots", (1,))
     rows = [list(row) for row in fields["embed"]]
     embed = np.zeros((len(rows), 0)) if not pivots.size else table(rows, "noise.embed")
-    start = domain.points[0] if isinstance(domain, Points) else domain.center
+    start = domain.points[0] if isinstance(domain, (Points, Polytope)) else domain.center
     found = Coordinates(pivots=pivots, embed=frozen(embed), start=start)
     if not fits(domain, found):
         raise FileError("noise.pivots and noise.embed do not describe the domain")

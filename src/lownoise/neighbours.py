@@ -26,7 +26,16 @@ from lownoise.bodies import (
     SymmetricPoints,
     image_body,
 )
-from lownoise.domains import AbstractDomain, Box, Image, Points, PointsDifference
+from lownoise.domains import (
+    AbstractDomain,
+    Box,
+    Image,
+    Points,
+    PointsDifference,
+    Polytope,
+    Product,
+    corners,
+)
 from lownoise.domains.symmetric import as_image
 from lownoise.errors import DomainError
 
@@ -113,8 +122,20 @@ def _(domain: Box, pivots: Integers, step: Vector) -> SymmetricBox | AbstractBod
 
 
 @changed.register(Points)
-def _(domain: Points, pivots: Integers, step: Vector) -> AbstractBody:
+@changed.register(Polytope)
+def _(domain: Points | Polytope, pivots: Integers, step: Vector) -> AbstractBody:
     return SymmetricPoints(frozen(domain.points[:, pivots] / step))
+
+
+@changed.register(Product)
+def _(domain: Product, pivots: Integers, step: Vector) -> AbstractBody:
+    listed = corners(domain)
+    if listed is None:
+        raise DomainError(
+            "relation=Product has more corners than are listed; give ln.Box(…), ln.Ball(…) or "
+            "fewer points",
+        )
+    return SymmetricPoints(frozen(listed[:, pivots] / step))
 
 
 @changed.register(PointsDifference)

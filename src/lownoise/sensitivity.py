@@ -45,6 +45,7 @@ from lownoise.domains import (
     Image,
     Intersection,
     Points,
+    Polytope,
     Product,
     as_image,
     known_set,
@@ -141,7 +142,10 @@ def _(
     pivots: Integers,
     step: Vector,
 ) -> AbstractBody:
-    factor = domain.factor[pivots] / (step if domain.diagonal else step[:, None])
+    own = domain.factor
+    if domain.diagonal and pivots.size < domain.dimension:  # what never moves is left out
+        own = np.diag(own)
+    factor = own[pivots] / (step if own.ndim == 1 else step[:, None])
     if relation == "substitute":
         return image_body(frozen(2 * factor), domain.base)
     # the hull of ±(offset + F·B) × {1} is the image of B × [−1, 1] under [[F, offset], [0, 1]]
@@ -178,6 +182,9 @@ def _(
     step: Vector,
 ) -> AbstractBody:
     program = domain.program
+    if relation == "add_remove" and domain.listed is not None:
+        # the count joins parts that are not about their centers: the corners prove more
+        return _listed(Polytope(domain.listed), relation, center, pivots, step)
     if relation == "substitute":
         whole: AbstractOracleBody = OracleDifferences(program, pivots, step)
     else:
@@ -186,10 +193,10 @@ def _(
     for part, at in zip(domain.parts, program.blocks, strict=True):
         kept = (pivots >= at.start) & (pivots < at.stop)
         if not np.any(kept):  # a single point changes nothing
-            return whole
+            continue
         own.append(changes(part, relation, center[at], pivots[kept] - at.start, step[kept]))
     in_turn = bool(np.all(np.diff(pivots) > 0))
-    return JointBody(whole, tuple(own)) if in_turn else whole
+    return JointBody(whole, tuple(own)) if in_turn and own else whole
 
 
 @changes.register(Box)
@@ -206,8 +213,9 @@ def _(
 
 
 @changes.register(Points)
-def _(
-    domain: Points,
+@changes.register(Polytope)
+def _listed(
+    domain: Points | Polytope,
     relation: Word,
     center: Vector,
     pivots: Integers,

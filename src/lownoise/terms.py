@@ -21,6 +21,7 @@ from lownoise.domains import (
     CubePower,
     Oracle,
     Points,
+    lists_in,
     oracles_in,
 )
 from lownoise.errors import PlanError
@@ -239,6 +240,8 @@ def _(domain: AbstractCompound) -> tuple[str, ...]:
         f"The program {own.name!r} knows a part; its bounds and clamp are taken to be right."
         for own in oracles_in(domain)
     )
+    if lists_in(domain):
+        said += ("A part of a row counts as the nearest of the points listed for it.",)
     return (
         *said,
         "The domain, center and stand-in are public; none of them was taken from this table.",

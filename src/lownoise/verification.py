@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from lownoise import codec
 from lownoise.answers import Origin
+from lownoise.domains import AbstractCompound, Points, lists_in
 from lownoise.domains.encoding import expect_oracle
 from lownoise.errors import FileError, LownoiseError
 from lownoise.linear import LinearRelease
@@ -105,6 +106,7 @@ def verify(
         found = codec.guarded(lambda: _promises(terms))
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))
+    found += _moved(terms)
     return Verification((digest, *found, *_derived(document.get("derived"), derived)))
 
 
@@ -273,6 +275,21 @@ def _gaussian(terms: AbstractTerms | StreamTerms, error: float) -> list[Check]:
         ),
         _above(error, terms.lower_bound),
     ]
+
+
+def _moved(terms: AbstractTerms | StreamTerms | PureTerms) -> list[Check]:
+    """Return what becomes of records between listed points, which files cannot tell from a hull's.
+
+    Version 0.1 wrote combinations of lists as lists, and moved records to the nearest point.
+    """
+    domain = getattr(getattr(terms, "question", None), "domain", None)
+    if isinstance(domain, Points):
+        said = f"each counts as the nearest of {len(domain.points):,} listed points"
+    elif isinstance(domain, AbstractCompound) and lists_in(domain):
+        said = "a part of each counts as the nearest of the points listed for it"
+    else:
+        return []
+    return [Check("records moved as written", holds=True, found=f"{said}, also between them")]
 
 
 def _paid(budget: Budget, event: Event) -> Check:

@@ -47,6 +47,14 @@ class AbstractBase(ABC):
         """
         return self.norm_up(points)
 
+    def brought_in(self, points: Vector) -> Vector:
+        """Return points of B for rows, shapes (n, k): those in B as they are, within 2^-44.
+
+        By their norm; where that is known by a bound alone, so that a point of B could seem to be
+        outside, otherwise.
+        """
+        return np.asarray(points / np.maximum(self.norm_up(points), 1.0)[:, None])
+
     @abstractmethod
     def support_up(self, directions: Vector) -> Vector:
         """Return at least max ⟨θ, x⟩ over B, row by row, and hardly more; shape (n,)."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.bases.abstract import AbstractBase
+from lownoise.bases.mixtures import mixture
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
@@ -17,6 +18,7 @@ _SLACK = 2.0**-44
 _PLACE = 2.0**-49  # of the largest singular value times k₁ + k₂: more than LAPACK loses
 _ROUNDS = 30
 _NOTHING = 1e-300
+_STEPS = 60
 
 
 @final
@@ -57,6 +59,56 @@ class KroneckerBase(AbstractBase):
         return rows.reshape(len(rows), self.first.dimension, self.second.dimension)
 
     def norm_up(self, points: Vector) -> Vector:
+        """Return the least Σ‖u‖‖v‖ of three ways to write a table as Σ uvᵀ.
+
+        Row by row it is exact where B₁ is an ℓ₁ ball, column by column where B₂ is one, and by
+        singular values where both are Euclidean, and at x ⊗ y.
+        """
+        tables = self._tables(points)
+        turned = np.ascontiguousarray(tables.transpose(0, 2, 1))
+        by_rows = self._entry_by_entry(tables, self.first, self.second)
+        by_columns = self._entry_by_entry(turned, self.second, self.first)
+        return np.minimum(np.minimum(by_rows, by_columns), self._by_singular_values(points))
+
+    @staticmethod
+    def _entry_by_entry(tables: Vector, one: AbstractBase, other: AbstractBase) -> Vector:
+        """Return Σ ‖eᵢ‖‖rowᵢ‖; shapes (n, k, l) and (n,)."""
+        n, k, size = tables.shape
+        rows = other.norm_up(tables.reshape(n * k, size)).reshape(n, k)
+        total = np.zeros(n)
+        for column, width in zip(rows.T, one.widths(), strict=True):
+            total += column / width
+        return np.asarray(total * (1 + 2.0**-42 + k * 2.0**-50))  # the widths are rounded up
+
+    def brought_in(self, points: Vector) -> Vector:
+        """Return points of B for rows: what its norm's bound admits, or a mixture of products.
+
+        A mixture of x ⊗ y in B is in B, whatever found it. The nearest is searched for row by row
+        where the bound puts a row outside; scaled down by the bound it is not, if that is nearer.
+        """
+        bounds = self.norm_up(points)
+        found = np.asarray(points / np.maximum(bounds, 1.0)[:, None])
+        unit = self.widths()
+        # a last digit of each coordinate adds its part of the width to the norm
+        inward = unit * (1 - (unit.size + 4) * 2.0**-44)
+
+        def scaled(directions: Vector) -> Vector:
+            return self._products(directions / unit) / unit
+
+        for i in np.flatnonzero(bounds > 1):
+            goal = np.clip(points[i] / unit, -2.0, 2.0)
+            mixed = inward * mixture(np.eye(unit.size), scaled, unit.size, goal, _STEPS)
+            if np.linalg.norm((mixed - points[i]) / unit) < np.linalg.norm(
+                (found[i] - points[i]) / unit
+            ):
+                found[i] = mixed
+        return found
+
+    def _products(self, directions: Vector) -> Vector:
+        x = self.extreme(directions)
+        return np.asarray(x / np.maximum(self.norm_up(x), 1.0)[:, None])
+
+    def _by_singular_values(self, points: Vector) -> Vector:
         """Return Σ σ‖u‖‖v‖ over a singular value decomposition Σ σuvᵀ: enough, and least at x ⊗ y.
 
         What the decomposition misses is at most `_PLACE`·(k₁ + k₂) of the largest σ in every entry.

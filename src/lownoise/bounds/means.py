@@ -18,7 +18,7 @@ from lownoise.bodies import ImageBody, PointDifferences, SymmetricBox, Symmetric
 from lownoise.bounds.directions import directional_bound
 from lownoise.bounds.pure import volume_lower_bound
 from lownoise.certificate import order_norm
-from lownoise.domains import Box, Image, Points
+from lownoise.domains import Box, Image, Points, Polytope
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -139,8 +139,9 @@ def _(
 
 
 @_changes.register(Points)
+@_changes.register(Polytope)
 def _(
-    domain: Points, size: int | None, center: Vector
+    domain: Points | Polytope, size: int | None, center: Vector
 ) -> tuple[SymmetricBox | AbstractBody, Records, float]:
     points = domain.points
     if size is None:
@@ -158,7 +159,8 @@ def _extents(domain: object, size: int | None, center: Vector) -> tuple[Vector, 
 
 @_extents.register(Box)
 @_extents.register(Points)
-def _(domain: Box | Points, size: int | None, center: Vector) -> tuple[Vector, Vector]:
+@_extents.register(Polytope)
+def _(domain: Box | Points | Polytope, size: int | None, center: Vector) -> tuple[Vector, Vector]:
     if isinstance(domain, Box):
         lower, upper = domain.lower, domain.upper
     else:

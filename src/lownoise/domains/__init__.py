@@ -16,7 +16,7 @@ from lownoise.domains.compound import (
     Hull,
     Mapped,
     Product,
-    known_set,
+    lists_in,
     oracles_in,
 )
 from lownoise.domains.difference import (
@@ -28,6 +28,7 @@ from lownoise.domains.ellipsoid import Ellipsoid
 from lownoise.domains.image import Image, checked_image
 from lownoise.domains.intersection import Intersection, checked_intersection
 from lownoise.domains.joined import hull, kronecker, minkowski_sum, product
+from lownoise.domains.known import known_set
 from lownoise.domains.matrices import (
     KyFanBall,
     OperatorNormBall,
@@ -38,8 +39,9 @@ from lownoise.domains.meet import intersection
 from lownoise.domains.oracle import Oracle, OracleDifference
 from lownoise.domains.ordered import OrderedBall, TopBall
 from lownoise.domains.points import Points
+from lownoise.domains.polytope import Polytope
 from lownoise.domains.slab import Slab
-from lownoise.domains.symmetric import as_image
+from lownoise.domains.symmetric import as_image, corners
 from lownoise.domains.tensor import CubePower, CubePowerDifference, TensorPower
 from lownoise.domains.tensor_ball import BallPower, BallPowerDifference
 from lownoise.domains.zonotope import Zonotope
@@ -70,6 +72,7 @@ __all__ = [
     "OrderedBall",
     "Points",
     "PointsDifference",
+    "Polytope",
     "Product",
     "SchattenBall",
     "Slab",
@@ -80,12 +83,14 @@ __all__ = [
     "as_image",
     "checked_image",
     "checked_intersection",
+    "corners",
     "difference_body",
     "hull",
     "image",
     "intersection",
     "known_set",
     "kronecker",
+    "lists_in",
     "minkowski_sum",
     "oracles_in",
     "product",

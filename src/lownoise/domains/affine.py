@@ -18,9 +18,10 @@ from lownoise.domains.compound import (
 )
 from lownoise.domains.difference import PointsDifference, difference_body
 from lownoise.domains.image import Image, center_or_zero, check_size, checked_factor
+from lownoise.domains.joined import product
 from lownoise.domains.points import Points
-from lownoise.domains.symmetric import as_image, corners
-from lownoise.domains.tensor import CubePower
+from lownoise.domains.polytope import Polytope, hull_of
+from lownoise.domains.symmetric import as_image, corners, hulled
 from lownoise.domains.turning import narrowed, turned
 from lownoise.errors import DomainError
 
@@ -39,6 +40,8 @@ def image(
     shift: ArrayLike | None = None,
 ) -> AbstractDomain:
     """Return {shift + F·x : x in the domain}; F may be rectangular or of any rank.
+
+    The image of a list (`ln.Points`) is a list: a record becomes the nearest of the points' images.
 
     Args:
         factor: F, shape (m, d); or shape (d,), its diagonal, which never becomes a d × d matrix.
@@ -68,9 +71,7 @@ def image(
         return Points(_applied(f, domain.points) + moved)
     if isinstance(domain, PointsDifference) and not np.any(moved):
         return difference_body(Points(_applied(f, domain.base.points)))
-    listed = corners(domain) if isinstance(domain, CubePower) else None
-    if listed is not None:
-        return Points(_applied(f, listed) + moved)
+    domain = hulled(domain)
     own = as_image(domain)
     if own is None:
         return _compound_image(f, domain, moved)
@@ -113,12 +114,12 @@ def projection(  # noqa: PLR0911 (one a kind of domain)
         return Points(domain.points[:, kept])
     if isinstance(domain, PointsDifference):
         return difference_body(Points(domain.base.points[:, kept]))
-    listed = corners(domain) if isinstance(domain, CubePower) else None
-    if listed is not None:
-        return Points(np.unique(listed[:, kept], axis=0))
+    domain = hulled(domain)
+    if isinstance(domain, Polytope):
+        return hull_of(domain.points[:, kept])
     own = as_image(domain)
     if own is None:
-        return _compound_image(np.eye(d)[kept], domain, np.zeros(len(kept)))
+        return _projected(domain, kept)
     center = frozen(own.center[kept])
     restricted = own.base.restricted(kept) if own.diagonal and np.all(np.diff(kept) > 0) else None
     if restricted is not None:
@@ -129,12 +130,33 @@ def projection(  # noqa: PLR0911 (one a kind of domain)
 
 def _compound_image(f: Vector, domain: AbstractDomain, moved: Vector) -> AbstractDomain:
     """Return the image part by part where that is what it is: of hulls, and along coordinates."""
+    if isinstance(domain, Polytope):
+        return hull_of(_applied(f, domain.points) + moved)
     if isinstance(domain, Hull):
-        return checked_hull([image(f, part, moved) for part in domain.parts])
+        return checked_hull([hulled(image(f, part, moved)) for part in domain.parts])
     if isinstance(domain, Product) and f.ndim == 1:
         own = zip(domain.parts, domain.program.blocks, strict=True)
-        return checked_product([image(f[at], part, moved[at]) for part, at in own])
+        return checked_product([hulled(image(f[at], part, moved[at])) for part, at in own])
+    listed = corners(domain) if isinstance(domain, Product) else None
+    if listed is not None:
+        return hull_of(_applied(f, listed) + moved)
     return checked_mapped(f, domain, moved)
+
+
+def _projected(domain: AbstractDomain, kept: Integers) -> AbstractDomain:
+    """Return some coordinates of a compound, of a product part by part where none is between."""
+    if isinstance(domain, Product):
+        blocks = domain.program.blocks
+        whose = np.searchsorted([at.stop for at in blocks], kept, side="right")
+        first = np.flatnonzero(np.append(True, np.diff(whose) != 0))
+        runs = np.split(kept, first[1:])
+        if np.unique(whose[first]).size == first.size:
+            own = [
+                projection(domain.parts[i], (run - blocks[i].start).tolist())
+                for i, run in zip(whose[first], runs, strict=True)
+            ]
+            return product(*own)
+    return _compound_image(np.eye(domain.dimension)[kept], domain, np.zeros(len(kept)))
 
 
 def _applied(f: Vector, rows: Vector) -> Vector:

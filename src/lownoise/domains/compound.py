@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.arrays import frozen, vector
 from lownoise.bodies.compound import HullSet, MappedSet
-from lownoise.bodies.pieces import ImageSet, PointSet, SectionSet
 from lownoise.bodies.product import ProductSet
 from lownoise.domains.abstract import (
     AbstractClampedDomain,
@@ -21,12 +20,13 @@ from lownoise.domains.abstract import (
     AbstractKnownDomain,
 )
 from lownoise.domains.box import Box
-from lownoise.domains.image import LARGEST, Image, check_size, checked_center, checked_factor
-from lownoise.domains.intersection import Intersection
+from lownoise.domains.image import LARGEST, check_size, checked_center, checked_factor
+from lownoise.domains.known import known_set
 from lownoise.domains.nearest import nearest_point
 from lownoise.domains.oracle import Oracle
 from lownoise.domains.points import Points
-from lownoise.domains.symmetric import as_image, corners
+from lownoise.domains.polytope import Polytope
+from lownoise.domains.symmetric import corners
 from lownoise.domains.tensor import CubePower
 from lownoise.errors import DomainError, PlanError
 
@@ -36,16 +36,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.arrays import Vector
-    from lownoise.bodies.known import AbstractKnown
 
-_FEW = 2**10  # corners of a box: a list proves the maximum itself
+_FEW = 2.0**8  # corners of a product that are listed where its parts are not about one center
 _NEAR = 1e-9  # of the reach: how near a point is in K
 _SEARCHED = 1e-4  # where that takes a search
 _HELD = 2.0**-36  # of the reach: a record that a part moves by less is in that part
 _ROUNDING = 2.0**-40
 _REGULAR = 1e-10
 _FLAT = 1e-12
-_MOST_NUMBERS = 2**24
+_MOST_CORNERS = 2.0**12  # of a product whose image is taken
 
 
 class AbstractCompound(AbstractKnownDomain):
@@ -121,6 +120,12 @@ class Product(AbstractCompound):
     def rounding(self) -> Vector:
         """How far a clamped record can be off a point of K, shape (d,)."""
         return frozen(np.concatenate([_rounding(part) for part in self.parts]))
+
+    @cached_property
+    def listed(self) -> Vector | None:
+        """All its corners, shape (N, d), where they are few and known exactly, else None."""
+        exact = all(isinstance(part, (Box, Polytope)) for part in self.parts)
+        return _corners(self, _FEW) if exact else None
 
     def contains(self, point: Vector) -> bool:
         """Return whether each part holds its share of `point`, shape (d,)."""
@@ -227,9 +232,14 @@ class Mapped(AbstractCompound):
         return MappedSet(self.factor, known_set(self.domain), self.shift)
 
     @property
+    def direct(self) -> bool:
+        """Whether records are moved in by what moves them into the domain: F is injective."""
+        return self._inverse is not None
+
+    @property
     def searchable(self) -> bool:
         """Where the domain is, or needs no search."""
-        return self._inverse is not None or searchable(self.domain)
+        return self.direct or searchable(self.domain)
 
     @cached_property
     def rounding(self) -> Vector:
@@ -360,65 +370,6 @@ def checked_mapped(factor: ArrayLike, domain: AbstractDomain, shift: ArrayLike) 
     return found
 
 
-@singledispatch
-def known_set(domain: object) -> AbstractKnown:
-    """Return what is known of how far a domain reaches in quadratic forms.
-
-    Raises:
-        DomainError: where the domain is of a kind that does not combine.
-    """
-    raise DomainError(
-        f"domain={type(domain).__name__} does not combine with others; list its points, or plan "
-        "for it alone",
-    )
-
-
-@known_set.register(Points)
-def _(domain: Points) -> AbstractKnown:
-    return PointSet(domain.points)
-
-
-@known_set.register(Box)
-def _(domain: Box) -> AbstractKnown:
-    wide = np.count_nonzero(domain.upper > domain.lower)
-    listed = corners(domain) if 2.0**wide <= _FEW else None
-    if listed is not None:
-        return PointSet(frozen(listed))
-    own = as_image(domain)
-    assert own is not None  # noqa: S101 (every box is the image of a cube)
-    return known_set(own)
-
-
-@known_set.register(Image)
-def _(domain: Image) -> AbstractKnown:
-    factor = frozen(np.diag(domain.factor)) if domain.diagonal else domain.factor
-    return ImageSet(factor, domain.base, domain.center)
-
-
-@known_set.register(Intersection)
-def _(domain: Intersection) -> AbstractKnown:
-    return SectionSet(domain.section, domain.middle)
-
-
-@known_set.register(CubePower)
-def _(domain: CubePower) -> AbstractKnown:
-    k = domain.base.dimension
-    if domain.dimension * k > _MOST_NUMBERS:
-        raise DomainError(
-            f"TensorPower.power={domain.power} has {domain.dimension:,} entries of {k:,} different "
-            "ones, too many to combine; give fewer dimensions or a lower power",
-        )
-    factor = np.zeros((domain.dimension, k))
-    used = np.flatnonzero(domain.copies >= 0)
-    factor[used, domain.copies[used]] = domain.value
-    return ImageSet(frozen(factor), domain.base, domain.center)
-
-
-@known_set.register(AbstractKnownDomain)
-def _(domain: AbstractKnownDomain) -> AbstractKnown:
-    return domain.program
-
-
 def searchable(domain: AbstractDomain) -> bool:
     """Return whether extreme points of the domain can be asked for record by record."""
     if isinstance(domain, AbstractCompound):
@@ -436,6 +387,20 @@ def oracles_in(domain: AbstractDomain) -> tuple[Oracle, ...]:
     return tuple(own for part in parts for own in oracles_in(part))
 
 
+def lists_in(domain: AbstractDomain) -> tuple[Points | CubePower, ...]:
+    """Return what moves records, or parts of them, to the nearest of finitely many, in order.
+
+    A list that a user wrote does. Combinations hold hulls; those of files of version 0.1 may hold
+    lists, and move records as they did.
+    """
+    if isinstance(domain, (Points, CubePower)):
+        return (domain,)
+    if isinstance(domain, Mapped):
+        return lists_in(domain.domain) if domain.direct else ()
+    parts = domain.parts if isinstance(domain, Product) else ()
+    return tuple(own for part in parts for own in lists_in(part))
+
+
 def _check_searchable(domain: AbstractCompound) -> None:
     if not domain.searchable:
         raise PlanError(
@@ -448,3 +413,20 @@ def _rounding(domain: AbstractDomain) -> Vector:
     if isinstance(domain, AbstractClampedDomain):
         return domain.rounding
     return np.zeros(domain.dimension)
+
+
+@corners.register(Product)
+def _listed(domain: Product) -> Vector | None:
+    return _corners(domain, _MOST_CORNERS)
+
+
+def _corners(domain: Product, most: float) -> Vector | None:
+    """Return all combinations of the parts' corners, shape (N, d); None where they are more."""
+    found = [corners(part) for part in domain.parts]
+    own = [each for each in found if each is not None]
+    if len(own) < len(found) or np.prod([float(len(each)) for each in own]) > most:
+        return None
+    every = own[0]
+    for each in own[1:]:
+        every = np.hstack([np.repeat(every, len(each), axis=0), np.tile(each, (len(every), 1))])
+    return frozen(every)

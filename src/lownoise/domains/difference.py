@@ -15,8 +15,10 @@ from lownoise.domains.box import Box
 from lownoise.domains.compound import AbstractCompound, CompoundDifference
 from lownoise.domains.image import Image
 from lownoise.domains.intersection import Intersection
+from lownoise.domains.nearest import nearest_point
 from lownoise.domains.oracle import Oracle, OracleDifference
 from lownoise.domains.points import Points
+from lownoise.domains.polytope import Polytope
 from lownoise.domains.tensor import CubePower, CubePowerDifference
 from lownoise.domains.tensor_ball import BallPower, BallPowerDifference
 from lownoise.errors import DomainError
@@ -24,23 +26,34 @@ from lownoise.errors import DomainError
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
 
+_NEAR = 1e-9  # of the reach: how near a point is a difference
+
 
 @final
 @dataclass(frozen=True, eq=False)
 class PointsDifference(AbstractDifference):
     """{x − y : x, y in a list of points}; the N² differences are never formed.
 
-    Made by `difference_body`.
+    Made by `difference_body`, of a list and of its hull.
 
     Args:
-        base: the points.
+        base: the points, or their hull.
     """
 
-    base: Points
+    base: Points | Polytope
 
     def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (d,), is the difference of two of the points in floats."""
+        """Return whether `point`, shape (d,), is a difference of two points of the base.
+
+        Of a list in floats; of a hull within 1e-9 of its reach.
+        """
         points = self.base.points
+        if isinstance(self.base, Polytope):
+            given = np.asarray(point, dtype=np.float64)
+            reach = self.base.upper - self.base.lower
+            near = nearest_point(self.extreme, np.zeros(self.dimension), given, reach)
+            last = 2.0**-48 * np.max(np.abs(points), axis=0)
+            return bool(np.all(np.abs(near - given) <= _NEAR * reach + last))
         return any(bool(np.any(np.all(x - points == point, axis=1))) for x in points)
 
 
@@ -116,7 +129,8 @@ def _(domain: BallPower) -> BallPowerDifference:
 
 
 @difference_body.register(Points)
-def _(domain: Points) -> PointsDifference:
+@difference_body.register(Polytope)
+def _(domain: Points | Polytope) -> PointsDifference:
     return PointsDifference(domain)
 
 

@@ -21,6 +21,7 @@ from lownoise.domains.image import Image, checked_image
 from lownoise.domains.intersection import Intersection, checked_intersection
 from lownoise.domains.oracle import Oracle
 from lownoise.domains.points import Points
+from lownoise.domains.polytope import Polytope
 from lownoise.domains.tensor import CubePower, TensorPower
 from lownoise.domains.tensor_ball import BallPower
 from lownoise.errors import FileError
@@ -49,6 +50,11 @@ def _(domain: Box) -> dict[str, Any]:
 @domain_to_dict.register(Points)
 def _(domain: Points) -> dict[str, Any]:
     return {"points": domain.points.tolist()}
+
+
+@domain_to_dict.register(Polytope)
+def _(domain: Polytope) -> dict[str, Any]:
+    return {"vertices": domain.points.tolist()}
 
 
 @domain_to_dict.register(Image)
@@ -210,6 +216,10 @@ def _intersection(own: dict[str, Any]) -> Intersection:
     return checked_intersection(own["rows"], own["offsets"], base, own["center"])
 
 
+def _polytope(own: Any) -> Polytope:  # noqa: ANN401
+    return Polytope(Points(own).points)
+
+
 _READERS: dict[str, Callable[[Any], AbstractClampedDomain | BallPower | CubePower | Points]] = {
     "product": lambda own: checked_product([_read(part) for part in own]),
     "hull": lambda own: checked_hull([_read(part) for part in own]),
@@ -218,4 +228,5 @@ _READERS: dict[str, Callable[[Any], AbstractClampedDomain | BallPower | CubePowe
     "image": lambda own: checked_image(own["factor"], base_from_dict(own["base"]), own["shift"]),
     "intersection": _intersection,
     "points": Points,
+    "vertices": _polytope,
 }

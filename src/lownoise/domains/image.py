@@ -187,7 +187,7 @@ class Image(AbstractClampedDomain):
             x = _multiplied(about, self._inverse)
         else:
             x = self._searched(rows, about)
-        x = x / np.maximum(self.base.norm_up(x), 1.0)[:, None]
+        x = self.base.brought_in(x)
         if self.diagonal:
             return np.asarray(self.center + x * self.factor)
         return np.asarray(self.center + _multiplied(x, self.factor))

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Domains made of several: products, Minkowski sums, Kronecker products and hulls of unions."""
+"""Domains made of several: products, Minkowski sums, Kronecker products and hulls of unions.
+
+Each holds the hull of what it combines, so that a record inside stays where it is: of a list
+(`ln.Points`), and of tensors, the hull.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,11 @@ from lownoise.domains.abstract import AbstractDomain
 from lownoise.domains.box import Box
 from lownoise.domains.compound import checked_hull, checked_mapped, checked_product
 from lownoise.domains.image import Image, check_size
-from lownoise.domains.points import Points
-from lownoise.domains.symmetric import as_image, corners
+from lownoise.domains.polytope import hull_of
+from lownoise.domains.symmetric import as_image, corners, hulled
 from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lownoise.arrays import Vector
     from lownoise.bases import AbstractBase
 
@@ -30,6 +32,7 @@ _MOST_NUMBERS = 2**27  # of a factor: a gigabyte
 def product(*domains: AbstractDomain) -> AbstractDomain:
     """Return all (x, y, …) with x in the first domain, y in the second and so on.
 
+    Of a list each x is a mixture of its points, as in all combinations: the set is convex.
     Γ_p(K × L) = (Γ_p(K)^t + Γ_p(L)^t)^{1/t} with t = 2p/(p + 2), 2 at p = ∞ (002, Lemma 60).
 
     Args:
@@ -45,23 +48,22 @@ def product(*domains: AbstractDomain) -> AbstractDomain:
         123.0
     """
     parts = _checked(domains, "product")
+    if len(parts) == 1:
+        return parts[0]
     boxes = [part for part in parts if isinstance(part, Box)]
     if len(boxes) == len(parts):
         low, high = ([getattr(b, side) for b in boxes] for side in ("lower", "upper"))
         return Box(np.concatenate(low), np.concatenate(high))
-    lists = [part for part in parts if isinstance(part, Points)]
+    images = _images(parts)
+    if images is None:
+        return checked_product(parts)
     total = sum(part.dimension for part in parts)
-    if len(lists) < len(parts) or np.prod([float(len(p.points)) for p in lists]) > _MOST_POINTS:
-        images = _images(parts)
-        if images is not None:
-            base = product_base([own.base for own in images])
-            center = frozen(np.concatenate([own.center for own in images]))
-            if all(own.diagonal for own in images):
-                return Image(frozen(np.concatenate([own.factor for own in images])), base, center)
-            _check_numbers(total * base.dimension, "product")
-            return Image(_blocks(images, total, base.dimension), base, center)
-    listed = _combined(parts, lambda x, y: np.hstack([x, y]))
-    return checked_product(parts) if listed is None else listed
+    base = product_base([own.base for own in images])
+    center = frozen(np.concatenate([own.center for own in images]))
+    if all(own.diagonal for own in images):
+        return Image(frozen(np.concatenate([own.factor for own in images])), base, center)
+    _check_numbers(total * base.dimension, "product")
+    return Image(_blocks(images, total, base.dimension), base, center)
 
 
 def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
@@ -84,13 +86,15 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
         12.0
     """
     parts = _checked(domains, "minkowski_sum", alike=True)
+    if len(parts) == 1:
+        return parts[0]
     boxes = [part for part in parts if isinstance(part, Box)]
     if len(boxes) == len(parts):
         low, high = ([getattr(b, side) for b in boxes] for side in ("lower", "upper"))
         return Box(np.sum(low, axis=0), np.sum(high, axis=0))
     images = _images(parts)
     if images is None:
-        listed = _combined(parts, np.add)
+        listed = _sums(parts)
         if listed is not None:
             return listed
         d = parts[0].dimension
@@ -101,7 +105,7 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
 
 
 def hull(*domains: AbstractDomain) -> AbstractDomain:
-    """Return the convex hull of the union.
+    """Return the convex hull of the union; of one list, `ln.hull(ln.Points(…))`, its mixtures.
 
     Args:
         domains: one or more of like dimension, of any kinds but tensors of a ball, slabs and
@@ -116,12 +120,15 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
         >>> spindle = ln.hull(ln.Ball(2), ln.Ellipsoid([3.0, 0.5]))
         >>> spindle.support(np.array([1.0, 0.0])).__round__(9)
         3.0
+        >>> rates = ln.hull(ln.Points(np.eye(3)))  # three rates that add up to one
+        >>> rates.contains(np.array([0.2, 0.5, 0.3])), rates.clamp(np.full(3, 0.4)).round(6)
+        (True, array([0.333333, 0.333333, 0.333333]))
     """
     parts = _checked(domains, "hull", alike=True)
     lists = [corners(part) for part in parts]
     found = [each for each in lists if each is not None]
     if len(found) == len(parts):
-        return Points(np.unique(np.vstack(found), axis=0))
+        return hull_of(np.vstack(found))
     images = _images(parts)
     if images is None or any(np.any(own.center != images[0].center) for own in images):
         return checked_hull(parts)
@@ -131,8 +138,9 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
 
 
 def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
-    """Return all x ⊗ y, x in the first domain and y in the second; xᵢyⱼ is number i·d₂ + j.
+    """Return the hull of all x ⊗ y, x in the first domain and y in the second.
 
+    Number i·d₂ + j is xᵢyⱼ.
     Γ_p is multiplied where both are symmetric about zero (002, Lemma 62).
 
     Args:
@@ -171,7 +179,7 @@ def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
             "or few points",
         )
     rows = np.einsum("ni,mj->nmij", left, right).reshape(-1, size)
-    return Points(np.unique(rows, axis=0))
+    return hull_of(rows)
 
 
 def _checked(
@@ -189,7 +197,7 @@ def _checked(
                 f"{name}[{i}] has {domain.dimension} coordinates and the first has "
                 f"{domains[0].dimension}; give domains of like dimension",
             )
-    return list(domains)
+    return [hulled(domain) for domain in domains]
 
 
 def _images(parts: list[AbstractDomain]) -> list[Image] | None:
@@ -223,15 +231,13 @@ def _side_by_side(images: list[Image], base: AbstractBase, center: Vector, name:
     return Image(frozen(np.hstack([_dense(own) for own in images])), base, frozen(center))
 
 
-def _combined(
-    parts: list[AbstractDomain], joined: Callable[[Vector, Vector], Vector]
-) -> Points | None:
-    """Return the list of all combinations of the parts' corners; None where they are too many."""
+def _sums(parts: list[AbstractDomain]) -> AbstractDomain | None:
+    """Return the hull of all sums of the parts' corners; None where they are too many."""
     lists = [corners(part) for part in parts]
     found = [each for each in lists if each is not None]
     if len(found) < len(parts) or np.prod([float(len(own)) for own in found]) > _MOST_POINTS:
         return None
     every = found[0]
     for own in found[1:]:
-        every = joined(np.repeat(every, len(own), axis=0), np.tile(own, (len(every), 1)))
-    return Points(every)
+        every = np.repeat(every, len(own), axis=0) + np.tile(own, (len(every), 1))
+    return hull_of(every)

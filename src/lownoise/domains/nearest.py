@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.bases import limits_of
+from lownoise.bases.mixtures import mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.arrays import Vector
     from lownoise.bases import AbstractBase
-
-_MOST_STEPS = 400
-_NEAR = 1e-10
-_FLOATS = 2.0**-49  # of both lengths: a product's own rounding
 
 
 def nearest_weights(factor: Vector, base: AbstractBase, points: Vector, reach: Vector) -> Vector:
@@ -76,7 +73,7 @@ def _corrected(scaled: Vector, base: AbstractBase, goal: Vector) -> Vector:
     The best mixture of the extreme points so far, then the point of B that is extreme along what
     is left, until that gains less than 1e-10 of the distance already covered.
     """
-    found = _mixture(scaled, base.extreme, base.dimension, goal)
+    found = mixture(scaled, base.extreme, base.dimension, goal)
     return np.asarray(found / max(float(base.norm_up(found[None])[0]), 1.0))
 
 
@@ -108,46 +105,4 @@ def nearest_point(
         moved = extreme(np.where(wide, directions / unit, 0.0)) - home
         return np.where(wide, moved / unit, 0.0)
 
-    return np.asarray(home + unit * _mixture(np.eye(home.size), pulled, home.size, goal))
-
-
-def _mixture(
-    scaled: Vector, extreme: Callable[[Vector], Vector], dimension: int, goal: Vector
-) -> Vector:
-    """Return the mixture x of 0 and extreme points whose image scaled·x is nearest to `goal`."""
-    from scipy.optimize import nnls
-
-    atoms = np.zeros((1, dimension))
-    weights = np.ones(1)
-    for _ in range(_MOST_STEPS):
-        left = goal - scaled @ (weights @ atoms)
-        if not np.max(np.abs(left)) > _NEAR:
-            break
-        found = extreme((left @ scaled)[None])
-        gain = float(left @ (scaled @ found[0] - goal + left))
-        far = float(np.linalg.norm(left))
-        if gain <= far * (_NEAR * far + _FLOATS * (1 + float(np.linalg.norm(goal)))):
-            break
-        atoms = np.vstack([atoms, found])
-        # the best mixture in all proportions, a row of ones asking for a sum of 1, is a multiple of
-        # the best one whose sum is 1: minimise s²‖e‖² + (s − 1)² over s
-        system = np.vstack([(atoms @ scaled.T - goal).T, np.ones(len(atoms))])
-        try:
-            weights, _ = nnls(system, np.append(np.zeros(len(goal)), 1.0), maxiter=50 * len(atoms))
-        except RuntimeError:
-            weights = np.append(weights, 0.0)
-            break
-        weights /= np.sum(weights)
-        kept = weights > 0
-        atoms, weights = atoms[kept], _polished(atoms[kept] @ scaled.T, goal, weights[kept])
-        if not kept[-1]:  # what should help does not: floats tell no more
-            break
-    return np.asarray(weights @ atoms)
-
-
-def _polished(images: Vector, goal: Vector, weights: Vector) -> Vector:
-    """Return the weights of the best mixture, to the last digits where all of them are above 0."""
-    along = images[1:] - images[0]
-    rest = np.linalg.lstsq(along.T, goal - images[0])[0]
-    found = np.append(1 - np.sum(rest), rest)
-    return np.asarray(found if np.all(found >= 0) else weights)
+    return np.asarray(home + unit * mixture(np.eye(home.size), pulled, home.size, goal))

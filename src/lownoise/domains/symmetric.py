@@ -15,10 +15,13 @@ from lownoise.bases.parity import choices
 from lownoise.domains.box import Box
 from lownoise.domains.image import Image
 from lownoise.domains.points import Points
+from lownoise.domains.polytope import Polytope, hull_of
 from lownoise.domains.tensor import CubePower
+from lownoise.errors import DomainError
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
+    from lownoise.domains.abstract import AbstractDomain
 
 _MOST_CORNERS = 2**18
 _MOST_NUMBERS = 2**26
@@ -41,7 +44,7 @@ def as_image(domain: object) -> Image | None:
         half = np.maximum(domain.upper - middle, middle - domain.lower)
         half = np.where(domain.upper > domain.lower, np.nextafter(half, np.inf), 0.0)
         return Image(frozen(half), NormBase(domain.dimension, math.inf), middle)
-    if isinstance(domain, Points) and len(domain.points) <= _PAIR:
+    if isinstance(domain, (Points, Polytope)) and len(domain.points) <= _PAIR:
         first, last = domain.points[0], domain.points[-1]
         middle = first / 2 + last / 2
         reach = np.maximum(np.abs(last - middle), np.abs(first - middle))
@@ -65,7 +68,8 @@ def corners(domain: object) -> Vector | None:
 
 
 @corners.register(Points)
-def _(domain: Points) -> Vector | None:
+@corners.register(Polytope)
+def _(domain: Points | Polytope) -> Vector | None:
     return domain.points if len(domain.points) <= _MOST_CORNERS else None
 
 
@@ -102,3 +106,26 @@ def _(domain: Image) -> Vector | None:
         return None
     moved = signed * domain.factor if domain.diagonal else signed @ domain.factor.T
     return np.asarray(domain.center + moved)
+
+
+def hulled(domain: AbstractDomain) -> AbstractDomain:
+    """Return what a combination holds of a part: the hull of a list and of tensors of signs.
+
+    Raises:
+        DomainError: where the tensors are too many to be listed.
+
+    Examples:
+        >>> hulled(Points([[0.0], [1.0]])).clamp(np.array([0.25]))
+        array([0.25])
+    """
+    if isinstance(domain, Points):
+        return hull_of(domain.points)
+    if isinstance(domain, CubePower):
+        listed = corners(domain)
+        if listed is None:
+            raise DomainError(
+                f"TensorPower.dimension={domain.size} has tensors beyond 2^26 numbers, too many to "
+                "list for their hull; give fewer dimensions or a lower power",
+            )
+        return hull_of(listed)
+    return domain

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.domains import Points
+from lownoise.domains import Points, Polytope
 from lownoise.errors import PlanError
 from lownoise.linear import LinearTerms
 from lownoise.mechanisms.pure import ResponseMechanism
@@ -364,4 +364,6 @@ def bounds(question: Mean) -> str:
     domain = question.domain
     if isinstance(domain, Points):
         return f"Ranges of the columns in the list of {len(domain.points):,} points"
+    if isinstance(domain, Polytope):
+        return f"Ranges of the columns in the hull of {len(domain.points):,} points"
     return "Bounds of the columns"

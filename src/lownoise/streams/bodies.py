@@ -10,7 +10,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.bodies import SymmetricBox, SymmetricPoints
 from lownoise.coordinates import summed_body
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
+from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points, Polytope
 
 if TYPE_CHECKING:
     from lownoise.coordinates import Coordinates
@@ -47,6 +47,6 @@ def round_changes(question: Mean, chosen: Coordinates, relation: Relation) -> tu
         return summed_body(domain, relation, question.center, chosen), False
     if isinstance(domain, Box):
         return SymmetricBox(frozen(np.maximum(np.abs(domain.lower), np.abs(domain.upper)))), False
-    if isinstance(domain, Points):
+    if isinstance(domain, (Points, Polytope)):
         return SymmetricPoints(frozen(np.ascontiguousarray(domain.points[:, kept]))), False
     return summed_body(domain, "substitute", question.center, chosen), True
