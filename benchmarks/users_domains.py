@@ -110,7 +110,7 @@ HELP = {
 
 LINES = """
 ages and incomes                          | ln.Box([0, 0], [120, 1e6])
-8 rates that sum to one                   | ln.Points(np.eye(8))
+8 rates that sum to one                   | ln.hull(ln.Points(np.eye(8)))
 5 counts with caps, 10 in total at most   | ln.intersection(ln.Box([0] * 5, caps), total(5, 10))
 a gradient, entries clipped unlike        | ln.intersection(ln.Ball(20), ln.Box(-unlike, unlike))
 a gradient, clipped layer by layer  | ln.product(ln.Ball(30), ln.Ball(10, 0.2), ln.Ball(5, 0.1))

@@ -236,7 +236,9 @@ def test_a_record_outside_goes_to_what_is_near(held: Held) -> None:
         return
     rng = np.random.default_rng(32)
     reach = (domain.upper - domain.lower) / 2
-    for record in domain.center + BEYOND * reach * rng.uniform(-1, 1, (3, domain.dimension)):
+    for record in domain.center + BEYOND * reach * rng.uniform(
+        -1, 1, (1 if held.slow else 3, domain.dimension)
+    ):
         found = domain.clamp(record)
         assert domain.contains(found)
         assert np.all(np.abs(domain.clamp(found) - found) <= 1e4 * digits(domain))

@@ -47,6 +47,11 @@ class AbstractBase(ABC):
         """
         return self.norm_up(points)
 
+    @property
+    def searched(self) -> bool:
+        """Whether its norm is known by a bound, so that points near the boundary are searched."""
+        return False
+
     def brought_in(self, points: Vector) -> Vector:
         """Return points of B for rows, shapes (n, k): those in B as they are, within 2^-44.
 

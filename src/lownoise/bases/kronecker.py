@@ -10,6 +10,7 @@ import numpy as np
 
 from lownoise.bases.abstract import AbstractBase
 from lownoise.bases.mixtures import mixture
+from lownoise.bases.norm import NormBase
 
 if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
@@ -55,6 +56,12 @@ class KroneckerBase(AbstractBase):
         """Signs of single products xᵢyⱼ lead out of it."""
         return False
 
+    @property
+    def searched(self) -> bool:
+        """It is, but where a part is an ℓ₁ ball or both are Euclidean."""
+        orders = [p.order if isinstance(p, NormBase) else 0.0 for p in (self.first, self.second)]
+        return 1.0 not in orders and orders != [2.0, 2.0]
+
     def _tables(self, rows: Vector) -> Vector:
         return rows.reshape(len(rows), self.first.dimension, self.second.dimension)
 
@@ -88,6 +95,8 @@ class KroneckerBase(AbstractBase):
         """
         bounds = self.norm_up(points)
         found = np.asarray(points / np.maximum(bounds, 1.0)[:, None])
+        if not self.searched:
+            return found
         unit = self.widths()
         # a last digit of each coordinate adds its part of the width to the norm
         inward = unit * (1 - (unit.size + 4) * 2.0**-44)

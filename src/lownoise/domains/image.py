@@ -92,8 +92,8 @@ class Image(AbstractClampedDomain):
 
         Where F is nearly singular (beyond about 1e6) rounding of the point alone can decide. Where
         F is not injective points of the boundary are told within 1e-8 of zonotopes, 1e-7 of sums
-        of balls and boxes, and 1e-4 of hulls of round bodies: the search for the nearest point ends
-        there.
+        of balls and boxes, and 1e-4 of hulls of round bodies and of Kronecker products: the search
+        for the nearest point ends there.
         """
         near = self.clamp(point)
         last = 1e-15 * (np.abs(self.center) + self.reach)
@@ -160,6 +160,8 @@ class Image(AbstractClampedDomain):
     @property
     def _near_by(self) -> float:
         """How near, in parts of the reach, clamping leaves points of K to where they are."""
+        if self.base.searched:
+            return _SEARCHED
         searched = not self.diagonal and self._inverse is None
         if not searched or self._flat_faced:
             return _DIRECT

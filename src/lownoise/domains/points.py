@@ -29,7 +29,8 @@ class Points(AbstractDomain):
 
     The noise depends on their convex hull alone, so repeated and interior points cost nothing. A
     record that is not in the list is moved to the nearest point of it, each coordinate measured in
-    parts of its own range.
+    parts of its own range, also where it lies between listed points. Where records may be mixtures
+    of the points, give their hull: `ln.hull(ln.Points(…))`.
 
     Args:
         points: shape (N, d), one row a point, each column in its unit. An array that is read-only
