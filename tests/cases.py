@@ -218,6 +218,15 @@ MEMBERS = (
         lambda rng, n: (FEW + AWAY)[rng.integers(0, len(FEW), n)],
         partner=cross,
     ),
+    Member(
+        "mixtures of a few points",
+        hull(Points(FEW + NEAR)),
+        lambda rng, n: (
+            np.vstack([np.repeat(np.eye(6), 2, axis=0), rng.dirichlet(np.ones(6), n)])[:n]
+            @ (FEW + NEAR)
+        ),
+        partner=cross,
+    ),
     *(
         Member(
             f"ball of order {order:g}",
