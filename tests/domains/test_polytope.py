@@ -56,6 +56,19 @@ def test_what_is_no_mixture_is_the_first_point(wrong, monkeypatch):
     assert np.array_equal(found, np.tile(domain.points[0], (3, 1)))
 
 
+def test_weights_that_are_nearly_a_mixture_are_made_one(monkeypatch):
+    domain = ln.hull(ln.Points(MANY))
+
+    def nearly(points, goal):
+        weights = np.zeros(len(points))
+        weights[7] = 1 + 2.0**-21
+        return weights
+
+    monkeypatch.setattr("lownoise.domains.polytope.nearest_mixture", nearly)
+    found = domain.clamp(5 * RNG.normal(size=5))
+    assert np.all(np.abs(found - domain.points[7]) <= domain.rounding)
+
+
 def test_differences_of_a_hull_are_told_from_others():
     corners = ln.Points([[0, 0], [2, 0], [0, 1]])
     of_hull, of_list = ln.difference_body(ln.hull(corners)), ln.difference_body(corners)
