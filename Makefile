@@ -16,9 +16,10 @@ export NO_MKDOCS_2_WARNING := 1
 demo: $(VENV)/.demo
 	$(BIN)/lownoise demo
 
-# one BLAS thread a worker: two of them on two cores would wait for each other
+# one BLAS thread a worker: two of them on two cores would wait for each other; and bytecode is kept
+# whatever the shell says, or each process that a test starts compiles the package anew
 test: $(VENV)/.test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .

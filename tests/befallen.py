@@ -31,10 +31,15 @@ class Steps:
         self.at, self.act, self.names = at, act, []
         self._files, self._lines = tuple(files), frozenset(lines)
         self._root = str(Path(lownoise.__file__).parent) + os.sep
+        self._known = {}
 
     def _own(self, frame):
-        file = frame.f_code.co_filename
-        return file[len(self._root) :] if file.startswith(self._root) else ""
+        """Return the path within the package of a frame whose steps count, else nothing."""
+        name = frame.f_code.co_filename
+        if name not in self._known:
+            own = name[len(self._root) :] if name.startswith(self._root) else ""
+            self._known[name] = own if own.startswith(self._files) else ""
+        return self._known[name]
 
     def _step(self, file, frame, event):
         line = frame.f_lineno if event == "line" else ""
@@ -44,7 +49,7 @@ class Steps:
 
     def __call__(self, frame, event, _arg):
         file = self._own(frame)
-        if not file.startswith(self._files):
+        if not file:
             return None
         frame.f_trace_lines = frame.f_code.co_name in self._lines
         self._step(file, frame, event)
