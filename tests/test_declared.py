@@ -115,9 +115,16 @@ def test_every_public_constructor_of_domains_is_a_kind_or_a_program():
     assert made - {c.__name__ for c in declared._CONSTRUCTORS} == {"Oracle", "difference_body"}
 
 
-def test_too_many_coordinates_are_refused_and_not_allocated():
+def test_too_many_coordinates_are_refused_and_not_allocated(monkeypatch):
     vast = {"kind": "operator_norm_ball", "rows": 2**24, "columns": 2**24}
     _, (mistake,) = declared_domain(vast)
+    assert "make more than 2^24 numbers; give fewer" in mistake.text
+
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("lownoise.domains.matrices.spectral_base", full)
+    _, (mistake,) = declared_domain({"kind": "operator_norm_ball", "rows": 9, "columns": 9})
     assert "does not fit in memory" in mistake.text
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every error that a user can cause: one line that names the field, the value and the remedy."""
 
-_LONGEST = 60  # characters of a value in a message
+_LONGEST = 200  # characters of a value in a message
 
 
 def told(value: object) -> str:
@@ -9,7 +9,7 @@ def told(value: object) -> str:
 
     Examples:
         >>> told("x"), told(10**12), told(10**9999)
-        ("'x'", '1000000000000', 'an integer of more than 60 digits')
+        ("'x'", '1000000000000', 'an integer of more than 200 digits')
     """
     if isinstance(value, int) and abs(value) >= 10**_LONGEST:  # beyond 4300 digits Python refuses
         return f"an integer of more than {_LONGEST} digits"

@@ -14,6 +14,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.bases import KroneckerBase, mixed_base, product_base
 from lownoise.domains.abstract import AbstractDomain
+from lownoise.domains.ball import MOST_COORDINATES
 from lownoise.domains.box import Box
 from lownoise.domains.compound import checked_hull, checked_mapped, checked_product
 from lownoise.domains.image import Image, check_size
@@ -159,6 +160,8 @@ def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
     """
     parts = _checked((first, second), "kronecker")
     size = first.dimension * second.dimension
+    if size > MOST_COORDINATES:
+        raise DomainError(f"kronecker makes {size:,} coordinates; give at most 2^24")
     images = _images(parts)
     if images is not None and not any(
         np.any(own.center) or not own.base.unconditional for own in images

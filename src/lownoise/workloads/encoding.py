@@ -47,6 +47,8 @@ def declared_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict
             outside[name] = "drop"
         elif cell == count:
             outside[name] = "extra"
+        elif not 0 <= cell < count:
+            raise FileError(f"question.outside={cell!r} is no category and no policy")
         else:
             outside[name] = cell if isinstance(categories, int) else categories[cell]
     if len(sizes) < len(given):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from lownoise.arrays import vector
 from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
-from lownoise.errors import QuestionError
+from lownoise.errors import QuestionError, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +60,11 @@ class Mean:
         center: ArrayLike | None = None,
         missing: ArrayLike | str = "center",
     ) -> None:
-        if isinstance(columns, str) or not all(_is_name(c) for c in columns):
-            raise QuestionError(f'Mean.columns={columns!r} is not a list of names; give ["name"]')
+        listed = isinstance(columns, Iterable) and not isinstance(columns, str)
+        if not listed or not all(_is_name(c) for c in columns):
+            raise QuestionError(
+                f'Mean.columns={told(columns)} is not a list of names; give ["name"]'
+            )
         names = tuple(columns)
         if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
             raise QuestionError(

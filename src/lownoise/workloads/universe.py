@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, counted
+from lownoise.errors import QuestionError, counted, told
 from lownoise.workloads.attributes import Attribute, attributes
 
 if TYPE_CHECKING:
@@ -214,6 +214,11 @@ def _record(row: object, field: str, width: int) -> Record:
 def _value(value: object, field: str) -> float | str:
     if isinstance(value, str):
         return value
-    if isinstance(value, (bool, int, float, np.number, np.bool_)) and math.isfinite(value):
-        return float(value)
-    raise QuestionError(f"{field} has the value {value!r}; give finite numbers or texts")
+    if isinstance(value, (bool, int, float, np.number, np.bool_)):
+        try:
+            number = float(value)
+        except (OverflowError, TypeError):
+            number = math.nan
+        if math.isfinite(number):
+            return number
+    raise QuestionError(f"{field} has the value {told(value)}; give finite numbers or texts")
