@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 from befallen import Steps, child, die, die_beyond, heard
@@ -18,6 +19,8 @@ ROUNDS, BATCH = 1500, 3
 SEED = 11
 FILES = ("streams/store.py", "streams/stream.py")
 LINES = ("create", "_fill", "_publish", "turn", "_transaction", "_write", "_saved", "_run")
+COUNTED = ("streams/stream.py", "streams/accounts.py", "privacy/positions.py")
+COUNTED_LINES = ("_saved", "move")
 SECTOR = 512  # bytes; a page is 8 of them
 RACERS = 3
 
@@ -38,12 +41,14 @@ def prepare():
     return terms, values, whole
 
 
-def making(terms, path):
+def making(terms, path, account=None):
     def job(_say):
+        from lownoise import Ledger, zcdp
         from lownoise.entropy import SimulationEntropy
         from lownoise.streams import start
 
-        start(terms, entropy=SimulationEntropy(SEED), path=path)
+        ledger = account and Ledger.create(account, "d", zcdp(1))
+        start(terms, entropy=SimulationEntropy(SEED), path=path, ledger=ledger)
 
     return job
 
@@ -131,13 +136,51 @@ def killed_while_it_is_made(terms, folder):
     return found
 
 
-def raced(terms, values, path):
-    """Let several go on from one file at once; none begins before all have opened it."""
-    must(making(terms, path))
-    waiting, go = os.pipe()
+def killed_before_the_answer(terms, values, folder):
+    """Kill those who go on from a file that a ledger follows; then a copy from before them goes on.
 
-    def job(say):
+    Or rather tries to, with other values: after every other kill before the file itself does, and
+    after the others behind it. The next to be killed goes on from the one that could.
+    """
+    folder.mkdir()
+    path, copy = folder / "s", folder / "copy"
+    must(making(terms, path, folder / "ledger"))
+    must(making(terms, folder / "measured", folder / "other"))
+    job, measured = (going_on(values, each, BATCH, BATCH) for each in (path, folder / "measured"))
+    must(measured)
+    names = must(Steps(COUNTED, COUNTED_LINES).during(measured))
+    found = []
+    for turn, at in enumerate(few_of_each(names, 1)):
+        shutil.copy(path, copy)
+        found.append(
+            (names[at - 1], *heard(child(Steps(COUNTED, COUNTED_LINES, at, die).during(job))))
+        )
+        own, other = ("file", job), ("copy", going_on(1 - values, copy, BATCH, BATCH))
+        for name, each in (other, own) if turn % 2 else (own, other):
+            found.append((name, *heard(child(each))))
+        went_on = [name for name, code, _ in found[-2:] if code == 0]
+        if went_on == ["copy"]:
+            shutil.copy(copy, path)
+    return found
+
+
+def raced(terms, values, path, ledger=None):
+    """Let several go on from one file at once; none begins before all have opened it.
+
+    Where a ledger follows it each has a copy of its own, and values of its own.
+    """
+    must(making(terms, path, ledger))
+    waiting, go = os.pipe()
+    paths = [path] * RACERS
+    if ledger is not None:
+        paths = [path.with_name(f"{path.name}{i}") for i in range(RACERS)]
+        for own in paths:
+            shutil.copy(path, own)
+
+    def job(number, say):
         from lownoise.errors import StreamError
+
+        own = values if ledger is None else (values + number) % 2
 
         os.close(go)
 
@@ -148,11 +191,11 @@ def raced(terms, values, path):
 
         while True:
             try:
-                return going_on(values, path, 11)(held)
+                return going_on(own, paths[number], 11)(held)
             except StreamError as error:
                 say(["refused", str(error)])
 
-    racers = [child(job) for _ in range(RACERS)]
+    racers = [child(partial(job, number)) for number in range(RACERS)]
     os.close(waiting)
     for _, reader in racers:
         assert json.loads(reader.readline())[:2] == ["opened", 0]
@@ -166,6 +209,8 @@ def main(folder):
     found["killed"] = killed_while_it_goes_on(terms, values, folder)
     made = killed_while_it_is_made(terms, folder / "made")
     found["raced"] = raced(terms, values, folder / "r")
+    found["counted"] = killed_before_the_answer(terms, values, folder / "counted")
+    found["copies"] = raced(terms, values, folder / "c", folder / "ledger")
     # no child is forked any more: a database may be opened
     import lownoise as ln
     from lownoise.errors import LownoiseError

@@ -81,3 +81,44 @@ def test_of_several_processes_each_round_is_answered_by_one(found):
     refused = [text for word, text, *_ in said if word == "refused"]
     assert all("somebody else went on" in text for text in refused)
     assert len(refused) >= 2  # all but the first of those who had all opened it at round 0
+
+
+def told(lines):
+    """Return the answers that somebody was told, by round."""
+    for line in lines:
+        if line and line[0] in ("opened", "answered"):
+            word, at, own = line
+            first, answers = (own[0], own[1:]) if word == "opened" and own else (at, own or [])
+            yield from enumerate(answers, first)
+
+
+def test_of_a_file_and_its_copy_one_goes_on_whenever_it_was_killed(found):
+    answers, killed, went_on = {}, 0, []
+    for name, code, said in found["counted"]:
+        for t, answer in told(said):
+            assert answers.setdefault(t, answer) == answer  # no round is answered by two values
+        if name not in ("file", "copy"):
+            assert code == -signal.SIGKILL
+            killed += 1
+            went_on.append([])
+        elif code == 0:
+            went_on[-1].append(name)
+        else:
+            assert code == 2
+            assert "LedgerError" in said[-1]
+    assert all(len(own) == 1 for own in went_on)
+    # of both there are some: the copy where the ledger did not know of the batch yet
+    assert {"file", "copy"} == {own for (own,) in went_on}
+    lines = {name.split(":")[1] for name, _, _ in found["counted"] if ":line" in name}
+    assert lines == {"_saved", "move"}
+    assert killed > 30
+
+
+def test_of_several_copies_each_round_is_answered_by_one(found):
+    answers = {}
+    for _, said in found["copies"]:
+        for t, answer in told(said):
+            assert answers.setdefault(t, answer) == answer
+    assert sorted(answers) == list(range(1, len(found["whole"]) + 1))
+    assert sorted(code for code, _ in found["copies"]) == [0, 2, 2]
+    assert sum("another went on" in str(said[-1]) for _, said in found["copies"]) == 2

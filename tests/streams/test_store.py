@@ -251,7 +251,7 @@ def foreign(folder):
     ln.Ledger.create(folder / "ledger", "d", ln.zcdp(1))
     begun("prefix", folder / "later")
     connection = sqlite3.connect(folder / "later")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 9")
     connection.close()
     begun("prefix", folder / "emptied")
     connection = sqlite3.connect(folder / "emptied", isolation_level=None)
@@ -281,7 +281,7 @@ def test_what_is_no_stream_is_refused_and_left(tmp_path):
     assert len(names) == 10
     for name in names:
         refused_and_left(tmp_path / name)
-    with pytest.raises(FileError, match="version 2"):
+    with pytest.raises(FileError, match="version 9"):
         ln.Stream.open(tmp_path / "later")
     with pytest.raises(FileError, match="cannot be read"):
         ln.Stream.open(tmp_path)

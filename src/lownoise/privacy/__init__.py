@@ -24,6 +24,7 @@ from lownoise.privacy.events import (
     ZcdpEvent,
 )
 from lownoise.privacy.ledger import Ledger
+from lownoise.privacy.positions import StreamPosition
 
 __all__ = [
     "ApproxDP",
@@ -37,6 +38,7 @@ __all__ = [
     "PureDP",
     "PureDPEvent",
     "PureNoiseEvent",
+    "StreamPosition",
     "Zcdp",
     "ZcdpEvent",
     "approx_dp",

@@ -22,6 +22,7 @@ from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
 from lownoise.privacy.events import Event, event_from_text, event_to_text
 from lownoise.privacy.ledger_file import budget_from_text, transaction
+from lownoise.privacy.positions import StreamPosition, enter, move, stand
 from lownoise.privacy.readings import first_reading, only_reading
 
 if TYPE_CHECKING:
@@ -219,13 +220,46 @@ class Ledger:
         with self._transaction() as connection:
             return self._take(connection, event, "reserved", note, asked)
 
-    def settle(self, number: int) -> None:
+    def settle(self, number: int, *, stream: StreamPosition | None = None) -> None:
         """Make a reservation final: from now on an answer may be seen.
+
+        Args:
+            number: the reservation.
+            stream: where the stream stands that it paid for, if it lives in a file.
 
         Raises:
             LedgerError: where there is no such reservation.
         """
-        self._move(number, "settled")
+        self._move(number, "settled", stream)
+
+    def stream_entered(self, number: int, at: StreamPosition) -> None:
+        """Record where a stream stands of which the ledger knows nothing, once.
+
+        Args:
+            number: the settled spend that paid for it.
+            at: where its file stands.
+
+        Raises:
+            LedgerError: where it is known to stand elsewhere.
+        """
+        with self._transaction() as connection:
+            if stand(connection, at) is None:
+                enter(connection, self.dataset, number, at)
+            else:
+                move(connection, None, at)
+
+    def stream_moved(self, before: str | None, at: StreamPosition) -> None:
+        """Record that a batch of a stream is on disk, before anybody sees its answers.
+
+        Args:
+            before: the digest of its file before the batch, None before the first.
+            at: where the file stands now.
+
+        Raises:
+            LedgerError: where the stream stands elsewhere by the ledger: another copy went on.
+        """
+        with self._transaction() as connection:
+            move(connection, before, at)
 
     def cancel(self, number: int) -> None:
         """Give a reservation back: only for one whose data were never answered from.
@@ -293,7 +327,7 @@ class Ledger:
             stacklevel=4,
         )
 
-    def _move(self, number: int, state: str) -> None:
+    def _move(self, number: int, state: str, stream: StreamPosition | None = None) -> None:
         with self._transaction() as connection:
             changed = connection.execute(
                 "UPDATE spend SET state = ? WHERE id = ? AND dataset = ? AND state = 'reserved'",
@@ -304,6 +338,8 @@ class Ledger:
                     f"spend={number} of dataset={self.dataset!r} is not reserved; "
                     "look at it with `lownoise ledger show`",
                 )
+            if stream is not None:
+                enter(connection, self.dataset, number, stream)
             connection.execute(
                 "UPDATE dataset SET reading = NULL, fixed_by = NULL "
                 "WHERE name = ? AND fixed_by IS NOT NULL AND NOT EXISTS "

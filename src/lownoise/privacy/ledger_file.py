@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ledger's file: one SQLite database, opened anew for each decision, locked, and made durable.
 
-Version 2 gave a ledger an identifier of its own, an account a reading and a spend its frozen pair.
-A file of version 1 becomes one of version 2 in the transaction that opens it.
+Version 2 gave a ledger an identifier of its own, an account a reading, a spend its frozen pair, and
+a stream the place that it has gone to. A file of version 1 becomes one
+of version 2 in the transaction that opens it.
 """
 
 from __future__ import annotations
@@ -51,6 +52,14 @@ _SECOND = (
     # the pair that was frozen with the spend, where the reading adds pairs
     "ALTER TABLE spend ADD COLUMN epsilon REAL",
     "ALTER TABLE spend ADD COLUMN delta REAL",
+    # how far each stream has gone that lives in a file
+    """CREATE TABLE stream (
+        id TEXT PRIMARY KEY,
+        dataset TEXT NOT NULL REFERENCES dataset (name),
+        spend INTEGER NOT NULL REFERENCES spend (id),
+        round INTEGER NOT NULL,
+        digest TEXT NOT NULL
+    ) STRICT""",
 )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stream begins, once: it is paid for, its noise is drawn, and its file is written."""
+"""A stream begins, once: it is paid for, its noise is drawn, its file is written; and goes on."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lownoise import codec
 from lownoise.answers import Spend
 from lownoise.errors import FileError, LedgerError, PlanError
+from lownoise.streams.accounts import StreamAccount, followed, note_of
 from lownoise.streams.answers import answers_of
-from lownoise.streams.noise import KeptNoise, noise_of
+from lownoise.streams.noise import KeptNoise, noise_from, noise_of
 from lownoise.streams.progress import Progress
 from lownoise.streams.store import StreamFile
-from lownoise.streams.stream import Stream, opened
+from lownoise.streams.stream import Stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     from lownoise.domains import AbstractKnownDomain
     from lownoise.entropy import Entropy
     from lownoise.privacy import Ledger
     from lownoise.streams.noise import AbstractNoise
+    from lownoise.streams.store import Contents
     from lownoise.streams.terms import StreamTerms
 
 
@@ -53,19 +57,20 @@ def start(
     event, note = terms.mechanism.event, note_of(terms)
     number = ledger.reserve(event, note, asked=terms.budget) if ledger else 0
     spend = Spend(ledger.dataset, number) if ledger else None
+    file = account = None
     try:
         noise = noise_of(terms.mechanism, entropy)
-        file = None
         if path is not None:
-            file = _file(Path(path).absolute(), terms, asked or {}, spend, noise)
+            account = StreamAccount.of(ledger) if ledger else None
+            file = _file(Path(path).absolute(), terms, asked or {}, spend, noise, account)
     except (FileError, PlanError, MemoryError):  # nothing was published, and nothing can be
         if ledger:
             with suppress(LedgerError):  # what cannot be cancelled counts
                 ledger.cancel(number)
         raise
     if ledger:
-        ledger.settle(number)
-    return Stream(terms, noise, spend, file=file)
+        ledger.settle(number, stream=file.position() if file else None)
+    return Stream(terms, noise, spend, file=file, account=account)
 
 
 def _file(
@@ -74,13 +79,46 @@ def _file(
     asked: dict[str, Any],
     spend: Spend | None,
     noise: AbstractNoise,
+    account: StreamAccount | None,
 ) -> StreamFile:
     kept = noise.state()["kept"] if isinstance(noise, KeptNoise) else None
     answers = answers_of(terms.workload, terms.mechanism.coding.step.size).state()
     progress = Progress(
         round=0, answers=answers, noise=noise.state() if kept is None else None, last=None
     )
-    return StreamFile.create(path, terms, asked, spend, progress, kept)
+    counted = account and account.to_dict()
+    return StreamFile.create(path, terms, asked, spend, progress, kept, counted)
+
+
+def opened(
+    path: str | PathLike[str],
+    domain: AbstractKnownDomain | None = None,
+    ledger: Ledger | None = None,
+    check: Callable[[Contents], None] = lambda _: None,
+) -> Stream:
+    """Return the stream in a file.
+
+    Args:
+        path: the file.
+        domain: the set, where the file only names it.
+        ledger: the account that paid.
+        check: what may refuse the file for what it holds.
+
+    Raises:
+        FileError: where it is no stream of this version, or is damaged; it is left as it is.
+        LedgerError: as `Stream.open`.
+    """
+    with StreamFile.opening(Path(path).absolute(), domain) as (held, found, follow):
+        progress = found.progress
+        state = {"kept": found.kept} if progress.noise is None else progress.noise
+        noise = codec.guarded(lambda: noise_from(found.terms.mechanism, state, progress.round))
+        check(found)
+        file, account = followed(held, found, follow, ledger)
+    return codec.guarded(
+        lambda: Stream(
+            found.terms, noise, found.spend, progress=progress, file=file, account=account
+        )
+    )
 
 
 def resume(
@@ -101,44 +139,19 @@ def resume(
     Raises:
         FileError: where the file is no stream or is damaged, or holds another stream than is asked
             for.
-        LedgerError: where the account is not the one that paid, or has the spend cancelled.
+        LedgerError: where the account is not the one that paid, has the spend cancelled, or says
+            that the stream stands elsewhere.
     """
-    found, was = opened(path, domain)
-    now = json.loads(json.dumps(asked))
-    if now.get("strategy") == found.strategy:  # by its name, where it was chosen
-        now["strategy"] = was.get("strategy")
-    other = [name for name in {**was, **now} if was.get(name) != now.get(name)]
-    if other:
-        raise FileError(
-            f"file={found.path} holds a stream with another {', '.join(other)}; ask for the same, "
-            "or give a new path, which is a release of its own",
-        )
-    if ledger is not None:
-        _settled(ledger, found)
-    return found
 
+    def check(found: Contents) -> None:
+        was, now = found.asked, json.loads(json.dumps(asked))
+        if now.get("strategy") == found.terms.strategy:  # by its name, where it was chosen
+            now["strategy"] = was.get("strategy")
+        other = [name for name in {**was, **now} if was.get(name) != now.get(name)]
+        if other:
+            raise FileError(
+                f"file={path} holds a stream with another {', '.join(other)}; ask for the same, "
+                "or give a new path, which is a release of its own",
+            )
 
-def _settled(ledger: Ledger, found: Stream) -> None:
-    """Settle what a crash left reserved; refuse an account that has not paid."""
-    spend = found.spend
-    if spend is None or spend.dataset != ledger.dataset:
-        raise LedgerError(
-            f"file={found.path} holds a stream that dataset={ledger.dataset!r} did not pay for; "
-            "leave the ledger out, and record it with `lownoise ledger charge` where it must be",
-        )
-    own = found.terms.mechanism.event, note_of(found.terms)
-    paid = {e.id: e.state for e in ledger.entries() if (e.event, e.note) == own}
-    state = paid.get(spend.number)
-    if state == "reserved":
-        ledger.settle(spend.number)
-    elif state != "settled":
-        raise LedgerError(
-            f"spend={spend.number} of dataset={ledger.dataset!r}, which paid for the stream in "
-            f"file={found.path}, is not in the ledger any more; charge it again before going on",
-        )
-
-
-def note_of(terms: StreamTerms) -> str:
-    """Return what the ledger says of a stream."""
-    workload = terms.workload
-    return f"stream: {workload.kind} of {workload.rounds:,} rounds"
+    return opened(path, domain, ledger, check)

@@ -3,7 +3,8 @@
 
 One SQLite file a stream. It appears with everything in it or not at all, before a round is
 answered; later each batch is on disk before its answers are returned. Whoever goes on from the file
-does so in the transaction that saw it as far as they are: of two, one is refused.
+does so in the transaction that saw it as far as they are: of two, one is refused. A file that a
+ledger paid for (version 2) keeps the digest of its batch before too, so that the ledger can follow.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import json
 import os
 import sqlite3
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise import codec
 from lownoise.errors import FileError, StreamError
+from lownoise.privacy import StreamPosition
 from lownoise.streams.codec import terms_from_dict, terms_to_dict
 from lownoise.streams.progress import Progress, spend_from_dict, spend_to_dict, text_of
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 _MAGIC = b"SQLite format 3\0"
 _APPLICATION = 0x6C6F7773  # "lows", so that another program's database is never taken for a stream
-_VERSION = 1
+_VERSION, _COUNTED = 1, 2  # without and with a ledger that follows
 _VERSION_AT, _APPLICATION_AT, _HEADER = 60, 68, 100  # bytes of an SQLite file
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
 _BLOCK = 1 << 16  # rounds of noise in a row
@@ -68,6 +70,17 @@ class Contents:
     spend: Spend | None
     progress: Progress
     kept: Integers | None
+    ledger: dict[str, Any] | None
+    place: Place
+
+
+@final
+@dataclass(frozen=True)
+class Place:
+    """Where a file stands, and the digest of where it stood before, None if that is not known."""
+
+    at: StreamPosition
+    before: str | None
 
 
 @final
@@ -78,10 +91,12 @@ class StreamFile:
     Args:
         path: where it is.
         identity: 16 random bytes of the stream, so that no other can take its place.
+        counted: whether a ledger follows it.
     """
 
     path: Path
     identity: bytes
+    counted: bool = False
 
     @classmethod
     def create(
@@ -92,6 +107,7 @@ class StreamFile:
         spend: Spend | None,
         progress: Progress,
         kept: Integers | None,
+        ledger: dict[str, Any] | None = None,
     ) -> StreamFile:
         """Write a stream before its first round: all of it, or nothing.
 
@@ -102,17 +118,19 @@ class StreamFile:
             spend: where it is paid.
             progress: before the first round.
             kept: the noise of all rounds, where it is kept.
+            ledger: how the ledger is found that follows it, as JSON values.
 
         Raises:
             FileError: where the file exists or cannot be written; then it has not been.
         """
         if not path.name:
             raise FileError(f"file={path} is no name of a file; give a new path")
-        made = cls(path, os.urandom(16))
+        made = cls(path, os.urandom(16), ledger is not None)
         parts = {
             "terms": text_of(terms_to_dict(terms)),
             "asked": text_of(asked),
             "spend": text_of(spend_to_dict(spend)),
+            **({} if ledger is None else {"ledger": text_of(ledger)}),
         }
         draft = path.with_name(f".{path.name}.{made.identity.hex()}")
         try:
@@ -144,25 +162,33 @@ class StreamFile:
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             connection.execute(f"PRAGMA user_version = {_VERSION}")
-            parts = {"identity": self.identity, **parts}
-            for name, content in parts.items():
-                row = [name, content, self._digest(name, content)]
-                connection.execute("INSERT INTO part VALUES (?, ?, ?)", row)
+            for name, content in {"identity": self.identity, **parts}.items():
+                self._write_part(connection, name, content)
             for start in range(0, 0 if kept is None else len(kept), _BLOCK):
                 assert kept is not None  # noqa: S101 (else there is no block)
                 content = np.ascontiguousarray(kept[start : start + _BLOCK], dtype="<i8").tobytes()
                 block = (start, content, self._digest(f"noise {start}", content))
                 connection.execute("INSERT INTO noise VALUES (?, ?, ?)", block)
-            self._write(connection, progress, "INSERT INTO progress VALUES (1, ?, ?, ?)")
+            content = text_of(progress.to_dict())
+            digest = self._digest(f"round {progress.round}", content)
+            row = [progress.round, content, digest]
+            connection.execute("INSERT INTO progress VALUES (1, ?, ?, ?)", row)
+            if self.counted:
+                _count(connection)
             connection.execute("COMMIT")
         finally:
             connection.close()
 
+    def _write_part(self, connection: sqlite3.Connection, name: str, content: bytes) -> None:
+        row = [name, content, self._digest(name, content)]
+        connection.execute("INSERT INTO part VALUES (?, ?, ?)", row)
+
     @classmethod
-    def open(
+    @contextmanager
+    def opening(
         cls, path: Path, domain: AbstractKnownDomain | None = None
-    ) -> tuple[StreamFile, Contents]:
-        """Return a stream's file and all that it holds.
+    ) -> Iterator[tuple[StreamFile, Contents, Callable[[dict[str, Any]], StreamFile]]]:
+        """Hold a stream's file; give it, all that it holds, and what lets a ledger follow it.
 
         Args:
             path: where it is.
@@ -173,11 +199,18 @@ class StreamFile:
         """
         _check_header(path)
         with _transaction(path) as connection:
-            found = cls(path, _identity(connection, path))
+            found = cls(path, _identity(connection, path), _is_counted(connection))
             try:
-                return found, codec.guarded(lambda: found._contents(connection, domain))
+                contents = codec.guarded(lambda: found._contents(connection, domain))
             except FileError as error:
                 raise FileError(f"file={path}: {error}") from None
+
+            def follow(ledger: dict[str, Any]) -> StreamFile:
+                found._write_part(connection, "ledger", text_of(ledger))
+                _count(connection)
+                return replace(found, counted=True)
+
+            yield found, contents, follow
 
     def _contents(
         self, connection: sqlite3.Connection, domain: AbstractKnownDomain | None
@@ -190,10 +223,11 @@ class StreamFile:
             self._expect(name, content, digest)
             parts[name] = content
         terms = terms_from_dict(json.loads(parts["terms"]), domain)
-        done, content, digest = connection.execute(
-            "SELECT round, content, digest FROM progress WHERE id = 1"
+        _, done, content, digest, *more = connection.execute(
+            "SELECT * FROM progress WHERE id = 1"
         ).fetchone()
-        self._expect(f"round {done}", content, digest)
+        before, mark = more if self.counted else (None, None)
+        self._expect(f"round {done}", (before or b"") + (mark or b"") + content, digest)
         progress = Progress.from_dict(json.loads(content), terms)
         if progress.round != done:
             raise FileError("its rounds do not agree")
@@ -203,7 +237,18 @@ class StreamFile:
             spend=spend_from_dict(json.loads(parts["spend"])),
             progress=progress,
             kept=self._kept(connection, terms, done) if progress.noise is None else None,
+            ledger=json.loads(parts["ledger"]) if self.counted else None,
+            place=Place(self._position(done, digest), before and before.hex()),
         )
+
+    def position(self) -> StreamPosition:
+        """Return where the file stands.
+
+        Raises:
+            FileError: where it is not the file that it was.
+        """
+        with _transaction(self.path) as connection:
+            return self._position(*self._stand(connection))
 
     def _kept(self, connection: sqlite3.Connection, terms: StreamTerms, done: int) -> Integers:
         rounds, r = terms.workload.rounds, terms.mechanism.shape.dimension
@@ -223,10 +268,11 @@ class StreamFile:
         return kept
 
     @contextmanager
-    def turn(self, done: int) -> Iterator[Callable[[Progress], None]]:
+    def turn(self, done: int) -> Iterator[Callable[[Progress], Place]]:
         """Hold the file while the next batch is answered, and give what writes its end.
 
-        The batch is on disk when the block is left, and not at all where that fails.
+        The batch is on disk when the block is left, and not at all where that fails; where a ledger
+        follows it is to move to the place that writing returns before anybody sees the answers.
 
         Args:
             done: how many rounds the caller has answered.
@@ -241,20 +287,40 @@ class StreamFile:
                 raise StreamError(
                     f"file={self.path} holds another stream now; open it with ln.Stream.open",
                 )
-            row = connection.execute("SELECT round FROM progress WHERE id = 1").fetchone()
-            if row is None or row[0] != done:
+            if _is_counted(connection) != self.counted:
+                raise StreamError(
+                    f"file={self.path} is counted in a ledger now; open it again with "
+                    "ln.Stream.open",
+                )
+            stood, digest = self._stand(connection)
+            if stood != done:
                 raise StreamError(
                     f"file={self.path} is at another round than this stream, which stands after "
                     f"{done:,}: somebody else went on from it; open it again with ln.Stream.open",
                 )
-            yield lambda progress: self._write(
-                connection, progress, "UPDATE progress SET round = ?, content = ?, digest = ?"
-            )
+            yield lambda progress: self._write(connection, progress, digest)
 
-    def _write(self, connection: sqlite3.Connection, progress: Progress, statement: str) -> None:
+    def _stand(self, connection: sqlite3.Connection) -> tuple[int, bytes]:
+        row = connection.execute("SELECT round, digest FROM progress WHERE id = 1").fetchone()
+        if row is None:
+            raise FileError(f"file={self.path} is damaged; restore the file that was left last")
+        return int(row[0]), bytes(row[1])
+
+    def _write(self, connection: sqlite3.Connection, progress: Progress, before: bytes) -> Place:
+        # a mark of its own, so that no two copies agree or not by what their values are
+        before, mark = (before, os.urandom(16)) if self.counted else (b"", b"")
         content = text_of(progress.to_dict())
-        row = [progress.round, content, self._digest(f"round {progress.round}", content)]
-        connection.execute(statement, row)
+        digest = self._digest(f"round {progress.round}", before + mark + content)
+        row: list[object] = [progress.round, content, digest]
+        connection.execute("UPDATE progress SET round = ?, content = ?, digest = ?", row)
+        if self.counted:
+            connection.execute("UPDATE progress SET before = ?, mark = ?", [before, mark])
+        return Place(self._position(progress.round, digest), before.hex())
+
+    def _position(self, done: int, digest: bytes) -> StreamPosition:
+        """Return where the file stands; the identity, which is the digests' key, stays in it."""
+        name = hashlib.sha256(b"stream\0" + self.identity).hexdigest()
+        return StreamPosition(name, done, digest.hex())
 
     def _digest(self, name: str, content: bytes) -> bytes:
         return hashlib.sha256(self.identity + name.encode() + b"\0" + content).digest()
@@ -262,6 +328,18 @@ class StreamFile:
     def _expect(self, name: str, content: bytes, digest: bytes) -> None:
         if self._digest(name, content) != digest:
             raise FileError(f"its part {name!r} was altered; restore the file that was left last")
+
+
+def _count(connection: sqlite3.Connection) -> None:
+    """Make a file one that a ledger follows."""
+    for column in ("before", "mark"):
+        connection.execute(f"ALTER TABLE progress ADD COLUMN {column} BLOB")
+    connection.execute(f"PRAGMA user_version = {_COUNTED}")
+
+
+def _is_counted(connection: sqlite3.Connection) -> bool:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return bool(version == _COUNTED)
 
 
 def _publish(draft: Path, path: Path) -> None:
@@ -307,10 +385,10 @@ def _check_header(path: Path) -> None:
             f"file={path} is no stream of lownoise, or is cut short; give another path",
         )
     version = int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big")
-    if version != _VERSION:
+    if version not in (_VERSION, _COUNTED):
         raise FileError(
-            f"file={path} has version {version} and this lownoise reads {_VERSION}; upgrade "
-            "lownoise",
+            f"file={path} has version {version} and this lownoise reads {_VERSION} and {_COUNTED}; "
+            "upgrade lownoise",
         )
 
 

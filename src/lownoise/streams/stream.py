@@ -6,8 +6,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
 
@@ -19,11 +18,11 @@ from lownoise.streams.codec import document
 from lownoise.streams.encoder import encoder_of
 from lownoise.streams.noise import KeptNoise, noise_from
 from lownoise.streams.progress import Batch, Progress, state_from_bytes, state_to_bytes
-from lownoise.streams.store import StreamFile
 from lownoise.streams.values import value_of, values_of
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from numpy.typing import ArrayLike
 
@@ -31,10 +30,13 @@ if TYPE_CHECKING:
     from lownoise.arrays import Integers, Vector
     from lownoise.certificate import Certificate
     from lownoise.domains import AbstractKnownDomain
+    from lownoise.privacy import Ledger
     from lownoise.promises import Cost
+    from lownoise.streams.accounts import StreamAccount
     from lownoise.streams.answers import AbstractAnswers
     from lownoise.streams.encoder import Encoder
     from lownoise.streams.noise import AbstractNoise
+    from lownoise.streams.store import StreamFile
     from lownoise.streams.terms import StreamTerms
 
 _MOST_SHOWN = 1 << 24  # deviations
@@ -57,12 +59,14 @@ class Stream:
         *,
         progress: Progress | None = None,
         file: StreamFile | None = None,
+        account: StreamAccount | None = None,
     ) -> None:
         r = terms.mechanism.coding.step.size
         self._terms = terms
         self._noise = noise
         self._spend = spend
         self._file = file
+        self._account = account
         self._answers: AbstractAnswers = answers_of(terms.workload, r)
         self._round = 0
         self._last: tuple[int, float | Vector] | None = None
@@ -106,7 +110,13 @@ class Stream:
         return codec.guarded(read)
 
     @classmethod
-    def open(cls, path: str | PathLike[str], domain: AbstractKnownDomain | None = None) -> Stream:
+    def open(
+        cls,
+        path: str | PathLike[str],
+        domain: AbstractKnownDomain | None = None,
+        *,
+        ledger: Ledger | None = None,
+    ) -> Stream:
         """Return the stream in a file; it goes on bit for bit, and saves every batch there.
 
         After a crash, `round` says how many rounds were answered and `last` has the answers of the
@@ -115,11 +125,16 @@ class Stream:
         Args:
             path: what `ln.stream` was given.
             domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
+            ledger: the account that paid, where its ledger has been moved; otherwise it is found.
 
         Raises:
             FileError: where it is no stream of this version, or is damaged; it is left as it is.
+            LedgerError: where its ledger is not there or not the one that paid, or says that
+                another copy of the stream went on.
         """
-        return opened(path, domain)[0]
+        from lownoise.streams.starting import opened
+
+        return opened(path, domain, ledger)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be copied.
@@ -267,6 +282,8 @@ class Stream:
                 batch, the value is a numpy array of another shape, or somebody else went on from
                 the file. Then no round has passed.
             FileError: where the batch cannot be saved; then no round has passed.
+            LedgerError: where the ledger that paid cannot be written, or says that another copy of
+                the stream went on; the answers are not told, and `ln.Stream.open` goes on.
 
         Examples:
             >>> import lownoise as ln
@@ -296,7 +313,7 @@ class Stream:
             The answers: shape (k,) in one dimension, (k, d) otherwise, and of tables.
 
         Raises:
-            StreamError, FileError: as `update`; then no round has passed.
+            StreamError, FileError, LedgerError: as `update`.
         """
         d = self._terms.question.domain.dimension
         own, as_table = values_of(values, d)
@@ -377,12 +394,14 @@ class Stream:
         return found
 
     def _saved(self, file: StreamFile, codes: Integers) -> Vector:
-        """Answer the next rounds, once these are on disk; where they are not, none has passed."""
+        """Answer the next rounds, once these are on disk, and the ledger knows."""
         before = self._answers.state(), copy.deepcopy(self._noise), self._round, self._last
         try:
             with file.turn(self._round) as save:
                 found = self._next(codes)
-                save(self._progress(whole=False))
+                place = save(self._progress(whole=False))
+            if self._account is not None:
+                self._account.move(file.path, place)
         except BaseException:
             answers, self._noise, self._round, self._last = before
             self._answers.restore(answers)
@@ -418,26 +437,3 @@ class Stream:
 
 def _whole(number: object) -> bool:
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-
-
-def opened(
-    path: str | PathLike[str], domain: AbstractKnownDomain | None = None
-) -> tuple[Stream, dict[str, Any]]:
-    """Return the stream in a file, and what it was asked for, as JSON values.
-
-    Args:
-        path: the file.
-        domain: the set, where the file only names it.
-
-    Raises:
-        FileError: where it is no stream of this version, or is damaged; it is left as it is.
-    """
-    file, found = StreamFile.open(Path(path).absolute(), domain)
-    progress = found.progress
-    state = {"kept": found.kept} if progress.noise is None else progress.noise
-
-    def read() -> Stream:
-        noise = noise_from(found.terms.mechanism, state, progress.round)
-        return Stream(found.terms, noise, found.spend, progress=progress, file=file)
-
-    return codec.guarded(read), found.asked
