@@ -123,7 +123,6 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
     (folder / "taken" / "release.json").write_text("mine")
     bare = SPEC.split("[data]", maxsplit=1)[0]
     (folder / "bare.toml").write_text(bare)
-    (folder / "size.toml").write_text(SPEC.replace("size = 50", "size = 51"))
     (folder / "column.toml").write_text(SPEC.replace("y = {", "z = {"))
     (folder / "wide.csv").write_text("x,q\n1,2\n")
     for arguments, said in [
@@ -133,7 +132,6 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("release", "spec.toml", "--data", "wide.csv"), "column='y' does not stand in"),
         (("release", "spec.toml", "--out", "taken"), "exists"),
         (("release", "spec.toml", "--out", "t.csv/x"), "cannot be written"),
-        (("release", "size.toml", "--out", "unmade"), "size=51 but the table has 50 rows"),
         (("release", "column.toml"), "column='z' does not stand in"),
         (("ledger", "show", "absent"), "does not exist"),
         (("ledger", "show", "t.csv"), "cannot be used"),

@@ -184,8 +184,6 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
     (folder / "taken").mkdir()
     (folder / "taken" / "mine").write_text("mine")
     (folder / "column.toml").write_text(SPEC.replace("town = 3", "city = 3"))
-    public = SPEC.replace('"add_remove"', '"substitute"\nsize = 899\noutside = "extra"')
-    (folder / "size.toml").write_text(public)
     (folder / "rich.toml").write_text(SPEC.replace("rho = 0.5", "rho = 0.6"))
     for arguments, said in [
         (("release", "spec.toml"), "out is missing; marginals are released to a folder"),
@@ -193,7 +191,6 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("release", "spec.toml", "--out", "t.csv/x"), "cannot be made"),
         (("release", "spec.toml", "--out", "unmade", "--data", "absent.csv"), "is no file"),
         (("release", "column.toml", "--out", "unmade"), "column='city' does not stand in"),
-        (("release", "size.toml", "--out", "unmade"), "size=899 but the table has 900 rows"),
         (("release", "rich.toml", "--out", "unmade"), "too little of its 0.5-zCDP left"),
         (("enclose", "spec.toml"), "counts, which have no domain"),
     ]:

@@ -57,7 +57,7 @@ class TableError(LownoiseError):
 
 
 class EngineError(LownoiseError):
-    """An engine that failed after it began to read records: what it cost stays reserved."""
+    """A refusal after records were read (a failure, another size): the spend stays reserved."""
 
 
 class LedgerError(LownoiseError):

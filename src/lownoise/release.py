@@ -168,8 +168,9 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
 
     Raises:
         LedgerError: where the account cannot pay; then no record has been read.
-        TableError: where the table cannot be opened or does not fit; then nothing is spent.
-        EngineError: where reading its rows failed; then the spend stays reserved.
+        TableError: where the table cannot be opened or lacks a column; then nothing is spent.
+        EngineError: where reading its rows failed, or their number is not the public one; then
+            the spend stays reserved.
         PlanError: where the terms reveal more than their budget.
     """
     from lownoise.engines import duckdb
@@ -202,8 +203,8 @@ def charged(
         ledger: the account that pays, or None.
         event: what will be revealed.
         note: what the ledger says of it.
-        read: reads the table; a `TableError` of it must follow from the schema and from what is
-            public, for it gives the spend back.
+        read: reads the table; a `TableError` of it must follow from the schema alone, for it gives
+            the spend back.
         asked: the budget that the release was asked with.
 
     Raises:

@@ -295,6 +295,8 @@ FIELDS = [
     "-Infinity",
     "1e400",
     "0x10",
+    "TRUE",
+    "no",
     "1,5",
     'a"b',
     "é",
@@ -306,7 +308,7 @@ def test_text_that_is_no_number_is_missing(tmp_path):
     path = tmp_path / "t.csv"
     quoted = ['"' + f.replace('"', '""') + '"' for f in FIELDS]
     path.write_text("x,y z\n" + "".join(f"{f},1\n" for f in quoted), encoding="utf-8")
-    values = [1.5, 2, *[np.nan] * 3, np.inf, -np.inf, np.inf, *[np.nan] * 5]
+    values = [1.5, 2, *[np.nan] * 3, np.inf, -np.inf, np.inf, 16, 1, 0, *[np.nan] * 4]
     query = TotalsQuery(CODING, drops_missing=False)
     records = np.array([values, [1.0] * len(values)]).T
     assert duckdb.totals(query, path) == memory.totals(query, records)

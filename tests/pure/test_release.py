@@ -127,7 +127,7 @@ def test_overspending_is_refused_before_the_table_is_touched(name, tmp_path):
 def test_what_is_refused_is_not_paid_for(name, tmp_path):
     rows = table()
     gone = rows.drop(columns=["a", "x"])
-    for i, source in enumerate([tmp_path / "no.csv", rows[:-1], rows[:0], gone, 3]):
+    for i, source in enumerate([tmp_path / "no.csv", gone, 3]):
         ledger = account(tmp_path, name=f"d{i}")
         with pytest.raises(TableError) as refusal:
             PLANS[name].release(source, ledger)

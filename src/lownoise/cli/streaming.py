@@ -141,9 +141,10 @@ def _lines(count: int) -> Iterator[Vector]:
     import numpy as np
 
     from lownoise.engines.rows import row_of
+    from lownoise.engines.text import decoded
 
     # a line that is none, and an empty one, is a round whose value is missing
-    lines = (raw.decode("utf-8", "replace").rstrip("\r\n") for raw in sys.stdin.buffer)
+    lines = (decoded(raw) for raw in sys.stdin.buffer)
     many = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
     for line in lines:
         own = chain([line], islice(lines, _BATCH - 1)) if many else [line]

@@ -9,12 +9,12 @@ the declared sizes alone.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.engines.cells import number
 from lownoise.engines.duckdb import batches
 from lownoise.engines.tables import named, open_table
 from lownoise.errors import EngineError
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.integer]
 
-_POINT_ZERO = r"^(-?[0-9]+)\.0$"
 _WHOLE = 1 << 22  # cells of a table that is kept instead of its rows
 _MOST_AXES = 32
 _FEW_ROWS = 1 << 13  # so few are counted for many sets at once
@@ -165,20 +164,27 @@ def each_batch(
     """
     connection, rows = open_table(table, [a.name for a in attributes])
     try:
-        chosen = {f"x{i}": _column(rows[a.name], text=a.texts) for i, a in enumerate(attributes)}
+        chosen = {}
+        for i, own in enumerate(attributes):
+            column = rows[own.name]
+            texts = column.type().is_string()
+            if texts and own.words:
+                chosen[f"text{i}"] = column
+            if not texts or len(own.words) < own.categories:
+                chosen[f"number{i}"] = number(column)
         for batch in batches(connection, rows.select(**chosen)):
-            add([cells_of(a, c) for a, c in zip(attributes, batch.columns, strict=True)])
+            found = dict(zip(chosen, batch.columns, strict=True))
+            add(
+                [
+                    cells_of(a, found.get(f"number{i}"), found.get(f"text{i}"))
+                    for i, a in enumerate(attributes)
+                ]
+            )
     except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
         raise EngineError(
             f"table={named(table)} could not be counted, and a spend on it stays reserved; check "
             "that the file is complete, and that memory and temporary disk suffice",
         ) from None
-
-
-def _column(column: Any, *, text: bool) -> Any:  # noqa: ANN401
-    if text and column.type().is_string():
-        return column
-    return column.try_cast("float64") if column.type().is_string() else column.cast("float64")
 
 
 def _kind(size: int) -> type[np.integer]:
@@ -188,52 +194,46 @@ def _kind(size: int) -> type[np.integer]:
     return np.uint32
 
 
-def cells_of(attribute: Attribute, column: Any) -> Integers:  # noqa: ANN401 (pyarrow has no types)
+def cells_of(attribute: Attribute, numbers: Any, texts: Any = None) -> Integers:  # noqa: ANN401 (pyarrow has no types)
     """Return the cell of each value, shape (n,): −1 where the row is to be left out.
 
     Args:
         attribute: its categories.
-        column: an Arrow array of floats, or of texts where the categories are texts.
+        numbers: an Arrow array of what each value is or spells as a number; None where no category
+            is one.
+        texts: an Arrow array of the values as texts; None where they are none, or no category is a
+            word.
 
     Examples:
         >>> import pyarrow as pa
         >>> from lownoise.workloads.attributes import attributes
-        >>> age, sex = attributes({"age": 3, "sex": ["F", "M"]}, {"age": "extra"})
+        >>> age, sex = attributes({"age": 3, "sex": ["X", "M"]}, {"age": "extra"})
         >>> cells_of(age, pa.array([0.0, 2.0, 3.0, 0.5, None, -1.0])).tolist()
         [0, 2, 3, 3, 3, 3]
-        >>> cells_of(sex, pa.array(["M", "F", "?", None])).tolist()
+        >>> cells_of(sex, None, pa.array(["M", "X", "?", None])).tolist()
         [1, 0, -1, -1]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if attribute.texts and not pa.types.is_floating(column.type):
-        listed = pa.array([_spelled(str(label)) for label in attribute.labels or ()])
-        # a whole number is spelled alike, whatever a missing value beside it made of its column
-        spelled = pc.replace_substring_regex(column.cast(pa.string()), _POINT_ZERO, r"\1")
-        found = pc.index_in(spelled, value_set=listed)
-        cells: Integers = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    else:
-        values: Vector = column.to_numpy(zero_copy_only=False).astype(np.float64)
-        cells = _numbered(attribute, values)
+    parts = []
+    if numbers is not None:
+        values: Vector = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
+        parts.append(_numbered(attribute, values))
+    if texts is not None:
+        parts.append(_spelled(attribute, texts))
+    cells: Integers = np.maximum.reduce(parts)  # a label is a number or a word, never both
     if attribute.outside is not None:
         cells[cells < 0] = attribute.outside
     return cells
 
 
-def _spelled(text: str) -> str:
-    return re.sub(_POINT_ZERO, r"\1", text)
+def _spelled(attribute: Attribute, texts: Any) -> Integers:  # noqa: ANN401
+    """Return the place of each text among the declared words, −1 where it is none of them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-
-def _number(label: float | str) -> float:
-    """Return the number that a label is, or spells as numbers are spelled; else not a number."""
-    if not isinstance(label, str):
-        return label
-    try:
-        number = float(label)
-    except ValueError:
-        return math.nan
-    return number if _spelled(repr(number)) == _spelled(label) else math.nan
+    places = np.array(list(attribute.words.values()), dtype=np.int64)
+    found = pc.index_in(texts.cast(pa.string()), value_set=pa.array(list(attribute.words)))
+    place: Integers = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where(place >= 0, places[place], -1)
 
 
 def _numbered(attribute: Attribute, values: Vector) -> Integers:
@@ -242,8 +242,8 @@ def _numbered(attribute: Attribute, values: Vector) -> Integers:
         if attribute.labels is None:
             known = (values >= 0) & (values < attribute.categories) & (values == np.floor(values))
             return np.where(known, values, -1.0).astype(np.int64)
-        labels = np.array([_number(label) for label in attribute.labels])
-        order = np.argsort(labels)
+        labels = attribute.numbers
+        order = np.argsort(labels, kind="stable")
         place = np.minimum(np.searchsorted(labels[order], values), labels.size - 1)
         found: Integers = np.where(labels[order][place] == values, order[place], -1)
         return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lownoise.engines.cells import number
 from lownoise.engines.query import Coding, Totals
 from lownoise.engines.tables import named, open_table
 from lownoise.errors import EngineError
@@ -56,7 +57,7 @@ def _number(column: Any) -> Any:  # noqa: ANN401
     kind = column.type()
     if kind.is_boolean() or (kind.is_integer() and not kind.is_uint64()):
         return column.cast("int64")
-    return column.try_cast("float64") if kind.is_string() else column.cast("float64")
+    return number(column)
 
 
 def _present(value: Any) -> Any:  # noqa: ANN401

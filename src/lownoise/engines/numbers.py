@@ -4,29 +4,21 @@
 from __future__ import annotations
 
 import math
-import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-LONGEST = 1000  # letters; no double needs as many
+from lownoise.engines.text import LONGEST
+from lownoise.numerals import number_of
 
-_SPACE = " \t\n\v\f\r"
-_DIGITS = r"\d+(?:_\d+)*"
-_NUMBER = re.compile(
-    rf"[{_SPACE}]*\+?-?"
-    rf"(?:(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?|inf(?:inity)?)"
-    rf"[{_SPACE}]*",
-    re.ASCII | re.IGNORECASE,
-)
 _MISSING = np.nan
 _REAL = (bool, int, float, Decimal, Fraction, np.bool_, np.integer, np.floating)
 
 
 def number_of_text(text: str) -> float:
-    """Return the number that a text spells, NaN where it spells none: the engine's TRY_CAST.
+    """Return the number that a text spells, NaN where it spells none.
 
     A cell of a table, a line of a stream and a text among a batch's values mean the same.
 
@@ -35,11 +27,10 @@ def number_of_text(text: str) -> float:
 
     Examples:
         >>> [number_of_text(t) for t in (" 1_000 ", "1e400", "-.5", "0x10", "", "nan", "١")]
-        [1000.0, inf, -0.5, nan, nan, nan, nan]
+        [1000.0, inf, -0.5, 16.0, nan, nan, nan]
     """
-    if len(text) > LONGEST or not _NUMBER.fullmatch(text):
-        return _MISSING
-    return float(text.strip(_SPACE).removeprefix("+").replace("_", ""))
+    found = number_of(text) if len(text) <= LONGEST else None
+    return _MISSING if found is None else found
 
 
 def number(value: object) -> float:

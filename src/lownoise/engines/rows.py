@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lownoise.engines.cells import number
 from lownoise.engines.duckdb import batches
 from lownoise.engines.numbers import number_of_text
 from lownoise.engines.tables import named, open_table
@@ -35,11 +36,7 @@ def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: AN
 
 def _read(columns: Sequence[str], table: Any, connection: Any, rows: Any) -> Iterator[Vector]:  # noqa: ANN401
     try:
-        chosen = {}
-        for i, name in enumerate(columns):
-            own = rows[name]
-            text = own.type().is_string()
-            chosen[f"x{i}"] = own.try_cast("float64") if text else own.cast("float64")
+        chosen = {f"x{i}": number(rows[name]) for i, name in enumerate(columns)}
         for batch in batches(connection, rows.select(**chosen)):
             yield np.stack([c.to_numpy(zero_copy_only=False) for c in batch.columns], axis=1)
     except Exception:  # noqa: BLE001 (the engine's own text may quote a value)

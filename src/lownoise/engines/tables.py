@@ -252,6 +252,9 @@ def _require_kind(kind: Any, name: str) -> None:  # noqa: ANN401
     import numpy as np
     import pandas as pd
 
+    if isinstance(kind, pd.ArrowDtype):
+        _require_arrow(kind.pyarrow_dtype, name)
+        return
     text = isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object)
     if not text and getattr(kind, "kind", "O") not in "iufb":
         raise _no_numbers(name, kind)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading delimited text so that no field of a well-formed file can speak for another row.
 
-Bytes are decoded as UTF-8, and what is none becomes a letter of its own. A record ends at a line
-feed, in CSV outside quotes (RFC 4180); tab-separated text has no quotes. A carriage return before
-the line feed goes, one anywhere else is a space. Short rows lack their last fields, surplus fields
-are ignored, an empty line is a record only where there is one column, and a field too long to
-spell a number is missing. There is nothing here that a value could stop.
+Bytes are decoded as UTF-8, and what is none becomes a letter of its own. A line ends at a line feed
+or with the file: a line feed that the file ends with begins no other line. A carriage return before
+the line feed goes, one anywhere else is a space. A record is a line, in CSV all lines that quotes
+hold together (RFC 4180); tab-separated text has no quotes. The first record names the columns, and
+every later one is a row, whatever it holds: an empty line is a row that lacks all values, a short
+one lacks its last fields, surplus fields are ignored, and a field too long to spell a number is
+missing. There is nothing here that a value could stop, and no row that it could take away.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ROWS = 1 << 15  # a batch
-_LONGEST = 1000  # letters; no double needs as many
+LONGEST = 1000  # letters; no double needs as many
 
 
 def open_text(path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
@@ -47,8 +49,7 @@ def open_text(path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401 (pyarr
             )
     places = [header.index(c) for c in columns]
     schema = pa.schema([(c, pa.string()) for c in columns])
-    # a file of one column writes its missing value as an empty line
-    batches = _batches(_records(lines, path), places, schema, empty=len(header) == 1)
+    batches = _batches(_records(lines, path), places, schema)
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
@@ -58,15 +59,29 @@ def _lines(path: Path) -> Iterator[str]:
     with _open(path, packed=packed) as file:
         first = True
         for raw in file:
-            line = raw.decode("utf-8", "replace")  # what is no UTF-8 is no number and no category
+            line = decoded(raw)
             if first:
                 line = line.removeprefix("\ufeff")
-                if "\r" in line.rstrip("\r\n"):
+                if b"\r" in raw.rstrip(b"\r\n"):
                     raise TableError(
                         f"table={path} ends lines with carriage returns alone; convert it",
                     )
                 first = False
-            yield line.replace("\r\n", "\n").replace("\r", " ") if "\r" in line else line
+            yield line
+
+
+def decoded(raw: bytes) -> str:
+    r"""Return a line as text: what is no UTF-8 is a letter that no number and no category has.
+
+    Args:
+        raw: the line with the line feed that ends it, if one does.
+
+    Examples:
+        >>> decoded(b"1,2\r\n"), decoded(b"a\rb"), decoded(b"1\n")
+        ('1,2\n', 'a b', '1\n')
+    """
+    line = raw.decode("utf-8", "replace")
+    return line.replace("\r\n", "\n").replace("\r", " ") if "\r" in line else line
 
 
 def _open(path: Path, *, packed: bool) -> Any:  # noqa: ANN401
@@ -81,18 +96,11 @@ def _records(lines: Iterator[str], path: Path) -> Iterator[list[str]]:
     return csv.reader(lines)
 
 
-def _batches(
-    records: Iterator[list[str]],
-    places: list[int],
-    schema: Any,  # noqa: ANN401
-    *,
-    empty: bool,
-) -> Iterator[Any]:
+def _batches(records: Iterator[list[str]], places: list[int], schema: Any) -> Iterator[Any]:  # noqa: ANN401
     import pyarrow as pa
 
     while rows := list(islice(records, _ROWS)):
-        columns = _columns(rows if empty else [row for row in rows if row], places)
-        arrays = [pa.array(c, type=pa.string()) for c in columns]
+        arrays = [pa.array(c, type=pa.string()) for c in _columns(rows, places)]
         yield pa.record_batch(arrays, schema=schema)
 
 
@@ -103,7 +111,7 @@ def _columns(rows: list[list[str]], places: list[int]) -> list[list[str | None]]
     columns = []
     for place in places:
         column: list[str | None] = list(map(itemgetter(place), full))
-        if max(map(len, filter(None, column)), default=0) > _LONGEST:
-            column = [f if f is not None and len(f) <= _LONGEST else None for f in column]
+        if max(map(len, filter(None, column)), default=0) > LONGEST:
+            column = [f if f is not None and len(f) <= LONGEST else None for f in column]
         columns.append(column)
     return columns

@@ -102,7 +102,7 @@ class GaussianMechanism:
         """Refuse totals that the promise does not cover.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
         self.grid.check(totals)
 
@@ -110,7 +110,7 @@ class GaussianMechanism:
         """Return the noisy integers: the release itself.
 
         Raises:
-            TableError: as `check`.
+            EngineError: as `check`.
         """
         self.check(totals)
         noise = rounded_gaussian(self.noise, entropy=entropy).tolist()

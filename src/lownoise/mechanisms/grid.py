@@ -15,8 +15,9 @@ import numpy as np
 
 from lownoise.arrays import frozen
 from lownoise.bodies import ImageBody, RoundedBody, SectionBody
-from lownoise.errors import PlanError, TableError
+from lownoise.errors import PlanError
 from lownoise.mechanisms.codes import changed_reach, reach_of
+from lownoise.mechanisms.size import check_rows
 from lownoise.neighbours import Change
 
 if TYPE_CHECKING:
@@ -96,13 +97,9 @@ class MeanGrid:
         """Refuse totals that the promise does not cover.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
-        if self.size is not None and totals.count != self.size:
-            raise TableError(
-                f"size={self.size} but the table has {totals.count} rows; where one record changes "
-                "the number of records is public: give it exactly",
-            )
+        check_rows(self.size, totals.count)
 
     def exact(self, totals: Totals) -> tuple[int, ...]:
         """Return the integers without noise: never to be shown."""

@@ -20,12 +20,12 @@ from lownoise.arrays import frozen
 from lownoise.mechanisms.residual import (
     check_public,
     check_room,
-    check_size,
     fitted,
     grid_step,
     laid_out,
     where,
 )
+from lownoise.mechanisms.size import check_rows
 from lownoise.privacy import GaussianEvent
 from lownoise.residuals import ordered_cost_up
 from lownoise.rounding import sqrt_up
@@ -113,9 +113,9 @@ class OrderedMechanism:
         """Refuse a table that the promise does not cover.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
-        check_size(self.size, count)
+        check_rows(self.size, count)
 
     def run(self, records: Records, *, entropy: Entropy) -> Iterator[tuple[int, Integers]]:
         """Yield the noisy integers, piece by piece: where a piece begins, and the piece.
@@ -125,7 +125,7 @@ class OrderedMechanism:
             entropy: where the noise comes from.
 
         Raises:
-            TableError: as `check`.
+            EngineError: as `check`.
         """
         self.check(records.count)
         prepare(self.length)

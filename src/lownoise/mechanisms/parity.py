@@ -13,7 +13,7 @@ import numpy as np
 from lownoise.arrays import frozen
 from lownoise.errors import PlanError
 from lownoise.mechanisms.covering import covering
-from lownoise.mechanisms.queries import check_rows
+from lownoise.mechanisms.size import check_rows
 from lownoise.privacy import GaussianEvent
 from lownoise.residuals.parities import parity_cost_up, parity_costs
 from lownoise.rounding import sqrt_up
@@ -72,7 +72,7 @@ class ParityMechanism:
         """Refuse a table that the promise does not cover.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
         check_rows(self.size, count)
 
@@ -80,7 +80,7 @@ class ParityMechanism:
         """Return the noisy integers: the release itself.
 
         Raises:
-            TableError: as `check`.
+            EngineError: as `check`.
         """
         self.check(records.count)
         scale = np.repeat(self.deviations / self.steps, self.question.counts)

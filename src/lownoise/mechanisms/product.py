@@ -22,12 +22,12 @@ from lownoise.arrays import frozen
 from lownoise.mechanisms.residual import (
     check_public,
     check_room,
-    check_size,
     fitted,
     grid_step,
     laid_out,
     where,
 )
+from lownoise.mechanisms.size import check_rows
 from lownoise.privacy import GaussianEvent
 from lownoise.residuals import product_cost_up
 from lownoise.rounding import sqrt_up
@@ -132,9 +132,9 @@ class ProductMechanism:
         """Refuse a table that the promise does not cover.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
-        check_size(self.size, count)
+        check_rows(self.size, count)
 
     def factor(self, space: Space, copies: int) -> ProductFactor:
         """Return the noise of some sets of attributes of a space, in grid steps."""
@@ -156,7 +156,7 @@ class ProductMechanism:
             entropy: where the noise comes from.
 
         Raises:
-            TableError: as `check`.
+            EngineError: as `check`.
         """
         self.check(records.count)
         prepare(self.length)

@@ -19,10 +19,11 @@ from lownoise.arrays import frozen
 from lownoise.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.coordinates import Coordinates
 from lownoise.engines.query import LARGEST_CODE
-from lownoise.errors import PlanError, TableError
+from lownoise.errors import PlanError
 from lownoise.frames import find_frame
 from lownoise.mechanisms.covering import covering
 from lownoise.mechanisms.gaussian import grid_steps
+from lownoise.mechanisms.size import check_rows
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity import radius_up
@@ -168,7 +169,7 @@ class QueryMechanism:
         """Refuse a table that the promise does not cover.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
         check_rows(self.size, count)
 
@@ -176,7 +177,7 @@ class QueryMechanism:
         """Return the noisy integers: the release itself.
 
         Raises:
-            TableError: as `check`.
+            EngineError: as `check`.
         """
         self.check(records.count)
         noise = rounded_gaussian(self.noise, entropy=entropy).tolist()
@@ -203,19 +204,6 @@ class QueryMechanism:
         """The noise of the answers, in their units."""
         own, embed = self.noise.scaled(self.grid.step), self.grid.coordinates.embed
         return own if embed is None else own.mapped(embed)
-
-
-def check_rows(size: int | None, count: int) -> None:
-    """Refuse a table that has not the public number of rows.
-
-    Raises:
-        TableError: as said.
-    """
-    if size is not None and count != size:
-        raise TableError(
-            f"size={size} but the table has {count} rows; where one record changes "
-            "the number of records is public: give it exactly",
-        )
 
 
 def query_mechanism(

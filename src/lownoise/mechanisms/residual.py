@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.errors import PlanError, TableError
+from lownoise.errors import PlanError
+from lownoise.mechanisms.size import check_rows
 from lownoise.privacy import GaussianEvent
 from lownoise.residuals import largest_cost_up
 from lownoise.rounding import sqrt_up
@@ -120,19 +121,6 @@ def where(spaces: Sequence[Space]) -> dict[tuple[int, ...], tuple[int, Space]]:
     }
 
 
-def check_size(size: int | None, count: int) -> None:
-    """Refuse a table that has not the public number of rows.
-
-    Raises:
-        TableError: as said.
-    """
-    if size is not None and count != size:
-        raise TableError(
-            f"size={size} but the table has {count} rows; where one record changes "
-            "the number of records is public: give it exactly",
-        )
-
-
 def check_public(size: int | None, relation: str) -> None:
     """Refuse a size that is not public: it must never be compared with a table's.
 
@@ -220,9 +208,9 @@ class ResidualMechanism:
         """Refuse a table that the promise does not cover.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
-        check_size(self.size, count)
+        check_rows(self.size, count)
 
     def run(self, records: Records, *, entropy: Entropy) -> Iterator[tuple[int, Integers]]:
         """Yield the noisy integers, piece by piece: where a piece begins, and the piece.
@@ -232,7 +220,7 @@ class ResidualMechanism:
             entropy: where the noise comes from.
 
         Raises:
-            TableError: as `check`.
+            EngineError: as `check`.
         """
         self.check(records.count)
         prepare(self.length)

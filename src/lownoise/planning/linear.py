@@ -23,6 +23,7 @@ from lownoise.residuals.parities import parity_costs
 from lownoise.shapes import DenseShape
 from lownoise.solvers import solve
 from lownoise.solvers.parity import solve_parity
+from lownoise.workloads.attributes import check_labels
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -64,8 +65,9 @@ class LinearPlan(AbstractPlan):
 
         Raises:
             LedgerError: where the account cannot pay; then no record has been read.
-            TableError: where the table cannot be opened or does not fit; then nothing is spent.
-            EngineError: where reading its rows failed; then the spend stays reserved.
+            TableError: where the table cannot be opened or lacks a column; then nothing is spent.
+            EngineError: where reading its rows failed, or their number is not the public one; then
+                the spend stays reserved.
         """
         return execute(self.terms, table, ledger, entropy=SystemEntropy())
 
@@ -81,6 +83,7 @@ class LinearPlan(AbstractPlan):
 
 def plan_queries(question: Queries, request: Request) -> LinearPlan:
     """Return the plan for linear queries."""
+    check_labels(question.universe.attributes)
     relation, size = checked_counting(request, "Queries", drops=question.drops)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
     parameter = gaussian_parameter(request.budget)

@@ -22,6 +22,7 @@ from lownoise.solvers.residual import solve_residual
 from lownoise.tables import TableTerms
 from lownoise.tables.codec import terms_from_dict
 from lownoise.tables.execution import execute
+from lownoise.workloads.attributes import check_labels
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -99,8 +100,9 @@ class TablePlan(AbstractPlan):
         Raises:
             FileError: where the folder cannot be made; then nothing is spent.
             LedgerError: where the account cannot pay; then no record has been read.
-            TableError: where the table cannot be opened or does not fit; then nothing is spent.
-            EngineError: where reading its rows failed; then the spend stays reserved.
+            TableError: where the table cannot be opened or lacks a column; then nothing is spent.
+            EngineError: where reading its rows failed, or their number is not the public one; then
+                the spend stays reserved.
         """
         return execute(self.terms, table, ledger, entropy=SystemEntropy(), path=path)
 
@@ -116,6 +118,7 @@ class TablePlan(AbstractPlan):
 
 def plan_marginals(question: Marginals, request: Request) -> TablePlan:
     """Return the plan for marginals."""
+    check_labels(question.attributes)
     relation, size = checked_counting(request, "Marginals", drops=question.drops)
     order, parameter = checked_order(request.order), gaussian_parameter(request.budget)
     rtol, progress = checked_rtol(request.rtol), request.progress

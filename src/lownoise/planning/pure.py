@@ -43,6 +43,7 @@ from lownoise.pure.execution import execute
 from lownoise.pure.terms import allowed
 from lownoise.solvers import solve
 from lownoise.workloads import Mean, Queries
+from lownoise.workloads.attributes import check_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,8 +147,9 @@ class PurePlan(AbstractPlan):
 
         Raises:
             LedgerError: where the account cannot pay; then no record has been read.
-            TableError: where the table cannot be opened or does not fit; then nothing is spent.
-            EngineError: where reading its rows failed; then the spend stays reserved.
+            TableError: where the table cannot be opened or lacks a column; then nothing is spent.
+            EngineError: where reading its rows failed, or their number is not the public one; then
+                the spend stays reserved.
         """
         return execute(self.terms, table, ledger, entropy=SystemEntropy())
 
@@ -202,6 +204,7 @@ def _(question: Mean, request: Request) -> PurePlan:
 
 @plan_pure.register(Queries)
 def _(question: Queries, request: Request) -> PurePlan:
+    check_labels(question.universe.attributes)
     relation, size = checked_counting(request, "Queries", drops=question.drops)
     epsilon = _checked(request).epsilon
     chosen = query_coordinates(question, relation)

@@ -15,7 +15,7 @@ from lownoise.mechanisms.pure import (
     QueryTotals,
     ResponseMechanism,
 )
-from lownoise.mechanisms.queries import check_rows
+from lownoise.mechanisms.size import check_rows
 from lownoise.pure.release import PureRelease
 from lownoise.release import charged, now, versions
 from lownoise.workloads import Mean
@@ -45,8 +45,9 @@ def execute(
 
     Raises:
         LedgerError: where the account cannot pay; then no record has been read.
-        TableError: where the table cannot be opened or does not fit; then nothing is spent.
-        EngineError: where reading its rows failed; then the spend stays reserved.
+        TableError: where the table cannot be opened or lacks a column; then nothing is spent.
+        EngineError: where reading its rows failed, or their number is not the public one; then
+            the spend stays reserved.
         PlanError: where the terms reveal more than their budget.
     """
     terms.check_budget()

@@ -6,12 +6,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from functools import cached_property
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.arrays import frozen
 from lownoise.errors import QuestionError, counted, told
+from lownoise.numerals import number_of, told_apart
 from lownoise.workloads.ordered import ORDERS, Order
+
+if TYPE_CHECKING:
+    from lownoise.arrays import Vector
 
 OTHER = "(other)"
 _MOST_CATEGORIES = 2**31
@@ -46,10 +52,20 @@ class Attribute:
         """The number of cells: the declared categories, and the extra one where there is one."""
         return self.categories + (self.outside == self.categories)
 
-    @property
-    def texts(self) -> bool:
-        """Whether the categories are texts."""
-        return self.labels is not None and isinstance(self.labels[0], str)
+    @cached_property
+    def numbers(self) -> Vector:
+        """What each label is or spells as a number, shape (categories,), or (0,) without labels.
+
+        Not a number where it is a word, or so large that its neighbours are the same float.
+        """
+        spelled = [_number(c) for c in self.labels or ()]
+        return frozen(np.array([math.nan if x is None else told_apart(x) for x in spelled]))
+
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """The declared categories that spell no number, and the cell of each."""
+        listed = enumerate(self.labels or ())
+        return {c: i for i, c in listed if isinstance(c, str) and number_of(c) is None}
 
     def label(self, cell: int) -> str:
         """Return what cell `cell` is called.
@@ -113,6 +129,47 @@ def attributes(
     return tuple(
         _attribute(name, given, policies[name], orders.get(name)) for name, given in sizes.items()
     )
+
+
+def check_labels(declared: Sequence[Attribute]) -> None:
+    """Refuse categories that a table could not tell apart, whatever type its columns have.
+
+    Files of version 0.1 may hold such categories, and are read; no plan is made of them.
+
+    Args:
+        declared: the attributes of a question.
+
+    Raises:
+        QuestionError: where two categories of one attribute are or spell one number, or one is not
+            finite or not below 2^53 in size.
+
+    Examples:
+        >>> check_labels(attributes({"area": ["007", "7"]}))
+        Traceback (most recent call last):
+        lownoise.errors.QuestionError: sizes['area'] lists '007' and '7', both 7 in a column of \
+numbers; list one of them
+    """
+    for attribute in declared:
+        seen: dict[float, float | str] = {}
+        for label in attribute.labels or ():
+            number = _number(label)
+            if number is None:
+                continue
+            if math.isnan(told_apart(number)):
+                raise QuestionError(
+                    f"sizes[{attribute.name!r}] lists {label!r}, which counts as missing: numbers "
+                    "from 2^53 on are not told apart; give it another name",
+                )
+            if number in seen:
+                raise QuestionError(
+                    f"sizes[{attribute.name!r}] lists {seen[number]!r} and {label!r}, both "
+                    f"{number:.17g} in a column of numbers; list one of them",
+                )
+            seen[number] = label
+
+
+def _number(label: float | str) -> float | None:
+    return number_of(label) if isinstance(label, str) else label
 
 
 def _printable(name: str) -> bool:

@@ -16,7 +16,7 @@ from lownoise.arrays import frozen
 from lownoise.bases import NormBase
 from lownoise.bodies import ImageBody
 from lownoise.errors import PlanError
-from lownoise.mechanisms.queries import check_rows
+from lownoise.mechanisms.size import check_rows
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -69,7 +69,7 @@ class QueryTotals:
         """Return the integers without noise: never to be shown.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
         check_rows(self.size, records.count)
         return tuple(records.totals(self.grid.codes))
@@ -136,7 +136,7 @@ class HistogramTotals:
         """Return the integers without noise: never to be shown.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
         check_rows(self.size, records.count)
         per = int(1 / self.step)

@@ -21,7 +21,7 @@ from lownoise.arrays import frozen
 from lownoise.balls import precision
 from lownoise.errors import PlanError
 from lownoise.mechanisms.pure.abstract import Loss
-from lownoise.mechanisms.queries import check_rows
+from lownoise.mechanisms.size import check_rows
 from lownoise.privacy import noise_curve
 from lownoise.rounding import up
 
@@ -100,7 +100,7 @@ class ResponseMechanism:
         The coins and the random reports are drawn for all n rows alike, whatever they are.
 
         Raises:
-            TableError: where the table has not the public number of rows.
+            EngineError: where the table has not the public number of rows.
         """
         check_rows(self.size, records.count)
         return tuple(self._reports(records.counts, entropy).tolist())

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The number of a cell: one meaning, in Python and in the engine; labels that it tells apart."""
+
+import json
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lownoise as ln
+from lownoise import codec
+from lownoise.engines.categories import read_records
+from lownoise.engines.cells import number
+from lownoise.engines.histogram import read_histogram
+from lownoise.errors import QuestionError
+from lownoise.numerals import WORDS, number_of
+
+# what texts that nearly spell numbers are made of
+PARTS = [
+    "0",
+    "1",
+    "12",
+    "007",
+    ".",
+    "+",
+    "-",
+    "e",
+    "E5",
+    "_",
+    " ",
+    "\t",
+    "0x",
+    "0B",
+    "f",
+    "A",
+    "9" * 20,
+]
+WHOLE = [
+    *WORDS,
+    *(w.upper() for w in WORDS),
+    "inf",
+    "Infinity",
+    "nan",
+    "NaN",
+    "é",
+    "ſ",
+    "\0",
+    "\v",
+    "",
+]
+nearly = st.lists(st.sampled_from(PARTS), max_size=6).map("".join)
+spelled = st.tuples(
+    st.sampled_from(["", " ", "+", "-", "x"]),
+    st.sampled_from(WHOLE),
+    st.sampled_from(["", " ", "0"]),
+).map("".join)
+
+
+@settings(max_examples=8)
+@given(st.lists(st.one_of(nearly, spelled, st.floats().map(repr), st.text()), min_size=60))
+def test_the_engine_has_the_number_that_a_text_spells(texts):
+    stored = [t.encode("utf-8", "replace").decode() for t in texts]
+    table = ibis.memtable(pa.table({"x": pa.array(stored, pa.string())}))
+    found = table.select(number=number(table.x)).to_pyarrow().column("number").to_numpy()
+    expected = [number_of(text) for text in stored]
+    floats = np.array([np.nan if x is None else x for x in expected])
+    assert np.array_equal(found, floats, equal_nan=True)
+
+
+LARGE = [2**53, 2**53 + 1, 2**62, -(2**53)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([*LARGE, 7], pa.int64()),
+        pa.array([*map(str, LARGE), "7"]),
+        pa.array([*map(float, LARGE), 7.0]),
+        pa.array([*LARGE, 7], pa.decimal128(38, 0)),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_integers_that_floats_take_for_one_are_no_category_in_any_type(column):
+    labels = ["7", *map(str, LARGE)]  # a plan refuses them; a file of version 0.1 may hold them
+    question = ln.Marginals({"x": labels}, way=1, outside="extra")
+    found = read_records(question.attributes, pa.table({"x": column})).marginal((0,))
+    assert found.tolist() == [1, 0, 0, 0, 0, 4]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["007", "7"], ["1", "true"], ["F", "0"], ["yes", "T"], ["1.0", "1e0"], ["0x10", "16"],
+        ["-0", "0"], ["nan", "a"], ["9007199254740993", "a"], ["inf", "a"], [2.0**53, 1.0],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_labels_that_no_table_tells_apart_are_refused_at_planning(labels):
+    matrix = np.ones((1, 2))
+    asked = [
+        (ln.Marginals({"x": labels}, way=1), ln.zcdp(1)),
+        (ln.Queries(matrix, {"x": labels}), ln.zcdp(1)),
+        (ln.Queries(matrix, {"x": labels}), ln.pure_dp(1)),
+        (ln.Queries(matrix, [[label] for label in labels], columns=["x"]), ln.zcdp(1)),
+    ]
+    for question, budget in asked:
+        with pytest.raises(QuestionError, match=r"sizes\['x'\] lists") as refusal:
+            ln.plan(question, budget=budget, relation="add_remove")
+        assert "\n" not in str(refusal.value)
+
+
+def test_labels_of_old_files_are_read_verified_and_counted():
+    plan = ln.plan(
+        ln.Marginals({"x": ["AA7", "7"]}, way=1), budget=ln.zcdp(1), relation="add_remove"
+    )
+    document = json.loads(plan.to_json().replace("AA7", "007"))
+    document["digest"] = codec.digest(document)
+    old = ln.TablePlan.from_json(json.dumps(document))
+    assert ln.verify(json.dumps(document))
+    assert old.terms.question.attributes[0].labels == ("007", "7")
+    table = pa.table({"x": ["007", "7", "7.0"]})
+    universe = ln.Queries(np.ones((1, 2)), {"x": ["007", "7"]}).universe
+    assert read_histogram(universe, table).counts.tolist() == [3, 0]  # one number has one cell
+    assert old.release(table).terms.question.attributes[0].labels == ("007", "7")
