@@ -211,6 +211,13 @@ def test_a_budget_built_by_hand_is_checked(tmp_path, budget):
     assert not (tmp_path / "l").exists()
     ledger = opened(tmp_path, "basic")
     untouched(ledger, lambda: ledger.charge(budget, "x"), error=BudgetError)
+    for ask in (
+        lambda: ln.plan(
+            ln.Mean(["a"], ln.Box([0], [1])), budget=budget, relation="substitute", size=9
+        ),
+        lambda: ln.stream(ln.Prefix(4), budget=budget),
+    ):
+        untouched(ledger, ask, error=BudgetError)
 
 
 @pytest.mark.parametrize("path", [":memory:", "/dev/null", "/tmp"])  # noqa: S108 (a folder)

@@ -17,7 +17,7 @@ from lownoise.encoding import relation_to_dict
 from lownoise.entropy import SystemEntropy
 from lownoise.errors import DomainError, PlanError
 from lownoise.privacy import gaussian_parameter
-from lownoise.privacy.budget import budget_to_dict
+from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.privacy.choices import paying
 from lownoise.streams import ERRORS, resume, start
 from lownoise.streams.codec import LARGEST, document, expect_size, terms_from_dict
@@ -63,7 +63,7 @@ class StreamRequest:
             raise DomainError(
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"
             )
-        gaussian_parameter(self.budget)
+        gaussian_parameter(checked_budget(self.budget))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values, so that a file knows its own stream again.

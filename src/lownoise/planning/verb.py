@@ -12,6 +12,7 @@ from lownoise.planning.marginals import TablePlan, plan_marginals
 from lownoise.planning.mean import Plan, plan_mean
 from lownoise.planning.pure import PurePlan, is_pure, plan_pure
 from lownoise.planning.request import Request
+from lownoise.privacy.budget import checked_budget
 from lownoise.solvers import RTOL
 from lownoise.workloads import Marginals, Mean, Parity, Queries
 
@@ -213,7 +214,7 @@ def plan(  # noqa: PLR0913
         ('laplace', 0.012728)
     """
     request = Request(
-        budget=budget,
+        budget=checked_budget(budget),
         relation=relation,
         size=size,
         order=order,
