@@ -41,9 +41,9 @@ if TYPE_CHECKING:
         projection,
     )
     from lownoise.enclosure import Enclosure, enclose
-    from lownoise.errors import ReadingNotice
     from lownoise.factorization import Factorization, factorize
     from lownoise.linear import LinearRelease
+    from lownoise.notices import ReadingNotice
     from lownoise.optimal import OptimalMechanism, optimal_mechanism
     from lownoise.planning import LinearPlan, Plan, PurePlan, TablePlan, plan, stream
     from lownoise.privacy import (
@@ -170,7 +170,7 @@ _HOMES = {
     "Enclosure": "lownoise.enclosure",
     "Factorization": "lownoise.factorization",
     "Ledger": "lownoise.privacy",
-    "ReadingNotice": "lownoise.errors",
+    "ReadingNotice": "lownoise.notices",
     "Caps": "lownoise.privacy",
     "LinearPlan": "lownoise.planning",
     "LinearRelease": "lownoise.linear",

@@ -74,7 +74,3 @@ class FileError(LownoiseError):
 
 class StreamError(LownoiseError):
     """A stream that cannot go on as asked: no round is left, or its state is not the last one."""
-
-
-class ReadingNotice(UserWarning):
-    """A first spend is about to fix the reading of an account, which nobody named: no refusal."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of plan says which readings of accounts can pay for it, and those accounts do."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,9 +42,9 @@ CASES = [(k, b) for k in KINDS for b in ASKED if (k, b) != ("marginals", "pure")
 def said(plan):
     from rich.console import Console
 
-    console = Console(width=400, record=True, quiet=True)
-    console.print(report.plan_table(plan.terms))
-    return console.export_text()
+    out = io.StringIO()
+    Console(width=400, file=out).print(report.plan_table(plan.terms))
+    return out.getvalue()
 
 
 @pytest.mark.parametrize(("kind", "asked"), CASES)

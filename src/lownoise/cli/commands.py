@@ -17,7 +17,8 @@ import typer
 from lownoise.cli.accounts import ledger_app
 from lownoise.cli.output import claimed, show, solving, unused, working, write
 from lownoise.cli.streaming import stream
-from lownoise.errors import FileError, LownoiseError, ReadingNotice
+from lownoise.errors import FileError, LownoiseError
+from lownoise.notices import ReadingNotice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
