@@ -119,6 +119,19 @@ def test_a_body_of_changes_may_be_a_hull_or_a_product():
     assert ln.verify(found.to_json())
 
 
+def test_a_product_knows_the_ends_of_its_parts():
+    listed = ln.Points([[0.0, 1.0], [10.0, 2.0], [1.0, 9.0]])
+    domain = ln.product(listed, ln.Ball(1, center=[5.0]))
+    assert domain.lower == pytest.approx([0, 1, 4])
+    assert domain.upper == pytest.approx([10, 9, 6])
+    columns = ["a", "b", "c"]
+    question = ln.Mean(columns, ln.product(listed, ln.Box([4], [6])))
+    for size in (1000, None):
+        relation = "substitute" if size else "add_remove"
+        plan = ln.plan(question, budget=ln.pure_dp(1.0), relation=relation, size=size)
+        assert 0 < plan.lower_bound <= plan.error
+
+
 def planned_change(domain, body):
     question = ln.Mean(["a", "b"], domain)
     return ln.plan(question, budget=ln.zcdp(0.5), relation=body, size=1000)

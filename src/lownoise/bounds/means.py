@@ -18,7 +18,7 @@ from lownoise.bodies import ImageBody, PointDifferences, SymmetricBox, Symmetric
 from lownoise.bounds.directions import directional_bound
 from lownoise.bounds.pure import volume_lower_bound
 from lownoise.certificate import order_norm
-from lownoise.domains import Box, Image, Points, Polytope
+from lownoise.domains import Box, Image, Points, Polytope, Product
 
 if TYPE_CHECKING:
     from lownoise.arrays import Vector
@@ -151,6 +151,13 @@ def _(
     return PointDifferences(points), "listed", float(max(most, 0))
 
 
+@_changes.register(Product)
+def _(
+    domain: Product, size: int | None, center: Vector
+) -> tuple[SymmetricBox | AbstractBody, Records, float] | None:
+    return None if domain.listed is None else _changes(Polytope(domain.listed), size, center)
+
+
 @singledispatch
 def _extents(domain: object, size: int | None, center: Vector) -> tuple[Vector, Vector]:
     """Return how far one record moves each coordinate at least, and at most, shape (d,) each."""
@@ -180,3 +187,11 @@ def _(domain: Image, size: int | None, center: Vector) -> tuple[Vector, Vector]:
         return 2 * least, 2 * most
     away = np.abs(domain.center - center)  # the end that is farther has a record, or nearly
     return (least + away) * _INWARD, (most + away) / _INWARD
+
+
+@_extents.register(Product)
+def _(domain: Product, size: int | None, center: Vector) -> tuple[Vector, Vector]:
+    blocks = zip(domain.parts, domain.program.blocks, strict=True)
+    found = [_extents(part, size, center[at]) for part, at in blocks]
+    # a record may stay where it is in the other parts
+    return np.concatenate([own[0] for own in found]), np.concatenate([own[1] for own in found])

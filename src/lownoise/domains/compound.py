@@ -122,6 +122,16 @@ class Product(AbstractCompound):
         return frozen(np.concatenate([_rounding(part) for part in self.parts]))
 
     @cached_property
+    def lower(self) -> Vector:
+        """The least value of each coordinate, shape (d,), within rounding."""
+        return frozen(np.concatenate([_ends(part)[0] for part in self.parts]))
+
+    @cached_property
+    def upper(self) -> Vector:
+        """The greatest value of each coordinate, shape (d,), within rounding."""
+        return frozen(np.concatenate([_ends(part)[1] for part in self.parts]))
+
+    @cached_property
     def listed(self) -> Vector | None:
         """All its corners, shape (N, d), where they are few and known exactly, else None."""
         exact = all(isinstance(part, (Box, Polytope)) for part in self.parts)
@@ -430,3 +440,10 @@ def _corners(domain: Product, most: float) -> Vector | None:
     for each in own[1:]:
         every = np.hstack([np.repeat(every, len(each), axis=0), np.tile(each, (len(every), 1))])
     return frozen(every)
+
+
+def _ends(domain: AbstractDomain) -> tuple[Vector, Vector]:
+    if isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
+        return domain.lower, domain.upper
+    known = known_set(domain)
+    return known.center - known.reach, known.center + known.reach
