@@ -20,7 +20,7 @@ from lownoise import report
 from lownoise.domains import PointsDifference
 from lownoise.engines import ClampingCoding, Coding, ListCoding, TotalsQuery
 from lownoise.entropy import SimulationEntropy
-from lownoise.errors import DomainError, EngineError, FileError, LownoiseError, PlanError
+from lownoise.errors import DomainError, FileError, LownoiseError, PlanError, TableError
 from lownoise.mechanisms.codes import coding_for
 from lownoise.neighbours import Change, changed
 from lownoise.release import execute
@@ -440,7 +440,7 @@ def test_a_release_and_its_page(tmp_path):
         assert "with a row that has room in its domain for every change" in page
     many = make(ln.Ball(6), ln.Ball(6, radius=0.1))
     assert "in c3 and so on in 2 more" in report.html(many.terms)
-    with pytest.raises(EngineError, match="size=50 is not the number of rows"):
+    with pytest.raises(TableError, match="size=50 is not the number of rows"):
         plan.release(frame.iloc[:49])
 
 

@@ -57,7 +57,7 @@ class TableError(LownoiseError):
 
 
 class EngineError(LownoiseError):
-    """A refusal after records were read (a failure, another size): the spend stays reserved."""
+    """A failure after records were read: the spend stays reserved."""
 
 
 class LedgerError(LownoiseError):

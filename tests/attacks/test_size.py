@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of another size than was declared: one refusal for every question, which keeps the spend.
+"""A table of another size than was declared: one refusal for every question, and nothing is spent.
 
-The attack wins where the refusal says how many rows there are, costs nothing, or follows from what
-one row holds.
+The attack wins where the refusal says how many rows there are, or follows from what one row
+holds.
 """
 
 import gzip
@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.errors import EngineError
+from lownoise.errors import TableError
 
 SIZE = 4
 TABLE = pd.DataFrame({"a": [0, 1, 1, 0], "b": [1, 1, 0, 0]})
@@ -46,12 +46,12 @@ def test_another_size_is_refused_in_one_line_that_does_not_tell_it(kind, tmp_pat
     said = set()
     for i, table in enumerate([TABLE[:3], TABLE[:0], pd.concat([TABLE] * 9)]):
         ledger = ln.Ledger.create(tmp_path / "l.ledger", f"d{i}", budget)
-        with pytest.raises(EngineError) as refusal:
+        with pytest.raises(TableError) as refusal:
             plan.release(table, ledger)
         said.add(str(refusal.value))
-        assert [e.state for e in ledger.entries()] == ["reserved"]
+        assert [e.state for e in ledger.entries()] == ["cancelled"]
     (one,) = said
-    assert one.startswith("size=4 is not the number of rows of the table, and a spend on it stays")
+    assert one.startswith("size=4 is not the number of rows of the table; where one record changes")
     assert "\n" not in one
 
 
@@ -77,5 +77,5 @@ def test_an_empty_line_is_a_row_in_files_of_several_columns(kind, name, end, tmp
                 path.write_bytes(text.removesuffix(end.encode()))
                 plan.release(path)
         else:
-            with pytest.raises(EngineError, match="size=4"):
+            with pytest.raises(TableError, match="size=4"):
                 plan.release(path)

@@ -15,7 +15,7 @@ from cases import CASES, ORDERS
 from lownoise.coordinates import coordinates
 from lownoise.engines import Totals
 from lownoise.entropy import SimulationEntropy
-from lownoise.errors import EngineError, PlanError
+from lownoise.errors import PlanError, TableError
 from lownoise.mechanisms import gaussian_mechanism
 from lownoise.mechanisms.codes import coding_for
 from lownoise.privacy import gaussian_parameter
@@ -118,7 +118,7 @@ def test_wrong_size_is_refused_before_any_noise_is_drawn():
     plan = ln.plan(
         ln.Mean(["a"], ln.Box([0], [1])), budget=ln.zcdp(1), relation="substitute", size=3
     )
-    with pytest.raises(EngineError, match="size=3 is not the number of rows"):
+    with pytest.raises(TableError, match="size=3 is not the number of rows"):
         plan.terms.mechanism.run(Totals(2, (0,)), entropy=Untouchable())
 
 

@@ -13,7 +13,7 @@ import pytest
 import lownoise as ln
 from lownoise.engines.categories import read_records
 from lownoise.entropy import SimulationEntropy
-from lownoise.errors import EngineError, FileError, LedgerError, PlanError, QuestionError
+from lownoise.errors import FileError, LedgerError, PlanError, QuestionError, TableError
 from lownoise.samplers import rounded_gaussian
 from lownoise.shapes.differences import DifferenceFactor
 from lownoise.tables import files
@@ -294,12 +294,12 @@ def test_relations_and_sizes_that_do_not_fit_are_refused():
             ln.plan(question, budget=budget, **arguments)
 
 
-def test_a_table_of_another_size_is_refused_and_nothing_is_made(tmp_path):
+def test_a_table_of_another_size_is_refused_and_nothing_is_spent(tmp_path):
     ledger = ln.Ledger.create(tmp_path / "l.ledger", "d", ln.zcdp(1))
     made = plan("substitute")
-    with pytest.raises(EngineError, match="size=400 is not the number of rows"):
+    with pytest.raises(TableError, match="size=400 is not the number of rows"):
         made.release(ROWS.iloc[1:], ledger, path=tmp_path / "out")
-    assert [e.state for e in ledger.entries()] == ["reserved"]
+    assert [e.state for e in ledger.entries()] == ["cancelled"]
     assert not (tmp_path / "out").exists()
 
 

@@ -102,7 +102,7 @@ class GaussianMechanism:
         """Refuse totals that the promise does not cover.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         self.grid.check(totals)
 

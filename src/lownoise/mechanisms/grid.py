@@ -97,7 +97,7 @@ class MeanGrid:
         """Refuse totals that the promise does not cover.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, totals.count)
 

@@ -113,7 +113,7 @@ class OrderedMechanism:
         """Refuse a table that the promise does not cover.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, count)
 

@@ -132,7 +132,7 @@ class ProductMechanism:
         """Refuse a table that the promise does not cover.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, count)
 

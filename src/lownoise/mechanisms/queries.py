@@ -169,7 +169,7 @@ class QueryMechanism:
         """Refuse a table that the promise does not cover.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, count)
 

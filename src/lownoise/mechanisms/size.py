@@ -3,24 +3,24 @@
 
 from __future__ import annotations
 
-from lownoise.errors import EngineError
+from lownoise.errors import TableError
 
 
 def check_rows(size: int | None, count: int) -> None:
     """Refuse a table that has not the public number of rows, without a word on how many it has.
 
-    The rows were counted, so the spend stays reserved: how many there are is public where that is
-    what was declared, and nowhere else.
+    The number of rows is the same in all neighbours of a table where it is declared, and no cell
+    of a well-formed file changes it, so the refusal follows from no record and costs nothing.
 
     Args:
         size: the public number of records, None where it is private and part of the release.
         count: the number of rows.
 
     Raises:
-        EngineError: as said.
+        TableError: as said.
     """
     if size is not None and count != size:
-        raise EngineError(
-            f"size={size} is not the number of rows of the table, and a spend on it stays "
-            "reserved; where one record changes the number of rows is public: give it exactly",
+        raise TableError(
+            f"size={size} is not the number of rows of the table; where one record changes the "
+            "number of rows is public: give it exactly",
         )

@@ -69,7 +69,7 @@ class QueryTotals:
         """Return the integers without noise: never to be shown.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, records.count)
         return tuple(records.totals(self.grid.codes))
@@ -136,7 +136,7 @@ class HistogramTotals:
         """Return the integers without noise: never to be shown.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, records.count)
         per = int(1 / self.step)

@@ -93,7 +93,7 @@ class AdditiveMechanism:
         """Return the noisy integers: the release itself.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         exact = self.grid.exact(totals)
         return tuple(q + z for q, z in zip(exact, self.noise.integers(entropy), strict=True))

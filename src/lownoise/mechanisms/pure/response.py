@@ -100,7 +100,7 @@ class ResponseMechanism:
         The coins and the random reports are drawn for all n rows alike, whatever they are.
 
         Raises:
-            EngineError: where the table has not the public number of rows.
+            TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, records.count)
         return tuple(self._reports(records.counts, entropy).tolist())
