@@ -94,6 +94,17 @@ def test_what_a_reading_cannot_pay_is_refused_in_a_line_and_changes_nothing(tmp_
     assert ledger.entries() == []
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [ApproxDP(-1e-9, 1e-6), ApproxDP(0.0, 1e-6), ApproxDP(1.0, 0.0), ApproxDP(math.nan, 0.1), 3],
+)
+@pytest.mark.parametrize("reading", ["basic", "gaussian"])
+def test_no_budget_that_was_asked_with_gives_budget_back(tmp_path, reading, asked):
+    ledger = opened(tmp_path, reading)
+    event = GaussianEvent(1e-9)
+    untouched(ledger, lambda: ledger.reserve(event, asked=asked), error=BudgetError)
+
+
 def test_a_basic_account_freezes_the_pair_that_a_plan_was_asked_with(tmp_path):
     ledger = opened(tmp_path, "basic")
     asked = ln.approx_dp(0.25, 1e-7)
@@ -285,6 +296,7 @@ PURE, BOTH = (
     '{"kind": "pure_dp", "epsilon": 0.5}',
     '{"kind": "approx_dp", "epsilon": 0.25, "delta": 1e-07}',
 )
+LITTLE = '{"kind": "pure_dp", "epsilon": 0.01}'
 APPROX = '{"kind": "approx_dp", "epsilon": 1.0, "delta": 1e-06}'
 # budget, events as version 1 wrote them, and the reading that they have from now on
 OLD = {
@@ -293,9 +305,10 @@ OLD = {
     "pure": ('{"kind": "pure_dp", "epsilon": 2.0}', [PURE], "basic"),
     "none": (APPROX, [], None),
     "gaussians": (APPROX, [MU, MU], "gaussian"),
-    "rhos": (APPROX, [RHO, MU], "zcdp"),
+    "rhos": (APPROX, [RHO, RHO], "zcdp"),
     "pairs": (APPROX, [PURE, BOTH], "basic"),
     "mixed": (APPROX, [MU, PURE], "mixed"),
+    "mixed, though rho adds up": (APPROX, [MU, LITTLE], "mixed"),
     "unknown": (APPROX, ['{"kind": "laplace", "scale": 1}'], "mixed"),
 }
 
@@ -336,10 +349,11 @@ def test_an_old_account_keeps_its_spends_and_has_the_reading_that_adds_them_up(o
         untouched(ledger, lambda: ledger.reserve(PureDPEvent(1e-6)), "pays for nothing more; open")
         assert ledger.remaining() == {}
         epsilon = ln.convert(ln.gaussian_dp(0.1), "approx_dp", delta=5e-7).epsilon
-        assert ledger.spent().epsilon == pytest.approx(0.5 + epsilon, rel=1e-12)
+        pure = 0.5 if name == "mixed" else 0.01
+        assert ledger.spent().epsilon == pytest.approx(pure + epsilon, rel=1e-12)
         assert ledger.spent().delta == 5e-7
     elif reading is not None:
-        spend = PureDPEvent(0.01) if name != "zcdp" else ZcdpEvent(1e-4)
+        spend = PureDPEvent(0.01)
         ledger.reserve(spend)
         assert ledger.entries()[-1].state == "reserved"
 

@@ -283,7 +283,7 @@ def test_caps_are_checked_against_the_budget_with_outward_rounding():
             more.caps(WHOLE)
     with pytest.raises(BudgetError, match=r"caps\.epsilon=1\.1 is more than that of"):
         ln.Caps(epsilon=1.1, delta=0, mu=0).caps(WHOLE)
-    for wrong in (-1, math.nan, math.inf, "1", None, True):
+    for wrong in (-1, math.nan, math.inf, "1", None, True, 10**400):
         with pytest.raises(BudgetError, match=r"caps\.mu=.* is no number; give one"):
             ln.Caps(epsilon=0.1, delta=0, mu=wrong).caps(WHOLE)
 
@@ -349,16 +349,22 @@ def test_an_unknown_reading_is_refused(reading):
     [
         ([], None),
         ([GaussianEvent(0.1), GaussianEvent(0.1)], "gaussian"),
-        ([GaussianEvent(0.1), PureDPEvent(0.01)], "gaussian"),
-        ([PureDPEvent(0.01), GaussianEvent(0.1)], "gaussian"),
-        ([GaussianEvent(0.1), ZcdpEvent(0.001)], "zcdp"),
+        ([ZcdpEvent(0.005), ZcdpEvent(0.001)], "zcdp"),
         ([PureDPEvent(0.5), ApproxDPEvent(0.2, 1e-7)], "basic"),
+        ([PureDPEvent(0.5), PureDPEvent(0.4)], "basic"),
+        # one reading could add these up, but which one would be picked after the answers were seen
+        ([GaussianEvent(0.1), PureDPEvent(0.01)], "mixed"),
+        ([PureDPEvent(0.01), GaussianEvent(0.1)], "mixed"),
+        ([GaussianEvent(0.1), ZcdpEvent(0.001)], "mixed"),
         ([GaussianEvent(0.1), PureDPEvent(0.5)], "mixed"),
         ([ApproxDPEvent(0.1, 1e-9), GaussianEvent(0.1)], "mixed"),
         ([GaussianEvent(0.1), ZcdpEvent(0.03)], "mixed"),
+        # of one kind, but more of it than the reading lets: the old rule had another way to see it
+        ([ApproxDPEvent(0.5, 9e-7), ApproxDPEvent(0.2, 2e-7)], "mixed"),
+        ([PureDPEvent(0.011)] * 100, "mixed"),
     ],
 )
-def test_an_old_account_has_the_reading_that_adds_up_all_its_spends(events, kind):
+def test_an_old_account_has_the_reading_that_all_its_spends_would_have_fixed(events, kind):
     found = fitting(WHOLE, [(e, None) for e in events])
     assert (found and found.kind) == kind
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, final
@@ -70,7 +70,7 @@ class Caps(AbstractReading):
             raise unfit(self.kind, budget)
         for name, number in asdict(self).items():
             plain = isinstance(number, (int, float)) and not isinstance(number, bool)
-            if not (plain and 0 <= number < math.inf):
+            if not (plain and 0 <= number <= sys.float_info.max):
                 raise BudgetError(f"caps.{name}={number!r} is no number; give one of at least 0")
         left = exact(budget.epsilon) - max(exact(self.epsilon), Fraction(self.epsilon))
         if left < 0:
@@ -113,7 +113,7 @@ class Caps(AbstractReading):
 @final
 @dataclass(frozen=True)
 class MixedReading(AbstractReading):
-    """That of an old account whose spends no one reading adds up: it pays for nothing more.
+    """That of an old account whose spends would have fixed several: it pays for nothing more.
 
     What still holds is the sum of pairs, each by a rule that looks at no later spend: a spend's own
     pair, and for the i-th spend known by its μ or ρ alone the ε that it has at δ/2^i.
@@ -138,8 +138,9 @@ class MixedReading(AbstractReading):
             LedgerError: always.
         """
         raise LedgerError(
-            "dataset has spends that no one reading adds up, so its account pays for nothing more; "
-            "open another with a reading and what may still be spent, see `lownoise ledger show`",
+            "dataset has spends that an older version took by no one reading, so its account "
+            "pays for nothing more; open another with what may still be spent, see "
+            "`lownoise ledger show`",
         )
 
     def remaining(self, budget: Budget, spends: Sequence[Spent]) -> dict[str, float]:
@@ -212,18 +213,21 @@ def reading_from_text(text: str) -> AbstractReading:
 def fitting(budget: Budget, spends: Sequence[Spent]) -> AbstractReading | None:
     """Return the reading of an account that was kept before accounts had one.
 
-    None where nothing was spent and the budget has several; the mixed one where no single reading
-    adds up all that was spent to at most the budget.
+    It is the one that each of its spends would have fixed as the first. To look for a reading that
+    adds up spends of several kinds would be to pick it after their answers were seen.
+
+    None where nothing was spent and the budget has several; the mixed one where the spends would
+    have fixed several, or are more together than the one lets.
     """
     only = only_reading(budget)
     if only or not spends:
         return only
-    for kind in dict.fromkeys((spends[0][0].first, *PLAIN)):
-        reading = PLAIN[kind]
-        owned = [(event, reading.pair(event, None)) for event, _ in spends]
-        if all(reading.counted(*s) is not None for s in owned) and reading.within(budget, owned):
-            return reading
-    return MixedReading()
+    reading, *others = {event.first for event, _ in spends}
+    if others:
+        return MixedReading()
+    found = PLAIN[reading]
+    owned = [(event, found.pair(event, None)) for event, _ in spends]
+    return found if found.within(budget, owned) else MixedReading()
 
 
 def paying(event: Event, asked: Budget | None) -> tuple[str, ...]:

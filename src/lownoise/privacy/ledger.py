@@ -156,8 +156,8 @@ class Ledger:
     def reading(self) -> str | Caps | None:
         """Return what adds up over the account's spends: its name, or the `ln.Caps`.
 
-        None where no spend has fixed it yet; "mixed" where an older version took spends that no one
-        reading adds up, so that nothing more is paid.
+        None where no spend has fixed it yet; "mixed" where an older version took spends of several
+        kinds, so that nothing more is paid.
 
         Raises:
             LedgerError: as `budget`.
@@ -215,11 +215,13 @@ class Ledger:
                 event has none of its own.
 
         Raises:
-            BudgetError: where the account's reading cannot pay for such an event.
+            BudgetError: where the account's reading cannot pay for such an event, or `asked` is out
+                of range.
             LedgerError: where it would overspend; then nothing is taken.
         """
+        own = None if asked is None else checked_budget(asked)  # an ε below 0 would give some back
         with self._transaction() as connection:
-            return self._take(connection, event, "reserved", note, asked)
+            return self._take(connection, event, "reserved", note, own)
 
     def settle(self, number: int, *, stream: StreamPosition | None = None) -> None:
         """Make a reservation final: from now on an answer may be seen.

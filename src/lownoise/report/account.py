@@ -45,7 +45,7 @@ def reading_text(account: Ledger) -> str:
         return "its first spend fixes what adds up"
     if reading == "mixed":
         return (
-            "its spends are of kinds that no one reading adds up, so it pays for nothing more; "
+            "an older version took its spends by no one reading, so it pays for nothing more; "
             "what still holds is the sum of their (epsilon, delta)"
         )
     kind = reading if isinstance(reading, str) else reading.kind
