@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m tests.shape`: how large the house is, and how much of it a question runs through.
+
+Counted from the text of the sources, but for the files that a question runs through, which are
+counted by running it.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import keyword
+import sys
+import tempfile
+import tokenize
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "lownoise"
+SHARED = 6  # lines in a row that two places have alike
+LEAST = 4  # tokens a line, on average: brackets that close are no likeness
+COMMON = 8  # in more places than these, a run of lines is how the language looks
+
+
+def modules() -> list[Path]:
+    """Return the files of the package."""
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def lines(paths: list[Path]) -> int:
+    """Return how many lines the files have together."""
+    return sum(path.read_bytes().count(b"\n") for path in paths)
+
+
+def code_lines(paths: list[Path]) -> int:
+    """Return how many lines hold code: no comment, docstring or blank."""
+    return sum(len({at for at, _ in _code(path)}) for path in paths)
+
+
+def room(path: Path) -> str:
+    """Return the folder, or the file at the top, that a module stands in."""
+    inside = path.relative_to(SOURCE)
+    return inside.parts[0].removesuffix(".py")
+
+
+def imports() -> dict[str, set[str]]:
+    """Return which rooms each room imports from, at whatever depth, but for types alone."""
+    found: dict[str, set[str]] = {room(path): set() for path in modules()}
+    for path in modules():
+        for name in _imported(_tree(path)):
+            target = name.split(".")[1]
+            if target in found and target != room(path) and room(path) != "__init__":
+                found[room(path)].add(target)
+    del found["__init__"]
+    return found
+
+
+def floors() -> int:
+    """Return how many floors the rooms stand on, rooms that import each other being one."""
+    graph = imports()
+    reached = {name: _reached(graph, name) for name in graph}
+
+    @cache
+    def height(name: str) -> int:
+        below = {b for b in reached[name] if name not in reached[b]}
+        return 1 + max((height(b) for b in below), default=0)
+
+    return max(height(name) for name in graph)
+
+
+def generics() -> tuple[int, int]:
+    """Return how many generic functions have registrations, and how many functions are named _."""
+    generic = nameless = 0
+    for path in modules():
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.FunctionDef):
+                nameless += node.name == "_"
+                generic += any("singledispatch" in ast.unparse(d) for d in node.decorator_list)
+    return generic, nameless
+
+
+def alike(paths: list[Path]) -> int:
+    """Return how many pairs of places have six lines of code or more alike, names aside.
+
+    Imports do not count, and neither does what stands in more than eight places.
+    """
+    places = defaultdict(list)
+    for path in paths:
+        rows: dict[int, list[str]] = defaultdict(list)
+        for at, token in _code(path):
+            rows[at].append(token)
+        shaped = [" ".join(row) for _, row in sorted(rows.items())]
+        for at in range(len(shaped) - SHARED + 1):
+            window = shaped[at : at + SHARED]
+            if sum(len(row.split()) for row in window) >= SHARED * LEAST:
+                places["\n".join(window)].append((path, at))
+    found = {
+        (a, i, b, j)
+        for where in places.values()
+        if len(where) <= COMMON
+        for n, (a, i) in enumerate(where)
+        for b, j in where[n + 1 :]
+        if a != b or abs(i - j) >= SHARED
+    }
+    # a window that goes on from the one before it is of the same pair
+    return sum((a, i - 1, b, j - 1) not in found for a, i, b, j in found)
+
+
+def files_run(program: str) -> int:
+    """Return how many files of the package run while a program does, imports aside."""
+    import lownoise as ln
+
+    space = {"ln": ln, "folder": Path(tempfile.mkdtemp())}
+    exec(compile(program, "<warm>", "exec"), space)  # noqa: S102 (imports are not counted)
+    seen: set[str] = set()
+
+    def called(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(str(Path(ln.__file__).parent)):
+            seen.add(frame.f_code.co_filename)
+
+    space["folder"] = Path(tempfile.mkdtemp())
+    sys.setprofile(called)
+    try:
+        exec(compile(program, "<counted>", "exec"), space)  # noqa: S102 (as above)
+    finally:
+        sys.setprofile(None)
+    return len(seen)
+
+
+MEAN = """
+question = ln.Mean(["a", "b"], ln.Box([0, 0], [1, 2]))
+plan = ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=3)
+(folder / "t.csv").write_text("a,b\\n1,2\\n0,1\\n1,1\\n")
+release = plan.release(folder / "t.csv")
+(folder / "out.csv").write_text(repr(release.estimate))
+"""
+PURE = """
+question = ln.Queries([[0, 0, 1, 1], [0, 1, 0, 1]], {"a": 2, "b": 2})
+plan = ln.plan(question, budget=ln.pure_dp(1.0), relation="add_remove")
+"""
+
+
+def measured() -> dict[str, int]:
+    """Return every measure by its name."""
+    tests = sorted((ROOT / "tests").rglob("*.py"))
+    generic, nameless = generics()
+    return {
+        "lines of source": lines(modules()),
+        "of which code": code_lines(modules()),
+        "modules": len(modules()),
+        "rooms": len(imports()),
+        "floors": floors(),
+        "generic functions": generic,
+        "functions named _": nameless,
+        "files a box's mean runs through": files_run(MEAN),
+        "files a pure plan of queries runs through": files_run(PURE),
+        "pairs of places alike": alike(modules()),
+        "lines of tests": lines(tests),
+        "files above 450 lines": sum(lines([p]) > 450 for p in modules()),
+    }
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """Return the modules of the package that are imported when the code runs."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.ImportFrom) and child.module and not child.level:
+            if child.module == "lownoise":
+                found += [f"lownoise.{alias.name}" for alias in child.names]
+            elif child.module.startswith("lownoise."):
+                found.append(child.module)
+        elif isinstance(child, ast.Import):
+            found += [a.name for a in child.names if a.name.startswith("lownoise.")]
+        found += _imported(child)
+    return found
+
+
+def _reached(graph: dict[str, set[str]], name: str) -> set[str]:
+    found, ahead = set(), list(graph[name])
+    while ahead:
+        at = ahead.pop()
+        if at not in found:
+            found.add(at)
+            ahead += graph[at]
+    return found
+
+
+def _code(path: Path) -> list[tuple[int, str]]:
+    """Return each token of code but imports, with its line; names and values by kind alone."""
+    found = []
+    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    text = path.read_text()
+    left_out = set()
+    for node in ast.walk(ast.parse(text)):
+        text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if text_alone or isinstance(node, (ast.Import, ast.ImportFrom)):
+            left_out |= set(range(node.lineno, (node.end_lineno or 0) + 1))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        at = token.start[0]
+        if token.type in skipped or not token.string or at in left_out:
+            continue
+        word = token.string.isidentifier() and token.string not in keyword.kwlist
+        kind = tokenize.tok_name[token.type]
+        found.append((at, "name" if word else token.string if kind in ("OP", "NAME") else kind))
+    return found
+
+
+if __name__ == "__main__":
+    for name, number in measured().items():
+        print(f"{number:8,d}  {name}")
