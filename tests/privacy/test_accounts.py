@@ -138,6 +138,21 @@ def test_the_first_spend_fixes_the_reading_and_says_so_before_it_is_spent(tmp_pa
     ledger.reserve(SPENDS[kind])  # no second notice
 
 
+def test_every_account_says_so_each_time_and_where_the_library_was_called(tmp_path):
+    """By default Python tells one text at one place once: then only the first account would say."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.resetwarnings()
+        warnings.simplefilter("default")
+        for i in range(2):
+            (tmp_path / str(i)).mkdir()
+            ledger = opened(tmp_path / str(i))
+            for _ in range(2):
+                ledger.cancel(ledger.reserve(SPENDS["gaussian"]))
+        ledger.charge(ln.pure_dp(0.1), "last")
+    assert [w.category for w in caught] == [ln.ReadingNotice] * 5
+    assert {w.filename for w in caught} == {__file__}
+
+
 def test_a_release_says_which_reading_it_fixes_whatever_the_rows_hold(tmp_path):
     plan = ln.plan(ln.Mean(["a"], ln.Box([0], [1])), budget=WHOLE, relation="substitute", size=2)
     heard = set()

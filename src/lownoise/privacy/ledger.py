@@ -10,14 +10,13 @@ two processes cannot both take the last of a budget.
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from lownoise.errors import LedgerError
-from lownoise.notices import ReadingNotice
+from lownoise.notices import tell
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
@@ -322,12 +321,10 @@ class Ledger:
 
     def _announce(self, reading: AbstractReading) -> None:
         """Say which reading a first spend fixes, before it is spent."""
-        warnings.warn(
+        tell(
             f"dataset={self.dataset!r} has no reading yet: this spend fixes reading="
             f"{reading.kind!r}, where {reading.adds}, which rules out {reading.rules_out}; name "
             "one where the account is opened, with reading=...",
-            ReadingNotice,
-            stacklevel=4,
         )
 
     def _move(self, number: int, state: str, stream: StreamPosition | None = None) -> None:
