@@ -325,6 +325,8 @@ def test_what_remains_can_be_spent_and_not_more(reading, budget, events):
     assert set(left) == {names.get(k, k) for k in found.caps(budget)}
     rest = [kinds[name](number) for name, number in left.items()]
     assert stays(reading, budget, *events, *rest)
+    everything = asdict(found.spent(budget, owned(found, *events, *rest)))
+    assert all(number <= asdict(budget)[name] for name, number in everything.items())
     for name, number in left.items():
         assert number > 0
         assert not stays(reading, budget, *events, kinds[name](number * (1 + 1e-9)))

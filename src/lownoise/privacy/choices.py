@@ -13,7 +13,14 @@ from lownoise.errors import BudgetError, LedgerError
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import ApproxDP, Budget, exact, float_up, root_up
 from lownoise.privacy.events import READINGS, GaussianEvent
-from lownoise.privacy.readings import PLAIN, AbstractReading, frozen_pair, only_reading, unfit
+from lownoise.privacy.readings import (
+    PLAIN,
+    AbstractReading,
+    frozen_pair,
+    least,
+    only_reading,
+    unfit,
+)
 from lownoise.rounding import down, up
 
 if TYPE_CHECKING:
@@ -103,7 +110,9 @@ class Caps(AbstractReading):
         assert isinstance(budget, ApproxDP)  # noqa: S101 (checked at creation)
         at = max(down(float(exact(budget.epsilon) - epsilon)), 0.0) if epsilon else budget.epsilon
         rest = Fraction(gaussian_curve.delta_up(root_up(square), at))
-        return ApproxDP(budget.epsilon, min(float_up(delta + rest), 1.0))
+        kept = all(number <= self.caps(budget)[name] for name, number in total.items())
+        delta_spent = min(float_up(delta + rest), 1.0)
+        return ApproxDP(budget.epsilon, least(delta_spent, budget.delta, kept=kept))
 
     def to_text(self) -> str:
         """Return the reading as one line of JSON."""

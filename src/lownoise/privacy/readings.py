@@ -154,10 +154,13 @@ class GaussianReading(AbstractReading):
 
     def spent(self, budget: Budget, spends: Sequence[Spent]) -> Budget:
         """Return the μ, or the δ that a release of it has at the budget's ε."""
-        mu = root_up(self.total(spends).get("square", Fraction(0)))
+        square = self.total(spends).get("square", Fraction(0))
+        kept, mu = square <= self.caps(budget)["square"], root_up(square)
         if isinstance(budget, ApproxDP):
-            return ApproxDP(budget.epsilon, gaussian_curve.delta_up(mu, budget.epsilon))
-        return GaussianDP(mu)
+            delta = gaussian_curve.delta_up(mu, budget.epsilon)
+            return ApproxDP(budget.epsilon, least(delta, budget.delta, kept=kept))
+        assert isinstance(budget, GaussianDP)  # noqa: S101 (no other has such a cap)
+        return GaussianDP(least(mu, budget.mu, kept=kept))
 
 
 @final
@@ -188,7 +191,9 @@ class ZcdpReading(AbstractReading):
         rho = self.total(spends).get("rho", Fraction(0))
         if isinstance(budget, ApproxDP):
             above = up(float(rho)) if rho else 0.0
-            return ApproxDP(budget.epsilon, zcdp_curve.delta_up(above, budget.epsilon))
+            delta = zcdp_curve.delta_up(above, budget.epsilon)
+            kept = rho <= self.caps(budget)["rho"]
+            return ApproxDP(budget.epsilon, least(delta, budget.delta, kept=kept))
         return Zcdp(float_up(rho))
 
 
@@ -292,6 +297,16 @@ def frozen_pair(event: Event, asked: Budget | None) -> Pair | None:
         return own
     kept = PLAIN[event.first].within(asked, [(event, None)])
     return (asked.epsilon, asked.delta) if kept else None
+
+
+def least(spent: float, whole: float, *, kept: bool) -> float:
+    """Return what is spent, at most the whole where that is kept: what rounding adds says nothing.
+
+    Examples:
+        >>> least(1.0000000000000002e-06, 1e-06, kept=True)
+        1e-06
+    """
+    return min(spent, whole) if kept else spent
 
 
 def _down(name: str, number: Fraction) -> float:
