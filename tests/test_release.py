@@ -318,3 +318,6 @@ def test_a_plan_with_a_tenth_of_its_noise_does_not_release(tmp_path):
         short.release(table(mixed()), account)
     assert account.entries() == []
     assert whole.release(table(mixed()), account).recorded
+    # with no account nothing else would refuse it
+    with pytest.raises(PlanError, match="reveals more than its budget"):
+        short.release(table(mixed()))

@@ -2,6 +2,7 @@
 """The lower bound is below the exact value of its evidence, and evidence cannot lie upward."""
 
 import math
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 import lownoise as ln
 from lownoise.bases import NormBase
 from lownoise.bodies import (
+    AbstractOracleBody,
     ImageBody,
+    OracleBody,
+    OracleDifferences,
     PointDifferences,
     SymmetricBox,
     SymmetricPoints,
@@ -21,6 +25,7 @@ from lownoise.bodies import (
 from lownoise.certificate import (
     CornerDual,
     ImageDual,
+    OracleDual,
     PointDual,
     ProductDual,
     SquaresDual,
@@ -251,3 +256,62 @@ def test_evidence_of_the_last_bits_proves_nothing():
         ImageDual(np.ones((2, 2)), c, np.ones(2)),
     ):
         assert lower_bound(dual, ball, 4.0, np.ones(2)) == 0
+
+
+COUNTS = ln.intersection(ln.Box([0, 0, 0], [3, 4, 5]), ln.Slab([1, 1, 1], -99, 7))
+CORNERS = [  # 0 ≤ x ≤ (3, 4, 5), Σx ≤ 7
+    *([0, 0, 0], [3, 0, 0], [0, 4, 0], [0, 0, 5], [3, 4, 0]),
+    *([3, 0, 4], [2, 0, 5], [0, 4, 3], [0, 2, 5]),
+]
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+def test_points_beyond_a_section_prove_no_more_than_those_on_its_rim(pairs):
+    """Evidence is checked, not believed: what is outside is drawn back to the body."""
+    domain, listed = COUNTS, ln.Points(CORNERS)
+    if pairs:
+        domain, listed = ln.difference_body(domain), ln.difference_body(listed)
+    claim, least = ln.enclose(domain).certificate.claim, ln.enclose(listed).certificate.upper
+    for stretch in (0.5, 1.0, 1.01, 1.3, 1.9):
+        placed = replace(claim.dual, points=stretch * claim.dual.points)
+        found = lower_bound(placed, claim.body, claim.order, claim.weights)
+        assert least * (1 - 1e-4) * min(stretch, 1.0) <= found <= least
+        assert stretch >= 1 or found <= least * 0.51
+
+
+OFF = 2.0**-10
+
+
+@pytest.mark.parametrize("kind", [OracleBody, OracleDifferences])
+@pytest.mark.parametrize("asked", [None, np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])])
+def test_what_is_not_known_of_vertices_is_taken_off(kind, asked):
+    """A program that places its points too far out, within what it says, proves no more."""
+    points = np.random.default_rng(6).normal(size=(8, 3))
+
+    class Program:
+        """Points that are placed a little too far out."""
+
+        dimension, width = 3, 3
+
+        def __init__(self, off, doubt):
+            self.off, self.doubt = off, np.full(3, doubt)
+
+        def place(self, told):
+            return told + self.off * np.sign(told)
+
+        def knows(self, told):
+            return bool(np.any(np.all(points == told, axis=1)))
+
+    rng = np.random.default_rng(7)
+    pairs = kind is OracleDifferences
+    told = points[rng.integers(0, 8, (6, 2))] if pairs else points
+    m = 3 if asked is None else 2
+    dual = OracleDual(told, rng.dirichlet(np.ones(len(told))), rng.dirichlet(np.ones(m)))
+    exact, doubted, plain = (
+        lower_bound(dual, kind(Program(*own), np.arange(3), np.ones(3)), 2.0, np.ones(m), asked)
+        for own in [(0.0, 0.0), (OFF, OFF), (OFF, 0.0)]
+    )
+    assert issubclass(kind, AbstractOracleBody)
+    assert doubted <= exact
+    assert exact < plain  # power: without the doubt it would be too high
+    assert doubted >= exact * 0.9
