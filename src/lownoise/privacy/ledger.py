@@ -83,7 +83,8 @@ class Ledger:
         Args:
             path: the file.
             dataset: the dataset's name in it.
-            budget: the most that all spends together may take.
+            budget: the most that all spends together may take; they add up for one relation, so
+                open an account for each.
             reading: what adds up over them: "gaussian" (Σμ²), "zcdp" (Σρ), "basic" (Σε and Σδ) or
                 `ln.Caps`. Only approx_dp has a choice; there the first spend fixes it, with an
                 `ln.ReadingNotice`, where it is not named.
