@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import lownoise as ln
-from constructors import CONSTRUCTORS
+from constructors import CONSTRUCTORS, disc
 from lownoise.errors import LownoiseError
 
 NAMES = pytest.mark.parametrize("own", CONSTRUCTORS, ids=lambda own: own.name)
@@ -114,3 +115,91 @@ LONG = [f"a{i}" for i in range(600)]
 @pytest.mark.parametrize("name", HUGE)
 def test_what_no_memory_holds_is_refused_in_one_line(name):
     refused(HUGE[name])
+
+
+class Mute:
+    """What raises where it is asked for its text, or whether it is another."""
+
+    def _raised(self, *_):
+        raise RuntimeError
+
+    __repr__ = __eq__ = _raised
+    __hash__ = object.__hash__
+
+
+ODD = {  # values that no word, name, level or account is
+    "a number of many digits": FAR,
+    "one below 0": -FAR,
+    "a long text": "x" * 10**6,
+    "lines": "one\ntwo",
+    "a table": np.zeros((3, 3)),
+    "many": list(range(10**5)),
+    "a list of such numbers": [FAR],
+    "bytes": b"\xff" * 1000,
+    "what does not speak": Mute(),
+}
+BUDGET = ln.zcdp(0.5)
+MEAN = ln.Mean(["a", "b"], ln.Box([0.0, 0.0], [1.0, 2.0]))
+PLAN = ln.plan(MEAN, budget=BUDGET, relation="add_remove")
+PURE = ln.plan(MEAN, budget=ln.pure_dp(1.0), relation="add_remove", mechanism="laplace")
+COUNTS = ln.plan(ln.Marginals({"a": 3}, way=1), budget=BUDGET, relation="add_remove")
+ROWS = pa.table({"a": [0.0, 1.0], "b": [1.0, 1.0]})
+RELEASE, PURE_RELEASE, TABLE = (p.release(ROWS) for p in (PLAN, PURE, COUNTS))
+TAKING = {  # calls that take a word, a name, a level or an account
+    "budget": lambda x: ln.plan(MEAN, budget=x, relation="add_remove"),
+    "relation": lambda x: ln.plan(MEAN, budget=BUDGET, relation=x),
+    "relation of counts": lambda x: ln.plan(COUNTS.terms.question, budget=BUDGET, relation=x),
+    "weights": lambda x: ln.plan(MEAN, budget=BUDGET, relation="add_remove", weights=x),
+    "mechanism": lambda x: ln.plan(
+        MEAN, budget=ln.pure_dp(1.0), relation="add_remove", mechanism=x
+    ),
+    "ledger": lambda x: PLAN.release(ROWS, x),
+    "ledger of counts": lambda x: COUNTS.release(ROWS, x),
+    "ledger of a stream": lambda x: ln.stream(ln.Prefix(8), budget=BUDGET, ledger=x),
+    "level": RELEASE.interval,
+    "level of means": RELEASE.mean_interval,
+    "pure level": PURE_RELEASE.interval,
+    "level of counts": lambda x: TABLE.interval("a", level=x),
+    "missing": lambda x: ln.Mean(["a", "b"], ln.Box([0.0, 0.0], [1.0, 2.0]), missing=x),
+    "columns": lambda x: ln.Mean(x, ln.Ball(2)),
+    "sizes": lambda x: ln.Marginals({"a": x}, way=1, sets=[["b"]]),
+    "labels": lambda x: ln.Marginals({"a": [x, 1]}, way=1),
+    "outside": lambda x: ln.Marginals({"a": 3}, way=1, outside=x),
+    "outside by name": lambda x: ln.Marginals({"a": 3}, way=1, outside={"a": x}),
+    "ordered": lambda x: ln.Marginals({"a": 3}, way=1, ordered=x),
+    "order": lambda x: ln.Marginals({"a": 3}, way=1, ordered={"a": x}),
+    "sets": lambda x: ln.Marginals({"a": 3}, sets=[x]),
+    "names": lambda x: ln.Marginals({"a": 3}, sets=[[x]]),
+    "bits": lambda x: ln.Parity(["a", x, x], [1]),
+    "outside of bits": lambda x: ln.Parity(["a", "b"], [1], outside=x),
+    "outside of records": lambda x: ln.Queries(np.ones((1, 2)), {"a": 2}, outside=x),
+    "names of records": lambda x: ln.Queries(np.ones((1, 2)), [[1, 2], [2, 3]], columns=[x, x]),
+    "strategy": lambda x: ln.stream(ln.Prefix(8), budget=BUDGET, strategy=x),
+    "memory": lambda x: ln.stream(ln.Prefix(8), budget=BUDGET, strategy="banded", memory=x),
+    "error": lambda x: ln.stream(ln.Prefix(8), budget=BUDGET, error=x),
+    "tensor": lambda x: ln.TensorPower(2, 2, of=x),
+    "oracle": lambda x: ln.Oracle(2, disc, reach=[1.0, 1.0], name=x),
+    "kind": lambda x: ln.convert(BUDGET, x),
+    "delta": lambda x: ln.convert(BUDGET, "approx_dp", delta=x),
+    "relation of few": lambda x: ln.finite_problem(np.ones((1, 2)), size=2, relation=x),
+    "dataset": lambda x: ln.Ledger.create("unused.ledger", x, BUDGET),
+    "reading": lambda x: ln.Ledger.create("unused.ledger", "d", BUDGET, reading=x),
+}
+
+
+@pytest.mark.parametrize("name", TAKING)
+def test_no_word_name_level_or_account_fails_but_in_one_short_line(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for odd in ODD.values():
+        try:
+            TAKING[name](odd)
+        except LownoiseError as refusal:
+            assert "\n" not in str(refusal)  # noqa: PT017 (a long text may be a name)
+            assert len(str(refusal)) < 700  # noqa: PT017
+
+
+@pytest.mark.parametrize("odd", [False, 0, "", [], {}, (), 0.0])
+def test_what_counts_as_false_is_no_account_that_a_release_could_do_without(odd):
+    for call in (PLAN.release, PURE.release, COUNTS.release):
+        refused(call, table=ROWS, ledger=odd)
+    refused(ln.stream, workload=ln.Prefix(8), budget=BUDGET, ledger=odd)

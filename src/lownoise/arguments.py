@@ -45,6 +45,18 @@ def checked_rtol(rtol: float) -> float:
     return gap
 
 
+def checked_level(level: float) -> float:
+    """Return the chance with which intervals hold.
+
+    Raises:
+        PlanError: where it is not above 0 and below 1.
+    """
+    chance = checked_number("level", level)
+    if not 0 < chance < 1:
+        raise PlanError(f"level={chance:g} is out of range; give one between 0 and 1")
+    return chance
+
+
 def checked_number(field: str, value: float) -> float:
     """Return `value` as a float, which may be infinite.
 

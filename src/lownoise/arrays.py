@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.errors import told
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -69,7 +71,7 @@ def real(value: object) -> float:
     """
     own = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if isinstance(own, bool) or not isinstance(own, (Real, Decimal)):
-        raise TypeError(f"{own!r} is no number")
+        raise TypeError(f"{told(own)} is no number")
     return float(own)
 
 
@@ -100,7 +102,7 @@ def _refuse_others(values: list[object] | tuple[object, ...]) -> None:
     for kind in set(map(type, values)):
         if kind in _OTHERS:
             wrong = next(item for item in values if type(item) is kind)
-            raise TypeError(f"{wrong!r} is no number")
+            raise TypeError(f"{told(wrong)} is no number")
         if kind in (list, tuple):
             for item in values:
                 if isinstance(item, (list, tuple)):

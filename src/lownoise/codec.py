@@ -33,7 +33,7 @@ from lownoise.encoding import (
     shape_to_dict,
 )
 from lownoise.engines import TotalsQuery
-from lownoise.errors import FileError, LownoiseError, PlanError
+from lownoise.errors import FileError, LownoiseError, PlanError, told
 from lownoise.mechanisms import GaussianMechanism
 from lownoise.mechanisms.codes import coding_for
 from lownoise.mechanisms.grid import MeanGrid
@@ -89,7 +89,7 @@ def load(kind: str, text: str) -> dict[str, Any]:
     found = document.get("format") if isinstance(document, dict) else None
     if found != f"lownoise.{kind}/{VERSION}":
         raise FileError(
-            f"format={found!r} is not lownoise.{kind}/{VERSION}; give a {kind} file that this "
+            f"format={told(found)} is not lownoise.{kind}/{VERSION}; give a {kind} file that this "
             "version of lownoise can read",
         )
     return dict(document)
@@ -217,7 +217,7 @@ def mean_from_dict(asked: dict[str, Any], domain: AbstractKnownDomain | None = N
     """
     drops = asked["drops_missing"]
     if not isinstance(drops, bool):
-        raise FileError(f"question.drops_missing={drops!r} is not true or false")
+        raise FileError(f"question.drops_missing={told(drops)} is not true or false")
     return Mean(
         asked["columns"],
         domain_from_dict(asked, domain),
@@ -242,7 +242,9 @@ def mean_grid_from_dict(fields: dict[str, Any], question: Mean, noise: dict[str,
     counted = isinstance(count_step, float) and _FINEST <= count_step <= 1
     whole = sized if by_size else size is None
     if not whole or by_size != (count_step is None) or by_size == counted:
-        raise FileError(f"size={size!r} and count_step={count_step!r} do not fit the relation")
+        raise FileError(
+            f"size={told(size)} and count_step={told(count_step)} do not fit the relation"
+        )
     if isinstance(relation, Change) and relation.body.dimension != question.domain.dimension:
         raise FileError("relation.change has not one coordinate a column")
     chosen = coordinates_from_dict(noise, question.domain)
@@ -384,5 +386,5 @@ def size_from(fields: dict[str, Any]) -> int | None:
     size = fields["size"]
     sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
-        raise FileError(f"size={size!r} does not fit the relation")
+        raise FileError(f"size={told(size)} does not fit the relation")
     return size if sized else None

@@ -37,7 +37,7 @@ from lownoise.domains import (
     difference_body,
 )
 from lownoise.domains.encoding import domain_from_dict, domain_to_dict
-from lownoise.errors import FileError
+from lownoise.errors import FileError, told
 from lownoise.neighbours import RELATIONS, Change
 from lownoise.shapes import DenseShape, DiagonalShape
 
@@ -76,7 +76,9 @@ def relation_from_dict(value: object) -> Relation:
         for word in RELATIONS:
             if value == word:
                 return word
-        raise FileError(f"relation={value!r} is unknown; this version knows {', '.join(RELATIONS)}")
+        raise FileError(
+            f"relation={told(value)} is unknown; this version knows {', '.join(RELATIONS)}"
+        )
     own = value["change"]
     if "differences" in own:
         return Change(difference_body(Points(own["differences"])))
@@ -378,4 +380,4 @@ def expect(field: str, value: object, known: tuple[str, ...]) -> None:
         FileError: where `value` is not one of `known`.
     """
     if value not in known:
-        raise FileError(f"{field}={value!r} is unknown; this version knows {', '.join(known)}")
+        raise FileError(f"{field}={told(value)} is unknown; this version knows {', '.join(known)}")

@@ -14,7 +14,7 @@ def told(value: object) -> str:
     if isinstance(value, int) and abs(value) >= 10**_LONGEST:  # beyond 4300 digits Python refuses
         return f"an integer of more than {_LONGEST} digits"
     try:
-        said = repr(value).replace("\n", " ")
+        said = " ".join(repr(value).splitlines())
     except Exception:  # noqa: BLE001 (a message must not fail for what it tells of)
         return type(value).__name__
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.arguments import checked_level
 from lownoise.arrays import frozen
 from lownoise.balls import precision
 from lownoise.errors import PlanError
@@ -64,7 +65,7 @@ def normal_quantile(level: float) -> float:
         >>> round(normal_quantile(0.95), 6)
         1.959964
     """
-    _check(level)
+    level = checked_level(level)
     return -NormalDist().inv_cdf((1 - level) / 2)
 
 
@@ -80,7 +81,7 @@ def simultaneous_quantile(level: float, answers: int) -> float:
         >>> round(simultaneous_quantile(0.95, 4), 4)
         2.4909
     """
-    _check(level)
+    level = checked_level(level)
     # 1 − level^{1/m} without cancellation
     beyond = -np.expm1(np.log(level) / answers)
     return -NormalDist().inv_cdf(float(beyond) / 2)
@@ -96,7 +97,7 @@ def chi_quantile(level: float, dimension: int) -> float:
         >>> round(chi_quantile(0.95, 2), 6)
         2.447747
     """
-    _check(level)
+    level = checked_level(level)
     return _chi_radius(float(level), dimension)
 
 
@@ -163,8 +164,3 @@ def ratio_interval(
     tilt = np.square(reach) * (covariance - ratio * spread**2)
     half = reach * np.sqrt(tilt * (covariance - ratio * spread**2) + left * about)
     return np.stack([ratio + (-tilt - half) / left, ratio + (half - tilt) / left], axis=1)
-
-
-def _check(level: float) -> None:
-    if not 0 < level < 1:
-        raise PlanError(f"level={level} is out of range; give one between 0 and 1")

@@ -16,6 +16,7 @@ from lownoise.answers import AbstractAnswers, Origin, Spend, integers_from
 from lownoise.arrays import frozen
 from lownoise.errors import LedgerError, TableError
 from lownoise.neighbours import Change
+from lownoise.privacy import checked_ledger
 from lownoise.regions import normal_quantile, ratio_interval, simultaneous_quantile
 
 if TYPE_CHECKING:
@@ -209,8 +210,9 @@ def charged(
 
     Raises:
         BudgetError: where the account's reading cannot pay for such an event; likewise.
-        LedgerError: where the account cannot pay; then nothing has been read.
+        LedgerError: where it is no account, or cannot pay; then nothing has been read.
     """
+    ledger = checked_ledger(ledger)
     number = ledger.reserve(event, note, asked=asked) if ledger else 0
     try:
         found = read()

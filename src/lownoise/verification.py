@@ -24,7 +24,7 @@ from lownoise import codec
 from lownoise.answers import Origin
 from lownoise.domains import AbstractCompound, Points, lists_in
 from lownoise.domains.encoding import expect_oracle
-from lownoise.errors import FileError, LownoiseError
+from lownoise.errors import FileError, LownoiseError, told
 from lownoise.linear import LinearRelease
 from lownoise.linear import codec as linear
 from lownoise.privacy.accountant import spent, within
@@ -227,7 +227,7 @@ def _document(text: str) -> dict[str, Any]:
     kinds = [f"lownoise.{kind}/{codec.VERSION}" for kind in ("plan", "release")]
     found = document.get("format") if isinstance(document, dict) else None
     if found not in kinds:
-        raise FileError(f"format={found!r} is not {' or '.join(kinds)}; give such a file")
+        raise FileError(f"format={told(found)} is not {' or '.join(kinds)}; give such a file")
     return dict(document)
 
 

@@ -19,7 +19,7 @@ from lownoise.bases.parity import ParityBase
 from lownoise.bases.parity_difference import ParityDifferenceBase
 from lownoise.bases.sorted_norm import SortedBase
 from lownoise.bases.spectral import SpectralBase, is_symmetric
-from lownoise.errors import FileError
+from lownoise.errors import FileError, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +99,7 @@ def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
     """
     if fields["kind"] not in _KINDS:
         raise FileError(
-            f"base.kind={fields['kind']!r} is unknown; this version knows {list(_KINDS)}"
+            f"base.kind={told(fields['kind'])} is unknown; this version knows {list(_KINDS)}"
         )
     return _KINDS[fields["kind"]](fields)
 
@@ -107,7 +107,7 @@ def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
 def _norm(fields: dict[str, Any]) -> NormBase:
     size = fields["size"]
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise FileError(f"base.size={size!r} is no number of coordinates")
+        raise FileError(f"base.size={told(size)} is no number of coordinates")
     return NormBase(size, _order_from_json(fields["order"]))
 
 
@@ -117,7 +117,7 @@ def _capped(fields: dict[str, Any]) -> CappedBase:
         raise FileError("base.cap is not made of numbers from 2^-250 to 1")
     order = float(fields.get("order", 2.0))
     if not 1 <= order < math.inf:
-        raise FileError(f"base.order={order!r} describes no ball")
+        raise FileError(f"base.order={told(order)} describes no ball")
     return CappedBase(cap, order)
 
 
@@ -157,11 +157,13 @@ def _degrees(fields: dict[str, Any], *, least: int) -> tuple[int, tuple[int, ...
     size, degrees = fields["size"], fields["degrees"]
     whole = all(isinstance(j, int) and not isinstance(j, bool) for j in (size, *degrees))
     if not whole or not degrees or not all(least <= j <= size <= _MOST_SIGNS for j in degrees):
-        raise FileError(f"base.size={size!r} and base.degrees={degrees!r} describe no parities")
+        raise FileError(
+            f"base.size={told(size)} and base.degrees={told(degrees)} describe no parities"
+        )
     if len(set(degrees)) < len(degrees) or len({j % 2 for j in degrees}) > 1:
-        raise FileError(f"base.degrees={degrees!r} are not different ones, all even or all odd")
+        raise FileError(f"base.degrees={told(degrees)} are not different ones, all even or all odd")
     if sum(math.comb(size, j) for j in degrees) > _MOST_SIGNS:
-        raise FileError(f"base.degrees={degrees!r} have more than 2^22 sets")
+        raise FileError(f"base.degrees={told(degrees)} have more than 2^22 sets")
     return size, tuple(degrees)
 
 
@@ -187,7 +189,7 @@ def _order_from_json(value: object) -> float:
     if value == "inf":
         return math.inf
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 1 <= value < math.inf:
-        raise FileError(f"base.order={value!r} is no norm's")
+        raise FileError(f"base.order={told(value)} is no norm's")
     return float(value)
 
 
@@ -195,7 +197,9 @@ def _spectral(fields: dict[str, Any]) -> SpectralBase:
     rows, columns = fields["rows"], fields["columns"]
     for size in (rows, columns):
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise FileError(f"base.rows={rows!r} and base.columns={columns!r} describe no matrix")
+            raise FileError(
+                f"base.rows={told(rows)} and base.columns={told(columns)} describe no matrix"
+            )
     gauge = base_from_dict(fields["gauge"])
     if gauge.dimension != min(rows, columns) or not is_symmetric(gauge):
         raise FileError(

@@ -14,7 +14,7 @@ from lownoise.bodies.program import Program
 from lownoise.domains.abstract import AbstractDifference, AbstractKnownDomain
 from lownoise.domains.ball import checked_dimension
 from lownoise.domains.image import LARGEST, check_size, checked_center
-from lownoise.errors import DomainError, PlanError
+from lownoise.errors import DomainError, PlanError, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ class Oracle(AbstractKnownDomain):
     ) -> None:
         d = checked_dimension(dimension, "Oracle.dimension")
         if not isinstance(name, str) or not name.isprintable() or not name:
-            raise DomainError(f"Oracle.name={name!r} is no name; give printable text")
+            raise DomainError(f"Oracle.name={told(name)} is no name; give printable text")
         given = {
             "maximise": maximise,
             "clamp": clamp,

@@ -73,8 +73,8 @@ def TensorPower(  # noqa: N802 (a domain is named like one)
             f"TensorPower.power={told(power)} is out of range; give at most {_MOST_FACTORS}"
         )
     ell = int(power)
-    if of not in ("cube", "ball"):
-        raise DomainError(f'TensorPower.of={of!r} is unknown; give "cube" or "ball"')
+    if not isinstance(of, str) or of not in ("cube", "ball"):
+        raise DomainError(f'TensorPower.of={told(of)} is unknown; give "cube" or "ball"')
     if d > 1 and ell * math.log2(d) > math.log2(MOST) + 1e-9:
         raise DomainError(
             f"TensorPower.power={ell} gives {d}^{ell} coordinates, more than 2^22; "

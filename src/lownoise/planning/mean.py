@@ -15,7 +15,7 @@ from lownoise.bodies import SymmetricBox
 from lownoise.coordinates import check_change, coordinates, still_body, summed_body
 from lownoise.domains import AbstractDomain
 from lownoise.entropy import SystemEntropy
-from lownoise.errors import PlanError
+from lownoise.errors import PlanError, told
 from lownoise.mechanisms import gaussian_mechanism
 from lownoise.neighbours import RELATIONS, Change
 from lownoise.planning.abstract import AbstractPlan
@@ -189,7 +189,9 @@ def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
         return np.ones(d)
     if isinstance(weights, str):
         if weights != "range":
-            raise PlanError(f'weights={weights!r} is unknown; give "range" or a number a column')
+            raise PlanError(
+                f'weights={told(weights)} is unknown; give "range" or a number a column'
+            )
         width = question.domain.upper - question.domain.lower
         return 1 / np.where(width > 0, width, 1.0)
     given = vector(weights, field="weights", error=PlanError)
@@ -215,7 +217,7 @@ def checked_relation(relation: object) -> Relation:
     for word in RELATIONS:
         if isinstance(relation, str) and relation == word:
             return word
-    said = repr(relation) if isinstance(relation, str) else type(relation).__name__
+    said = told(relation) if isinstance(relation, str) else type(relation).__name__
     raise PlanError(
         f"relation={said} is unknown; give one of {', '.join(RELATIONS)}, or a domain that holds "
         "every change of a record, such as ln.Ball(…)",

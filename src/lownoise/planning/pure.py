@@ -16,7 +16,7 @@ from lownoise.arrays import frozen
 from lownoise.coordinates import check_change, coordinates, summed_body
 from lownoise.engines import TotalsQuery
 from lownoise.entropy import SystemEntropy
-from lownoise.errors import LownoiseError, PlanError
+from lownoise.errors import LownoiseError, PlanError, told
 from lownoise.mechanisms.codes import coding_for
 from lownoise.mechanisms.gaussian import grid_steps
 from lownoise.mechanisms.grid import MeanGrid
@@ -259,14 +259,15 @@ def _checked(request: Request) -> PureDP | ApproxDP:
     Raises:
         PlanError: where it is of another kind, or the mechanism is unknown.
     """
-    if request.mechanism is not None and request.mechanism not in NAMES:
+    named = isinstance(request.mechanism, str) and request.mechanism in NAMES
+    if request.mechanism is not None and not named:
         raise PlanError(
-            f"mechanism={request.mechanism!r} is unknown; give one of {', '.join(NAMES)}",
+            f"mechanism={told(request.mechanism)} is unknown; give one of {', '.join(NAMES)}",
         )
     if not isinstance(request.budget, (PureDP, ApproxDP)):
         raise PlanError(
-            f"mechanism={request.mechanism!r} is pure, and budget={request.budget} is not; give "
-            "ln.pure_dp(epsilon), or leave the mechanism out",
+            f"mechanism={told(request.mechanism)} is pure, and budget={request.budget} is not; "
+            "give ln.pure_dp(epsilon), or leave the mechanism out",
         )
     return request.budget
 
@@ -327,7 +328,7 @@ def _best(
     wanted = request.mechanism or (ranked[0].name if ranked else None)
     if wanted not in made:
         reason = next((r.note for r in refused if r.mechanism == wanted), "it is not for means")
-        raise PlanError(f"mechanism={wanted!r} is not available here: {reason}")
+        raise PlanError(f"mechanism={told(wanted)} is not available here: {reason}")
     terms = replace(made[wanted], alternatives=compared)
     without = replace(terms, dual=None)
     return PurePlan(

@@ -55,7 +55,7 @@ def checked_counting(request: Request, kind: str, *, drops: bool) -> tuple[Word,
     given = request.relation
     relation = next((w for w in RELATIONS if isinstance(given, str) and given == w), None)
     if relation is None:
-        said = repr(given) if isinstance(given, str) else type(given).__name__
+        said = told(given) if isinstance(given, str) else type(given).__name__
         raise PlanError(f"relation={said} is unknown for {kind}; give {' or '.join(RELATIONS)}")
     if request.weights is not None or request.count_share is not None:
         raise PlanError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.arrays import frozen
-from lownoise.errors import PlanError
+from lownoise.errors import PlanError, told
 from lownoise.factorization import best_factors
 from lownoise.solvers.streams import (
     banded,
@@ -163,7 +163,7 @@ def _banded(workload: AbstractStreamWorkload, choice: Choice) -> Made:
     n = workload.rounds
     band = min(n, _BAND) if choice.memory is None else choice.memory
     if not 1 <= band <= n:
-        raise PlanError(f"memory={band} is no band of {n} rounds; give 1 to {n}")
+        raise PlanError(f"memory={told(band)} is no band of {n} rounds; give 1 to {n}")
     given = workload.first_column() if workload.toeplitz else workload.matrix()
     return _from_strategy(workload, banded(given, band, _error(choice)))
 

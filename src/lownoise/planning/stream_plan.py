@@ -15,7 +15,7 @@ from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.domains.encoding import domain_to_dict, oracle_of
 from lownoise.encoding import relation_to_dict
 from lownoise.entropy import SystemEntropy
-from lownoise.errors import DomainError, PlanError
+from lownoise.errors import DomainError, PlanError, told
 from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.privacy.choices import paying
@@ -57,8 +57,8 @@ class StreamRequest:
     memory: int | None
 
     def __post_init__(self) -> None:
-        if self.error not in ERRORS:
-            raise PlanError(f'error={self.error!r} is unknown; give "mean" or "max"')
+        if not isinstance(self.error, str) or self.error not in ERRORS:
+            raise PlanError(f'error={told(self.error)} is unknown; give "mean" or "max"')
         if not isinstance(self.domain, (AbstractClampedDomain, Box, CubePower, Points)):
             raise DomainError(
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"

@@ -16,7 +16,6 @@ from lownoise.domains import AbstractClampedDomain, Box, CubePower, Image, Point
 from lownoise.errors import (
     DomainError,
     FileError,
-    LedgerError,
     PlanError,
     QuestionError,
     told,
@@ -28,7 +27,7 @@ from lownoise.neighbours import Change
 from lownoise.planning.mean import checked_relation
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
-from lownoise.privacy import Ledger, gaussian_parameter
+from lownoise.privacy import checked_ledger, gaussian_parameter
 from lownoise.shapes import DenseShape
 from lownoise.solvers import solve
 from lownoise.streams import StreamTerms, steps_of, stream_mechanism
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
     from lownoise.domains import AbstractDomain
     from lownoise.neighbours import Relation
-    from lownoise.privacy import Budget
+    from lownoise.privacy import Budget, Ledger
     from lownoise.shapes import AbstractShape
     from lownoise.solvers import Progress, Solution
     from lownoise.streams import Stream
@@ -141,9 +140,8 @@ def begun(
         LownoiseError: as `stream`.
     """
     if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
-        raise FileError(f"path={path!r} is no path of a file; give a new one")
-    if ledger is not None and not isinstance(ledger, Ledger):
-        raise LedgerError(f"ledger={ledger!r} is no ledger; give ln.Ledger(path, dataset)")
+        raise FileError(f"path={told(path)} is no path of a file; give a new one")
+    ledger = checked_ledger(ledger)
     if path is not None and os.path.lexists(path):
         return request.resume(path, ledger)
     return plan_stream(request, progress).start(ledger, path)
@@ -207,14 +205,16 @@ def plan_stream(
 
 def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> tuple[str, str]:
     if not isinstance(strategy, str) or strategy not in ("auto", *STRATEGIES):
-        raise PlanError(f"strategy={strategy!r} is unknown; give auto, {', '.join(STRATEGIES)}")
+        raise PlanError(f"strategy={told(strategy)} is unknown; give auto, {', '.join(STRATEGIES)}")
     memory = choice.memory
     if memory is not None and strategy not in ("rational", "banded"):
-        raise PlanError(f'memory={memory!r} is for strategy="rational" or "banded"; leave it out')
+        raise PlanError(
+            f'memory={told(memory)} is for strategy="rational" or "banded"; leave it out'
+        )
     if memory is not None and (
         isinstance(memory, bool) or not isinstance(memory, (int, np.integer))
     ):
-        raise PlanError(f"memory={memory!r} is no whole number; give one of at least 1")
+        raise PlanError(f"memory={told(memory)} is no whole number; give one of at least 1")
     name, reason = strategy, "it was asked for"
     if strategy == "auto":
         name, reason = choose(workload, choice.error)

@@ -23,7 +23,7 @@ from lownoise.privacy.events import (
     PureNoiseEvent,
     ZcdpEvent,
 )
-from lownoise.privacy.ledger import Ledger
+from lownoise.privacy.ledger import Ledger, checked_ledger
 from lownoise.privacy.positions import StreamPosition
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "Zcdp",
     "ZcdpEvent",
     "approx_dp",
+    "checked_ledger",
     "convert",
     "gaussian_dp",
     "gaussian_parameter",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from lownoise.errors import BudgetError
+from lownoise.errors import BudgetError, told
 from lownoise.privacy.budget import KNOWN, ApproxDP, Budget, GaussianDP, PureDP, Zcdp
 from lownoise.privacy.events import (
     ApproxDPEvent,
@@ -55,7 +55,7 @@ def event_of(budget: object) -> Event:
     Raises:
         BudgetError: where the budget is of no known kind.
     """
-    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
+    raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
 
 
 @event_of.register(Zcdp)

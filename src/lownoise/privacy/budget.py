@@ -13,7 +13,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.arrays import real
-from lownoise.errors import BudgetError
+from lownoise.errors import BudgetError, told
 from lownoise.privacy.gaussian_curve import parameter_down
 from lownoise.rounding import down, sqrt_up, up
 
@@ -204,8 +204,8 @@ def pure_dp(epsilon: float, delta: None = None) -> PureDP:
     """
     if delta is not None:
         raise BudgetError(
-            f"pure_dp.delta={delta!r} is given; pure privacy has no delta, leave it out or give "
-            "ln.approx_dp(epsilon, delta)",
+            f"pure_dp.delta={told(delta)} is given; pure privacy has no delta, leave it out or "
+            "give ln.approx_dp(epsilon, delta)",
         )
     return PureDP(_within("pure_dp.epsilon", epsilon, 1e-6, 1e3))
 
@@ -232,7 +232,7 @@ def gaussian_parameter(budget: object) -> float:
         >>> gaussian_parameter(zcdp(0.5))
         1.0
     """
-    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
+    raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
 
 
 @gaussian_parameter.register(Zcdp)
@@ -297,7 +297,7 @@ def checked_budget(budget: Budget) -> Budget:
         lownoise.errors.BudgetError: zcdp.rho=-1 is out of range; give at least 1e-12 and at most...
     """
     if not isinstance(budget, Budget):
-        raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
+        raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
     return budget_from_dict(budget_to_dict(budget))
 
 
@@ -311,9 +311,9 @@ def budget_from_dict(fields: dict[str, Any]) -> Budget:
     kind = numbers.pop("kind", None)
     if kind not in _KINDS:
         raise BudgetError(
-            f"budget.kind={kind!r} is unknown; this version knows {', '.join(_KINDS)}"
+            f"budget.kind={told(kind)} is unknown; this version knows {', '.join(_KINDS)}"
         )
     try:
         return _KINDS[kind][1](**numbers)
     except TypeError:
-        raise BudgetError(f"budget={fields!r} has other fields than {kind} needs") from None
+        raise BudgetError(f"budget={told(fields)} has other fields than {kind} needs") from None

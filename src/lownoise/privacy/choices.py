@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
-from lownoise.errors import BudgetError, LedgerError
+from lownoise.errors import BudgetError, LedgerError, told
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import ApproxDP, Budget, exact, float_up, root_up
 from lownoise.privacy.events import READINGS, GaussianEvent
@@ -78,7 +78,9 @@ class Caps(AbstractReading):
         for name, number in asdict(self).items():
             plain = isinstance(number, (int, float)) and not isinstance(number, bool)
             if not (plain and 0 <= number <= sys.float_info.max):
-                raise BudgetError(f"caps.{name}={number!r} is no number; give one of at least 0")
+                raise BudgetError(
+                    f"caps.{name}={told(number)} is no number; give one of at least 0"
+                )
         left = exact(budget.epsilon) - max(exact(self.epsilon), Fraction(self.epsilon))
         if left < 0:
             raise BudgetError(
@@ -180,7 +182,7 @@ def named(reading: str | Caps) -> AbstractReading:
         return reading
     found = PLAIN.get(reading) if isinstance(reading, str) else None
     if found is None:
-        raise BudgetError(f"reading={reading!r} is unknown; {_GIVE}")
+        raise BudgetError(f"reading={told(reading)} is unknown; {_GIVE}")
     return found
 
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Literal
 
-from lownoise.errors import BudgetError
+from lownoise.errors import BudgetError, told
 from lownoise.privacy import pure_curve, zcdp_curve
 from lownoise.privacy.budget import (
     KNOWN,
@@ -56,11 +56,11 @@ def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget
         >>> round(convert(PureDP(1.0), "gaussian_dp").mu, 4)
         1.232
     """
-    if kind not in KINDS:
-        raise BudgetError(f"kind={kind!r} is unknown; give one of {', '.join(KINDS)}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BudgetError(f"kind={told(kind)} is unknown; give one of {', '.join(KINDS)}")
     if (kind == "approx_dp") != (delta is not None):
         raise BudgetError(
-            f"delta={delta!r} does not fit {kind}; give it for approx_dp and only then"
+            f"delta={told(delta)} does not fit {kind}; give it for approx_dp and only then"
         )
     if delta is not None:
         delta = approx_dp(1.0, delta).delta
@@ -74,7 +74,7 @@ def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget
 
 @singledispatch
 def _implied(budget: object, _kind: Kind, _delta: float | None) -> Budget:
-    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
+    raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
 
 
 @_implied.register(GaussianDP)

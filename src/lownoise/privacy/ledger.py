@@ -12,10 +12,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from lownoise.errors import LedgerError
+from lownoise.errors import LedgerError, told
 from lownoise.notices import tell
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
@@ -28,7 +29,6 @@ from lownoise.privacy.readings import first_reading, only_reading
 if TYPE_CHECKING:
     import sqlite3
     from contextlib import AbstractContextManager
-    from os import PathLike
 
     from lownoise.privacy.readings import AbstractReading, Pair, Spent
 
@@ -66,6 +66,8 @@ class Ledger:
     dataset: str
 
     def __init__(self, path: str | PathLike[str], dataset: str) -> None:
+        if not isinstance(path, (str, PathLike)):
+            raise LedgerError(f"ledger={told(path)} is no path of a file; give one")
         object.__setattr__(self, "path", Path(path))
         object.__setattr__(self, "dataset", dataset)
 
@@ -105,8 +107,8 @@ class Ledger:
         """
         ledger = cls(path, dataset)
         total = checked_budget(budget)
-        if not dataset.strip() or not dataset.isprintable():
-            raise LedgerError(f"dataset={dataset!r} is no name; give one of letters that print")
+        if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable():
+            raise LedgerError(f"dataset={told(dataset)} is no name; give one of letters that print")
         found = only_reading(total) if reading is None else chosen(reading, total)
         if ledger.path.name == ":memory:" or (ledger.path.exists() and not ledger.path.is_file()):
             raise LedgerError(f"ledger={ledger.path} keeps nothing; give the path of a file")
@@ -394,3 +396,14 @@ class Ledger:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def checked_ledger(ledger: object) -> Ledger | None:
+    """Return the account that is to pay, None where there is none to be.
+
+    Raises:
+        LedgerError: where it is anything else: what merely counts as false pays for nothing.
+    """
+    if ledger is None or isinstance(ledger, Ledger):
+        return ledger
+    raise LedgerError(f"ledger={told(ledger)} is no ledger; give ln.Ledger(path, dataset)")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
-from lownoise.errors import BudgetError
+from lownoise.errors import BudgetError, told
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import (
     KNOWN,
@@ -276,7 +276,7 @@ def only_reading(budget: Budget) -> AbstractReading | None:
             return PureReading()
         case ApproxDP():
             return None
-    raise BudgetError(f"budget={budget!r} is of no known kind; use {KNOWN}")
+    raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
 
 
 def first_reading(budget: Budget, event: Event) -> AbstractReading:
@@ -317,4 +317,4 @@ def unfit(kind: str, budget: Budget) -> BudgetError:
     """Return the refusal of a reading that a budget cannot have."""
     only = only_reading(budget)
     has = f"only {only.kind!r}" if only else "none such"
-    return BudgetError(f"reading={kind!r} does not fit {budget}, which has {has}; leave it out")
+    return BudgetError(f"reading={told(kind)} does not fit {budget}, which has {has}; leave it out")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.answers import half_widths, joint_half_widths
+from lownoise.arguments import checked_level
 from lownoise.arrays import frozen
 from lownoise.entropy import SimulationEntropy
-from lownoise.errors import PlanError
 from lownoise.mechanisms.pure import LaplaceNoise, ResponseMechanism
 from lownoise.pure.spread import tail_quantile
 from lownoise.pure.terms import PureTerms
@@ -38,7 +38,7 @@ _FLAT = 1e-12  # of a variance: what is left of it is rounding
 @half_widths.register(PureTerms)
 def _(terms: PureTerms, level: float) -> Vector:
     """Return how far from its answer the exact one is with chance `level`, one by one."""
-    outside = 1 - _checked(level)
+    outside = 1 - checked_level(level)
     mechanism = terms.mechanism
     if isinstance(mechanism, ResponseMechanism):
         return _hoeffding(mechanism, outside)
@@ -53,7 +53,7 @@ def _(terms: PureTerms, level: float) -> Vector:
 @joint_half_widths.register(PureTerms)
 def _(terms: PureTerms, level: float) -> Vector:
     """Return how far from their answers all exact ones are together, with chance `level`."""
-    outside = 1 - _checked(level)
+    outside = 1 - checked_level(level)
     mechanism = terms.mechanism
     deviations = mechanism.deviations
     if isinstance(mechanism, ResponseMechanism):
@@ -82,7 +82,7 @@ def ratio_reach(mechanism: AdditiveMechanism, level: float, together: int = 1) -
     Raises:
         PlanError: where `level` is not between 0 and 1.
     """
-    outside = (1 - _checked(level)) / together
+    outside = (1 - checked_level(level)) / together
     deviations, beside = mechanism.spread(mechanism.grid.embed)
     columns = deviations.size - 1
     missed = _MISSED / (_DIRECTIONS * max(columns, 1))
@@ -102,12 +102,6 @@ def ratio_reach(mechanism: AdditiveMechanism, level: float, together: int = 1) -
         along = (np.abs(math.cos(t) * count + math.sin(t) * own) for t in angles.tolist())
         found[i] = max(float(np.partition(each, rank)[rank]) for each in along)
     return frozen(found / math.cos(math.pi / (2 * _DIRECTIONS)))
-
-
-def _checked(level: float) -> float:
-    if not 0 < level < 1:
-        raise PlanError(f"level={level} is not between 0 and 1; give such as 0.95")
-    return level
 
 
 def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.errors import PlanError, QuestionError
+from lownoise.errors import PlanError, QuestionError, told
 from lownoise.report import linear_said, numbers, said, sentences
 from lownoise.report.curve import curve
 from lownoise.report.declared import attribute_row
@@ -95,8 +95,8 @@ def places_of(count: int, answers: Sequence[int] | None) -> list[int]:
         whole = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
         if not whole or not 0 <= place < count:
             raise QuestionError(
-                f"answers has {place!r}, which is no place of an answer; give numbers from 0 to "
-                f"{count - 1}",
+                f"answers has {told(place)}, which is no place of an answer; give numbers from 0 "
+                f"to {count - 1}",
             )
     return places[:_MOST_CHOSEN]
 

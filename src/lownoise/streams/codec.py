@@ -23,7 +23,7 @@ from lownoise.encoding import (
     shape_from_dict,
     shape_to_dict,
 )
-from lownoise.errors import FileError
+from lownoise.errors import FileError, told
 from lownoise.mechanisms.codes import coding_for
 from lownoise.neighbours import Change
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
@@ -122,7 +122,7 @@ def terms_from_dict(
         raise FileError("noise.cover is beyond 2^52 grid steps")
     block = evidence["block"]
     if isinstance(block, bool) or not isinstance(block, int) or not 1 <= block <= workload.rounds:
-        raise FileError(f"evidence.block={block!r} is no number of rounds of the stream")
+        raise FileError(f"evidence.block={told(block)} is no number of rounds of the stream")
     dual = None
     if "rounds" in evidence:
         if block > LARGEST_DENSE or (block < workload.rounds and not workload.toeplitz):

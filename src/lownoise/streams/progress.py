@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.answers import Spend
-from lownoise.errors import FileError
+from lownoise.errors import FileError, told
 from lownoise.packing import packed, unpacked, unpacked_integers
 from lownoise.streams.codec import terms_from_dict, terms_to_dict
 
@@ -79,7 +79,7 @@ class Progress:
         """
         done, answers, noise = fields["round"], fields["answers"], fields["noise"]
         if isinstance(done, bool) or not isinstance(done, int):
-            raise FileError(f"round={done!r} is no whole number")
+            raise FileError(f"round={told(done)} is no whole number")
         if not 0 <= done <= terms.workload.rounds or not isinstance(answers, dict):
             raise FileError(f"round={done} is none of the stream's")
         return cls(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lownoise import codec
 from lownoise.answers import Spend
 from lownoise.errors import FileError, LedgerError, PlanError
+from lownoise.privacy import checked_ledger
 from lownoise.streams.accounts import StreamAccount, followed, note_of
 from lownoise.streams.answers import answers_of
 from lownoise.streams.noise import KeptNoise, noise_from, noise_of
@@ -55,6 +56,7 @@ def start(
     if not terms.mechanism.event.mu <= terms.parameter:
         raise PlanError("stream reveals more than its budget; make it anew with ln.stream")
     event, note = terms.mechanism.event, note_of(terms)
+    ledger = checked_ledger(ledger)
     number = ledger.reserve(event, note, asked=terms.budget) if ledger else 0
     spend = Spend(ledger.dataset, number) if ledger else None
     file = account = None
@@ -108,6 +110,7 @@ def opened(
         FileError: where it is no stream of this version, or is damaged; it is left as it is.
         LedgerError: as `Stream.open`.
     """
+    ledger = checked_ledger(ledger)
     with StreamFile.opening(Path(path).absolute(), domain) as (held, found, follow):
         progress = found.progress
         state = {"kept": found.kept} if progress.noise is None else progress.noise

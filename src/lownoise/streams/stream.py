@@ -12,7 +12,7 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen
-from lownoise.errors import StreamError
+from lownoise.errors import StreamError, told
 from lownoise.streams.answers import answers_of
 from lownoise.streams.codec import document
 from lownoise.streams.encoder import encoder_of
@@ -243,7 +243,7 @@ class Stream:
             StreamError: where there is no such round.
         """
         if not _whole(t) or not 1 <= t <= self.rounds:
-            raise StreamError(f"t={t!r} is no round of the stream; give 1 to {self.rounds}")
+            raise StreamError(f"t={told(t)} is no round of the stream; give 1 to {self.rounds}")
         own = self._terms.deviations(int(t) - 1, 1)[0]
         return float(own[0]) if own.size == 1 else frozen(own)
 
@@ -257,7 +257,7 @@ class Stream:
         shown = self.rounds - first + 1 if whole and count is None else count
         if not whole or shown is None or not 1 <= first <= first + shown - 1 <= self.rounds:
             raise StreamError(
-                f"first={first!r} and count={count!r} are no rounds of the stream; "
+                f"first={told(first)} and count={told(count)} are no rounds of the stream; "
                 f"give rounds from 1 to {self.rounds}",
             )
         if shown > _MOST_SHOWN:
@@ -380,8 +380,8 @@ class Stream:
             if first <= at < first + len(answers):
                 return np.atleast_1d(answers[at - first]).copy()
         raise StreamError(
-            f"round={at!r} is neither the next one, {self._round + 1:,}, nor of the last batch; "
-            "what was published before is not kept here",
+            f"round={told(at)} is neither the next one, {self._round + 1:,}, nor of the last "
+            "batch; what was published before is not kept here",
         )
 
     def _next(self, codes: Integers) -> Vector:

@@ -14,7 +14,7 @@ from lownoise.bodies import SymmetricPoints
 from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.bounds.streams import spread_down, trace_norm_down
 from lownoise.certificate import Certificate, lower_bound
-from lownoise.errors import PlanError
+from lownoise.errors import PlanError, told
 from lownoise.neighbours import Change
 from lownoise.privacy import ApproxDP, gaussian_parameter
 from lownoise.promises import cost_of
@@ -74,8 +74,8 @@ class StreamTerms:
     mechanism: StreamMechanism
 
     def __post_init__(self) -> None:
-        if self.error not in ERRORS:
-            raise PlanError(f'error={self.error!r} is unknown; give "mean" or "max"')
+        if not isinstance(self.error, str) or self.error not in ERRORS:
+            raise PlanError(f'error={told(self.error)} is unknown; give "mean" or "max"')
 
     @property
     def relation(self) -> Relation:

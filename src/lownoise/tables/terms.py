@@ -17,7 +17,7 @@ from lownoise.certificate.norms import SLACK, order_norm
 from lownoise.certificate.ordered import OrderedDual, ordered_lower_bound
 from lownoise.certificate.product import ProductDual, product_lower_bound
 from lownoise.certificate.residual import ResidualDual, residual_lower_bound
-from lownoise.errors import PlanError, QuestionError
+from lownoise.errors import PlanError, QuestionError, told
 from lownoise.mechanisms import OrderedMechanism, ProductMechanism, ResidualMechanism
 from lownoise.promises import AbstractTerms, binding, error_bound, unbiased_bound
 from lownoise.residuals import marginal_orbits
@@ -249,8 +249,8 @@ class TableTerms(AbstractTerms):
             cell_number = by_name[attribute.name]
             if isinstance(cell_number, bool) or not isinstance(cell_number, (int, np.integer)):
                 raise QuestionError(
-                    f"cell={cell_number!r} of {attribute.name!r} is no whole number; give one from "
-                    f"0 to {attribute.size - 1}",
+                    f"cell={told(cell_number)} of {told(attribute.name)} is no whole number; "
+                    f"give one from 0 to {attribute.size - 1}",
                 )
             attribute.label(int(cell_number))
             found[i] = int(cell_number)

@@ -77,7 +77,8 @@ class Attribute:
         """
         if not 0 <= cell < self.size:
             raise QuestionError(
-                f"cell={cell} of {self.name!r} does not exist; give one from 0 to {self.size - 1}",
+                f"cell={cell} of {told(self.name)} does not exist; "
+                f"give one from 0 to {self.size - 1}",
             )
         if cell == self.categories:
             return OTHER
@@ -117,13 +118,16 @@ def attributes(
         )
     for name in sizes:
         if not isinstance(name, str) or not _printable(name):
-            raise QuestionError(f"sizes has the name {name!r}; give the name of a column, a text")
+            raise QuestionError(
+                f"sizes has the name {told(name)}; give the name of a column, a text"
+            )
     folded: dict[str, str] = {}
     for name in sizes:
         other = folded.setdefault(name.casefold(), name)
         if other != name:
             raise QuestionError(
-                f"sizes has names {other!r} and {name!r} that differ only in case; rename one",
+                f"sizes has names {told(other)} and {told(name)} that differ only in case; "
+                "rename one",
             )
     policies, orders = _policies(outside, sizes), _orders(ordered, sizes)
     return tuple(
@@ -157,13 +161,13 @@ numbers; list one of them
                 continue
             if math.isnan(told_apart(number)):
                 raise QuestionError(
-                    f"sizes[{attribute.name!r}] lists {label!r}, which counts as missing: numbers "
-                    "from 2^53 on are not told apart; give it another name",
+                    f"sizes[{told(attribute.name)}] lists {told(label)}, which counts as "
+                    "missing: numbers from 2^53 on are not told apart; give it another name",
                 )
             if number in seen:
                 raise QuestionError(
-                    f"sizes[{attribute.name!r}] lists {seen[number]!r} and {label!r}, both "
-                    f"{number:.17g} in a column of numbers; list one of them",
+                    f"sizes[{told(attribute.name)}] lists {told(seen[number])} and {told(label)}, "
+                    f"both {number:.17g} in a column of numbers; list one of them",
                 )
             seen[number] = label
 
@@ -192,7 +196,7 @@ def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]
     if isinstance(outside, str):
         if outside not in POLICIES:
             raise QuestionError(
-                f'outside={outside!r} is no policy; give "extra", "drop" or a mapping by name',
+                f'outside={told(outside)} is no policy; give "extra", "drop" or a mapping by name',
             )
         return dict.fromkeys(sizes, outside)
     if not isinstance(outside, Mapping):
@@ -201,7 +205,9 @@ def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]
         )
     for name in outside:
         if name not in sizes:
-            raise QuestionError(f"outside names {name!r}, which is not in sizes; name attributes")
+            raise QuestionError(
+                f"outside names {told(name)}, which is not in sizes; name attributes"
+            )
     return {name: outside.get(name, "drop") for name in sizes}
 
 
@@ -216,10 +222,14 @@ def _orders(ordered: object, sizes: Mapping[str, object]) -> dict[str, Order]:
     found: dict[str, Order] = {}
     for name, kind in ordered.items():
         if name not in sizes:
-            raise QuestionError(f"ordered names {name!r}, which is not in sizes; name attributes")
+            raise QuestionError(
+                f"ordered names {told(name)}, which is not in sizes; name attributes"
+            )
         known = [k for k in ORDERS if isinstance(kind, str) and k == kind]
         if not known:
-            raise QuestionError(f'ordered[{name!r}]={kind!r} is unknown; give "prefix" or "range"')
+            raise QuestionError(
+                f'ordered[{told(name)}]={told(kind)} is unknown; give "prefix" or "range"'
+            )
         found[name] = known[0]
     return found
 
@@ -230,7 +240,8 @@ def _attribute(name: str, given: object, policy: object, order: Order | None) ->
         categories = int(given)
         if not 1 <= categories <= _MOST_CATEGORIES:
             raise QuestionError(
-                f"sizes[{name!r}]={told(categories)} is no number of categories; give 1 to 2^31",
+                f"sizes[{told(name)}]={told(categories)} is no number of categories; "
+                "give 1 to 2^31",
             )
     else:
         labels = _labels(name, given)
@@ -248,19 +259,19 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
     listed = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(listed, (str, bytes, Mapping)) or not isinstance(listed, (Sequence, range)):
         raise QuestionError(
-            f"sizes[{name!r}]={told(given)} is neither a number of categories nor a list of them; "
-            "give one of both",
+            f"sizes[{told(name)}]={told(given)} is neither a number of categories nor a list "
+            "of them; give one of both",
         )
     if len(listed) > _MOST_LISTED:
         raise QuestionError(
-            f"sizes[{name!r}] lists {counted(len(listed))} categories; list at most 2^24, or give "
-            "their number",
+            f"sizes[{told(name)}] lists {counted(len(listed))} categories; list at most 2^24, "
+            "or give their number",
         )
     texts = [item for item in listed if isinstance(item, str)]
     if texts and len(texts) == len(listed):
         if not all(map(_storable, texts)):
             raise QuestionError(
-                f"sizes[{name!r}] lists a text that no file can hold; give texts of letters",
+                f"sizes[{told(name)}] lists a text that no file can hold; give texts of letters",
             )
         found: tuple[str, ...] | tuple[float, ...] = tuple(texts)
     else:
@@ -271,14 +282,16 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
         ]
         if len(numbers) != len(listed) or not all(map(math.isfinite, numbers)) or not numbers:
             raise QuestionError(
-                f"sizes[{name!r}] lists categories that are not all finite numbers or all texts; "
-                "give one kind",
+                f"sizes[{told(name)}] lists categories that are not all finite numbers or "
+                "all texts; give one kind",
             )
         found = tuple(numbers)
     spelled = [c.removesuffix(".0") if isinstance(c, str) else c for c in found]
     if len(set(spelled)) < len(found):
         twice = next(c for i, c in enumerate(found) if spelled[i] in spelled[:i])
-        raise QuestionError(f"sizes[{name!r}] lists {twice!r} twice; list each category once")
+        raise QuestionError(
+            f"sizes[{told(name)}] lists {told(twice)} twice; list each category once"
+        )
     return found
 
 
@@ -294,7 +307,7 @@ def _cell(
     plain = isinstance(policy, (str, int, float, np.integer, np.floating))
     if not plain or isinstance(policy, bool) or policy not in known:
         raise QuestionError(
-            f"outside[{name!r}]={policy!r} is no policy and no category; "
+            f"outside[{told(name)}]={told(policy)} is no policy and no category; "
             'give "extra", "drop" or one of the declared categories',
         )
     return known.index(policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import FileError
+from lownoise.errors import FileError, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def declared_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict
         elif cell == count:
             outside[name] = "extra"
         elif not 0 <= cell < count:
-            raise FileError(f"question.outside={cell!r} is no category and no policy")
+            raise FileError(f"question.outside={told(cell)} is no category and no policy")
         else:
             outside[name] = cell if isinstance(categories, int) else categories[cell]
     if len(sizes) < len(given):

@@ -77,8 +77,10 @@ def finite_problem(
     """
     W = _bounded("queries", queries)
     m, N = W.shape
-    if relation not in {"add_remove", "substitute"}:
-        raise QuestionError(f"relation={relation!r} is unknown; give 'add_remove' or 'substitute'")
+    if not isinstance(relation, str) or relation not in {"add_remove", "substitute"}:
+        raise QuestionError(
+            f"relation={told(relation)} is unknown; give 'add_remove' or 'substitute'"
+        )
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         raise QuestionError(f"size={told(size)} is no number of records; give an integer from 1")
     p = number(order, field="order", error=QuestionError)

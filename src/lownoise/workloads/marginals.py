@@ -222,11 +222,13 @@ def _checked_sets(sets: object, names: list[str]) -> tuple[tuple[int, ...], ...]
 
 def _indices(chosen: object, names: list[str], field: str) -> tuple[int, ...]:
     if isinstance(chosen, str) or not isinstance(chosen, Sequence):
-        raise QuestionError(f'{field}={chosen!r} is no list of names; give ["name", …]')
+        raise QuestionError(f'{field}={told(chosen)} is no list of names; give ["name", …]')
     known = {name: i for i, name in enumerate(names)}
     for name in chosen:
         if not isinstance(name, str) or name not in known:
-            raise QuestionError(f"{field} names {name!r}, which is no attribute; name some of them")
+            raise QuestionError(
+                f"{field} names {told(name)}, which is no attribute; name some of them"
+            )
     found = sorted(known[name] for name in chosen)
     if len(set(found)) < len(found):
         raise QuestionError(f"{field}={tuple(chosen)} names an attribute twice; name it once")

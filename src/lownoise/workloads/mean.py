@@ -78,13 +78,13 @@ class Mean:
             )
         if len(set(names)) != len(names):
             twice = next(c for i, c in enumerate(names) if c in names[:i])
-            raise QuestionError(f"Mean.columns names {twice!r} twice; name each column once")
+            raise QuestionError(f"Mean.columns names {told(twice)} twice; name each column once")
         middle = domain.center if center is None else _point(center, domain, "Mean.center")
         drops = isinstance(missing, str) and missing == "drop"
         if isinstance(missing, str):
             if missing not in ("center", "drop"):
                 raise QuestionError(
-                    f'Mean.missing={missing!r} is no policy; give "center", "drop" or a point',
+                    f'Mean.missing={told(missing)} is no policy; give "center", "drop" or a point',
                 )
             stand_in = domain.clamp(middle)
         else:

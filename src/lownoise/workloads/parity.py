@@ -71,8 +71,10 @@ class Parity:
         if len(bits) > _MOST_BITS:
             raise QuestionError(f"Parity.bits names {len(bits):,}; name at most {_MOST_BITS:,}")
         for i, name in enumerate(bits):
+            if not isinstance(name, str):
+                raise QuestionError(f"Parity.bits[{i}]={told(name)} is no name; give a text")
             if name in bits[:i]:
-                raise QuestionError(f"Parity.bits names {name!r} twice; name each column once")
+                raise QuestionError(f"Parity.bits names {told(name)} twice; name each column once")
         declared = attributes(dict.fromkeys(bits, 2), _policy(outside, bits))
         degrees = _degrees(degree, len(bits))
         object.__setattr__(self, "attributes", declared)
@@ -142,9 +144,10 @@ def _policy(outside: object, bits: Sequence[str]) -> Mapping[str, object] | str:
     given = outside if isinstance(outside, Mapping) else dict.fromkeys(bits, outside)
     for name, policy in given.items():
         drop = isinstance(policy, str) and policy == "drop"
-        if not drop and (isinstance(policy, (bool, str)) or policy not in (0, 1)):
+        bit = isinstance(policy, (int, float, np.integer, np.floating)) and policy in (0, 1)
+        if not drop and (isinstance(policy, bool) or not bit):
             raise QuestionError(
-                f'Parity.outside={policy!r} for {name!r} is no policy; give "drop", 0 or 1',
+                f'Parity.outside={told(policy)} for {told(name)} is no policy; give "drop", 0 or 1',
             )
     return given
 

@@ -147,7 +147,7 @@ def universe_of(
             raise QuestionError("columns goes with a list of records; the mapping has the names")
         if not (isinstance(outside, (str, Mapping))):
             raise QuestionError(
-                f'outside={outside!r} is no policy; give "extra", "drop" or by name'
+                f'outside={told(outside)} is no policy; give "extra", "drop" or by name'
             )
         found = Universe(attributes=attributes(given, outside))
         _check_size(found.size)
@@ -187,10 +187,12 @@ def _listed(given: object, columns: object, outside: object) -> Universe:
     if not (isinstance(outside, str) and outside == "drop"):
         row = outside.tolist() if isinstance(outside, np.ndarray) else outside
         if isinstance(row, str) or not isinstance(row, Sequence):
-            raise QuestionError(f'outside={outside!r} is no policy; give "drop" or a listed record')
+            raise QuestionError(
+                f'outside={told(outside)} is no policy; give "drop" or a listed record'
+            )
         stand_in = place.get(_record(row, "outside", len(names)))
         if stand_in is None:
-            raise QuestionError(f"outside={outside!r} is not listed; give one of the records")
+            raise QuestionError(f"outside={told(outside)} is not listed; give one of the records")
     declared = attributes(sizes)  # a column of two kinds is refused there
     return Universe(attributes=declared, listed=found, outside=stand_in)
 
@@ -198,16 +200,16 @@ def _listed(given: object, columns: object, outside: object) -> Universe:
 def _names(columns: object) -> list[str]:
     if isinstance(columns, str) or not isinstance(columns, Sequence) or not len(columns):
         raise QuestionError('columns is no list of names; give ["age", …], one a value of a record')
-    names = [str(name) for name in columns]
+    names = [name if isinstance(name, str) else told(name) for name in columns]
     if len(set(names)) < len(names):
-        raise QuestionError(f"columns={names} names one twice; name each column once")
+        raise QuestionError(f"columns={told(names)} names one twice; name each column once")
     return names
 
 
 def _record(row: object, field: str, width: int) -> Record:
     values = row.tolist() if isinstance(row, np.ndarray) else row
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or len(values) != width:
-        raise QuestionError(f"{field}={row!r} is no row of {width} values; give one a column")
+        raise QuestionError(f"{field}={told(row)} is no row of {width} values; give one a column")
     return tuple(_value(value, field) for value in values)
 
 
