@@ -210,6 +210,32 @@ def test_a_report_has_the_rho_and_mu_of_its_chances(records, epsilon):
         assert phi(corner + mpmath.mpf(mu) * mpmath.mpf("1e-12")) > other
 
 
+# ---------------------------------------------------------------- other norms
+
+
+@pytest.mark.parametrize("order", [1.0, 3.0, math.inf])
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_no_norm_reveals_more_than_laplace_noise_and_a_cube_as_much(order, epsilon):
+    """Quadrature in the plane: at ends of a cube's diagonals, and of a cross-polytope's axes."""
+    x, y = np.meshgrid(*[np.linspace(-25, 25, 1001) / epsilon] * 2)
+    found = []
+    for move in ((1.0, 0.0), (1.0, 1.0), (1.0, 0.4)):
+        s = np.array(move) / np.linalg.norm(move, order)
+        logs = [
+            -epsilon * np.linalg.norm(np.stack([x - k * s[0], y - k * s[1]]), order, axis=0).ravel()
+            for k in (0, 1)
+        ]
+        one, two = (np.exp(log) / np.exp(log).sum() for log in logs)
+        divergence = one @ (logs[0] - logs[1])
+        apart = np.abs(one - two).sum() / 2
+        found.append((divergence, -2 * stats.norm.ppf((1 - apart) / 2)))
+    most = np.array([laplace_rho_up(epsilon), laplace_mu_up(epsilon)])
+    assert np.all(np.array(found) <= most * (1 + 2e-3))
+    as_much = {1.0: 0, math.inf: 1}
+    for i, own in enumerate(found):
+        assert (own >= most * (1 - 2e-3)).all() == (i == as_much.get(order))
+
+
 # ---------------------------------------------------------------- many numbers
 
 
