@@ -251,7 +251,7 @@ BAD = [
     (lambda: ln.SlidingWindow(4, 5), QuestionError, "Prefix"),
     (lambda: ln.SlidingWindow(4, 0), QuestionError, "range"),
     (lambda: ln.Decayed(4, 1.0), QuestionError, "between 0 and 1"),
-    (lambda: ln.Decayed(4, math.nan), QuestionError, "between 0 and 1"),
+    (lambda: ln.Decayed(4, math.nan), QuestionError, "not a number"),
     (lambda: ln.Decayed(4, "x"), QuestionError, "number"),
     (lambda: ln.stream([[1, 1], [0, 1]], budget=ln.zcdp(1)), QuestionError, "above the diagonal"),
     (lambda: ln.stream([[1, 0, 0], [0, 1, 0]], budget=ln.zcdp(1)), QuestionError, "square"),
