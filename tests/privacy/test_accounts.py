@@ -105,6 +105,17 @@ def test_no_budget_that_was_asked_with_gives_budget_back(tmp_path, reading, aske
     untouched(ledger, lambda: ledger.reserve(event, asked=asked), error=BudgetError)
 
 
+def test_what_is_decided_on_is_what_is_recorded(tmp_path):
+    class Free(GaussianEvent):
+        def as_mu_square(self):
+            return 0
+
+    ledger = opened(tmp_path, "gaussian")
+    untouched(ledger, lambda: ledger.reserve(Free(9.0)), "too little")
+    for none in ("gaussian", None, WHOLE):
+        untouched(ledger, lambda e=none: ledger.reserve(e), "event=", "; give", error=BudgetError)
+
+
 def test_a_basic_account_freezes_the_pair_that_a_plan_was_asked_with(tmp_path):
     ledger = opened(tmp_path, "basic")
     asked = ln.approx_dp(0.25, 1e-7)

@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from lownoise.errors import LedgerError, told
+from lownoise.errors import BudgetError, LedgerError, told
 from lownoise.notices import tell
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
@@ -296,7 +296,9 @@ class Ledger:
         note: str,
         asked: Budget | None = None,
     ) -> int:
-        event_from_text(event_to_text(event))  # refuses what could not be read back
+        if not isinstance(event, Event):
+            raise BudgetError(f"event={told(event)} is none; give one of lownoise.privacy")
+        event = event_from_text(event_to_text(event))  # what is decided on is what is recorded
         budget = self._budget(connection)
         spends = self._counted(connection)
         fixed = self._reading(connection, budget)
