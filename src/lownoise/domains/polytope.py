@@ -155,21 +155,31 @@ class Polytope(AbstractClampedDomain):
             picked, weights, told = self._faces.nearest(goals)
             found[told] = self._mixed(picked[told], weights[told])
             left = np.flatnonzero(~told)
-        for i in left:
-            mixed = nearest_mixture(self._scaled, goals[i])
-            kept = np.flatnonzero(mixed)
-            found[i] = self._mixed(kept[None], mixed[None, kept])[0]
+        mixtures = []
+        for goal in goals[left]:
+            mixed = nearest_mixture(self._scaled, goal)
+            at = np.flatnonzero(mixed)
+            mixtures.append((at, mixed[at]))
+        most = max((at.size for at, _ in mixtures), default=0)
+        picked, weights = np.full((left.size, most), -1), np.zeros((left.size, most))
+        for i, (at, own) in enumerate(mixtures):
+            picked[i, : at.size], weights[i, : at.size] = at, own
+        found[left] = self._mixed(picked, weights)
         return found
+
+    @cached_property
+    def _about(self) -> Vector:
+        """The points about the center, and the center last, shape (N + 1, d)."""
+        return np.vstack([self.points - self.center, np.zeros(self.dimension)])
 
     def _mixed(self, picked: Integers, weights: Vector) -> Vector:
         """Return the mixtures of some points, −1 the center; shapes (m, k), (m, k) and (m, d).
 
         What is no mixture, whatever found it, is the first point: so much of K rests on nothing.
         """
-        about = np.vstack([self.points - self.center, np.zeros(self.dimension)])
         moved, total = np.zeros((len(picked), self.dimension)), np.zeros((len(picked), 1))
         for i in range(picked.shape[1]):  # point by point: the same sum for every row
-            moved += weights[:, i : i + 1] * about[picked[:, i]]
+            moved += weights[:, i : i + 1] * self._about[picked[:, i]]
             total += weights[:, i : i + 1]
         mixes = np.all(weights >= 0, axis=1, keepdims=True) & (np.abs(total - 1) <= _ONE)
         moved /= np.where(mixes, total, 1.0)
