@@ -227,7 +227,7 @@ def test_overspending_is_refused_before_the_table_is_touched(tmp_path):
         (TableError("no such column"), "cancelled"),
         (EngineError("could not be summed"), "reserved"),
         (KeyboardInterrupt(), "reserved"),
-        (MemoryError(), "reserved"),
+        (MemoryError("an array of shape (1234,)"), "reserved"),
     ],
 )
 def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
@@ -239,8 +239,10 @@ def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
         raise failure
 
     monkeypatch.setattr(duckdb, "totals", fail)
-    with pytest.raises(type(failure)):
+    seen = EngineError if isinstance(failure, MemoryError) else type(failure)
+    with pytest.raises(seen) as refusal:
         plan().release(table(mixed()), ledger)
+    assert "1234" not in str(refusal.value)
     assert [e.state for e in ledger.entries()] == [expected]
     assert (ledger.spent().delta == 0) == (expected == "cancelled")
 

@@ -13,7 +13,7 @@ import numpy as np
 from lownoise.arguments import checked_number
 from lownoise.arrays import floats, frozen, matrix, vector
 from lownoise.entropy import SystemEntropy
-from lownoise.errors import PlanError
+from lownoise.errors import EngineError, PlanError
 from lownoise.privacy import PureDPEvent
 from lownoise.privacy.budget import exact
 from lownoise.release import charged
@@ -80,22 +80,29 @@ class OptimalMechanism:
                 nothing else for anything that is published.
 
         Raises:
-            PlanError: where there is no such database.
             LedgerError: where the account cannot pay; nothing is drawn then.
+            EngineError: where there is no such database; the spend stays reserved, for the refusal
+                tells of the index.
         """
-        try:
-            place = operator.index(index)
-            row = self.probabilities[place] if place >= 0 else None
-        except (IndexError, TypeError):
-            row = None
-        if row is None or row.ndim != 1:
-            raise PlanError(
-                f"index is no database; give an integer from 0 to {len(self.probabilities) - 1}",
-            ) from None
         source = SystemEntropy() if entropy is None else entropy
         event = PureDPEvent(self.epsilon)
         note = "a draw of an optimal mechanism"
-        return charged(ledger, event, note, lambda: drawn(row, entropy=source))[0]
+        # whether it is a database is looked at once it is paid for: a refusal tells that it is none
+        return charged(ledger, event, note, lambda: drawn(self._row(index), entropy=source))[0]
+
+    def _row(self, index: int) -> Vector:
+        """Return the chances of the answers on a database, shape (R,)."""
+        try:
+            place = operator.index(index)
+            if place >= 0:
+                row: Vector = self.probabilities[place]
+                return row
+        except (IndexError, TypeError):
+            pass
+        raise EngineError(
+            "index is no database, and a spend on it stays reserved; give an integer from 0 to "
+            f"{len(self.probabilities) - 1}",
+        )
 
 
 def optimal_mechanism(

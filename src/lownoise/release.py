@@ -14,13 +14,14 @@ import numpy as np
 from lownoise import codec
 from lownoise.answers import AbstractAnswers, Origin, Spend, integers_from
 from lownoise.arrays import frozen
-from lownoise.errors import LedgerError, TableError
+from lownoise.errors import LedgerError, LownoiseError, TableError
 from lownoise.neighbours import Change
 from lownoise.privacy import checked_ledger
 from lownoise.regions import normal_quantile, ratio_interval, simultaneous_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from lownoise.arrays import Vector
     from lownoise.domains import AbstractKnownDomain
@@ -186,7 +187,8 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
         return totals
 
     totals, spend = charged(ledger, terms.mechanism.event, _note(terms), read, asked=terms.budget)
-    integers = terms.mechanism.run(totals, entropy=entropy)
+    with unseen():
+        integers = terms.mechanism.run(totals, entropy=entropy)
     return Release(terms=terms, integers=integers, spend=spend, created=now(), versions=versions())
 
 
@@ -211,11 +213,13 @@ def charged(
     Raises:
         BudgetError: where the account's reading cannot pay for such an event; likewise.
         LedgerError: where it is no account, or cannot pay; then nothing has been read.
+        EngineError: where reading failed; then the spend stays reserved.
     """
     ledger = checked_ledger(ledger)
     number = ledger.reserve(event, note, asked=asked) if ledger else 0
     try:
-        found = read()
+        with unseen():
+            found = read()
         if ledger:
             ledger.settle(number)  # from here on nothing gives the spend back
     except (TableError, LedgerError):
@@ -224,6 +228,21 @@ def charged(
                 ledger.cancel(number)
         raise
     return found, Spend(ledger.dataset, number) if ledger else None
+
+
+def unseen() -> AbstractContextManager[None]:
+    """Return a block that sees records, and says nothing of them whatever happens in it.
+
+    No warning comes out of it, and of errors only our own, which say what is public; any other
+    becomes one `EngineError`.
+    """
+    from lownoise.engines.quiet import alike
+
+    return alike(
+        "release failed while it saw records, and its spend stays; check that memory and temporary "
+        "disk suffice",
+        LownoiseError,
+    )
 
 
 def now() -> str:

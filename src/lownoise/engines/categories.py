@@ -16,8 +16,8 @@ import numpy as np
 
 from lownoise.engines.cells import number
 from lownoise.engines.duckdb import batches
-from lownoise.engines.tables import named, open_table
-from lownoise.errors import EngineError
+from lownoise.engines.quiet import alike
+from lownoise.engines.tables import failed, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -143,7 +143,8 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
     if counts is not None:
         return Records(count=count, sizes=sizes, codes=None, table=counts.reshape(sizes))
     empty = [[np.zeros(0, dtype=_kind(n)) for n in sizes]]
-    columns = tuple(np.concatenate(c) for c in zip(*(parts or empty), strict=True))
+    with alike(failed(table, "counted")):  # no memory for them would tell how many rows there are
+        columns = tuple(np.concatenate(c) for c in zip(*(parts or empty), strict=True))
     return Records(count=count, sizes=sizes, codes=columns, table=None)
 
 
@@ -163,7 +164,7 @@ def each_batch(
         TableError, EngineError: as `read_records`.
     """
     connection, rows = open_table(table, [a.name for a in attributes])
-    try:
+    with alike(failed(table, "counted")):
         chosen = {}
         for i, own in enumerate(attributes):
             column = rows[own.name]
@@ -180,11 +181,6 @@ def each_batch(
                     for i, a in enumerate(attributes)
                 ]
             )
-    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
-        raise EngineError(
-            f"table={named(table)} could not be counted, and a spend on it stays reserved; check "
-            "that the file is complete, and that memory and temporary disk suffice",
-        ) from None
 
 
 def _kind(size: int) -> type[np.integer]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.engines.cells import number
 from lownoise.engines.query import Coding, Totals
-from lownoise.engines.tables import named, open_table
-from lownoise.errors import EngineError
+from lownoise.engines.quiet import alike
+from lownoise.engines.tables import failed, open_table
 
 if TYPE_CHECKING:
     from lownoise.engines.query import AbstractCoding, TotalsQuery
@@ -36,7 +36,7 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
     """
     coding = query.coding
     connection, rows = open_table(table, coding.columns)
-    try:
+    with alike(failed(table, "summed")):
         rows = rows.select(**{f"x{i}": _number(rows[c]) for i, c in enumerate(coding.columns)})
         if query.drops_missing:
             rows = rows.filter([_present(rows[x]) for x in rows.columns])
@@ -45,11 +45,6 @@ def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame
             if all(scales):
                 return _aggregate(connection, rows, coding, scales)
         return _stream(connection, rows, coding)
-    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
-        raise EngineError(
-            f"table={named(table)} could not be summed, and a spend on it stays reserved; check "
-            "that the file is complete, and that memory and temporary disk suffice",
-        ) from None
 
 
 def _number(column: Any) -> Any:  # noqa: ANN401

@@ -10,8 +10,8 @@ import numpy as np
 from lownoise.engines.cells import number
 from lownoise.engines.duckdb import batches
 from lownoise.engines.numbers import number_of_text
+from lownoise.engines.quiet import alike
 from lownoise.engines.tables import named, open_table
-from lownoise.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,15 +35,20 @@ def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: AN
 
 
 def _read(columns: Sequence[str], table: Any, connection: Any, rows: Any) -> Iterator[Vector]:  # noqa: ANN401
-    try:
+    said = (
+        f"table={named(table)} could not be read to its end; check that the file is complete, and "
+        "that memory and temporary disk suffice"
+    )
+    with alike(said):
         chosen = {f"x{i}": number(rows[name]) for i, name in enumerate(columns)}
-        for batch in batches(connection, rows.select(**chosen)):
-            yield np.stack([c.to_numpy(zero_copy_only=False) for c in batch.columns], axis=1)
-    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
-        raise EngineError(
-            f"table={named(table)} could not be read to its end; check that the file is complete, "
-            "and that memory and temporary disk suffice",
-        ) from None
+        reader = iter(batches(connection, rows.select(**chosen)))
+    while True:
+        with alike(said):  # and not around `yield`: what the caller says is the caller's
+            batch = next(reader, None)
+            if batch is None:
+                return
+            found = np.stack([c.to_numpy(zero_copy_only=False) for c in batch.columns], axis=1)
+        yield found
 
 
 def row_of(line: str, count: int) -> list[float]:

@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
-from contextlib import contextmanager
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lownoise.engines.quiet import alike, quiet
 from lownoise.engines.text import open_text
 from lownoise.errors import EngineError, TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 _PARQUET = (".parquet", ".pq")
 _DATABASE = (".duckdb", ".db")
 _MOST_NAMES = 20  # in a message
+# DuckDB would draw one of its own, at the pace of the data
+_NO_BAR = "SET enable_progress_bar = false"
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
@@ -47,7 +49,8 @@ def open_table(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: 
     if len(folded) < len(columns):  # DuckDB would take one for the other
         raise TableError("columns whose names differ only in case; rename one of them")
     try:
-        connection, opened = _opened(table, columns)
+        with quiet():
+            connection, opened = _opened(table, columns)
     except (TableError, EngineError):
         raise
     except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
@@ -55,18 +58,31 @@ def open_table(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: 
             f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
             "table",
         ) from None
+    _fit(opened, columns)
+    return connection, opened
+
+
+def _fit(opened: Any, columns: Sequence[str]) -> None:  # noqa: ANN401
+    """Refuse a table that lacks a column, or has one of a type that holds no numbers."""
     schema = opened.schema()
     _require(list(schema.names), columns)
     for column in columns:
         kind = schema[column]
         if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
             raise _no_numbers(column, kind)
-    return connection, opened
 
 
 def named(table: Any) -> str:  # noqa: ANN401
     """Return how messages call the table."""
     return str(table) if isinstance(table, (str, Path)) else type(table).__name__
+
+
+def failed(table: Any, what: str) -> str:  # noqa: ANN401
+    """Return what is said where rows could not be `what`, whatever the cause."""
+    return (
+        f"table={named(table)} could not be {what}, and a spend on it stays reserved; check that "
+        "the file is complete, and that memory and temporary disk suffice"
+    )
 
 
 def _opened(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: ANN401
@@ -78,9 +94,11 @@ def _opened(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: ANN
     if isinstance(table, (list, tuple)):
         return connection, _open_parquet(connection, [Path(p) for p in table], columns)
     if isinstance(table, (str, Path)):
+        if "\n" in str(table):
+            raise TableError("table is a text of several lines, and no path; write it to a file")
         path, _, name = str(table).partition("::")
         if path.lower().endswith(_DATABASE):
-            return _open_database(Path(path), name)
+            return _open_database(Path(path), name, columns)
         return connection, _open_path(connection, Path(table), columns)
     return connection, ibis.memtable(_arrow(table, columns))
 
@@ -89,8 +107,7 @@ def _embedded(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
     import ibis
 
     connection = ibis.duckdb.connect(*arguments, **keywords)
-    # DuckDB would draw a progress bar of its own, at the pace of the data
-    connection.con.execute("SET enable_progress_bar = false")
+    connection.con.execute(_NO_BAR)
     return connection
 
 
@@ -103,6 +120,8 @@ def _open_expression(table: Any) -> tuple[Any, Any]:  # noqa: ANN401
             f"table is on the engine {connection.name}, whose sums are not verified; "
             "give table.to_pyarrow(), or the table on DuckDB",
         )
+    with suppress(Exception):  # where its settings are locked, it draws what they say
+        connection.con.execute(_NO_BAR)
     return connection, table
 
 
@@ -113,9 +132,11 @@ def _open_parquet(connection: Any, paths: list[Path], columns: Sequence[str]) ->
     if not paths:
         raise TableError("table=[] names no file; give the paths of Parquet files")
     parts: list[Any] = []
-    for path in paths:
-        if not path.is_file() or not path.name.lower().endswith(_PARQUET):
-            raise TableError(f"table={path} is no Parquet file; give a list of Parquet files only")
+    for number, path in enumerate(paths):
+        if not path.name.lower().endswith(_PARQUET):  # it may be a row: it is not quoted
+            raise TableError(f"table[{number}] is no path of a Parquet file; give a list of these")
+        if not path.is_file():
+            raise TableError(f"table={path} is no file; give a list of Parquet files only")
         # folders called name=value would replace columns
         read = partial(connection.read_parquet, _literal(path), hive_partitioning=False)
         part = _guarded(path, read)
@@ -141,7 +162,7 @@ def _text_parquet(connection: Any, path: Path, columns: Sequence[str], number: i
     return connection.table(f"records{number}")
 
 
-def _open_database(path: Path, name: str) -> tuple[Any, Any]:
+def _open_database(path: Path, name: str, columns: Sequence[str]) -> tuple[Any, Any]:
     if not path.is_file():
         raise TableError(f"table={path} is no file; give the path of a DuckDB database")
     connection = _guarded(path, lambda: _embedded(path, read_only=True))
@@ -151,7 +172,17 @@ def _open_database(path: Path, name: str) -> tuple[Any, Any]:
     if name not in tables:
         known = ", ".join(map(repr, tables[:_MOST_NAMES])) or "none"
         raise TableError(f'table={path} has the tables {known}; name one as "{path}::TABLE"')
-    return connection, connection.table(name)
+    views = connection.con.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal")
+    if (name,) not in views.fetchall():
+        return connection, connection.table(name)
+    with alike(
+        f"table={path}::{name} is a view without the columns of numbers or text that are asked "
+        "for, and a spend on it stays reserved: what a view's columns are may follow from rows; "
+        "give a table",
+    ):
+        view = connection.table(name)
+        _fit(view, columns)
+    return connection, view
 
 
 def _require(names: Sequence[str], columns: Sequence[str]) -> None:
@@ -201,6 +232,11 @@ def _arrow(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
     """Return the columns as an Arrow table of floats, integers, decimals, booleans and text."""
     import pyarrow as pa
 
+    # once the types are known, whatever fails may depend on a value
+    said = (
+        f"table={named(table)} could not be read, and a spend on it stays reserved; check that all "
+        "of its rows can be, and are of types that Arrow has"
+    )
     if hasattr(table, "iloc") and hasattr(table, "dtypes"):
         names = [str(c) for c in table.columns]
         _require(names, columns)
@@ -208,43 +244,22 @@ def _arrow(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
         series = [table.iloc[:, place] for place in places]
         for c, s in zip(columns, series, strict=True):
             _require_kind(s.dtype, c)
-        with _reading(table):
+        with alike(said):
             return pa.table({c: _pandas_column(s) for c, s in zip(columns, series, strict=True)})
     if hasattr(table, "__arrow_c_stream__"):
-        try:
+        with alike(said):  # a query that waits for its reader computes its rows here
             reader = pa.RecordBatchReader.from_stream(table)
             schema = reader.schema
-        except Exception:  # noqa: BLE001 (Arrow's own text may quote a value)
-            raise TableError("table does not convert to Arrow; give a path or a frame") from None
         _require(list(schema.names), columns)
         for c in columns:
             _require_arrow(schema.field(c).type, c)
-        with _reading(table):
+        with alike(said):
             arrow = reader.read_all()
             return pa.table({c: _arrow_column(arrow.column(c)) for c in columns})
     raise TableError(
         f"table={type(table).__name__} is no table; give a path, a pandas DataFrame or an Arrow "
         "table",
     )
-
-
-@contextmanager
-def _reading(table: Any) -> Iterator[None]:  # noqa: ANN401
-    """Turn what can go wrong from here on into one error that gives no spend back.
-
-    The schema is known, so whatever fails now may depend on a value; so may a warning.
-    """
-    import numpy as np
-
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except Exception:  # noqa: BLE001 (the text may quote a value)
-        raise EngineError(
-            f"table={named(table)} could not be read, and a spend on it stays reserved; check that "
-            "all of its rows can be",
-        ) from None
 
 
 def _require_kind(kind: Any, name: str) -> None:  # noqa: ANN401

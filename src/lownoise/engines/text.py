@@ -62,7 +62,8 @@ def _lines(path: Path) -> Iterator[str]:
             line = decoded(raw)
             if first:
                 line = line.removeprefix("\ufeff")
-                if b"\r" in raw.rstrip(b"\r\n"):
+                # the last line of a file with none but carriage returns, too: rows, or no row
+                if b"\r" in (raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw):
                     raise TableError(
                         f"table={path} ends lines with carriage returns alone; convert it",
                     )

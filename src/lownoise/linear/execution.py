@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lownoise.errors import PlanError
 from lownoise.linear.release import LinearRelease
 from lownoise.mechanisms import ParityMechanism, QueryMechanism
-from lownoise.release import charged, now, versions
+from lownoise.release import charged, now, unseen, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,8 +51,10 @@ def execute(
     run, spend = charged(
         ledger, mechanism.event, note, lambda: _read(mechanism, table), asked=terms.budget
     )
+    with unseen():
+        integers = run(entropy)
     return LinearRelease(
-        terms=terms, integers=run(entropy), spend=spend, created=now(), versions=versions()
+        terms=terms, integers=integers, spend=spend, created=now(), versions=versions()
     )
 
 

@@ -17,7 +17,7 @@ from lownoise.mechanisms.pure import (
 )
 from lownoise.mechanisms.size import check_rows
 from lownoise.pure.release import PureRelease
-from lownoise.release import charged, now, versions
+from lownoise.release import charged, now, unseen, versions
 from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def execute(
         lambda: _read(terms.mechanism, table),
         asked=terms.budget,
     )
-    integers = terms.mechanism.run(totals, entropy=entropy)
+    with unseen():
+        integers = terms.mechanism.run(totals, entropy=entropy)
     return PureRelease(
         terms=terms, integers=integers, spend=spend, created=now(), versions=versions()
     )

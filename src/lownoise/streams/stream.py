@@ -12,6 +12,7 @@ import numpy as np
 
 from lownoise import codec
 from lownoise.arrays import frozen
+from lownoise.engines.quiet import quiet
 from lownoise.errors import StreamError, told
 from lownoise.streams.answers import answers_of
 from lownoise.streams.codec import document
@@ -329,7 +330,8 @@ class Stream:
             self._check_room(len(values))
             if not len(values):
                 return np.zeros_like(values)
-            codes = self._terms.mechanism.coding.encode(values)
+            with quiet():
+                codes = self._terms.mechanism.coding.encode(values)
             self._midway = True  # an interrupt from here on leaves it so
             found = self._next(codes) if self._file is None else self._saved(self._file, codes)
             self._midway = False
@@ -368,7 +370,7 @@ class Stream:
         if self._round + count > self.rounds:
             left = self.rounds - self._round
             raise StreamError(
-                f"stream has {left:,} of its {self.rounds:,} rounds left and is given {count:,}; "
+                f"stream has {left:,} of its {self.rounds:,} rounds left and is given more; "
                 "start another with a longer horizon, which is a release of its own",
             )
 

@@ -7,19 +7,16 @@ holds is taken as it is: its type was the caller's. Everything else is looked at
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lownoise.engines.numbers import number
+from lownoise.engines.quiet import quiet
 from lownoise.errors import StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lownoise.arrays import Vector
 
 _ALONE = frozenset({float, int, bool, str, type(None)})  # most values: never a list
@@ -47,7 +44,7 @@ def value_of(value: object, dimension: int) -> Vector:
     if isinstance(value, np.ndarray) and value.shape not in fitting:
         what = "one number" if dimension == 1 else f"{dimension} numbers, one a coordinate"
         raise StreamError(f"value has the shape {value.shape} and is no round's; give {what}")
-    with _quiet():
+    with quiet():
         return np.array([_round(value, dimension)])
 
 
@@ -66,7 +63,7 @@ def values_of(values: object, dimension: int) -> tuple[Vector, bool]:
         >>> values_of([1, None, "x", "2.5", 10**400, [3], 1j], 1)[0].ravel()
         array([1. , nan, nan, 2.5, inf, 3. , nan])
     """
-    with _quiet():
+    with quiet():
         columns = _columns(values)
         if columns is not None:
             if len(columns) != dimension:
@@ -88,14 +85,6 @@ def values_of(values: object, dimension: int) -> tuple[Vector, bool]:
 def _no_values(dimension: int) -> StreamError:
     shape = "(k,)" if dimension == 1 else f"(k, {dimension})"
     return StreamError(f"values are no list and no table of rounds; give shape {shape}")
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Let no value warn: a warning would speak of it."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _round(value: object, dimension: int) -> list[float]:

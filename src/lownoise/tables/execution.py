@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lownoise.release import charged, now, versions
+from lownoise.release import charged, now, unseen, versions
 from lownoise.tables import files
 from lownoise.tables.release import TableRelease
 
@@ -57,8 +57,9 @@ def execute(
     spare = 0 if path is None else files.room_for(terms)
     with files.room(path, mechanism.length, spare=spare) as integers:
         records, spend = charged(ledger, mechanism.event, note, read, asked=terms.budget)
-        for start, piece in mechanism.run(records, entropy=entropy):
-            integers[start : start + piece.size] = piece
+        with unseen():
+            for start, piece in mechanism.run(records, entropy=entropy):
+                integers[start : start + piece.size] = piece
         integers.setflags(write=False)
         release = TableRelease(
             terms=terms, integers=integers, spend=spend, created=now(), versions=versions()
