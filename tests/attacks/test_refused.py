@@ -117,7 +117,7 @@ def test_what_a_row_makes_fail_says_nothing_of_it_and_costs_the_same(name, way, 
 
 GREEDY = {
     "box": ("lownoise.engines.duckdb", "_stream"),
-    "wide": ("lownoise.engines.categories", "_kind"),
+    "wide": ("lownoise.engines.categories.Records", "__init__"),
     "queries": ("lownoise.engines.histogram.Histogram", "totals"),
     "marginals": ("lownoise.engines.categories.Records", "marginals"),
     "parity": ("lownoise.engines.parities.Bits", "parities"),
@@ -149,7 +149,7 @@ GIVEN = {
         "a,b\nSECRET,1\n",
         "table is a text of several lines, and no path; write it to a file",
     ),
-    "texts": (["SECRET", "1"], "table[0] is no path of a Parquet file; give a list of these"),
+    "texts": (["SECRET", "1"], "table[0] is no path of one; give a list of Parquet files only"),
     "rows": (
         [{"a": "SECRET"}],
         "table=list cannot be opened; give a path, a pandas DataFrame or an Arrow table",
@@ -178,6 +178,7 @@ def test_a_file_that_ends_lines_otherwise_is_refused_with_rows_and_without(tmp_p
 def test_no_connection_draws_a_bar_at_the_pace_of_its_rows(tmp_path):
     table = as_ibis(cells("number", wild=False), tmp_path)
     connection = table.get_backend().con
+    connection.execute("SET enable_progress_bar = true")
     planned("box", "", "add_remove").release(table)
     setting = connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()
     assert setting == (False,)

@@ -143,8 +143,7 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
     if counts is not None:
         return Records(count=count, sizes=sizes, codes=None, table=counts.reshape(sizes))
     empty = [[np.zeros(0, dtype=_kind(n)) for n in sizes]]
-    with alike(failed(table, "counted")):  # no memory for them would tell how many rows there are
-        columns = tuple(np.concatenate(c) for c in zip(*(parts or empty), strict=True))
+    columns = tuple(np.concatenate(c) for c in zip(*(parts or empty), strict=True))
     return Records(count=count, sizes=sizes, codes=columns, table=None)
 
 

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.categories import each_batch
-from lownoise.engines.quiet import alike
-from lownoise.engines.tables import failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,6 +100,7 @@ def read_bits(attributes: Sequence[Attribute], table: Any) -> Bits:  # noqa: ANN
 
     each_batch(attributes, table, add)
     none = np.zeros((len(attributes), 0), dtype=np.uint64)
-    with alike(failed(table, "counted")):  # no memory for them would tell how many rows there are
-        words = np.concatenate([none, *(part.words for part in parts)], axis=1)
-    return Bits(count=sum(part.count for part in parts), words=words)
+    return Bits(
+        count=sum(part.count for part in parts),
+        words=np.concatenate([none, *(part.words for part in parts)], axis=1),
+    )

@@ -134,7 +134,9 @@ def _open_parquet(connection: Any, paths: list[Path], columns: Sequence[str]) ->
     parts: list[Any] = []
     for number, path in enumerate(paths):
         if not path.name.lower().endswith(_PARQUET):  # it may be a row: it is not quoted
-            raise TableError(f"table[{number}] is no path of a Parquet file; give a list of these")
+            raise TableError(
+                f"table[{number}] is no path of one; give a list of Parquet files only"
+            )
         if not path.is_file():
             raise TableError(f"table={path} is no file; give a list of Parquet files only")
         # folders called name=value would replace columns
