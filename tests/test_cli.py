@@ -11,6 +11,7 @@ import pytest
 
 import lownoise as ln
 from command_line import run, started
+from lownoise.planning import StreamPlan
 
 SPEC = """
 [question]
@@ -321,3 +322,11 @@ def _flights():
     assert len(frame) == 336_776
     columns = frame[list(stand_in)].fillna(stand_in)
     return columns.clip([-60, -120, 0, 0], [1440, 1440, 720, 5000], axis=1).mean().to_numpy()
+
+
+def test_a_stream_that_is_long_to_read_is_verified_where_it_is_trusted(tmp_path):
+    made = StreamPlan(ln.stream(ln.Prefix(64), budget=ln.zcdp(0.5), strategy="honaker").terms)
+    (tmp_path / "plan.json").write_text(made.to_json(), encoding="utf-8")
+    assert run(tmp_path, "verify", "plan.json").returncode == 0
+    refused(run(tmp_path, "verify", "plan.json", "--largest", "9"), "largest")
+    assert run(tmp_path, "verify", "plan.json", "--largest", "99999").returncode == 0

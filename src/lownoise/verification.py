@@ -176,11 +176,12 @@ _READERS: dict[str, _Reader] = {
 }
 
 
-def verify_file(path: Path) -> Verification:
+def verify_file(path: Path, *, largest: int = streams.LARGEST) -> Verification:
     """Check the document in a file, and the integers of marginals that lie beside it.
 
     Args:
         path: of a plan.json or a release.json, or of the folder that one lies in.
+        largest: as that of `verify`.
 
     Returns:
         Every check; `bool()` of it says whether all hold.
@@ -199,7 +200,7 @@ def verify_file(path: Path) -> Verification:
             f"file={file} cannot be read; give a plan.json or release.json, or its folder",
         ) from None
     try:
-        found = verify(text)
+        found = verify(text, largest=largest)
     except FileError as error:
         raise FileError(f"file={file}: {error}") from None
     document = _document(text)
