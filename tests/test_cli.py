@@ -135,7 +135,7 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
         (("release", "spec.toml", "--out", "t.csv/x"), "cannot be written"),
         (("release", "column.toml"), "column='z' does not stand in"),
         (("ledger", "show", "absent"), "does not exist"),
-        (("ledger", "show", "t.csv"), "cannot be used"),
+        (("ledger", "show", "t.csv"), "is not a lownoise ledger"),
         (("ledger", "show", "privacy.ledger", "--dataset", "others"), "no account"),
         (("ledger", "create", "privacy.ledger", "--dataset", "people", "--rho", "1"), "already"),
         (("ledger", "create", "l", "--dataset", "d"), "give either --rho"),
@@ -150,7 +150,7 @@ def test_refusals_are_one_line_with_status_two_and_cost_nothing(folder):
             ("ledger", "create", "l", "--dataset", "d", "--epsilon=1", "--delta=.1", "--pure"),
             "one of --delta and --pure",
         ),
-        (("ledger", "create", "no/l", "--dataset", "d", "--rho", "1"), "cannot be used"),
+        (("ledger", "create", "no/l", "--dataset", "d", "--rho", "1"), "in no folder"),
     ]:
         refused(run(folder, *arguments), said)
     assert ledger.spent().rho == 0
@@ -244,6 +244,8 @@ def test_a_reading_is_named_fixed_and_shown(folder):
     assert done.stderr.count("\n") == 1
     assert ask(*charge, "--mu", "0.01").stderr == ""
     refused(ask(*charge, "--epsilon=.1", "--delta=1e-9"), "a reading of basic or caps")
+    refused(ask(*charge, "--mu", "2"), "it asks for mu 2, and mu 0.21")
+
     shown = {a["dataset"]: a for a in json.loads(ask("show", "l", "--json").stdout)}
     assert {name: a["reading"] for name, a in shown.items()} == {
         "named": "basic",
@@ -258,6 +260,30 @@ def test_a_reading_is_named_fixed_and_shown(folder):
         (("--caps", "1", "0", ".1"), "caps come to a delta"),
     ):
         refused(ask("create", "l", "--dataset", "d", *whole, *wrong), said)
+
+
+def test_an_account_is_shown_in_what_adds_up_and_on_one_line(folder):
+    """The δ at all of ε of a Gaussian account says (1, 5e-324)-DP of next to nothing."""
+    path, whole = folder / "l", ln.approx_dp(1, 1e-6)
+    kinds = {
+        "gaussian": "gaussian",
+        "zcdp": "zcdp",
+        "basic": "basic",
+        "caps": ln.Caps(0.5, 1e-7, 0.1),
+    }
+    for kind, reading in kinds.items():
+        ln.Ledger.create(path, kind, whole, reading=reading)
+    fresh = run(folder, "ledger", "show", "l").stdout
+    for kind in kinds:
+        assert f"{kind}: nothing spent of (1, 1e-06)-DP; reading {kind}, " in fresh
+        ln.Ledger(path, kind).charge(ln.pure_dp(0.01), "x")
+    shown = run(folder, "ledger", "show", "l").stdout
+    assert "basic: spent epsilon 0.01, delta 0 of (1, 1e-06)-DP; " in shown
+    assert "caps: spent epsilon 0.01, delta 0, mu 0 of (1, 1e-06)-DP; " in shown
+    for kind, unit in (("gaussian", "mu"), ("zcdp", "rho")):
+        taken = ln.Ledger(path, kind).taken()
+        assert set(taken) == {unit}
+        assert f"{kind}: spent {unit} {taken[unit]:.6g} of (1, 1e-06)-DP; reading {kind}, " in shown
 
 
 def test_a_pure_account_is_opened_charged_and_shown(folder):

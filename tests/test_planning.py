@@ -270,3 +270,21 @@ def test_every_error_has_one_root():
     kinds = [k for k in made if not issubclass(k, Warning)]  # a notice refuses nothing
     assert len(kinds) > 5
     assert all(issubclass(k, LownoiseError) for k in kinds)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ln.Mean(["a"], ln.Box([0], [1])),
+        ln.Marginals({"a": 2}, way=1),
+        ln.Queries([[1, 0]], {"a": 2}),
+    ],
+    ids=lambda q: type(q).__name__,
+)
+def test_a_printed_plan_says_its_error_and_who_pays(question):
+    plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
+    said = str(plan).splitlines()
+    assert said[0] == "Gaussian noise: 0.5-zCDP"
+    assert said[1].split() == ["error", f"{plan.error:.6g}"]
+    assert said[-1].endswith(", ".join(plan.readings))
+    assert all(len(line) < 80 for line in said)

@@ -170,9 +170,9 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
 
     Raises:
         LedgerError: where the account cannot pay; then no record has been read.
-        TableError: where the table cannot be opened or lacks a column; then nothing is spent.
-        EngineError: where reading its rows failed, or their number is not the public one; then
-            the spend stays reserved.
+        TableError: where the table cannot be opened, lacks a column or has not the public number
+            of rows; then nothing is spent.
+        EngineError: where reading its rows failed; then the spend stays reserved.
         PlanError: where the terms reveal more than their budget.
     """
     from lownoise.engines import duckdb

@@ -21,8 +21,9 @@ COMMANDS = (
 )
 HEAD = """# Command line
 
-Refusals are one line on standard error, status 2; nothing is spent and nothing is written. `--json`
-prints a document for machines. This page is written by `make cli-reference`.
+Refusals are one line on standard error, of a specification one more for each mistake in it,
+status 2; nothing is spent and nothing is written. What is no command or option is answered with the
+usage. `--json` prints a document for machines. This page is written by `make cli-reference`.
 """
 
 

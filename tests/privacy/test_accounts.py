@@ -257,6 +257,16 @@ def test_a_budget_built_by_hand_is_checked(tmp_path, budget):
         untouched(ledger, ask, error=BudgetError)
 
 
+@pytest.mark.parametrize("reading", ["gaussian", "zcdp", "basic", CAPS])
+def test_a_refusal_says_what_is_asked_for_and_what_is_left(tmp_path, reading):
+    ledger = opened(tmp_path, reading)
+    with pytest.raises(LedgerError, match=r"it asks for .*, and .* is left") as refusal:
+        ledger.charge(ln.pure_dp(5), "x")
+    left = ", ".join(f"{k} {v:.6g}" for k, v in ledger.remaining().items())
+    assert f"and {left} is left" in str(refusal.value)
+    assert set(ledger.taken().values()) == {0.0}
+
+
 @pytest.mark.parametrize("path", [":memory:", "/dev/null", "/tmp"])  # noqa: S108 (a folder)
 def test_a_path_that_keeps_nothing_is_refused(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

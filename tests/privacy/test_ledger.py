@@ -237,7 +237,9 @@ def test_any_text_is_a_dataset_s_name(ledger, name):
     refused(lambda: other.reserve(ZcdpEvent(0.6)), "dataset=")
 
 
-@pytest.mark.parametrize("name", ["", " ", "\n", "two\nlines", "nul\0", "\ud800", "\x1b[31m"])
+@pytest.mark.parametrize(
+    "name", ["", " ", "\n", "two\nlines", "nul\0", "\ud800", "\x1b[31m", 5, None, b"d"]
+)
 def test_a_name_that_does_not_print_is_refused(tmp_path, name):
     refused_untouched(
         tmp_path,
@@ -356,7 +358,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
             tmp_path,
             lambda path=path: Ledger.create(path, "flights", zcdp(1.0)),
             str(path),
-            "cannot be used",
+            "in no folder that exists; make",
         )
         refused_untouched(tmp_path, lambda path=path: Ledger(path, "flights").budget(), str(path))
     assert list(tmp_path.iterdir()) == [file]

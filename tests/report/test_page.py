@@ -161,6 +161,22 @@ def test_of_many_answers_four_are_paired_and_of_one_none():
     assert "<ellipse" not in report.html(made(["a"]))
 
 
+def test_a_plan_has_the_page_of_its_terms():
+    ask = {"relation": "add_remove"}
+    one = ln.Queries([[1, 0]], {"a": 2})
+    for question in (ln.Mean(["a"], ln.Box([0], [1])), ln.Marginals({"a": 2}, way=1), one):
+        plan = ln.plan(question, budget=ln.zcdp(0.5), **ask)
+        assert report.html(plan) == report.html(plan.terms)
+    pure = ln.plan(one, budget=ln.pure_dp(1), **ask)
+    assert report.html(pure) == report.html(pure.terms)
+
+
+def test_equal_noise_is_not_said_to_be_less():
+    page = report.html(made(["a"]))
+    assert "The total variance is the same as with i.i.d." in page
+    assert "1.000 times" not in page
+
+
 def test_what_is_no_release_has_no_page():
     with pytest.raises(PlanError, match="has no page"):
         report.html(3)

@@ -190,7 +190,7 @@ def _open_database(path: Path, name: str, columns: Sequence[str]) -> tuple[Any, 
 def _require(names: Sequence[str], columns: Sequence[str]) -> None:
     for column in columns:
         if column not in names:
-            known = ", ".join(map(repr, names[:_MOST_NAMES]))
+            known = ", ".join(map(repr, names[:_MOST_NAMES])) or "no columns"
             more = ", …" if len(names) > _MOST_NAMES else ""
             raise TableError(f"column={column!r} is not in the table; it has {known}{more}")
         if names.count(column) > 1:

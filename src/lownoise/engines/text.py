@@ -45,7 +45,8 @@ def open_text(path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401 (pyarr
         if header.count(column) != 1:
             how = "does not stand" if column not in header else "stands twice"
             raise TableError(
-                f"column={column!r} {how} in the first line of {path}; name each column once there",
+                f"column={column!r} {how} in the first line of {path}; name each column once "
+                f"there, with {'tabs' if tabbed(path) else 'commas'} between",
             )
     places = [header.index(c) for c in columns]
     schema = pa.schema([(c, pa.string()) for c in columns])
@@ -89,10 +90,14 @@ def _open(path: Path, *, packed: bool) -> Any:  # noqa: ANN401
     return gzip.open(path, "rb") if packed else path.open("rb")
 
 
+def tabbed(path: Path) -> bool:
+    """Return whether tabs stand between fields, and not commas: by the file's name alone."""
+    return path.name.lower().removesuffix(".gz").endswith(".tsv")
+
+
 def _records(lines: Iterator[str], path: Path) -> Iterator[list[str]]:
     csv.field_size_limit(sys.maxsize)  # the default refuses long fields by an error
-    tabs = path.name.lower().removesuffix(".gz").endswith(".tsv")
-    if tabs:  # the format has no quotes
+    if tabbed(path):  # the format has no quotes
         return csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     return csv.reader(lines)
 

@@ -70,6 +70,19 @@ class AbstractPlan(ABC):
         """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
         return paying(self.cost.event, self.terms.budget)
 
+    def __str__(self) -> str:
+        gap = self.certificate.gap
+        lines = {
+            "error": f"{self.error:.6g}",
+            "above the least": f"at most {gap:.2g} of it, of Gaussian noise",
+            "no unbiased below": f"{self.lower_bound:.6g}"
+            if self.lower_bound
+            else "nothing proved",
+            "paid by readings": ", ".join(self.readings),
+        }
+        said = "".join(f"\n  {name:<20} {value}" for name, value in lines.items())
+        return f"Gaussian noise: {self.terms.budget}{said}"
+
     @abstractmethod
     def release(self, table: Any, ledger: Ledger | None = None) -> object:  # noqa: ANN401
         """Read the table, add the noise, and return the answers."""

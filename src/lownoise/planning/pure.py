@@ -147,9 +147,9 @@ class PurePlan(AbstractPlan):
 
         Raises:
             LedgerError: where the account cannot pay; then no record has been read.
-            TableError: where the table cannot be opened or lacks a column; then nothing is spent.
-            EngineError: where reading its rows failed, or their number is not the public one; then
-                the spend stays reserved.
+            TableError: where the table cannot be opened, lacks a column or has not the public
+                number of rows; then nothing is spent.
+            EngineError: where reading its rows failed; then the spend stays reserved.
         """
         return execute(self.terms, table, ledger, entropy=SystemEntropy())
 

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from lownoise.privacy.readings import Pair, Spent, Sums
 
 ReadingName = Literal["gaussian", "zcdp", "basic"]
-_GIVE = 'give "gaussian", "zcdp", "basic" or ln.Caps(epsilon=, delta=, mu=)'
+_GIVE = (
+    'give "gaussian", "zcdp", "basic" or ln.Caps(epsilon=, delta=, mu=), --caps on the command line'
+)
 
 
 @final

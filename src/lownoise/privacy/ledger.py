@@ -197,6 +197,20 @@ class Ledger:
             reading = self._reading(connection, budget) or named("basic")
         return reading.remaining(budget, spends)
 
+    def taken(self) -> dict[str, float]:
+        """Return what is spent of each sum of the reading, rounded up: beside `remaining`.
+
+        Numbers of "mu" add up by their squares.
+
+        Raises:
+            LedgerError: as `budget`.
+        """
+        with self._transaction() as connection:
+            budget = self._budget(connection)
+            spends = self._counted(connection)
+            reading = self._reading(connection, budget) or named("basic")
+        return reading.taken(budget, spends)
+
     def identifier(self) -> str:
         """Return what tells this ledger from every other, wherever its file is and by any name.
 
@@ -305,9 +319,11 @@ class Ledger:
         reading = fixed or first_reading(budget, event)
         pair = reading.pair(event, asked)
         if not reading.within(budget, [*spends, (event, pair)]):
+            asks = amounts(reading.taken(budget, [(event, pair)]))
+            left = amounts(reading.remaining(budget, spends))
             raise LedgerError(
-                f"dataset={self.dataset!r} has too little of its {budget} left for this release; "
-                "ask for less, or stop releasing from it",
+                f"dataset={self.dataset!r} has too little of its {budget} left for this spend: it "
+                f"asks for {asks}, and {left} is left; ask for less, or stop releasing from it",
             )
         if fixed is None:
             self._announce(reading)
@@ -329,7 +345,7 @@ class Ledger:
         tell(
             f"dataset={self.dataset!r} has no reading yet: this spend fixes reading="
             f"{reading.kind!r}, where {reading.adds}, which rules out {reading.rules_out}; name "
-            "one where the account is opened, with reading=...",
+            "one where the account is opened, with reading= (--reading on the command line)",
         )
 
     def _move(self, number: int, state: str, stream: StreamPosition | None = None) -> None:
@@ -394,6 +410,16 @@ class Ledger:
 
     def _transaction(self, *, create: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         return transaction(self.path, create=create)
+
+
+def amounts(sums: dict[str, float]) -> str:
+    """Return numbers by name as words.
+
+    Examples:
+        >>> amounts({"epsilon": 0.25, "delta": 1e-7})
+        'epsilon 0.25, delta 1e-07'
+    """
+    return ", ".join(f"{name} {number:.6g}" for name, number in sums.items())
 
 
 def _now() -> str:

@@ -176,6 +176,10 @@ def _fitted(budget: str, events: list[str]) -> AbstractReading | None:
 
 def _unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
     reason = getattr(error, "sqlite_errorname", type(error).__name__)
+    if not path.parent.is_dir():
+        return LedgerError(f"ledger={path} is in no folder that exists; make {path.parent} first")
+    if reason == "SQLITE_NOTADB":
+        return LedgerError(f"ledger={path} is not a lownoise ledger; give another path")
     return LedgerError(
         f"ledger={path} cannot be used ({reason}); "
         "check that it is a lownoise ledger, its folder can be written and its disk has room",

@@ -120,6 +120,17 @@ class AbstractReading(ABC):
             for name, number in left.items()
         }
 
+    def taken(self, budget: Budget, spends: Sequence[Spent]) -> dict[str, float]:
+        """Return what `spends` take of each sum, rounded up; by the names of `remaining`."""
+        total = self.total(spends)
+        found = {k: total.get(k, Fraction(0)) for k in self.caps(budget)}
+        return {
+            "mu" if name == "square" else name: root_up(number)
+            if name == "square"
+            else float_up(number)
+            for name, number in found.items()
+        }
+
     def to_text(self) -> str:
         """Return the reading as one line of JSON; `reading_from_text` reads it back."""
         return json.dumps({"kind": self.kind})

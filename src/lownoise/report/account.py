@@ -6,28 +6,24 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from lownoise.privacy.ledger import amounts
+
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
     from lownoise.privacy import Ledger
 
 
-def account_table(account: Ledger) -> Table:
+def account_table(account: Ledger) -> Group:
     """Return what the dataset may spend, has spent, and each spend."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    title = Text(
-        f"{account.dataset}: spent {account.spent()} of {account.budget()}; {reading_text(account)}"
-    )
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
+    # above the table, not its title, which would be folded to the width of the columns
+    title = Text(f"{account.dataset}: {spent_text(account)}; {reading_text(account)}", style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("spend", "state", "what", "note", "when"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("state", "when"))
     for entry in account.entries():
@@ -35,7 +31,17 @@ def account_table(account: Ledger) -> Table:
         what = f"{entry.event.kind} {numbers}"
         row = (str(entry.id), entry.state, what, entry.note, entry.created[:16].replace("T", " "))
         table.add_row(*(Text(cell) for cell in row))
-    return table
+    return Group(title, table)
+
+
+def spent_text(account: Ledger) -> str:
+    """Return what is spent of the budget, in what adds up: of an (ε, δ) not the δ at all of ε."""
+    budget, taken = account.budget(), account.taken()
+    if account.reading() == "mixed" or len(asdict(budget)) == len(taken) == 1:
+        return f"spent {account.spent()} of {budget}"
+    if not any(taken.values()):
+        return f"nothing spent of {budget}"
+    return f"spent {amounts(taken)} of {budget}"
 
 
 def reading_text(account: Ledger) -> str:
@@ -49,8 +55,8 @@ def reading_text(account: Ledger) -> str:
             "what still holds is the sum of their (epsilon, delta)"
         )
     kind = reading if isinstance(reading, str) else reading.kind
-    rest = ", ".join(f"{name} {number:.6g}" for name, number in left.items())
-    return f"reading {kind}, {rest} left"
+    squares = " (its squares add up)" if "mu" in left else ""
+    return f"reading {kind}, {amounts(left)} left{squares}"
 
 
 def account_dict(account: Ledger) -> dict[str, Any]:
@@ -62,6 +68,7 @@ def account_dict(account: Ledger) -> dict[str, Any]:
         "budget": asdict(account.budget()),
         "spent": asdict(account.spent()),
         "reading": reading if reading is None or isinstance(reading, str) else asdict(reading),
+        "taken": account.taken(),
         "remaining": account.remaining(),
         "entries": [
             {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lownoise.report.spread import Totals
     from lownoise.tables import TableTerms
 
-_SAME = 1e-4  # a ratio of variances that nobody sees
+SAME = 1e-4  # a ratio of variances that nobody sees
 
 
 def marginal_name(names: Sequence[str]) -> str:
@@ -75,7 +75,7 @@ def times(over: dict[str, Totals], other: str, words: str, one: str = "a cell") 
     if math.isnan(ratio):
         return "No noise is needed."
     cell = f"{one}’s deviation would be {numbers.significant(over[other].typical)}"
-    if abs(ratio - 1) < _SAME:
+    if abs(ratio - 1) < SAME:
         found = "The total variance is the same as with"
     elif ratio >= 1:
         found = f"The total variance is {numbers.significant(ratio, 4)} times smaller than with"

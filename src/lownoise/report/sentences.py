@@ -20,6 +20,7 @@ from lownoise.pure import PureTerms
 from lownoise.report import numbers
 from lownoise.report.names import shown
 from lownoise.report.ratios import variance_ratio
+from lownoise.report.said import SAME
 from lownoise.tables import TableTerms
 from lownoise.terms import Terms
 from lownoise.workloads import Mean, Parity
@@ -334,9 +335,12 @@ def saving(terms: Terms) -> str:
     found = variance_ratio(terms, terms.isotropic)
     if math.isnan(found):
         return "No noise is needed."
+    than = f"{numbers.significant(found, 4)} times smaller than"
+    if abs(found - 1) < SAME:
+        than = "the same as"
     return (
-        f"The total variance is {numbers.significant(found, 4)} times smaller than with i.i.d. "
-        "Gaussian noise on the same domain at the same budget."
+        f"The total variance is {than} with i.i.d. Gaussian noise on the same domain at the same "
+        "budget."
     )
 
 

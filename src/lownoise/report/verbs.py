@@ -39,10 +39,10 @@ def html(
     marginal: Sequence[str] | None = None,
     answers: Sequence[int] | None = None,
 ) -> str:
-    """Return the page of a release, or of the terms of a plan; the same subject, the same page.
+    """Return the page of a release or a plan; the same subject, the same page.
 
     Args:
-        subject: a release, or `plan.terms`.
+        subject: a release, a plan, or the terms of either, `plan.terms`.
         marginal: of a `TableRelease`, the names of the attributes whose marginal is shown with its
             intervals; the first one-way marginal by default.
         answers: of linear queries that were released, the places of those that are shown with their
@@ -56,10 +56,13 @@ def html(
     >>> import lownoise as ln
     >>> plan = ln.plan(ln.Mean(["age"], ln.Box([0], [100])), budget=ln.zcdp(0.5),
     ...                relation="substitute", size=1000)
-    >>> html(plan.terms).startswith("<!doctype html>")
+    >>> html(plan).startswith("<!doctype html>")
     True
     """
-    raise PlanError(f"subject={type(subject).__name__} has no page; give a release or plan.terms")
+    terms = getattr(subject, "terms", None)  # a plan has the page of its terms
+    if html.dispatch(type(terms)) is html.dispatch(object):
+        raise PlanError(f"subject={type(subject).__name__} has no page; give a release or a plan")
+    return html(terms, marginal=marginal, answers=answers)
 
 
 @html.register(Release)

@@ -80,6 +80,10 @@ class Stream:
         self._midway = False
         self._encoder = encoder_of(terms.mechanism.coding)
 
+    def __repr__(self) -> str:
+        rounds = self._terms.workload.rounds
+        return f"<Stream at round {self._round} of {rounds}, {self._terms.budget}>"
+
     @classmethod
     def restore(cls, state: bytes, domain: AbstractKnownDomain | None = None) -> Stream:
         """Return the stream whose `state` this is; it goes on bit for bit.

@@ -220,15 +220,17 @@ def _checked_sets(sets: object, names: list[str]) -> tuple[tuple[int, ...], ...]
     return tuple(found)
 
 
+_MOST_NAMES = 20  # in a message
+
+
 def _indices(chosen: object, names: list[str], field: str) -> tuple[int, ...]:
     if isinstance(chosen, str) or not isinstance(chosen, Sequence):
         raise QuestionError(f'{field}={told(chosen)} is no list of names; give ["name", …]')
     known = {name: i for i, name in enumerate(names)}
     for name in chosen:
         if not isinstance(name, str) or name not in known:
-            raise QuestionError(
-                f"{field} names {told(name)}, which is no attribute; name some of them"
-            )
+            some = ", ".join(map(repr, names[:_MOST_NAMES])) + ", …" * (len(names) > _MOST_NAMES)
+            raise QuestionError(f"{field}: {told(name)} is no attribute; name some of {some}")
     found = sorted(known[name] for name in chosen)
     if len(set(found)) < len(found):
         raise QuestionError(f"{field}={tuple(chosen)} names an attribute twice; name it once")
