@@ -133,7 +133,7 @@ def test_a_marginal_as_table_and_csv(folder):
     assert "number of rows" in run(folder, "marginal", "made").stdout
     (folder / "made" / "report.html").unlink()
     for arguments, said in [
-        (("made", "income"), "names 'income', which is no attribute"),
+        (("made", "income"), "'income' is no attribute; name some of 'age'"),
         (("made", "age", "sex", "town"), "does not follow from what was released"),
         (("made", "age", "age"), "names an attribute twice"),
         (("absent", "age"), "folder=absent has no readable release.json"),
