@@ -137,7 +137,7 @@ def test_a_marginal_as_table_and_csv(folder):
         (("made", "age", "sex", "town"), "does not follow from what was released"),
         (("made", "age", "age"), "names an attribute twice"),
         (("absent", "age"), "folder=absent has no readable release.json"),
-        (("made", "age", "--level", "1"), "level=1.0 is out of range"),
+        (("made", "age", "--level", "1"), "level=1 is out of range"),
         (("made", "age", "--out", "x.csv"), "exists"),
     ]:
         refused(run(folder, "marginal", *arguments), said)
