@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Literal, cast, final
 
 import numpy as np
 
@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 
 Word = Literal["substitute", "add_remove"]
 RELATIONS: tuple[Word, ...] = ("substitute", "add_remove")
+
+
+def relation_name(relation: Relation | str) -> Literal["substitute", "add_remove", "changes"]:
+    """Return what an account calls a relation; bodies of changes have one name."""
+    return "changes" if isinstance(relation, Change) else cast("Word", relation)
 
 
 @final

@@ -15,7 +15,7 @@ from lownoise import codec
 from lownoise.answers import AbstractAnswers, Origin, Spend, integers_from
 from lownoise.arrays import frozen
 from lownoise.errors import LedgerError, LownoiseError, TableError
-from lownoise.neighbours import Change
+from lownoise.neighbours import Change, relation_name
 from lownoise.privacy import checked_ledger
 from lownoise.regions import normal_quantile, ratio_interval, simultaneous_quantile
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lownoise.domains import AbstractKnownDomain
     from lownoise.engines import Totals
     from lownoise.entropy import Entropy
+    from lownoise.neighbours import Relation
     from lownoise.privacy import Budget, Event, Ledger
     from lownoise.terms import Terms
     from lownoise.workloads import Mean
@@ -186,7 +187,14 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, entropy: Entropy
         terms.mechanism.check(totals)
         return totals
 
-    totals, spend = charged(ledger, terms.mechanism.event, _note(terms), read, asked=terms.budget)
+    totals, spend = charged(
+        ledger,
+        terms.mechanism.event,
+        _note(terms),
+        read,
+        asked=terms.budget,
+        relation=terms.relation,
+    )
     with unseen():
         integers = terms.mechanism.run(totals, entropy=entropy)
     return Release(terms=terms, integers=integers, spend=spend, created=now(), versions=versions())
@@ -199,6 +207,7 @@ def charged(
     read: Callable[[], T],
     *,
     asked: Budget | None = None,
+    relation: Relation | str | None = None,
 ) -> tuple[T, Spend | None]:
     """Reserve the cost, read the table, settle the cost; return what was read, and who paid.
 
@@ -209,14 +218,17 @@ def charged(
         read: reads the table; a `TableError` of it must follow from the schema alone, for it gives
             the spend back.
         asked: the budget that the release was asked with.
+        relation: what its neighbours are.
 
     Raises:
         BudgetError: where the account's reading cannot pay for such an event; likewise.
-        LedgerError: where it is no account, or cannot pay; then nothing has been read.
+        LedgerError: where it is no account, cannot pay, or has paid for spends of another relation;
+            then nothing has been read.
         EngineError: where reading failed; then the spend stays reserved.
     """
     ledger = checked_ledger(ledger)
-    number = ledger.reserve(event, note, asked=asked) if ledger else 0
+    name = None if relation is None else relation_name(relation)
+    number = ledger.reserve(event, note, asked=asked, relation=name) if ledger else 0
     try:
         with unseen():
             found = read()

@@ -14,6 +14,7 @@ from lownoise.cli.output import show
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
     from lownoise.privacy.choices import ReadingName
+    from lownoise.privacy.ledger import RelationName
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
 
@@ -79,12 +80,17 @@ def ledger_charge(
     epsilon: _Epsilon = None,
     delta: _Delta = None,
     pure: _Pure = False,
+    relation: Annotated[
+        str | None,
+        typer.Option(help="What its neighbours are: substitute, add_remove or changes."),
+    ] = None,
 ) -> None:
     """Record what another tool spent: --rho, --mu, or --epsilon and --delta or --pure."""
     from lownoise.privacy import Ledger
 
     budget = _budget(rho, mu, epsilon, delta, pure=pure)
-    number = Ledger(path, dataset).charge(budget, note)
+    name = cast("RelationName | None", relation)
+    number = Ledger(path, dataset).charge(budget, note, relation=name)
     show(f"{path}: recorded as spend {number} of {dataset!r}.")
 
 

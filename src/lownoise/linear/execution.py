@@ -49,7 +49,12 @@ def execute(
     terms.check_budget()
     note = f"{terms.question.count:,} {type(terms.question).__name__.lower()} of records"
     run, spend = charged(
-        ledger, mechanism.event, note, lambda: _read(mechanism, table), asked=terms.budget
+        ledger,
+        mechanism.event,
+        note,
+        lambda: _read(mechanism, table),
+        asked=terms.budget,
+        relation=terms.relation,
     )
     with unseen():
         integers = run(entropy)

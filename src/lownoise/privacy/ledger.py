@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Literal, final
 
 from lownoise.errors import BudgetError, LedgerError, told
 from lownoise.notices import tell
@@ -33,12 +33,19 @@ if TYPE_CHECKING:
     from lownoise.privacy.readings import AbstractReading, Pair, Spent
 
 
+RelationName = Literal["substitute", "add_remove", "changes"]
+RELATION_NAMES: tuple[RelationName, ...] = ("substitute", "add_remove", "changes")
+_RELATIONS = '"substitute", "add_remove" or "changes" (a body of them)'
+
+
 @final
 @dataclass(frozen=True)
 class Entry:
     """One spend: its number, what happened, its state, the user's note, and when (UTC).
 
-    `pair` is the (ε, δ) that was frozen with it, where the account's reading adds those.
+    `pair` is the (ε, δ) that was frozen with it, where the account's reading adds those; `relation`
+    what its neighbours are: "substitute", "add_remove", "changes" (a body of them), or None where
+    it was charged without one.
     """
 
     id: int
@@ -47,6 +54,7 @@ class Entry:
     note: str
     created: str
     pair: Pair | None = None
+    relation: str | None = None
 
 
 @final
@@ -85,8 +93,8 @@ class Ledger:
         Args:
             path: the file.
             dataset: the dataset's name in it.
-            budget: the most that all spends together may take; they add up for one relation, so
-                open an account for each.
+            budget: the most that all spends together may take. They add up for neighbours of one
+                relation, which the first spend fixes.
             reading: what adds up over them: "gaussian" (Σμ²), "zcdp" (Σρ), "basic" (Σε and Σδ) or
                 `ln.Caps`. Only approx_dp has a choice; there the first spend fixes it, with an
                 `ln.ReadingNotice`, where it is not named.
@@ -221,7 +229,14 @@ class Ledger:
             (found,) = connection.execute("SELECT identifier FROM ledger").fetchone()
         return str(found)
 
-    def reserve(self, event: Event, note: str = "", *, asked: Budget | None = None) -> int:
+    def reserve(
+        self,
+        event: Event,
+        note: str = "",
+        *,
+        asked: Budget | None = None,
+        relation: RelationName | None = None,
+    ) -> int:
         """Take `event` from the budget, on disk, and return its number.
 
         Args:
@@ -229,15 +244,17 @@ class Ledger:
             note: what the ledger says of it.
             asked: the budget that it was asked with, whose (ε, δ) a basic reading counts where the
                 event has none of its own.
+            relation: what its neighbours are, None where that is not known.
 
         Raises:
             BudgetError: where the account's reading cannot pay for such an event, or `asked` is out
                 of range.
-            LedgerError: where it would overspend; then nothing is taken.
+            LedgerError: where it would overspend, or other spends are of another relation; then
+                nothing is taken.
         """
         own = None if asked is None else checked_budget(asked)  # an ε below 0 would give some back
         with self._transaction() as connection:
-            return self._take(connection, event, "reserved", note, own)
+            return self._take(connection, event, "reserved", note, own, relation)
 
     def settle(self, number: int, *, stream: StreamPosition | None = None) -> None:
         """Make a reservation final: from now on an answer may be seen.
@@ -291,16 +308,22 @@ class Ledger:
         """
         self._move(number, "cancelled")
 
-    def charge(self, budget: Budget, note: str) -> int:
+    def charge(self, budget: Budget, note: str, *, relation: RelationName | None = None) -> int:
         """Record a spend made elsewhere on the same dataset, and return its number.
+
+        Args:
+            budget: what it took.
+            note: what the ledger says of it.
+            relation: what its neighbours are; None takes it for those of the account.
 
         Raises:
             BudgetError: where the account's reading cannot pay for it, or it is out of range.
-            LedgerError: where it would overspend; then nothing is recorded.
+            LedgerError: where it would overspend, or other spends are of another relation; then
+                nothing is recorded.
         """
         event = event_of(checked_budget(budget))
         with self._transaction() as connection:
-            return self._take(connection, event, "settled", note, budget)
+            return self._take(connection, event, "settled", note, budget, relation)
 
     def _take(
         self,
@@ -309,11 +332,13 @@ class Ledger:
         state: str,
         note: str,
         asked: Budget | None = None,
+        relation: RelationName | None = None,
     ) -> int:
         if not isinstance(event, Event):
             raise BudgetError(f"event={told(event)} is none; give one of lownoise.privacy")
         event = event_from_text(event_to_text(event))  # what is decided on is what is recorded
         budget = self._budget(connection)
+        self._check_relation(connection, relation)
         spends = self._counted(connection)
         fixed = self._reading(connection, budget)
         reading = fixed or first_reading(budget, event)
@@ -328,9 +353,12 @@ class Ledger:
         if fixed is None:
             self._announce(reading)
         cursor = connection.execute(
-            "INSERT INTO spend (dataset, event, state, note, created, epsilon, delta) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [self.dataset, event_to_text(event), state, note, _now(), *(pair or (None, None))],
+            "INSERT INTO spend (dataset, event, state, note, created, relation, epsilon, delta) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                *(self.dataset, event_to_text(event), state, note, _now(), relation),
+                *(pair or (None, None)),
+            ],
         )
         number = int(cursor.lastrowid or 0)
         if fixed is None:
@@ -339,6 +367,26 @@ class Ledger:
                 [reading.to_text(), number, self.dataset],
             )
         return number
+
+    def _check_relation(
+        self, connection: sqlite3.Connection, relation: RelationName | None
+    ) -> None:
+        """Refuse a spend whose neighbours are not those of the account's other spends.
+
+        Costs of unlike neighbours do not add up: where one record becomes another, one leaves and
+        one comes, which a release under add_remove hides at twice its ε or μ.
+        """
+        if relation is not None and relation not in RELATION_NAMES:
+            raise LedgerError(f"relation={told(relation)} is unknown; use {_RELATIONS}")
+        if relation is None:
+            return
+        for other in self._entries(connection):
+            if other.state != "cancelled" and other.relation not in (None, relation):
+                raise LedgerError(
+                    f"dataset={self.dataset!r} has spends with relation={other.relation!r}, to "
+                    f"which one with relation={relation!r} does not add up; open another account "
+                    "for it",
+                )
 
     def _announce(self, reading: AbstractReading) -> None:
         """Say which reading a first spend fixes, before it is spent."""
@@ -392,7 +440,7 @@ class Ledger:
 
     def _entries(self, connection: sqlite3.Connection) -> list[Entry]:
         rows = connection.execute(
-            "SELECT id, event, state, note, created, epsilon, delta FROM spend "
+            "SELECT id, event, state, note, created, relation, epsilon, delta FROM spend "
             "WHERE dataset = ? ORDER BY id",
             [self.dataset],
         )
@@ -404,8 +452,9 @@ class Ledger:
                 note,
                 created,
                 None if epsilon is None or delta is None else (epsilon, delta),
+                relation,
             )
-            for number, event, state, note, created, epsilon, delta in rows
+            for number, event, state, note, created, relation, epsilon, delta in rows
         ]
 
     def _transaction(self, *, create: bool = False) -> AbstractContextManager[sqlite3.Connection]:

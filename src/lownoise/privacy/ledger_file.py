@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ledger's file: one SQLite database, opened anew for each decision, locked, and made durable.
 
-Version 2 gave a ledger an identifier of its own, an account a reading, a spend its frozen pair, and
-a stream the place that it has gone to. A file of version 1 becomes one
-of version 2 in the transaction that opens it.
+Version 2 gave a ledger an identifier of its own, an account a reading, a spend its frozen pair
+and its relation, and a stream the place that it has gone to. A file of version 1 becomes one of
+version 2 in the transaction that opens it.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ _SECOND = (
     # the pair that was frozen with the spend, where the reading adds pairs
     "ALTER TABLE spend ADD COLUMN epsilon REAL",
     "ALTER TABLE spend ADD COLUMN delta REAL",
+    # what its neighbours are; NULL where nobody said, as of every spend of version 1
+    "ALTER TABLE spend ADD COLUMN relation TEXT",
     # how far each stream has gone that lives in a file
     """CREATE TABLE stream (
         id TEXT PRIMARY KEY,

@@ -63,6 +63,7 @@ def execute(
         note,
         lambda: _read(terms.mechanism, table),
         asked=terms.budget,
+        relation=terms.relation,
     )
     with unseen():
         integers = terms.mechanism.run(totals, entropy=entropy)

@@ -22,7 +22,8 @@ def account_table(account: Ledger) -> Group:
     from rich.text import Text
 
     # above the table, not its title, which would be folded to the width of the columns
-    title = Text(f"{account.dataset}: {spent_text(account)}; {reading_text(account)}", style="bold")
+    said = f"{spent_text(account)}; {reading_text(account)}{relation_text(account)}"
+    title = Text(f"{account.dataset}: {said}", style="bold")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("spend", "state", "what", "note", "when"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("state", "when"))
@@ -59,6 +60,12 @@ def reading_text(account: Ledger) -> str:
     return f"reading {kind}, {amounts(left)} left{squares}"
 
 
+def relation_text(account: Ledger) -> str:
+    """Return what the neighbours are of all spends, and nothing where none says it."""
+    found = {e.relation for e in account.entries() if e.state != "cancelled"} - {None}
+    return "".join(f"; relation {name}" for name in sorted(filter(None, found)))
+
+
 def account_dict(account: Ledger) -> dict[str, Any]:
     """Return the same as JSON values."""
     reading = account.reading()
@@ -76,6 +83,7 @@ def account_dict(account: Ledger) -> dict[str, Any]:
                 "state": entry.state,
                 "event": {"kind": entry.event.kind, **asdict(entry.event)},
                 "pair": entry.pair,
+                "relation": entry.relation,
                 "note": entry.note,
                 "created": entry.created,
             }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lownoise import codec
 from lownoise.answers import Spend
 from lownoise.errors import FileError, LedgerError, PlanError
+from lownoise.neighbours import relation_name
 from lownoise.privacy import checked_ledger
 from lownoise.streams.accounts import StreamAccount, followed, note_of
 from lownoise.streams.answers import answers_of
@@ -57,7 +58,8 @@ def start(
         raise PlanError("stream reveals more than its budget; make it anew with ln.stream")
     event, note = terms.mechanism.event, note_of(terms)
     ledger = checked_ledger(ledger)
-    number = ledger.reserve(event, note, asked=terms.budget) if ledger else 0
+    name = relation_name(terms.relation)
+    number = ledger.reserve(event, note, asked=terms.budget, relation=name) if ledger else 0
     spend = Spend(ledger.dataset, number) if ledger else None
     file = account = None
     try:

@@ -56,7 +56,9 @@ def execute(
     note = f"{question.count:,} marginals of {len(question.attributes)} attributes"
     spare = 0 if path is None else files.room_for(terms)
     with files.room(path, mechanism.length, spare=spare) as integers:
-        records, spend = charged(ledger, mechanism.event, note, read, asked=terms.budget)
+        records, spend = charged(
+            ledger, mechanism.event, note, read, asked=terms.budget, relation=terms.relation
+        )
         with unseen():
             for start, piece in mechanism.run(records, entropy=entropy):
                 integers[start : start + piece.size] = piece
