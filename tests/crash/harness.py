@@ -23,7 +23,7 @@ import befallen
 
 COLUMNS = ("x", "y")
 SIZE = 6
-CLOSELY = ("privacy/ledger", "release.py")  # every call and return is tried
+CLOSELY = ("privacy/ledger", "privacy/entries", "release.py")  # every call and return is tried
 LINES = ("transaction", "_take", "_move", "execute", "write")  # here every line is a step
 COARSELY = ("planning/", "codec.py", "mechanisms/gaussian.py", "engines/")  # calls and returns
 SPREAD = 10  # of the coarse steps, where nothing is written

@@ -14,7 +14,7 @@ from lownoise.cli.output import show
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
     from lownoise.privacy.choices import ReadingName
-    from lownoise.privacy.ledger import RelationName
+    from lownoise.privacy.entries import RelationName
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
 

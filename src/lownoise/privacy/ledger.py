@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, final
 
 from lownoise.errors import BudgetError, LedgerError, told
 from lownoise.notices import tell
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
+from lownoise.privacy.entries import Entry, RelationName, amounts, check_relation, entries_of
 from lownoise.privacy.events import Event, event_from_text, event_to_text
 from lownoise.privacy.ledger_file import budget_from_text, transaction
 from lownoise.privacy.positions import StreamPosition, enter, move, stand
@@ -30,31 +31,7 @@ if TYPE_CHECKING:
     import sqlite3
     from contextlib import AbstractContextManager
 
-    from lownoise.privacy.readings import AbstractReading, Pair, Spent
-
-
-RelationName = Literal["substitute", "add_remove", "changes"]
-RELATION_NAMES: tuple[RelationName, ...] = ("substitute", "add_remove", "changes")
-_RELATIONS = '"substitute", "add_remove" or "changes" (a body of them)'
-
-
-@final
-@dataclass(frozen=True)
-class Entry:
-    """One spend: its number, what happened, its state, the user's note, and when (UTC).
-
-    `pair` is the (ε, δ) that was frozen with it, where the account's reading adds those; `relation`
-    what its neighbours are: "substitute", "add_remove", "changes" (a body of them), or None where
-    it was charged without one.
-    """
-
-    id: int
-    event: Event
-    state: str
-    note: str
-    created: str
-    pair: Pair | None = None
-    relation: str | None = None
+    from lownoise.privacy.readings import AbstractReading, Spent
 
 
 @final
@@ -338,7 +315,7 @@ class Ledger:
             raise BudgetError(f"event={told(event)} is none; give one of lownoise.privacy")
         event = event_from_text(event_to_text(event))  # what is decided on is what is recorded
         budget = self._budget(connection)
-        self._check_relation(connection, relation)
+        check_relation(connection, self.dataset, relation)
         spends = self._counted(connection)
         fixed = self._reading(connection, budget)
         reading = fixed or first_reading(budget, event)
@@ -367,26 +344,6 @@ class Ledger:
                 [reading.to_text(), number, self.dataset],
             )
         return number
-
-    def _check_relation(
-        self, connection: sqlite3.Connection, relation: RelationName | None
-    ) -> None:
-        """Refuse a spend whose neighbours are not those of the account's other spends.
-
-        Costs of unlike neighbours do not add up: where one record becomes another, one leaves and
-        one comes, which a release under add_remove hides at twice its ε or μ.
-        """
-        if relation is not None and relation not in RELATION_NAMES:
-            raise LedgerError(f"relation={told(relation)} is unknown; use {_RELATIONS}")
-        if relation is None:
-            return
-        for other in self._entries(connection):
-            if other.state != "cancelled" and other.relation not in (None, relation):
-                raise LedgerError(
-                    f"dataset={self.dataset!r} has spends with relation={other.relation!r}, to "
-                    f"which one with relation={relation!r} does not add up; open another account "
-                    "for it",
-                )
 
     def _announce(self, reading: AbstractReading) -> None:
         """Say which reading a first spend fixes, before it is spent."""
@@ -439,36 +396,10 @@ class Ledger:
         return [(e.event, e.pair) for e in self._entries(connection) if e.state != "cancelled"]
 
     def _entries(self, connection: sqlite3.Connection) -> list[Entry]:
-        rows = connection.execute(
-            "SELECT id, event, state, note, created, relation, epsilon, delta FROM spend "
-            "WHERE dataset = ? ORDER BY id",
-            [self.dataset],
-        )
-        return [
-            Entry(
-                number,
-                event_from_text(event),
-                state,
-                note,
-                created,
-                None if epsilon is None or delta is None else (epsilon, delta),
-                relation,
-            )
-            for number, event, state, note, created, relation, epsilon, delta in rows
-        ]
+        return entries_of(connection, self.dataset)
 
     def _transaction(self, *, create: bool = False) -> AbstractContextManager[sqlite3.Connection]:
         return transaction(self.path, create=create)
-
-
-def amounts(sums: dict[str, float]) -> str:
-    """Return numbers by name as words.
-
-    Examples:
-        >>> amounts({"epsilon": 0.25, "delta": 1e-7})
-        'epsilon 0.25, delta 1e-07'
-    """
-    return ", ".join(f"{name} {number:.6g}" for name, number in sums.items())
 
 
 def _now() -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from lownoise.privacy.ledger import amounts
+from lownoise.privacy.entries import amounts
 
 if TYPE_CHECKING:
     from rich.console import Group
