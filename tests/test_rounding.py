@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lownoise.rounding import down, mul_up, norm_up, sqrt_up, square_up, up
+from lownoise.rounding import down, mul_up, norm_up, spectral_up, sqrt_up, square_up, up
 
 CLOSE = Fraction(1, 10**14)  # relative
 SIZES = st.floats(1e-70, 1e70)
@@ -118,3 +118,28 @@ def test_norm_up_does_not_change_its_arguments():
 
 def test_norm_up_of_squares_whose_sum_overflows_is_infinite():
     assert norm_up(np.array([1.2e154, 1.2e154]), np.ones(2)) == math.inf
+
+
+def hadamard(n):
+    found = np.ones((1, 1))
+    while len(found) < n:
+        found = np.block([[found, found], [found, -found]])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("matrix", "square"),
+    [
+        *((np.eye(n) * 0.7, Fraction(0.7) ** 2) for n in (1, 2, 7, 60)),
+        *((hadamard(n), Fraction(n)) for n in (2, 16, 64)),
+        *((hadamard(64)[:k], Fraction(64)) for k in (1, 3, 40)),
+        *((np.diag([1.0, s]), Fraction(max(1.0, s)) ** 2) for s in (1e-9, 0.5, 3.0, 1e200)),
+        *((np.outer(np.ones(n), [3.0, 4.0]), Fraction(25 * n)) for n in (1, 2, 50)),
+        (np.eye(3)[[2, 0, 1]] * 5e-324, Fraction(5e-324) ** 2),
+    ],
+)
+def test_spectral_up_is_just_above_the_norm(matrix, square):
+    # Mutants seen: either of the first two + of its last line turned
+    for turned in (matrix, matrix.T, -matrix):
+        found = Fraction(spectral_up(turned)) ** 2
+        assert square <= found <= square * (1 + Fraction(1, 10**9)) + Fraction(10) ** -640
