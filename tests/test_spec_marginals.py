@@ -118,7 +118,7 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
         ('"marginals"', "3", "question.kind: is no kind of question"),
         ("way = 2", "way = 4", "question: Marginals.way=4 with 3 attributes"),
         ("way = 2", "", "question: Marginals needs either way=k"),
-        ("way = 2", 'sets = [["age", "income"]]', "question: Marginals.sets[0] names 'income'"),
+        ("way = 2", 'sets = [["age", "income"]]', "question: Marginals.sets[0]: 'income' is no"),
         ("way = 2", 'sets = ["age"]', "question.sets.0: "),
         ("way = 2", "way = true", "question.way: "),
         ("[1, 2, 0.5]", "[1, 2]", "question: Marginals.weights has shape (2,)"),
