@@ -468,6 +468,12 @@ def test_a_grid_too_fine_for_its_bounds_is_refused(step):
         coding([-1], [1], step=step)
 
 
+@pytest.mark.parametrize("center", [(-1.1, 0), (0, 1.1), (1.1, -1.1), (np.nan, 0)])
+def test_a_center_outside_the_bounds_of_any_column_is_refused(center):
+    with pytest.raises(PlanError, match="too fine"):
+        coding([-1, -1], [1, 1], center=center)
+
+
 def test_a_ragged_or_undecodable_row_speaks_for_itself_alone(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b'x,y z\n1,2\n3\n1,2,9,9\n\xff\xfe,2\n"4\n5",2\n1,2\n')

@@ -357,3 +357,10 @@ def test_as_many_points_as_a_cube_has_corners_are_no_cube():
     assert isinstance(gauge, HullGauge)
     skew = np.array([[4.0, 0.0, 0.0], [3.0, 1.0, 0.0], [2.0, 0.0, 1.0], [1.0, 1.0, 2.0]])
     assert isinstance(gauge_of(SymmetricPoints(skew)), HullGauge)
+
+
+@pytest.mark.parametrize("rows", [[1.0, -3.0, 2.0], [3.0, 1.0], [-3.0]])
+def test_changes_on_a_line_are_an_interval_to_the_farthest(rows):
+    gauge = gauge_of(SymmetricPoints(np.array(rows)[:, None]))
+    assert gauge.factor.tolist() == [3.0]
+    assert 1.0 <= gauge.reach_up(SymmetricPoints(np.array([[3.0]]))) < 1 + 1e-12

@@ -42,12 +42,12 @@ class AbstractGauge(ABC):
         """Return the gauge of factor·(unit ball), every number rounded to a float; factor > 0."""
 
     @property
-    def euclidean(self) -> int | None:
-        """The d of a norm that is the Euclidean length of d free linear forms; None of others.
+    def euclidean(self) -> int:
+        """The d of a norm that is the Euclidean length of d free linear forms.
 
-        Of one number every norm is.
+        1 of every other, which noise of one number is a bound for.
         """
-        return 1 if self.uniform.rank == 1 else None
+        return 1
 
     @property
     def forms(self) -> tuple[Form, ...]:

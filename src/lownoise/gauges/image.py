@@ -106,10 +106,10 @@ class ImageGauge(AbstractGauge):
         return int(self.factor.shape[0])
 
     @property
-    def euclidean(self) -> int | None:
-        """The dimension where B is a Euclidean ball, because F has an inverse."""
+    def euclidean(self) -> int:
+        """The dimension where B is a Euclidean ball, because F has an inverse; else 1."""
         ball = isinstance(self.base, NormBase) and self.base.order == 2  # noqa: PLR2004
-        return self.dimension if ball or self.dimension == 1 else None
+        return self.dimension if ball else 1
 
     @property
     def diagonal(self) -> bool:

@@ -59,7 +59,7 @@ class PlacedGauge(AbstractGauge):
         return UniformPlaced(self.inner.uniform, self.kept, self.size)
 
     @property
-    def euclidean(self) -> int | None:
+    def euclidean(self) -> int:
         """As of the coordinates that move."""
         return self.inner.euclidean
 

@@ -67,8 +67,7 @@ class KNormNoise(AbstractPureNoise):
         """Return what integers reveal that one neighbour moves by points of `reach`."""
         own = quotient_up(self.gauge.reach_up(reach), self.scale)
         # where the norm is not Euclidean, along every change the density is Lipschitz as Laplace's
-        dimension = self.gauge.euclidean or 1
-        return sampling_loss(ball_loss(dimension, own), self.gauge.uniform)
+        return sampling_loss(ball_loss(self.gauge.euclidean, own), self.gauge.uniform)
 
     def draw(self, entropy: Entropy) -> Lazy:
         """Return the noise, known by its bits so far."""
