@@ -83,14 +83,21 @@ def test_verdicts_are_of_mutants_that_stand():
     assert all(reason.strip() for kind in verdicts.values() for reason in kind.values())
 
 
-def test_a_fault_turns_a_test_red_by_the_command():
-    line = "return math.nextafter(x, math.inf)"
+@pytest.mark.parametrize(
+    ("file", "count", "name", "by"),
+    [
+        ("rounding.py", "0", "return math.nextafter(x, math.inf)", "rounding"),
+        ("engines/signs.py", "900", "SignCoding.codes: / -> *", "::lownoise.engines.signs"),
+    ],
+)
+def test_a_fault_turns_a_test_or_a_doctest_red_by_the_command(file, count, name, by):
     done = subprocess.run(
-        [sys.executable, "-m", "tests.mutants", "rounding.py", "--per-file", "0", "--name", line],
+        [sys.executable, "-m", "tests.mutants", file, "--per-file", count, "--name", name],
         capture_output=True,
         text=True,
         check=False,
         cwd=campaign.ROOT,
     )
     assert "1 drawn, 0 equivalent, 1 killed, 0 live" in done.stdout, done.stderr
+    assert by in done.stdout.split("        by ")[1].splitlines()[0]
     assert done.returncode == 0

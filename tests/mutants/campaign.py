@@ -153,7 +153,10 @@ def _tests_of_a_fork(tests: Sequence[str], source: Path, writing: int) -> None:
     paths = [p if p.startswith("tests") else str(source / p.removeprefix("src/")) for p in tests]
     code = 2
     try:
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *paths], plugins=[First()]))
+        # named, for doctests stand in the copy, from which pytest would not find it
+        settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+        options = ["-x", "-q", "-p", "no:cacheprovider", *settings]
+        code = int(pytest.main([*options, *paths], plugins=[First()]))
     except BaseException as error:  # noqa: BLE001 (a fork tells all and ends here)
         os.write(writing, repr(error).encode()[:500])
     finally:
