@@ -2,7 +2,7 @@
 """The nearest point of the hull of a few points, by its faces: many rows at once, nothing searched.
 
 A hull is filled by the simplices that the facets of its boundary make with a point inside: a row
-in one of them is told by its weights there. The nearest point to another row lies within some face
+in one of them is a mixture of its corners. The nearest point to another row lies within some face
 of the boundary, and is what that face's plane has nearest: so the nearest of those that are in
 their faces is the one.
 """

@@ -161,10 +161,7 @@ class Ledger:
         Raises:
             LedgerError: as `budget`.
         """
-        with self._transaction() as connection:
-            budget = self._budget(connection)
-            spends = self._counted(connection)
-            reading = self._reading(connection, budget) or named("basic")
+        reading, budget, spends = self._standing()
         return reading.spent(budget, spends)
 
     def remaining(self) -> dict[str, float]:
@@ -176,10 +173,7 @@ class Ledger:
         Raises:
             LedgerError: as `budget`.
         """
-        with self._transaction() as connection:
-            budget = self._budget(connection)
-            spends = self._counted(connection)
-            reading = self._reading(connection, budget) or named("basic")
+        reading, budget, spends = self._standing()
         return reading.remaining(budget, spends)
 
     def taken(self) -> dict[str, float]:
@@ -190,10 +184,7 @@ class Ledger:
         Raises:
             LedgerError: as `budget`.
         """
-        with self._transaction() as connection:
-            budget = self._budget(connection)
-            spends = self._counted(connection)
-            reading = self._reading(connection, budget) or named("basic")
+        reading, budget, spends = self._standing()
         return reading.taken(budget, spends)
 
     def identifier(self) -> str:
@@ -372,6 +363,13 @@ class Ledger:
                 "(SELECT 1 FROM spend WHERE dataset = ? AND state != 'cancelled')",
                 [self.dataset, self.dataset],
             )
+
+    def _standing(self) -> tuple[AbstractReading, Budget, list[Spent]]:
+        """Return the reading, basic where none is fixed, the budget and what counts as spent."""
+        with self._transaction() as connection:
+            budget = self._budget(connection)
+            spends = self._counted(connection)
+            return self._reading(connection, budget) or named("basic"), budget, spends
 
     def _budget(self, connection: sqlite3.Connection) -> Budget:
         row = connection.execute(
