@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is stored of a plan, and the laws by which what it is now is compared.
+
+* What is charged, and the radius: never less; more by at most 1e-9 of it is directed slack, more by
+  at most 1e-6 is named, and beyond that is a loss. Where the noise itself moved in its last digits
+  its charge may be less by 1e-9.
+* Deviations, covariance, error and bounds: within 1e-6 of what they were.
+* Exact totals, as the difference that two tables make under one seed: the same integers.
+* Released integers under one seed: the same, but for 1e-6 of what the noise added.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+from tests.golden import accessors
+
+from lownoise.errors import LownoiseError
+
+NEAR, SLACK = 1e-6, 1e-9
+SEED = 7
+MOST = 6  # deviations and totals that are stored one by one
+LARGEST = 400  # answers, of which the covariance is asked for
+
+
+def facts_of(asked):
+    """Return what is stored of a row: its facts, or how it is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of domains of all scales; other tests hold warnings
+        try:
+            made = _made(asked)
+        except LownoiseError as error:
+            return {"refused": type(error).__name__}
+        return {**_stated(made), **_released(asked, made)}
+
+
+def _made(asked):
+    with accessors.simulated(SEED):
+        return asked.make()
+
+
+def _stated(made):
+    kind, numbers = accessors.event(made)
+    spread = accessors.deviations(made)
+    return {
+        "charge": {
+            k: v if v is None else float(v).hex() for k, v in accessors.charge(made).items()
+        },
+        "radius": accessors.radius(made.terms).hex(),
+        "event": {kind: {k: v.hex() for k, v in numbers.items()}},
+        "bounds": {k: _brief(v) for k, v in accessors.bounds(made).items()},
+        "deviations": [*spread[:MOST].tolist(), float(np.linalg.norm(spread)), spread.size],
+        "forms": _forms(made, spread),
+    }
+
+
+def _forms(made, spread):
+    """Return four quadratic forms in the correlations of the answers."""
+    if spread.size > LARGEST:
+        return []
+    try:
+        covariance = accessors.covariance(made)
+    except LownoiseError:  # of randomised response, whose noise is its data's
+        return []
+    if covariance is None:
+        return []
+    own = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    own = np.where(own > 0, own, 1.0)
+    correlations = covariance / own[:, None] / own
+    at = 1.0 + np.arange(len(own))
+    sketches = [np.cos(k * at) / math.sqrt(at.size) for k in (1.0, 2.0, 3.0, 0.5)]
+    return [_brief(v @ correlations @ v) for v in sketches]
+
+
+def _brief(value):
+    """Return a number that is compared to six digits with twelve of them."""
+    return float(f"{value:.12g}")
+
+
+def _released(asked, made):
+    try:
+        released = _integers(asked, made, asked.table)
+        beside = _integers(asked, _made(asked), asked.reference)
+    except LownoiseError as error:
+        return {"not released": type(error).__name__}
+    totals = [a - b for a, b in zip(released, beside, strict=True)]
+    exact = all(isinstance(k, int) for k in released)
+    return {
+        "totals": _whole(totals) if exact else _floats(totals),
+        "released": _whole(released) if exact else _floats(released),
+    }
+
+
+def _integers(asked, made, table):
+    if hasattr(made, "update_many"):  # a stream, whose noise was drawn when it was made, or is now
+        with accessors.simulated(SEED):
+            return np.ravel(made.update_many(table)).tolist()
+    return accessors.released(made, table, SEED)
+
+
+def _whole(values):
+    """Return the first numbers, and a sum of all by weights that tell their places."""
+    total = sum((1 + i % 1009) * k for i, k in enumerate(values))
+    return [*(str(k) for k in values[:MOST]), str(total), str(len(values))]
+
+
+def _floats(values):
+    own = np.asarray(values, dtype=np.float64)
+    return [*own[:MOST].tolist(), float(own @ np.cos(np.arange(own.size))), float(own.size)]
+
+
+def differences(was, now):
+    """Yield a line for each law that is broken, and (as notes, with "note: ") for what moved."""
+    if "refused" in was or "refused" in now:
+        if was.get("refused") != now.get("refused"):
+            yield f"refused by {now.get('refused')}, was by {was.get('refused')}"
+        return
+    moved = any(was[part] != now[part] for part in ("deviations", "forms"))
+    yield from _charges("charge", was["charge"], now["charge"], moved=moved)
+    yield from _charges("radius", {"": was["radius"]}, {"": now["radius"]}, moved=moved)
+    ((kind, before),), ((other, after),) = was["event"].items(), now["event"].items()
+    if kind != other:
+        yield f"event is {other} and was {kind}"
+    yield from _charges("event", before, after, moved=moved)
+    for part in ("deviations", "forms"):
+        yield from _near(part, was[part], now[part])
+    keys = sorted(was["bounds"])
+    yield from _near("bounds", *([own["bounds"][k] for k in keys] for own in (was, now)))
+    if was.get("not released") != now.get("not released"):
+        yield f"release: {now.get('not released', 'made')}, was {was.get('not released', 'made')}"
+    elif "totals" in was:
+        yield from _totals(was, now)
+
+
+def _charges(name, was, now, *, moved):
+    if was.keys() != now.keys():
+        yield f"{name} has {sorted(now)} and had {sorted(was)}"
+        return
+    for key, text in was.items():
+        if text is None or now[key] is None:
+            if text != now[key]:
+                yield f"{name} {key} is {now[key]} and was {text}"
+            continue
+        old, new = float.fromhex(text), float.fromhex(now[key])
+        least = old * (1 - SLACK) if moved else old
+        if not new >= least:
+            yield f"{name} {key} is SMALLER: {new!r}, was {old!r}"
+        elif new > old * (1 + NEAR):
+            yield f"{name} {key} is larger: {new!r}, was {old!r}"
+        elif new > old * (1 + SLACK):
+            yield f"note: {name} {key} rose by {new / old - 1:.1e}"
+
+
+def _near(name, was, now):
+    if len(was) != len(now):
+        yield f"{name}: {len(now)} numbers, were {len(was)}"
+        return
+    scale = max((abs(x) for x in was if math.isfinite(x)), default=0.0) if name == "forms" else 0.0
+    for i, (old, new) in enumerate(zip(was, now, strict=True)):
+        if old != new and not abs(new - old) <= NEAR * max(abs(old), scale):
+            yield f"{name}[{i}] is {new!r}, was {old!r}"
+
+
+def _totals(was, now):
+    if isinstance(was["totals"][0] if was["totals"] else "", str):
+        if was["totals"] != now["totals"]:
+            yield f"exact totals are {now['totals']}, were {was['totals']}"
+        own = zip(was["released"], now["released"], was["totals"], strict=True)
+        for i, (old, new, total) in enumerate(own):
+            if abs(int(new) - int(old)) > abs(int(old) - int(total)) * NEAR:
+                yield f"released[{i}] is {new}, was {old}"
+        return
+    scale = max(map(abs, was["totals"])) + max(map(abs, was["released"]))
+    for part in ("totals", "released"):
+        for i, (old, new) in enumerate(zip(was[part], now[part], strict=True)):
+            if not abs(new - old) <= NEAR * scale:
+                yield f"{part}[{i}] is {new!r}, was {old!r}"
