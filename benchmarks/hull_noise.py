@@ -70,14 +70,14 @@ def hull_norms(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 def _directions(samples: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return directions of uniform points of ℓ_p balls, and ln of their mixed density."""
-    entropy = np.random.default_rng(seed)
+    randomness = np.random.default_rng(seed)
     drawn = []
     for order in _ORDERS:
         shape = (-(-samples // len(_ORDERS)), k)
-        size = entropy.random(shape)
+        size = randomness.random(shape)
         if not math.isinf(order):
-            size = entropy.gamma(1 / order, size=shape) ** (1 / order)
-        drawn.append(size * entropy.choice([-1.0, 1.0], size=shape))
+            size = randomness.gamma(1 / order, size=shape) ** (1 / order)
+        drawn.append(size * randomness.choice([-1.0, 1.0], size=shape))
     theta = np.vstack(drawn)
     theta /= np.linalg.norm(theta, axis=1)[:, None]
     logs = [

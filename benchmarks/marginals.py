@@ -28,8 +28,8 @@ from lownoise.engines.categories import read_records
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lownoise.arrays import Vector
     from lownoise.engines.categories import Records
+    from lownoise.numbers.arrays import Vector
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 ADULT = DATA / "adult.csv"
@@ -142,8 +142,8 @@ def ordered() -> None:
 
 
 def _ordered_line(name: str, question: ln.Marginals, order: float, relation: str) -> str:
-    from lownoise.residuals import ordered_blocks, product_blocks
-    from lownoise.residuals.ordered import MOST_CATEGORIES
+    from lownoise.questions.residuals import ordered_blocks, product_blocks
+    from lownoise.questions.residuals.ordered import MOST_CATEGORIES
     from lownoise.solvers.ordered import solve_ordered
     from lownoise.solvers.product import solve_product
 

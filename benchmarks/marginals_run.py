@@ -23,7 +23,7 @@ import numpy as np
 import lownoise as ln
 from benchmarks.marginals import ADULT, adult, even
 from lownoise.engines.categories import read_records
-from lownoise.entropy import SystemEntropy
+from lownoise.numbers.randomness import SystemRandomness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def adult_phases() -> None:
             for chosen in space.sets:
                 records.marginal(chosen)
     with run.phase("counting and exact noise"):
-        for _ in mechanism.run(records, entropy=SystemEntropy()):
+        for _ in mechanism.run(records, randomness=SystemRandomness()):
             pass
     run.print(integers=mechanism.length)
 

@@ -18,17 +18,17 @@ import numpy as np
 
 import lownoise as ln
 from benchmarks.hull_noise import Estimate, distinct, pure_errors
-from lownoise.arrays import frozen
-from lownoise.bodies import SymmetricBox, SymmetricPoints
 from lownoise.bounds import (
     averaging_bound,
     directional_bound,
     log_volume_down,
     sampled_log_volume,
 )
-from lownoise.gauges import gauge_of
-from lownoise.mechanisms.pure import KNormNoise
+from lownoise.noise.pure import KNormNoise
+from lownoise.numbers.arrays import frozen
 from lownoise.privacy.budget import gaussian_parameter
+from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
+from lownoise.sets.norms import gauge_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

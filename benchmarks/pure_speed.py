@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.hull_noise import distinct
-from lownoise.arrays import frozen
-from lownoise.bases import NormBase
-from lownoise.bodies import ImageBody, SymmetricBox, SymmetricPoints
-from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError
-from lownoise.gauges import gauge_of
-from lownoise.gauges.product import ProductGauge
-from lownoise.mechanisms.pure import KNormNoise, LaplaceNoise
+from lownoise.noise.pure import KNormNoise, LaplaceNoise
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.samplers.walks import GridWalk, Preimage, RoundBody, walk
+from lownoise.sets.bodies import ImageBody, SymmetricBox, SymmetricPoints
+from lownoise.sets.norms import gauge_of
+from lownoise.sets.norms.product import ProductGauge
+from lownoise.sets.unit_balls import NormBase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.gauges import AbstractGauge
+    from lownoise.sets.norms import AbstractGauge
 
 SCALE = 2.0**32  # grid steps of noise, as plans have
 SECONDS = 0.5
@@ -76,11 +76,11 @@ HEAD = ("body", *(f"d={d}" for d in SIZES))
 
 def draws_a_second(noise: KNormNoise | LaplaceNoise) -> float:
     """Return how many vectors of integers a CPU second gives, from the system's random bits."""
-    entropy = SystemEntropy()
-    noise.integers(entropy)
+    randomness = SystemRandomness()
+    noise.integers(randomness)
     start, count = time.process_time(), 0
     while time.process_time() - start < SECONDS:
-        noise.integers(entropy)
+        noise.integers(randomness)
         count += 1
     return count / (time.process_time() - start)
 
@@ -111,21 +111,21 @@ def _seconds(draw: Callable[[], object]) -> str:
 
 def walk_rows() -> list[list[str]]:
     """Return steps and seconds of both walks in the cube, which neither knows to be one."""
-    entropy, rows = SystemEntropy(), []
+    randomness, rows = SystemRandomness(), []
     for d in WALKED:
         cube, outer = Preimage(np.eye(d)), math.sqrt(d) * (1 + 2.0**-50)
         row = [str(d)]
         try:
             found = walk(cube, np.eye(d), 1.0, outer)
             timed = found.steps <= TIMED
-            took = _seconds(lambda own=found: own.draw(entropy).balls()) if timed else "–"
+            took = _seconds(lambda own=found: own.draw(randomness).balls()) if timed else "–"
             row += [f"{found.steps:,}", took]
         except PlanError:
             row += ["refused", ""]
         body = RoundBody(membership=cube, factor=np.eye(d), inner=1.0, outer=outer)
         try:
             grid = GridWalk(body=body)
-            row += [f"{grid.steps:,}", _seconds(lambda own=grid: own.draw(entropy).balls())]
+            row += [f"{grid.steps:,}", _seconds(lambda own=grid: own.draw(randomness).balls())]
         except PlanError:
             row += ["refused", ""]
         rows.append(row)

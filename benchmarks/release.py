@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import lownoise as ln
-from lownoise.entropy import SystemEntropy
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.samplers import rounded_gaussian
-from lownoise.shapes import DiagonalShape
+from lownoise.sensitivity.factors import DiagonalShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,10 +59,11 @@ def verdict(name: str, figure: str, target: str, *, good: bool) -> bool:
 def noise() -> bool:
     count = 3_000_000
     shape = DiagonalShape(np.full(count, 1.3 * 2.0**32))
-    entropy = SystemEntropy()
-    rounded_gaussian(shape, entropy=entropy)
+    randomness = SystemRandomness()
+    rounded_gaussian(shape, randomness=randomness)
     rates = [
-        count / cpu_seconds(lambda: rounded_gaussian(shape, entropy=entropy)) for _ in range(RUNS)
+        count / cpu_seconds(lambda: rounded_gaussian(shape, randomness=randomness))
+        for _ in range(RUNS)
     ]
     rate = statistics.median(rates)
     peer = opendp_rate()

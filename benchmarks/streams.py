@@ -39,7 +39,7 @@ from lownoise.solvers.streams import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.solvers.streams.toeplitz import Error
 
 ERRORS: tuple[Error, ...] = ("mean", "max")

@@ -71,7 +71,7 @@ def error_table() -> str:
 
 def cancelled_a_day() -> tuple[list[date], np.ndarray]:
     """Return the days of 2013 and how many of their flights never left."""
-    from lownoise.demo import _archive
+    from lownoise.cli.demo import _archive
 
     with zipfile.ZipFile(_archive()) as packed, packed.open("flights.csv") as file:
         rows = csv.DictReader(io.TextIOWrapper(file, "utf-8"))

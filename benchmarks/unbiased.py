@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many releases of a small table, with the operating system's entropy: bias, covariance, coverage.
+"""Many releases of a small table, with the system's randomness: bias, covariance, coverage.
 
     python -m benchmarks.unbiased [releases]
 

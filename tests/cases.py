@@ -54,8 +54,8 @@ from oracles import HALF_DISC, ellipsoid, in_half_disc, to_half_disc
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-    from lownoise.domains import AbstractDomain, PointsDifference
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.domains import AbstractDomain, PointsDifference
 
     Sampler = Callable[[np.random.Generator, int], Vector]
 

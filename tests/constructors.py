@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
-from lownoise.workloads import LowerTriangular
+from lownoise.questions import LowerTriangular
 
 if TYPE_CHECKING:
     from collections.abc import Callable

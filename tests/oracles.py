@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 Maximise = "Callable[[Vector, Vector], tuple[Vector, float, float]]"
 

@@ -3,8 +3,8 @@
 
 import pytest
 
-from lownoise.answers import Origin, Spend, integers_from
 from lownoise.errors import FileError
+from lownoise.release.answers import Origin, Spend, integers_from
 
 ORIGIN = Origin(Spend("d", 3), "2026-01-01T00:00:00+00:00", {"python": "3.11"})
 

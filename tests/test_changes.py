@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.bodies import SymmetricPoints
-from lownoise.domains import CubePower, Intersection, Product
-from lownoise.sensitivity import changes, radius_up, sensitivity_body
-from lownoise.shapes import DenseShape, DiagonalShape
-from lownoise.shapes.abstract import Whitening
+from lownoise.sensitivity.changes import changes, radius_up, sensitivity_body
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sensitivity.factors.abstract import Whitening
+from lownoise.sets.bodies import SymmetricPoints
+from lownoise.sets.domains import CubePower, Intersection, Product
 
 TILT = np.array([[2.0, 1.0], [-1.0, 0.5]])
 SQUARE = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])

@@ -310,7 +310,7 @@ def test_a_paid_release_that_cannot_be_written_is_printed_whole(folder, monkeypa
     """The disk fills between the spend and the file: nothing that was paid for is lost."""
     from lownoise import cli
     from lownoise.errors import FileError
-    from lownoise.release import Release
+    from lownoise.release.release import Release
 
     opened(folder)
 

@@ -166,7 +166,7 @@ def test_verify_finds_a_changed_integer_and_missing_ones(folder):
 
 
 def test_a_forged_document_without_integers_does_not_pass(folder):
-    from lownoise import codec
+    from lownoise.release import codec
 
     opened(folder)
     assert run(folder, "release", "spec.toml", "--out", "made").returncode == 0

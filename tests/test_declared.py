@@ -8,8 +8,8 @@ import math
 import pytest
 
 import lownoise as ln
-from lownoise import declared
-from lownoise.declared import declared_domain, kinds
+from lownoise.spec import declared
+from lownoise.spec.declared import declared_domain, kinds
 
 BALL = {"kind": "ball", "dimension": 2, "radius": 3, "order": 1.5, "center": [1, 2]}
 OTHER = {"kind": "ellipsoid", "factor": [[1.0, 2.0], [0, 3]], "center": [1, 2]}
@@ -111,7 +111,7 @@ def test_each_field_of_each_kind_is_read_and_missed(kind):
 
 def test_every_public_constructor_of_domains_is_a_kind_or_a_program():
     homes = {name: getattr(getattr(ln, name), "__module__", "") for name in ln.__all__}
-    made = {name for name, home in homes.items() if home.startswith("lownoise.domains")}
+    made = {name for name, home in homes.items() if home.startswith("lownoise.sets.domains")}
     assert made - {c.__name__ for c in declared._CONSTRUCTORS} == {"Oracle", "difference_body"}
 
 
@@ -123,7 +123,7 @@ def test_too_many_coordinates_are_refused_and_not_allocated(monkeypatch):
     def full(*_):
         raise MemoryError
 
-    monkeypatch.setattr("lownoise.domains.matrices.spectral_base", full)
+    monkeypatch.setattr("lownoise.sets.domains.matrices.spectral_base", full)
     _, (mistake,) = declared_domain({"kind": "operator_norm_ball", "rows": 9, "columns": 9})
     assert "does not fit in memory" in mistake.text
 

@@ -10,7 +10,7 @@ import pytest
 import lownoise as ln
 from cases import CASES, ORDERS, POINT_CASES, PointCase, corners
 from lownoise.certificate import order_norm
-from lownoise.domains import PointsDifference
+from lownoise.sets.domains import PointsDifference
 from lownoise.solvers.references import ellipsoid_method, fixed_point
 from solvers.semidefinite import least
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.certificate import order_norm
-from lownoise.certificate.norms import conjugate
 from lownoise.errors import LownoiseError
+from lownoise.numbers.norms import conjugate
 
 ORDER = st.one_of(st.just(2.0), st.floats(2, 40), st.just(math.inf))
 SEED = st.integers(0, 2**32 - 1)

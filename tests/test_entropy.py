@@ -8,37 +8,37 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from lownoise.entropy import SimulationEntropy, SystemEntropy
+from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness
 
 # Two equal words among k honest ones have probability k²/2^65: below 1e-10 in every test here.
 
 FORKS = """
 import os, sys
-from lownoise.entropy import SystemEntropy
-entropy = SystemEntropy()
-entropy.words(5)  # a source that keeps a buffer has filled it before the fork
+from lownoise.numbers.randomness import SystemRandomness
+randomness = SystemRandomness()
+randomness.words(5)  # a source that keeps a buffer has filled it before the fork
 for _ in range(4):
     child = os.fork()
     if child == 0:
-        os.write(1, (" ".join(map(str, entropy.words(100).tolist())) + "\\n").encode())
+        os.write(1, (" ".join(map(str, randomness.words(100).tolist())) + "\\n").encode())
         os._exit(0)
     os.waitpid(child, 0)
-os.write(1, (" ".join(map(str, entropy.words(100).tolist())) + "\\n").encode())
+os.write(1, (" ".join(map(str, randomness.words(100).tolist())) + "\\n").encode())
 """
 
 
-@pytest.mark.parametrize("entropy", [SystemEntropy(), SimulationEntropy(1)])
+@pytest.mark.parametrize("randomness", [SystemRandomness(), SimulationRandomness(1)])
 @pytest.mark.parametrize("count", [0, 1, 7, 1000])
-def test_words_are_as_many_as_asked_and_64_bits_wide(entropy, count):
-    words = entropy.words(count)
+def test_words_are_as_many_as_asked_and_64_bits_wide(randomness, count):
+    words = randomness.words(count)
     assert words.shape == (count,)
     assert words.dtype == np.uint64
 
 
-@pytest.mark.parametrize("entropy", [SystemEntropy(), SimulationEntropy(1)])
-def test_every_bit_takes_both_values(entropy):
+@pytest.mark.parametrize("randomness", [SystemRandomness(), SimulationRandomness(1)])
+def test_every_bit_takes_both_values(randomness):
     # first kind: 64 bits, 128 words all alike, 64·2^-127; power: a bit that is stuck is found
-    words = entropy.words(128).tolist()
+    words = randomness.words(128).tolist()
     ones, zeros = 0, 0
     for word in words:
         ones |= word
@@ -46,22 +46,22 @@ def test_every_bit_takes_both_values(entropy):
     assert ones == zeros == 2**64 - 1
 
 
-@pytest.mark.parametrize("make", [SystemEntropy, lambda: SimulationEntropy(1)])
+@pytest.mark.parametrize("make", [SystemRandomness, lambda: SimulationRandomness(1)])
 def test_two_calls_never_share_a_word(make):
-    entropy = make()
-    drawn = [word for _ in range(50) for word in entropy.words(20).tolist()]
+    randomness = make()
+    drawn = [word for _ in range(50) for word in randomness.words(20).tolist()]
     assert len(set(drawn)) == 1000
 
 
 def test_two_system_sources_never_share_a_word():
-    drawn = SystemEntropy().words(1000).tolist() + SystemEntropy().words(1000).tolist()
+    drawn = SystemRandomness().words(1000).tolist() + SystemRandomness().words(1000).tolist()
     assert len(set(drawn)) == 2000
 
 
 def test_threads_never_share_a_word():
-    entropy = SystemEntropy()
+    randomness = SystemRandomness()
     with ThreadPoolExecutor(8) as pool:
-        parts = list(pool.map(entropy.words, [100] * 80))
+        parts = list(pool.map(randomness.words, [100] * 80))
     assert len(set(np.concatenate(parts).tolist())) == 8000
 
 
@@ -74,13 +74,13 @@ def test_forked_processes_never_share_a_word():
 
 
 def test_simulation_repeats_its_seed_and_only_its_seed():
-    one, same, other = SimulationEntropy(1), SimulationEntropy(1), SimulationEntropy(2)
+    one, same, other = SimulationRandomness(1), SimulationRandomness(1), SimulationRandomness(2)
     first = one.words(100)
     assert first.tolist() == same.words(100).tolist()
     assert not set(first.tolist()) & set(other.words(100).tolist())
 
 
 def test_simulation_is_one_stream_however_it_is_cut():
-    whole, cut = SimulationEntropy(3), SimulationEntropy(3)
+    whole, cut = SimulationRandomness(3), SimulationRandomness(3)
     pieces = [cut.words(n) for n in (1, 0, 5, 4)]
     assert whole.words(10).tolist() == np.concatenate(pieces).tolist()

@@ -9,8 +9,8 @@ import pytest
 import lownoise as ln
 from command_line import run
 from lownoise.errors import DomainError, FileError, SpecError
-from lownoise.listed import read_points
 from lownoise.spec import read_spec
+from lownoise.spec.listed import read_points
 
 LIST = "basic,plus,pro\n1,0,0\n0,1,0\n0,0,1\n"
 SPEC = """

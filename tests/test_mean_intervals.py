@@ -13,11 +13,11 @@ import pytest
 
 import lownoise as ln
 from cases import MEMBERS
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import LownoiseError
-from lownoise.pure.release import PureRelease
-from lownoise.regions import normal_quantile, ratio_interval, simultaneous_quantile
-from lownoise.release import Release
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.pure.release import PureRelease
+from lownoise.release.regions import normal_quantile, ratio_interval, simultaneous_quantile
+from lownoise.release.release import Release
 
 LEVEL = 0.95
 ROWS = 10**6
@@ -99,7 +99,7 @@ def draws(plan, mean, seed, rows):
     about, kept = grid.query.coding.center, grid.coordinates.pivots
     exact = np.rint(rows * np.append((mean - about)[kept], 1.0) / grid.unit)
     if isinstance(plan, ln.PurePlan):
-        noise = np.rint(mechanism.noise.simulate(DRAWS, SimulationEntropy(seed)))
+        noise = np.rint(mechanism.noise.simulate(DRAWS, SimulationRandomness(seed)))
     else:
         normal = np.random.default_rng(seed).normal(size=(DRAWS, mechanism.noise.sources))
         noise = np.rint([mechanism.noise.apply(each) for each in normal])
@@ -205,8 +205,8 @@ def test_pure_means_are_covered_together():
 
 
 def test_where_draws_would_be_too_many_the_tails_of_log_concave_noise_hold():
-    from lownoise.pure.intervals import ratio_reach
-    from lownoise.pure.spread import tail_quantile
+    from lownoise.release.pure.intervals import ratio_reach
+    from lownoise.release.pure.spread import tail_quantile
 
     wide = pure(ln.Box(np.zeros(70), np.ones(70)), np.zeros(70), "laplace").terms.mechanism
     assert np.all(ratio_reach(wide, LEVEL) == tail_quantile(1 - LEVEL))

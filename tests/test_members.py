@@ -15,14 +15,14 @@ import lownoise as ln
 from cases import MEMBERS
 from designs import pairwise_design
 from lownoise.certificate import order_norm
-from lownoise.certificate.norms import conjugate
-from lownoise.domains import BallPower, CubePower, Image
-from lownoise.domains.encoding import oracle_of
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import LownoiseError
-from lownoise.release import execute
+from lownoise.numbers.norms import conjugate
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.release import execute
 from lownoise.samplers import rounded_gaussian
-from lownoise.shapes import DiagonalShape
+from lownoise.sensitivity.factors import DiagonalShape
+from lownoise.sets.domains import BallPower, CubePower, Image
+from lownoise.sets.domains.encoding import oracle_of
 
 ORDERS = (2.0, 3.0, 4.0, math.inf)
 ORDER_OF = {"substitute": math.inf, "add_remove": 2.0}  # of the plans
@@ -471,8 +471,8 @@ def test_a_release_is_its_codes_and_the_noise_alone(member, relation):
     mechanism = plan.terms.mechanism
     rows = table(member)
     frame = pd.DataFrame(rows, columns=plan.terms.question.columns)
-    release = execute(plan.terms, frame, None, entropy=SimulationEntropy(7))
-    noise = rounded_gaussian(mechanism.noise, entropy=SimulationEntropy(7)).tolist()
+    release = execute(plan.terms, frame, None, randomness=SimulationRandomness(7))
+    noise = rounded_gaussian(mechanism.noise, randomness=SimulationRandomness(7)).tolist()
     exact = [sum(column) for column in mechanism.query.coding.encode(rows).T.tolist()]
     if relation == "add_remove":
         exact.append(ROWS * int(1 / mechanism.count_step))

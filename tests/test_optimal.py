@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import lownoise as ln
-from lownoise.balls import precision
-from lownoise.certificate import UNIT, FiniteClaim, FiniteDual
+from lownoise.certificate import FiniteClaim, FiniteDual
 from lownoise.certificate.finite import check_private
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import EngineError, LedgerError, PlanError, QuestionError
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.samplers.finite import UNIT
 from lownoise.solvers.finite import needed_pairs
 from lownoise.solvers.repair import repaired
 
@@ -455,9 +456,9 @@ def chi_square(seen, law):
 
 def test_draws_have_the_stated_law_and_no_other():
     found = best(count(4), 1.0)
-    entropy, n = SimulationEntropy(5), 40_000
+    randomness, n = SimulationRandomness(5), 40_000
     for index in (0, 2):
-        drawn = [found.draw(index, entropy=entropy) for _ in range(n)]
+        drawn = [found.draw(index, randomness=randomness) for _ in range(n)]
         seen = np.bincount(drawn, minlength=5).astype(float)
         law = found.probabilities[index]
         statistic, df = chi_square(seen, law)
@@ -491,7 +492,7 @@ def test_every_word_is_where_exact_arithmetic_puts_it():
         for r, (start, end) in enumerate(itertools.pairwise([0, *units])):
             for unit in {start, end - 1} if end > start else ():
                 for rest in (0, 2**12 - 1):
-                    assert found.draw(index, entropy=Word((unit << 12) + rest)) == r
+                    assert found.draw(index, randomness=Word((unit << 12) + rest)) == r
 
 
 def test_draws_come_from_the_operating_system():

@@ -12,7 +12,7 @@ import lownoise as ln
 from cases import CASES, ORDERS
 from lownoise.errors import BudgetError, FileError, LownoiseError, PlanError
 from lownoise.privacy import gaussian_parameter
-from lownoise.promises import error_bound
+from lownoise.release.guarantees import error_bound
 
 QUESTION = ln.Mean(["a", "b"], ln.Box([0, 0], [1, 4]))
 BUDGETS = (ln.zcdp(0.1), ln.approx_dp(1, 1e-6))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.enclosure import proved_status
+from lownoise.theory.enclosure import proved_status
 
 PROBLEMS = {
     "points": ln.Points(np.random.default_rng(0).normal(size=(12, 3))),

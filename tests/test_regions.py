@@ -9,10 +9,10 @@ from scipy import stats
 
 import lownoise as ln
 from lownoise.engines import Totals
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
-from lownoise.regions import chi_quantile, normal_quantile, simultaneous_quantile
-from lownoise.release import Release
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.regions import chi_quantile, normal_quantile, simultaneous_quantile
+from lownoise.release.release import Release
 
 LEVELS = [1e-6, 0.5, 0.8, 0.95, 1 - 1e-9]
 
@@ -56,7 +56,7 @@ def test_regions_and_simultaneous_intervals_cover_at_their_level(relation):
         relation=relation,
         size=10 if relation == "substitute" else None,
     )
-    mechanism, entropy, level, n = plan.terms.mechanism, SimulationEntropy(7), 0.8, 4000
+    mechanism, randomness, level, n = plan.terms.mechanism, SimulationRandomness(7), 0.8, 4000
     totals = Totals(10, (0, 0, 0, 0))
     exact = [0, 0, 0, 0] + ([] if relation == "substitute" else [10 / mechanism.count_step])
     truth = mechanism.answers(tuple(int(x) for x in exact))
@@ -64,7 +64,7 @@ def test_regions_and_simultaneous_intervals_cover_at_their_level(relation):
     for _ in range(n):
         one = Release(
             terms=plan.terms,
-            integers=mechanism.run(totals, entropy=entropy),
+            integers=mechanism.run(totals, randomness=randomness),
             spend=None,
             created="",
             versions={},

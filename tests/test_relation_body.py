@@ -17,14 +17,14 @@ import pytest
 
 import lownoise as ln
 from lownoise import report
-from lownoise.domains import PointsDifference
 from lownoise.engines import ClampingCoding, Coding, ListCoding, TotalsQuery
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import DomainError, FileError, LownoiseError, PlanError, TableError
-from lownoise.mechanisms.codes import coding_for
-from lownoise.neighbours import Change, changed
-from lownoise.release import execute
-from lownoise.sensitivity import radius_up
+from lownoise.noise.codes import coding_for
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.release import execute
+from lownoise.sensitivity.changes import radius_up
+from lownoise.sensitivity.relations import Change, changed
+from lownoise.sets.domains import PointsDifference
 
 SIZE = 1000
 TILT = np.array([[1.0, 0.5], [-2.0, 0.25], [0.5, 1.0]])
@@ -421,7 +421,7 @@ def test_a_release_and_its_page(tmp_path):
     )
     frame = pd.DataFrame(np.random.default_rng(4).uniform(0, 1, (50, 2)), columns=names)
     ledger = ln.Ledger.create(tmp_path / "account", "people", ln.zcdp(1))
-    release = execute(plan.terms, frame, ledger, entropy=SimulationEntropy(1))
+    release = execute(plan.terms, frame, ledger, randomness=SimulationRandomness(1))
     # a spend that hides less than a row says so where spends are added up
     assert ledger.entries()[-1].note.startswith("changes in a body: mean of ")
     exact = frame.to_numpy().mean(axis=0)

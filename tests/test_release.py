@@ -12,10 +12,10 @@ import pytest
 
 import lownoise as ln
 from lownoise.engines import duckdb
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
-from lownoise.mechanisms import GaussianMechanism
-from lownoise.release import Release
+from lownoise.noise import GaussianMechanism
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.release import Release
 
 ADULT = Path(__file__).parent / "data" / "adult.csv"
 BOX = ln.Box([0, -10, 5], [1, 300, 5.5])
@@ -45,9 +45,9 @@ def simulate(made, records, seed, repeats=REPEATS):
     """Answers of many releases of one table: the totals are exact, so they are summed once."""
     mechanism = made.terms.mechanism
     totals = duckdb.totals(mechanism.query, table(records))
-    entropy = SimulationEntropy(seed)
+    randomness = SimulationRandomness(seed)
     return np.array(
-        [mechanism.answers(mechanism.run(totals, entropy=entropy)) for _ in range(repeats)]
+        [mechanism.answers(mechanism.run(totals, randomness=randomness)) for _ in range(repeats)]
     )
 
 
@@ -104,13 +104,13 @@ def test_intervals_cover_at_their_level(relation):
     """4,000 releases; first kind 7e-9 a coordinate; a level off by 3.5% is seen with chance 0.9."""
     made, records = plan(relation, order=4.0), mixed()
     totals = duckdb.totals(made.terms.mechanism.query, table(records))
-    entropy = SimulationEntropy(5)
+    randomness = SimulationRandomness(5)
     exact, means = truth(made, records), np.clip(records, BOX.lower, BOX.upper).mean(axis=0)
     level, n = 0.8, 4000
     covered = np.zeros(len(exact))
     mean_covered = np.zeros(3)
     for _ in range(n):
-        integers = made.terms.mechanism.run(totals, entropy=entropy)
+        integers = made.terms.mechanism.run(totals, randomness=randomness)
         one = Release(terms=made.terms, integers=integers, spend=None, created="", versions={})
         low, high = one.interval(level).T
         covered += (low <= exact) & (exact <= high)
@@ -159,7 +159,7 @@ def test_release_draws_fresh_noise_and_takes_no_seed():
     first, second = made.release(frame), made.release(frame)
     assert first.integers != second.integers
     with pytest.raises(TypeError):
-        made.release(frame, None, entropy=SimulationEntropy(1))
+        made.release(frame, None, randomness=SimulationRandomness(1))
     with pytest.raises(TypeError):
         made.release(frame, seed=1)
 

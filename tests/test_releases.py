@@ -13,7 +13,7 @@ import pytest
 
 import lownoise as ln
 from cases import CASES, POINT_CASES
-from lownoise.domains import PointsDifference
+from lownoise.sets.domains import PointsDifference
 from pure.documents import ASKED, planned, table
 from streams.kinds import KEPT, WORKLOADS
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lownoise.rounding import down, mul_up, norm_up, spectral_up, sqrt_up, square_up, up
+from lownoise.numbers.rounding import down, mul_up, norm_up, spectral_up, sqrt_up, square_up, up
 
 CLOSE = Fraction(1, 10**14)  # relative
 SIZES = st.floats(1e-70, 1e70)

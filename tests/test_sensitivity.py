@@ -16,12 +16,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lownoise.bodies import SymmetricBox
-from lownoise.domains import Box
 from lownoise.errors import DomainError, PlanError
-from lownoise.neighbours import RELATIONS
-from lownoise.sensitivity import radius_up, sensitivity_body
-from lownoise.shapes import DiagonalShape
+from lownoise.sensitivity.changes import radius_up, sensitivity_body
+from lownoise.sensitivity.factors import DiagonalShape
+from lownoise.sensitivity.relations import RELATIONS
+from lownoise.sets.bodies import SymmetricBox
+from lownoise.sets.domains import Box
 
 CLOSE = Fraction(1, 10**13)  # relative
 NUMBERS = st.floats(-1e6, 1e6) | st.integers(-(2**52), 2**52).map(float)

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 from scipy.optimize import linprog, minimize
 
-from lownoise.bases import CappedBase, MixedBase, NormBase, SortedBase
+from lownoise.sets.unit_balls import CappedBase, MixedBase, NormBase, SortedBase
 
 NORM = NormBase(2, math.inf)
 BASES = {

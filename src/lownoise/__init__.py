@@ -16,7 +16,33 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lownoise import errors
-    from lownoise.domains import (
+    from lownoise.planning import LinearPlan, Plan, PurePlan, TablePlan, plan, stream
+    from lownoise.privacy import (
+        Caps,
+        Ledger,
+        approx_dp,
+        convert,
+        gaussian_dp,
+        pure_dp,
+        zcdp,
+    )
+    from lownoise.privacy.notices import ReadingNotice
+    from lownoise.questions import (
+        Decayed,
+        FiniteProblem,
+        Marginals,
+        Mean,
+        Parity,
+        Prefix,
+        Queries,
+        SlidingWindow,
+        finite_problem,
+    )
+    from lownoise.release.linear import LinearRelease
+    from lownoise.release.pure import PureRelease
+    from lownoise.release.release import Release
+    from lownoise.release.tables import TableRelease
+    from lownoise.sets.domains import (
         Ball,
         Box,
         Ellipsoid,
@@ -40,38 +66,12 @@ if TYPE_CHECKING:
         product,
         projection,
     )
-    from lownoise.enclosure import Enclosure, enclose
-    from lownoise.factorization import Factorization, factorize
-    from lownoise.linear import LinearRelease
-    from lownoise.notices import ReadingNotice
-    from lownoise.optimal import OptimalMechanism, optimal_mechanism
-    from lownoise.planning import LinearPlan, Plan, PurePlan, TablePlan, plan, stream
-    from lownoise.privacy import (
-        Caps,
-        Ledger,
-        approx_dp,
-        convert,
-        gaussian_dp,
-        pure_dp,
-        zcdp,
-    )
-    from lownoise.pure import PureRelease
-    from lownoise.quadratics import Farthest, farthest
-    from lownoise.release import Release
     from lownoise.streams import Stream
-    from lownoise.tables import TableRelease
+    from lownoise.theory.enclosure import Enclosure, enclose
+    from lownoise.theory.factorization import Factorization, factorize
+    from lownoise.theory.optimal import OptimalMechanism, optimal_mechanism
+    from lownoise.theory.quadratics import Farthest, farthest
     from lownoise.verification import verify
-    from lownoise.workloads import (
-        Decayed,
-        FiniteProblem,
-        Marginals,
-        Mean,
-        Parity,
-        Prefix,
-        Queries,
-        SlidingWindow,
-        finite_problem,
-    )
 
 __version__ = "0.1.0"
 
@@ -140,61 +140,61 @@ __all__ = [
 ]
 
 _HOMES = {
-    "FiniteProblem": "lownoise.workloads",
-    "finite_problem": "lownoise.workloads",
-    "OptimalMechanism": "lownoise.optimal",
-    "optimal_mechanism": "lownoise.optimal",
+    "FiniteProblem": "lownoise.questions",
+    "finite_problem": "lownoise.questions",
+    "OptimalMechanism": "lownoise.theory.optimal",
+    "optimal_mechanism": "lownoise.theory.optimal",
     "stream": "lownoise.planning",
     "Stream": "lownoise.streams",
-    "SlidingWindow": "lownoise.workloads",
-    "Prefix": "lownoise.workloads",
-    "Decayed": "lownoise.workloads",
-    "Farthest": "lownoise.quadratics",
-    "farthest": "lownoise.quadratics",
-    "image": "lownoise.domains",
-    "product": "lownoise.domains",
-    "minkowski_sum": "lownoise.domains",
-    "projection": "lownoise.domains",
-    "hull": "lownoise.domains",
-    "kronecker": "lownoise.domains",
-    "OrderedBall": "lownoise.domains",
-    "TopBall": "lownoise.domains",
-    "KyFanBall": "lownoise.domains",
-    "OperatorNormBall": "lownoise.domains",
-    "SchattenBall": "lownoise.domains",
-    "UnitarilyInvariantBall": "lownoise.domains",
-    "Zonotope": "lownoise.domains",
-    "Ellipsoid": "lownoise.domains",
-    "Ball": "lownoise.domains",
-    "Box": "lownoise.domains",
-    "Enclosure": "lownoise.enclosure",
-    "Factorization": "lownoise.factorization",
+    "SlidingWindow": "lownoise.questions",
+    "Prefix": "lownoise.questions",
+    "Decayed": "lownoise.questions",
+    "Farthest": "lownoise.theory.quadratics",
+    "farthest": "lownoise.theory.quadratics",
+    "image": "lownoise.sets.domains",
+    "product": "lownoise.sets.domains",
+    "minkowski_sum": "lownoise.sets.domains",
+    "projection": "lownoise.sets.domains",
+    "hull": "lownoise.sets.domains",
+    "kronecker": "lownoise.sets.domains",
+    "OrderedBall": "lownoise.sets.domains",
+    "TopBall": "lownoise.sets.domains",
+    "KyFanBall": "lownoise.sets.domains",
+    "OperatorNormBall": "lownoise.sets.domains",
+    "SchattenBall": "lownoise.sets.domains",
+    "UnitarilyInvariantBall": "lownoise.sets.domains",
+    "Zonotope": "lownoise.sets.domains",
+    "Ellipsoid": "lownoise.sets.domains",
+    "Ball": "lownoise.sets.domains",
+    "Box": "lownoise.sets.domains",
+    "Enclosure": "lownoise.theory.enclosure",
+    "Factorization": "lownoise.theory.factorization",
     "Ledger": "lownoise.privacy",
-    "ReadingNotice": "lownoise.notices",
+    "ReadingNotice": "lownoise.privacy.notices",
     "Caps": "lownoise.privacy",
     "LinearPlan": "lownoise.planning",
-    "LinearRelease": "lownoise.linear",
-    "Marginals": "lownoise.workloads",
-    "Mean": "lownoise.workloads",
-    "Oracle": "lownoise.domains",
-    "Parity": "lownoise.workloads",
+    "LinearRelease": "lownoise.release.linear",
+    "Marginals": "lownoise.questions",
+    "Mean": "lownoise.questions",
+    "Oracle": "lownoise.sets.domains",
+    "Parity": "lownoise.questions",
     "Plan": "lownoise.planning",
     "PurePlan": "lownoise.planning",
-    "PureRelease": "lownoise.pure",
-    "Points": "lownoise.domains",
-    "Queries": "lownoise.workloads",
+    "PureRelease": "lownoise.release.pure",
+    "Points": "lownoise.sets.domains",
+    "Queries": "lownoise.questions",
     "Release": "lownoise.release",
-    "Slab": "lownoise.domains",
+    "Slab": "lownoise.sets.domains",
     "TablePlan": "lownoise.planning",
-    "TableRelease": "lownoise.tables",
-    "TensorPower": "lownoise.domains",
+    "TableRelease": "lownoise.release.tables",
+    "TensorPower": "lownoise.sets.domains",
     "approx_dp": "lownoise.privacy",
     "convert": "lownoise.privacy",
-    "difference_body": "lownoise.domains",
-    "enclose": "lownoise.enclosure",
-    "factorize": "lownoise.factorization",
+    "difference_body": "lownoise.sets.domains",
+    "enclose": "lownoise.theory.enclosure",
+    "factorize": "lownoise.theory.factorization",
     "gaussian_dp": "lownoise.privacy",
-    "intersection": "lownoise.domains",
+    "intersection": "lownoise.sets.domains",
     "plan": "lownoise.planning",
     "pure_dp": "lownoise.privacy",
     "verify": "lownoise.verification",

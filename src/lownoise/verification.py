@@ -20,28 +20,28 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise import codec
-from lownoise.answers import Origin
-from lownoise.domains import AbstractCompound, Points, lists_in
-from lownoise.domains.encoding import expect_oracle
 from lownoise.errors import FileError, LownoiseError, told
-from lownoise.linear import LinearRelease
-from lownoise.linear import codec as linear
 from lownoise.privacy.accountant import spent, within
-from lownoise.promises import AbstractTerms
-from lownoise.pure import PureRelease, PureTerms
-from lownoise.pure import codec as pure
-from lownoise.release import Release
+from lownoise.release import codec
+from lownoise.release.answers import Origin
+from lownoise.release.guarantees import AbstractTerms
+from lownoise.release.linear import LinearRelease
+from lownoise.release.linear import codec as linear
+from lownoise.release.pure import PureRelease, PureTerms
+from lownoise.release.pure import codec as pure
+from lownoise.release.release import Release
+from lownoise.release.tables import codec as tables
+from lownoise.release.tables import files
+from lownoise.sets.domains import AbstractCompound, Points, lists_in
+from lownoise.sets.domains.encoding import expect_oracle
 from lownoise.streams import StreamTerms
 from lownoise.streams import codec as streams
-from lownoise.tables import codec as tables
-from lownoise.tables import files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lownoise.domains import AbstractKnownDomain
     from lownoise.privacy import Budget, Event
+    from lownoise.sets.domains import AbstractKnownDomain
 
 _COVERED = "noise covers what one record can change"
 

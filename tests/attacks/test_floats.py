@@ -13,9 +13,9 @@ from scipy import stats
 
 import lownoise as ln
 from lownoise.engines import duckdb, memory
-from lownoise.entropy import SimulationEntropy
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import rounded_gaussian
-from lownoise.shapes import DiagonalShape
+from lownoise.sensitivity.factors import DiagonalShape
 
 COLUMNS = 2000  # as many outputs a run
 RUNS = 10
@@ -79,8 +79,8 @@ def ours(made, records, seed):
     """Release a table of equal columns RUNS times: integers."""
     table = np.repeat(np.array(records, float)[:, None], COLUMNS, axis=1)
     totals = memory.totals(made.query, table)
-    entropy = SimulationEntropy(seed)
-    runs = [made.run(totals, entropy=entropy)[:COLUMNS] for _ in range(RUNS)]
+    randomness = SimulationRandomness(seed)
+    runs = [made.run(totals, randomness=randomness)[:COLUMNS] for _ in range(RUNS)]
     return np.array(runs, dtype=np.int64).ravel()
 
 
@@ -162,7 +162,7 @@ def test_a_rounded_float_normal_misses_residues():
 @pytest.mark.parametrize("scale", [2.0**20, 2.0**50, 2.0**58])
 def test_our_noise_reaches_every_residue(scale):
     shape = DiagonalShape(np.full(4000, scale))
-    noise = rounded_gaussian(shape, entropy=SimulationEntropy(12))
+    noise = rounded_gaussian(shape, randomness=SimulationRandomness(12))
     for modulus in MODULI:
         assert residues_are_even(noise, modulus), modulus
 

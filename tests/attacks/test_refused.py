@@ -121,7 +121,7 @@ GREEDY = {
     "queries": ("lownoise.engines.histogram.Histogram", "totals"),
     "marginals": ("lownoise.engines.categories.Records", "marginals"),
     "parity": ("lownoise.engines.parities.Bits", "parities"),
-    "ball": ("lownoise.mechanisms.gaussian.GaussianMechanism", "run"),
+    "ball": ("lownoise.noise.gaussian.GaussianMechanism", "run"),
 }
 
 

@@ -13,9 +13,9 @@ from flint import ctx
 
 import lownoise as ln
 from lownoise.engines import Totals
-from lownoise.entropy import SimulationEntropy, SystemEntropy
+from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness
 from lownoise.samplers import rounded_gaussian
-from lownoise.shapes import DiagonalShape
+from lownoise.sensitivity.factors import DiagonalShape
 
 sampler = sys.modules["lownoise.samplers.rounded_gaussian"]
 THREADS = 8
@@ -29,14 +29,14 @@ import json, os, warnings
 import numpy as np
 import lownoise as ln
 from lownoise.engines import Totals
-from lownoise.entropy import SystemEntropy
+from lownoise.numbers.randomness import SystemRandomness
 warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
 question = ln.Mean(["x", "y"], ln.Box([0, 0], [1, 1]))
 mechanism = ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=3).terms.mechanism
-entropy = SystemEntropy()
+randomness = SystemRandomness()
 copied = np.random.default_rng()
 def draw():
-    ours = mechanism.run(Totals(3, (0, 0)), entropy=entropy)
+    ours = mechanism.run(Totals(3, (0, 0)), randomness=randomness)
     return {"naive": copied.standard_normal(2).tolist(), "ours": list(ours)}
 found = [draw()]
 for _ in range(6):
@@ -90,10 +90,10 @@ def together(work):
 def test_threads_repeat_the_noise_of_a_copied_generator_and_never_ours():
     question = ln.Mean(["x", "y"], ln.Box([0, 0], [1, 1]))
     made = ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=3).terms.mechanism
-    entropy = SystemEntropy()
+    randomness = SystemRandomness()
 
     def ours(_):
-        return [made.run(Totals(3, (0, 0)), entropy=entropy) for _ in range(50)]
+        return [made.run(Totals(3, (0, 0)), randomness=randomness) for _ in range(50)]
 
     def naive(_):  # a seed from a public clock, as code has it that wants a generator a thread
         return [tuple(np.random.default_rng(7).standard_normal(2)) for _ in range(50)]
@@ -121,8 +121,8 @@ def test_the_shared_precision_of_ball_arithmetic_changes_no_answer():
     later = 0x123456789ABCDEF
 
     def draw(i):
-        words = SimulationEntropy(100 + i).words(shape.dimension)
-        return rounded_gaussian(shape, entropy=Scripted(words, later)).tolist()
+        words = SimulationRandomness(100 + i).words(shape.dimension)
+        return rounded_gaussian(shape, randomness=Scripted(words, later)).tolist()
 
     before = ctx.prec
     alone = [draw(i) for i in range(THREADS)]
@@ -138,10 +138,10 @@ def test_the_shared_precision_of_ball_arithmetic_changes_no_answer():
 @pytest.mark.parametrize("precision", [2, 53, 5000])
 def test_a_precision_that_another_left_behind_changes_no_answer(precision):
     shape = DiagonalShape(np.geomspace(2.0**52, 2.0**58, 20))
-    words = SimulationEntropy(3).words(20)
-    expected = rounded_gaussian(shape, entropy=Scripted(words, 5)).tolist()
+    words = SimulationRandomness(3).words(20)
+    expected = rounded_gaussian(shape, randomness=Scripted(words, 5)).tolist()
     with ctx.workprec(precision):
-        assert rounded_gaussian(shape, entropy=Scripted(words, 5)).tolist() == expected
+        assert rounded_gaussian(shape, randomness=Scripted(words, 5)).tolist() == expected
 
 
 # ---------------------------------------------------------------- work
@@ -151,7 +151,7 @@ class Counting:
     """Count the words that are drawn from a seeded source, call by call."""
 
     def __init__(self, seed):
-        self._source, self.calls = SimulationEntropy(seed), []
+        self._source, self.calls = SimulationRandomness(seed), []
 
     def words(self, count):
         self.calls.append(count)
@@ -183,12 +183,12 @@ def work(made, totals, seed, monkeypatch):
     with monkeypatch.context() as patch:
         slow = sampler._decide
 
-        def watched(shape, rows, words, entropy):
+        def watched(shape, rows, words, randomness):
             decided.append((rows.tolist(), words.tolist()))
-            return slow(shape, rows, words, entropy)
+            return slow(shape, rows, words, randomness)
 
         patch.setattr(sampler, "_decide", watched)
-        answer = made.run(totals, entropy=source)
+        answer = made.run(totals, randomness=source)
     sums = np.array([a - t for a, t in zip(answer, totals.sums, strict=False)], dtype=object)
     return source.calls, decided, sums.tolist()
 

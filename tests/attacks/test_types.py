@@ -30,8 +30,8 @@ from lownoise.engines.categories import read_records
 from lownoise.engines.histogram import read_histogram
 from lownoise.engines.parities import read_bits
 from lownoise.engines.rows import rows_of
-from lownoise.workloads.attributes import attributes
-from lownoise.workloads.universe import universe_of
+from lownoise.questions.attributes import attributes
+from lownoise.questions.universe import universe_of
 
 # each with categories that readers can take for numbers, truth values or words
 COLUMNS = {

@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from lownoise.bases import base_from_dict, base_to_dict
-from lownoise.codec import guarded
 from lownoise.errors import FileError
+from lownoise.release.codec import guarded
+from lownoise.sets.unit_balls import base_from_dict, base_to_dict
 from unit_bodies import BASES
 
 

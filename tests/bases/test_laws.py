@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.bases import CappedBase, MixedBase, NormBase, SortedBase, product_base
+from lownoise.sets.unit_balls import CappedBase, MixedBase, NormBase, SortedBase, product_base
 from unit_bodies import BASES, best_spread, exact_norm, least_multiple, parts, random_points
 
 SEED = st.integers(0, 2**32 - 1)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.bases import MeetBase, NormBase, limits_of
-from lownoise.bases.interior import factored, solved
+from lownoise.sets.unit_balls import MeetBase, NormBase, limits_of
+from lownoise.sets.unit_balls.interior import factored, solved
 
 RNG = np.random.default_rng(17)
 DOMAINS = {

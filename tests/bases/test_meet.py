@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from lownoise.bases import (
+from lownoise.errors import FileError
+from lownoise.sets.unit_balls import (
     CappedBase,
     MeetBase,
     NormBase,
@@ -15,7 +16,6 @@ from lownoise.bases import (
     base_to_dict,
     product_base,
 )
-from lownoise.errors import FileError
 
 RANDOM = np.random.default_rng(11)
 CAP = np.array([0.3, 0.5, 0.7, 0.9])

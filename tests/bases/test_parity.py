@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from lownoise.bases import (
+from lownoise.errors import FileError
+from lownoise.sets.unit_balls import (
     NormBase,
     ParityBase,
     ParityDifferenceBase,
@@ -16,10 +17,9 @@ from lownoise.bases import (
     base_to_dict,
     product_base,
 )
-from lownoise.bases.mixing import best_mixture, least_mixture_up
-from lownoise.bases.parity import parities, subsets
-from lownoise.bases.parity_difference import krawtchouk
-from lownoise.errors import FileError
+from lownoise.sets.unit_balls.mixing import best_mixture, least_mixture_up
+from lownoise.sets.unit_balls.parity import parities, subsets
+from lownoise.sets.unit_balls.parity_difference import krawtchouk
 
 BASES = (
     ParityBase(4, (1,)),

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
 
-from lownoise.bases import (
+from lownoise.errors import FileError
+from lownoise.sets.unit_balls import (
     CappedBase,
     NormBase,
     SortedBase,
@@ -21,11 +22,10 @@ from lownoise.bases import (
     product_base,
     spectral_base,
 )
-from lownoise.bases import singular as singular_module
-from lownoise.bases.balancing import scalings
-from lownoise.bases.singular import singular_values
-from lownoise.bases.substochastic import best_substochastic
-from lownoise.errors import FileError
+from lownoise.sets.unit_balls import singular as singular_module
+from lownoise.sets.unit_balls.balancing import scalings
+from lownoise.sets.unit_balls.singular import singular_values
+from lownoise.sets.unit_balls.substochastic import best_substochastic
 
 RNG = np.random.default_rng(5)
 GAUGES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.bodies.diameter import farthest_pairs
+from lownoise.sets.bodies.diameter import farthest_pairs
 
 SEED = st.integers(0, 2**32 - 1)
 CLOSE = 1e-9
@@ -75,7 +75,7 @@ def test_known_bounds_change_no_answer(seed, loose):
 
 def test_most_pairs_are_never_looked_at(monkeypatch):
     seen = []
-    from lownoise.bodies import diameter
+    from lownoise.sets.bodies import diameter
 
     scan = diameter._Scan.block
 

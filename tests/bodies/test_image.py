@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.bases import MixedBase, NormBase
-from lownoise.bodies import ImageBody, RoundedBody, SymmetricPoints, image_body
 from lownoise.errors import PlanError
-from lownoise.rounding import spectral_up
-from lownoise.sensitivity import radius_up
-from lownoise.shapes import DenseShape, DiagonalShape
+from lownoise.numbers.rounding import spectral_up
+from lownoise.sensitivity.changes import radius_up
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricPoints, image_body
+from lownoise.sets.unit_balls import MixedBase, NormBase
 from unit_bodies import BASES, random_points
 
 SEED = st.integers(0, 2**32 - 1)

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.bodies import LiftedOracle, OracleBody, OracleDifferences
-from lownoise.bodies.program import Program
 from lownoise.errors import DomainError
+from lownoise.sets.bodies import LiftedOracle, OracleBody, OracleDifferences
+from lownoise.sets.bodies.program import Program
 from oracles import ellipsoid, listed, pairs
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 ONES = np.ones(3)
 ALL = np.arange(3)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
-from lownoise.bodies.diameter import farthest_pairs
+from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.sets.bodies.diameter import farthest_pairs
 
 KINDS = (TranslatedPoints, SymmetricPoints, PointDifferences)
 
@@ -81,7 +81,7 @@ def test_what_cancels_is_rounded_outward(kind, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_vertex_reaches_farther_block_by_block(kind, monkeypatch):
-    monkeypatch.setattr("lownoise.bodies.points._BLOCK", 12)
+    monkeypatch.setattr("lownoise.sets.bodies.points._BLOCK", 12)
     body = kind(np.random.default_rng(0).normal(size=(50, 3)))
     center = np.zeros(3)
     reach = max(float(sum(v * v for v in s)) for s in members(body, center)) ** 0.5

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from lownoise.bodies import SymmetricBox
 from lownoise.bounds.pure import _reach_up
+from lownoise.sets.bodies import SymmetricBox
 
 
 def test_a_box_reaches_no_farther_than_is_said():

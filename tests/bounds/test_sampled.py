@@ -4,10 +4,10 @@ import math
 import numpy as np
 import pytest
 
-from lownoise.bodies import SymmetricPoints
 from lownoise.bounds import ball_log_volume, log_volume_down, sampled_log_volume
 from lownoise.bounds.volumes import sampled
 from lownoise.errors import PlanError
+from lownoise.sets.bodies import SymmetricPoints
 
 RNG = np.random.default_rng(2028)
 SIGNS = RNG.choice([-1.0, 1.0], size=(200, 12))

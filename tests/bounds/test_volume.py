@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.special import gammainc
 
-from lownoise.bases import NormBase
-from lownoise.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
 from lownoise.bounds import (
     Rounding,
     averaging_bound,
@@ -22,6 +20,8 @@ from lownoise.bounds import (
     volume_lower_bound,
 )
 from lownoise.errors import PlanError
+from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.sets.unit_balls import NormBase
 
 EPSILONS = (1e-6, 0.1, 1.0, 5.0)
 DIMENSIONS = (1, 2, 3, 5, 8, 20, 64)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.spatial
 
-from lownoise.bases import NormBase, SortedBase, product_base
-from lownoise.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
 from lownoise.bounds import log_volume_down
 from lownoise.bounds.volumes import hulls
 from lownoise.bounds.volumes.determinants import inverse_up, log_gram_down, sizes_of_determinants
 from lownoise.bounds.volumes.projected import base_log_volume
+from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.sets.unit_balls import NormBase, SortedBase, product_base
 
 RNG = np.random.default_rng(2027)
 

@@ -11,7 +11,7 @@ import lownoise as ln
 from cases import POINT_CASES
 from lownoise.certificate import Certificate
 from lownoise.errors import PlanError
-from lownoise.shapes import DenseShape
+from lownoise.sensitivity.factors import DenseShape
 
 PROOFS = {
     **{case.name: ln.enclose(case.domain, order=3.0).certificate for case in POINT_CASES[1:]},

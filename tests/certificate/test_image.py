@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.bases import CappedBase, NormBase, SortedBase
-from lownoise.bodies import ImageBody, SymmetricPoints
 from lownoise.certificate import ImageDual, SquaresDual, lower_bound
-from lownoise.certificate.norms import conjugate, order_norm
 from lownoise.errors import PlanError
+from lownoise.numbers.norms import conjugate, order_norm
+from lownoise.sets.bodies import ImageBody, SymmetricPoints
+from lownoise.sets.unit_balls import CappedBase, NormBase, SortedBase
 from lownoise.solvers import solve
 from unit_bodies import BASES, least_multiple, random_points
 

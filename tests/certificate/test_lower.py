@@ -11,17 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.bases import NormBase
-from lownoise.bodies import (
-    AbstractOracleBody,
-    ImageBody,
-    OracleBody,
-    OracleDifferences,
-    PointDifferences,
-    SymmetricBox,
-    SymmetricPoints,
-    TranslatedPoints,
-)
 from lownoise.certificate import (
     CornerDual,
     ImageDual,
@@ -31,9 +20,20 @@ from lownoise.certificate import (
     SquaresDual,
     lower_bound,
 )
-from lownoise.certificate.norms import conjugate
 from lownoise.errors import PlanError
-from lownoise.shapes import DenseShape
+from lownoise.numbers.norms import conjugate
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sets.bodies import (
+    AbstractOracleBody,
+    ImageBody,
+    OracleBody,
+    OracleDifferences,
+    PointDifferences,
+    SymmetricBox,
+    SymmetricPoints,
+    TranslatedPoints,
+)
+from lownoise.sets.unit_balls import NormBase
 
 SEED = st.integers(0, 2**32 - 1)
 ORDER = st.one_of(st.just(2.0), st.floats(2, 40), st.just(math.inf))

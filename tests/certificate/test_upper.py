@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import lownoise as ln
 from lownoise.certificate.upper import covering_upper
 from lownoise.errors import PlanError
-from lownoise.shapes import DenseShape
+from lownoise.sensitivity.factors import DenseShape
 
 SEED = st.integers(0, 2**32 - 1)
 
@@ -70,7 +70,7 @@ def test_an_inverse_that_is_not_quite_one_is_paid_for(seed, monkeypatch):
     """Its defect is computed, not assumed."""
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(
-        "lownoise.shapes.dense._inverse",
+        "lownoise.sensitivity.factors.dense._inverse",
         lambda L: np.linalg.inv(L) * (1 + 0.1 * rng.uniform(-1, 1, L.shape)),
     )
     points = rng.normal(size=(6, 3))

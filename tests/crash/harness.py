@@ -23,9 +23,10 @@ import befallen
 
 COLUMNS = ("x", "y")
 SIZE = 6
-CLOSELY = ("privacy/ledger", "privacy/entries", "release.py")  # every call and return is tried
+# every call and return is tried
+CLOSELY = ("privacy/ledger", "privacy/entries", "release/release.py")
 LINES = ("transaction", "_take", "_move", "execute", "write")  # here every line is a step
-COARSELY = ("planning/", "codec.py", "mechanisms/gaussian.py", "engines/")  # calls and returns
+COARSELY = ("planning/", "release/codec.py", "noise/gaussian.py", "engines/")  # calls and returns
 SPREAD = 10  # of the coarse steps, where nothing is written
 
 
@@ -86,7 +87,7 @@ def fresh(folder, rho, template={}):  # noqa: B006 (a cache)
 def left(folder, files=None):
     """Return what is on disk: the spends, and whether each release file is whole and paid."""
     from lownoise.privacy import Ledger
-    from lownoise.release import Release
+    from lownoise.release.release import Release
 
     ledger = Ledger(folder / "ledger", "d")
     entries = {e.id: e.state for e in ledger.entries()}
@@ -108,7 +109,9 @@ def every_step(plan, table, root):
     said = outcome(child(steps().during(whole(plan, table, folder))))
     assert said["code"] == 0, said
     names = said["said"]
-    close = [k for k, n in enumerate(names, 1) if n.startswith((*CLOSELY, "codec.py:write"))]
+    close = [
+        k for k, n in enumerate(names, 1) if n.startswith((*CLOSELY, "release/codec.py:write"))
+    ]
     rest = [k for k in range(1, len(names) + 1) if k not in set(close)]
     stride = max(1, len(rest) // SPREAD)
     return names, sorted({*close, *rest[::stride]})

@@ -105,7 +105,7 @@ def test_specification_page_shows_a_good_specification(tmp_path):
 
 
 def test_specification_page_names_every_kind_of_domain():
-    from lownoise.declared import kinds
+    from lownoise.spec.declared import kinds
 
     page = (ROOT / "docs/specification.md").read_text(encoding="utf-8")
     stated = page[page.index("The kinds are") : page.index("has no form in a file")]

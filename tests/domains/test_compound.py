@@ -13,15 +13,15 @@ import pytest
 
 import lownoise as ln
 from lownoise.certificate import JointDual
-from lownoise.domains.compound import Hull, Mapped, Product, checked_product, known_set
-from lownoise.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.errors import DomainError, FileError, PlanError
-from lownoise.sensitivity import sensitivity_body
+from lownoise.sensitivity.changes import sensitivity_body
+from lownoise.sets.domains.compound import Hull, Mapped, Product, checked_product, known_set
+from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.solvers import solve
 from oracles import ellipsoid
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 ORDERS = (2.0, 3.0, math.inf)
 FEW = np.random.default_rng(5).normal(loc=[1.0, -2.0], size=(7, 2))

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 import lownoise as ln
-from lownoise.bases import CappedBase, MixedBase, NormBase, SortedBase
-from lownoise.domains import Image
-from lownoise.domains.image import checked_image
 from lownoise.errors import DomainError
+from lownoise.sets.domains import Image
+from lownoise.sets.domains.image import checked_image
+from lownoise.sets.unit_balls import CappedBase, MixedBase, NormBase, SortedBase
 from unit_bodies import exact_norm
 
 SEED = st.integers(0, 2**32 - 1)

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.bases import CappedBase, MeetBase, NormBase
-from lownoise.bodies import SectionBody
-from lownoise.domains import Image, Intersection
-from lownoise.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.errors import DomainError
-from lownoise.sensitivity import radius_up
-from lownoise.shapes import DenseShape
+from lownoise.sensitivity.changes import radius_up
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sets.bodies import SectionBody
+from lownoise.sets.domains import Image, Intersection
+from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
+from lownoise.sets.unit_balls import CappedBase, MeetBase, NormBase
 
 RANDOM = np.random.default_rng(5)
 TURN = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]

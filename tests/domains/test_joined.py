@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.bases import KroneckerBase, MixedBase, NormBase, base_from_dict, base_to_dict
-from lownoise.domains import Image
 from lownoise.errors import DomainError, FileError
+from lownoise.sets.domains import Image
+from lownoise.sets.unit_balls import (
+    KroneckerBase,
+    MixedBase,
+    NormBase,
+    base_from_dict,
+    base_to_dict,
+)
 
 ORDERS = (2.0, 3.0, math.inf)
 RNG = np.random.default_rng(7)

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.bases import CappedBase, NormBase, SortedBase, SpectralBase
-from lownoise.bodies import ImageBody
 from lownoise.certificate import SquaresDual
 from lownoise.certificate.lower import lower_bound
-from lownoise.domains import Image, checked_image
-from lownoise.domains.turning import turned
 from lownoise.errors import DomainError
+from lownoise.sets.bodies import ImageBody
+from lownoise.sets.domains import Image, checked_image
+from lownoise.sets.domains.turning import turned
+from lownoise.sets.unit_balls import CappedBase, NormBase, SortedBase, SpectralBase
 
 RNG = np.random.default_rng(11)
 ORDERS = (2.0, 3.0, math.inf)

@@ -12,7 +12,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
-from lownoise.sensitivity import sensitivity_body
+from lownoise.sensitivity.changes import sensitivity_body
 from lownoise.solvers import solve
 from oracles import (
     HALF_DISC,
@@ -30,7 +30,7 @@ from oracles import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 RNG = np.random.default_rng(20)
 SOME = RNG.normal(size=(30, 3)) * [1.0, 20.0, 0.3] + [3.0, -50.0, 0.0]

@@ -18,17 +18,17 @@ import pytest
 import lownoise as ln
 from cases import FEW, MEMBERS
 from drawn import in_ball
-from lownoise.domains import BallPower, Box, CubePower, Points
-from lownoise.domains.encoding import oracle_of
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import LownoiseError
-from lownoise.release import execute
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.release import execute
+from lownoise.sets.domains import BallPower, Box, CubePower, Points
+from lownoise.sets.domains.encoding import oracle_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-    from lownoise.domains import AbstractDomain
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.domains import AbstractDomain
 
     Sampler = Callable[[np.random.Generator, int], Vector]
 
@@ -319,7 +319,7 @@ def test_a_release_of_members_is_unbiased(held: Held) -> None:
     )
     rows = members(held, domain, np.random.default_rng(34 + place), count)
     frame = pd.DataFrame(rows, columns=columns)
-    release = execute(plan.terms, frame, None, entropy=SimulationEntropy(35 + place))
+    release = execute(plan.terms, frame, None, randomness=SimulationRandomness(35 + place))
     truth = rows.mean(axis=0)
     if relation == "add_remove":
         truth = np.append((rows - plan.terms.question.center).sum(axis=0), count)

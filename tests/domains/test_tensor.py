@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.bases.parity import choices
-from lownoise.domains import CubePower
 from lownoise.engines import SignCoding, Totals
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.sets.domains import CubePower
+from lownoise.sets.unit_balls.parity import choices
 
 ORDERS = (2.0, 3.0, math.inf)
 SIZES = [(d, power) for d in (2, 3, 4) for power in (1, 2, 3)] + [(4, 4), (2, 5)]
@@ -304,7 +304,7 @@ def test_totals_are_exact_whatever_the_batches():
     rows = every(3, 2)[np.random.default_rng(0).integers(0, 8, 3000)]
     sums = coding.sums(list(rows.T))
     assert sums == [sum(int(k) for k in column) for column in coding.encode(rows).T]
-    noisy = mechanism.run(Totals(3000, tuple(sums)), entropy=SimulationEntropy(1))
+    noisy = mechanism.run(Totals(3000, tuple(sums)), randomness=SimulationRandomness(1))
     assert len(noisy) == 4
 
 

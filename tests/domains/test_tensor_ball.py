@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.bodies.harmonics import Harmonics
-from lownoise.bodies.kernels import sphere_moments
 from lownoise.errors import DomainError, PlanError, QuestionError
+from lownoise.sets.bodies.harmonics import Harmonics
+from lownoise.sets.bodies.kernels import sphere_moments
 
 ORDERS = (2.0, 3.0, math.inf)
 

@@ -12,16 +12,16 @@ import pytest
 from flint import arb, ctx
 
 import lownoise as ln
-from lownoise import codec
-from lownoise.bodies import PointDifferences, SymmetricPoints, TensorBall, TensorChanges
-from lownoise.bodies.kernels import axes, kernels, monomials, multiplicities
 from lownoise.certificate import OrthantDual, RotationDual, lower_bound
-from lownoise.coordinates import coordinates
 from lownoise.engines import Totals
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
-from lownoise.sensitivity import radius_up, sensitivity_body
-from lownoise.shapes import DenseShape
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release import codec
+from lownoise.sensitivity.changes import radius_up, sensitivity_body
+from lownoise.sensitivity.coordinates import coordinates
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TensorBall, TensorChanges
+from lownoise.sets.bodies.kernels import axes, kernels, monomials, multiplicities
 from lownoise.solvers import solve
 
 ORDERS = (2.0, 3.0, math.inf)
@@ -275,8 +275,8 @@ def test_answers_are_unbiased_and_their_noise_is_what_it_says(relation):
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation=relation, size=size)
     mechanism = plan.terms.mechanism
     totals = Totals(2, tuple(mechanism.query.coding.sums(list(rows.T))))
-    entropy, n = SimulationEntropy(7), 4000
-    runs = [mechanism.answers(mechanism.run(totals, entropy=entropy)) for _ in range(n)]
+    randomness, n = SimulationRandomness(7), 4000
+    runs = [mechanism.answers(mechanism.run(totals, randomness=randomness)) for _ in range(n)]
     exact = rows.mean(axis=0)
     if relation == "add_remove":
         exact = np.append(np.sum(rows - ball.center, axis=0), 2.0)

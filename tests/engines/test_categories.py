@@ -16,7 +16,7 @@ import lownoise as ln
 from lownoise.engines import categories
 from lownoise.engines.categories import read_records, records_of
 from lownoise.errors import EngineError, TableError
-from lownoise.workloads.attributes import attributes
+from lownoise.questions.attributes import attributes
 
 ROWS = pd.DataFrame(
     {

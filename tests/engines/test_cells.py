@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise import codec
 from lownoise.engines.categories import read_records
 from lownoise.engines.cells import number
 from lownoise.engines.histogram import read_histogram
 from lownoise.errors import QuestionError
-from lownoise.numerals import WORDS, number_of
+from lownoise.numbers.numerals import WORDS, number_of
+from lownoise.release import codec
 
 # what texts that nearly spell numbers are made of
 PARTS = [

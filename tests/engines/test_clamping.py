@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from cases import MEMBERS
-from lownoise.bases import KroneckerBase, NormBase, SpectralBase
-from lownoise.coordinates import coordinates
-from lownoise.domains import Image
 from lownoise.engines import ClampingCoding
 from lownoise.errors import PlanError
-from lownoise.mechanisms.codes import reach_of
-from lownoise.sensitivity import radius_up
-from lownoise.shapes import DenseShape, DiagonalShape
+from lownoise.noise.codes import reach_of
+from lownoise.sensitivity.changes import radius_up
+from lownoise.sensitivity.coordinates import coordinates
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sets.domains import Image
+from lownoise.sets.unit_balls import KroneckerBase, NormBase, SpectralBase
 from unit_bodies import exact_norm
 
 SEED = st.integers(0, 2**32 - 1)

@@ -14,7 +14,7 @@ from lownoise.engines import parities
 from lownoise.engines.histogram import Histogram, read_histogram
 from lownoise.engines.parities import bits_of, read_bits
 from lownoise.errors import TableError
-from lownoise.workloads.universe import universe_of
+from lownoise.questions.universe import universe_of
 
 
 @pytest.mark.parametrize("rows", [0, 1, 63, 64, 65, 130, 1000])

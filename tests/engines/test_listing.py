@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lownoise.domains import Points
 from lownoise.engines import ListCoding, TotalsQuery, duckdb, memory
 from lownoise.errors import EngineError, PlanError, TableError
+from lownoise.sets.domains import Points
 
 POINTS = Points([[0.0, 0.0, 5.0], [1.0, 0.5, 5.0], [0.25, -3.0, 5.0], [0.25, 3.0, 5.0]])
 CODING = ListCoding(

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from exact_norms import solved, zonotope_norm
-from lownoise.bases import NormBase
-from lownoise.bodies import SymmetricBox
-from lownoise.gauges import ImageGauge
-from lownoise.gauges.combination import Combination
-from lownoise.gauges.form import Form
-from lownoise.gauges.inverse import inverse_of
+from lownoise.sets.bodies import SymmetricBox
+from lownoise.sets.norms import ImageGauge
+from lownoise.sets.norms.combination import Combination
+from lownoise.sets.norms.form import Form
+from lownoise.sets.norms.inverse import inverse_of
+from lownoise.sets.unit_balls import NormBase
 
 EPS = Fraction(1, 2**51)
 RNG = np.random.default_rng(20260109)

@@ -13,9 +13,8 @@ import pytest
 from scipy.optimize import linprog
 
 from exact_norms import hull_norm, solved, zonotope_norm
-from lownoise.bases import CappedBase, MixedBase, NormBase, product_base, side_by_side
 from lownoise.errors import PlanError
-from lownoise.gauges import (
+from lownoise.sets.norms import (
     HullGauge,
     ImageGauge,
     PlacedGauge,
@@ -24,6 +23,7 @@ from lownoise.gauges import (
     ZonotopeGauge,
     covariance,
 )
+from lownoise.sets.unit_balls import CappedBase, MixedBase, NormBase, product_base, side_by_side
 
 RNG = np.random.default_rng(20260107)
 NEAR = 1e-9
@@ -220,11 +220,11 @@ def test_refusals(build, said):
 )
 def test_covariance_of_the_noise(gauge):
     """E z·zᵀ of simulated noise, with the radius of as many dimensions as there are."""
-    from lownoise.entropy import SimulationEntropy
+    from lownoise.numbers.randomness import SimulationRandomness
     from lownoise.samplers.gamma import simulated_noise
 
     n = 200_000
-    noise = simulated_noise(gauge.uniform, 0.5, n, SimulationEntropy(5))
+    noise = simulated_noise(gauge.uniform, 0.5, n, SimulationRandomness(5))
     found = covariance(gauge, 0.5)
     products = noise[:, :, None] * noise[:, None, :]
     off = np.std(products, axis=0) / math.sqrt(n)

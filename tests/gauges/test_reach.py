@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from drawn import in_ball
-from lownoise.bases import CappedBase, NormBase, product_base
-from lownoise.bodies import (
+from lownoise.errors import PlanError
+from lownoise.sets.bodies import (
     ImageBody,
     JointBody,
     PointDifferences,
@@ -22,8 +22,7 @@ from lownoise.bodies import (
     SymmetricPoints,
     image_body,
 )
-from lownoise.errors import PlanError
-from lownoise.gauges import (
+from lownoise.sets.norms import (
     HullGauge,
     ImageGauge,
     PlacedGauge,
@@ -32,6 +31,7 @@ from lownoise.gauges import (
     ZonotopeGauge,
     gauge_of,
 )
+from lownoise.sets.unit_balls import CappedBase, NormBase, product_base
 
 RNG = np.random.default_rng(20260108)
 CUBE3, CUBE6 = NormBase(3, math.inf), NormBase(6, math.inf)
@@ -148,10 +148,10 @@ def changes_of(body, count=400):
 @pytest.mark.parametrize("name", [name for name in OWN if "40" not in name and "30" not in name])
 def test_the_unit_ball_is_the_body(name):
     """No smaller gauge would do: the unit ball's points are where the body's support allows."""
-    from lownoise.entropy import SimulationEntropy
+    from lownoise.numbers.randomness import SimulationRandomness
 
     body, _ = OWN[name]
-    inside = gauge_of(body).uniform.simulate(300, SimulationEntropy(3))
+    inside = gauge_of(body).uniform.simulate(300, SimulationRandomness(3))
     widths = np.maximum(body.widths(), 1e-300)
     directions = RNG.normal(size=(40, inside.shape[1])) / widths
     if isinstance(body, SymmetricBox):
@@ -237,8 +237,8 @@ def test_rounding_of_records_enlarges_the_ball_by_what_it_takes(name):
 
 
 def test_products_reach_as_far_as_their_parts():
-    from lownoise.domains import Ball, Points, Product
-    from lownoise.sensitivity import changes
+    from lownoise.sensitivity.changes import changes
+    from lownoise.sets.domains import Ball, Points, Product
 
     domain = Product([Ball(2, radius=3.0), Points([[0.0, 0.0], [4.0, 1.0], [0.0, 5.0]])])
     pivots, step = np.arange(4), np.full(4, 2.0**-20)

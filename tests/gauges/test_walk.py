@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from lownoise.bases import CappedBase, NormBase, product_base
-from lownoise.bodies import ImageBody, RoundedBody, Section, SectionBody
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
-from lownoise.gauges import WalkGauge, gauge_of
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.sets.bodies import ImageBody, RoundedBody, Section, SectionBody
+from lownoise.sets.norms import WalkGauge, gauge_of
+from lownoise.sets.unit_balls import CappedBase, NormBase, product_base
 
 RNG = np.random.default_rng(20260110)
 SLABS = np.vstack([np.eye(3), [[1.0, 1.0, 1.0], [1.0, -1.0, 0.0]]]) * 2.0**-20
@@ -40,7 +40,7 @@ def test_differences_of_a_section_reach_1():
     assert np.max(norms) * walk.inner <= 1 + 1e-9
     assert np.min(norms) * walk.outer >= 1 - 1e-9
     assert np.max(norms) * walk.inner >= 0.7
-    inside = gauge.uniform.simulate(200, SimulationEntropy(1))
+    inside = gauge.uniform.simulate(200, SimulationRandomness(1))
     assert 0.8 < np.max(gauge.norm_up(inside)) <= 1 + 1e-9
 
 

@@ -12,22 +12,22 @@ import pytest
 from flint import arb
 
 import lownoise as ln
-from lownoise.balls import precision
-from lownoise.bases import NormBase
-from lownoise.bases.kronecker import KroneckerBase
-from lownoise.bases.mixed import MixedBase
-from lownoise.bases.singular import decomposed
-from lownoise.bases.sorted_norm import SortedBase
-from lownoise.bases.spectral import SpectralBase
-from lownoise.bodies import ImageBody, RoundedBody, SymmetricBox
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
-from lownoise.gauges import WeakGauge, gauge_of
-from lownoise.gauges.accuracy import excess_of, inner_of, oracle_base, outer_of, volume_up
-from lownoise.mechanisms.pure import KNormNoise, distance_within
+from lownoise.noise.pure import KNormNoise, distance_within
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.uniform import UniformNormBall, UniformPlaced, UniformProduct
 from lownoise.samplers.walks import Weak
 from lownoise.samplers.walks.mixing import Proximal
+from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox
+from lownoise.sets.norms import WeakGauge, gauge_of
+from lownoise.sets.norms.accuracy import excess_of, inner_of, oracle_base, outer_of, volume_up
+from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls.kronecker import KroneckerBase
+from lownoise.sets.unit_balls.mixed import MixedBase
+from lownoise.sets.unit_balls.singular import decomposed
+from lownoise.sets.unit_balls.sorted_norm import SortedBase
+from lownoise.sets.unit_balls.spectral import SpectralBase
 
 RNG = np.random.default_rng(20260301)
 ERROR = 1e-6  # of the first kind
@@ -78,7 +78,7 @@ def test_a_bad_decomposition_is_refused(monkeypatch):
         u, s, v = decomposed(matrices)
         return u, s * (1 + 1e-9), v
 
-    monkeypatch.setattr("lownoise.bases.singular.decomposed", bad)
+    monkeypatch.setattr("lownoise.sets.unit_balls.singular.decomposed", bad)
     with pytest.raises(PlanError, match="decomposition is off"):
         oracle_base(WIDE).norm_up(RNG.normal(size=(3, 6)))
     assert np.all(np.isfinite(WIDE.norm_up(RNG.normal(size=(3, 6)))))
@@ -113,18 +113,18 @@ def test_radial_laws_and_moments():
     """‖u‖^d is uniform on [0, 1] where u is uniform in the unit ball."""
     gauge = gauge_of(ImageBody(np.array([2.0, 1.0, 4.0]), ORDERED), 1e-6)
     assert isinstance(gauge, WeakGauge)
-    entropy = SimulationEntropy(5)
+    randomness = SimulationRandomness(5)
     drawn = np.array(
-        [[float(x.mid()) for x in gauge.uniform.draw(entropy).balls()] for _ in range(30)]
+        [[float(x.mid()) for x in gauge.uniform.draw(randomness).balls()] for _ in range(30)]
     )
     assert _ks(gauge.norm_up(drawn) ** 3) < _threshold(30)
-    many = gauge.uniform.simulate(1000, entropy)
+    many = gauge.uniform.simulate(1000, randomness)
     assert _ks(gauge.norm_up(many) ** 3) < _threshold(1000)
     moment = gauge.uniform.second_moment()
     assert np.allclose(np.diag(moment), np.mean(many**2, axis=0), rtol=0.25)
     assert gauge.uniform.estimated
     square = WeakGauge(np.eye(4), SQUARE, 1e-6)
-    some = square.uniform.simulate(100, entropy)
+    some = square.uniform.simulate(100, randomness)
     assert _ks(square.norm_up(some) ** 4) < _threshold(100)
     assert np.allclose(np.diag(square.uniform.second_moment()), np.mean(some**2), rtol=0.35)
 

@@ -21,7 +21,7 @@ CHARGES = ("mu", "rho", "epsilon", "delta")
 
 @contextmanager
 def simulated(seed):
-    """Let whatever draws noise draw the words of `SimulationEntropy(seed)` instead of the system's.
+    """Let whatever draws noise draw the words of `SimulationRandomness(seed)`, not the system's.
 
     The public verbs take no seed, so the system's generator is replaced where the package's door to
     it asks for words; other callers (names of temporary files) still get the system's bytes.

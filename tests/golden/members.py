@@ -15,7 +15,7 @@ import lownoise as ln
 from cases import CASES, MEMBERS, POINT_CASES
 from constructors import CONSTRUCTORS
 from designs import pairwise_design
-from lownoise.domains import AbstractDomain, PointsDifference
+from lownoise.sets.domains import AbstractDomain, PointsDifference
 from pure.documents import MATRIX
 from streams.kinds import TAKEN, WORKLOADS
 

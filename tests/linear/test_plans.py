@@ -10,8 +10,8 @@ import pytest
 import lownoise as ln
 from lownoise.certificate.parity import ParityDual, parity_lower_bound
 from lownoise.errors import PlanError
-from lownoise.mechanisms import parity_mechanism, query_mechanism
-from lownoise.residuals.parities import parity_costs
+from lownoise.noise import parity_mechanism, query_mechanism
+from lownoise.questions.residuals.parities import parity_costs
 
 SIZES = {"add_remove": None, "substitute": 100}
 RNG = np.random.default_rng(3)

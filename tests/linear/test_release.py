@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise import codec
 from lownoise.engines.histogram import read_histogram
 from lownoise.engines.parities import read_bits
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import FileError, LedgerError, PlanError, TableError
-from lownoise.linear.execution import execute
-from lownoise.packing import packed, unpacked
+from lownoise.numbers.packing import packed, unpacked
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release import codec
+from lownoise.release.linear.execution import execute
 from lownoise.samplers import prepare
 
 N = 500
@@ -73,7 +73,7 @@ RELATIONS = ["add_remove", "substitute"]
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_noise_the_answers_are_exact(kind, relation):
-    released = execute(plan(kind, relation).terms, ROWS, None, entropy=NoNoise())
+    released = execute(plan(kind, relation).terms, ROWS, None, randomness=NoNoise())
     assert np.allclose(released.estimate, exact(kind), rtol=0, atol=1e-9)
 
 
@@ -83,7 +83,7 @@ def test_any_numbers_are_within_the_grid(relation):
     asked = ln.Queries(matrix, UNIVERSE, outside=OUTSIDE)
     size = N if relation == "substitute" else None
     made = ln.plan(asked, budget=ln.zcdp(0.5), relation=relation, size=size)
-    released = execute(made.terms, ROWS, None, entropy=NoNoise())
+    released = execute(made.terms, ROWS, None, randomness=NoNoise())
     histogram = read_histogram(asked.universe, ROWS).counts
     assert np.allclose(released.estimate, matrix @ histogram, rtol=0, atol=1e-8)
     grid = made.terms.mechanism.grid
@@ -97,14 +97,14 @@ def test_any_numbers_are_within_the_grid(relation):
 def test_answers_are_unbiased_with_the_promised_covariance(kind, relation):
     made = plan(kind, relation)
     prepare(10**6)
-    entropy = SimulationEntropy(5)
+    randomness = SimulationRandomness(5)
     mechanism, asked = made.terms.mechanism, made.terms.question
     if kind == "queries":
         records = read_histogram(asked.universe, ROWS)
     else:
         records = read_bits(asked.attributes, ROWS)
     draws = np.array(
-        [mechanism.answers(mechanism.run(records, entropy=entropy)) for _ in range(REPEATS)]
+        [mechanism.answers(mechanism.run(records, randomness=randomness)) for _ in range(REPEATS)]
     )
     off = draws - exact(kind)
     noisy = made.standard_deviation > 0

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.coordinates import coordinates
 from lownoise.errors import PlanError
-from lownoise.mechanisms.codes import changed_reach, coding_for, reach_of
-from lownoise.mechanisms.queries import QueryGrid, queries_follow, query_coordinates
-from lownoise.neighbours import Change
-from lownoise.sensitivity import radius_up
-from lownoise.shapes import DenseShape, DiagonalShape
-from lownoise.workloads import Queries
+from lownoise.noise.codes import changed_reach, coding_for, reach_of
+from lownoise.noise.queries import QueryGrid, queries_follow, query_coordinates
+from lownoise.questions import Queries
+from lownoise.sensitivity.changes import radius_up
+from lownoise.sensitivity.coordinates import coordinates
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sensitivity.relations import Change
 
 TRIANGLE = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 2.0]])
 SQUARE = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])

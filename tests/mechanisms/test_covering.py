@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from lownoise.errors import PlanError
-from lownoise.mechanisms.covering import covering
+from lownoise.noise.covering import covering
 
 
 def noisy(reach, seen=None):

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from cases import CASES, ORDERS
-from lownoise.coordinates import coordinates
 from lownoise.engines import Totals
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError, TableError
-from lownoise.mechanisms import gaussian_mechanism
-from lownoise.mechanisms.codes import coding_for
+from lownoise.noise import gaussian_mechanism
+from lownoise.noise.codes import coding_for
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.privacy import gaussian_parameter
-from lownoise.shapes import DiagonalShape
+from lownoise.sensitivity.coordinates import coordinates
+from lownoise.sensitivity.factors import DiagonalShape
 
 BUDGETS = (ln.zcdp(1e-12), ln.zcdp(0.5), ln.zcdp(1e6), ln.approx_dp(1, 1e-6), ln.approx_dp(50, 0.1))
 
@@ -119,7 +119,7 @@ def test_wrong_size_is_refused_before_any_noise_is_drawn():
         ln.Mean(["a"], ln.Box([0], [1])), budget=ln.zcdp(1), relation="substitute", size=3
     )
     with pytest.raises(TableError, match="size=3 is not the number of rows"):
-        plan.terms.mechanism.run(Totals(2, (0,)), entropy=Untouchable())
+        plan.terms.mechanism.run(Totals(2, (0,)), randomness=Untouchable())
 
 
 def test_noise_does_not_look_at_the_totals():
@@ -129,7 +129,7 @@ def test_noise_does_not_look_at_the_totals():
     unit = int(1 / mechanism.count_step)
     moved = set()
     for total in (0, 1, -(10**15), 10**30):
-        answer = mechanism.run(Totals(7, (total,)), entropy=SimulationEntropy(3))
+        answer = mechanism.run(Totals(7, (total,)), randomness=SimulationRandomness(3))
         moved.add((answer[0] - total, answer[1] - 7 * unit))
     assert len(moved) == 1
 

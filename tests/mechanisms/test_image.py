@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.coordinates import coordinates
 from lownoise.errors import FileError, PlanError
-from lownoise.mechanisms import gaussian_mechanism
-from lownoise.shapes import DenseShape, DiagonalShape
+from lownoise.noise import gaussian_mechanism
+from lownoise.sensitivity.coordinates import coordinates
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 
 MANY = ln.Zonotope(np.random.default_rng(3).normal(size=(25, 3)))
 TURNED = ln.Ellipsoid(np.random.default_rng(4).normal(size=(2, 2)), center=[5.0, -5.0])

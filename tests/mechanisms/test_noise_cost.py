@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from lownoise.bases import NormBase
-from lownoise.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.gauges import ImageGauge, gauge_of
-from lownoise.mechanisms.pure import KNormNoise, LaplaceNoise
+from lownoise.noise.pure import KNormNoise, LaplaceNoise
+from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.sets.norms import ImageGauge, gauge_of
+from lownoise.sets.unit_balls import NormBase
 
 BOX = SymmetricBox(np.array([6.0, 3.0]))
 TURN = np.array([[3.0, 1.0], [-1.0, 2.0]])

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.coordinates import coordinates
 from lownoise.engines import Totals
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import FileError, PlanError, QuestionError
-from lownoise.mechanisms import gaussian_mechanism
-from lownoise.shapes import DenseShape
+from lownoise.noise import gaussian_mechanism
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.sensitivity.coordinates import coordinates
+from lownoise.sensitivity.factors import DenseShape
 
 RNG = np.random.default_rng(7)
 LISTS = {
@@ -141,9 +141,9 @@ def test_answers_are_unbiased_with_the_covariance_that_the_plan_states(relation)
     records = np.eye(4)[np.random.default_rng(3).integers(0, 4, n)]
     codes = mechanism.query.coding.encode(records)
     totals = Totals(n, tuple(sum(column) for column in codes.T.tolist()))
-    entropy = SimulationEntropy(11)
+    randomness = SimulationRandomness(11)
     draws = np.array(
-        [mechanism.answers(mechanism.run(totals, entropy=entropy)) for _ in range(20_000)]
+        [mechanism.answers(mechanism.run(totals, randomness=randomness)) for _ in range(20_000)]
     )
     truth = records.mean(axis=0)
     if relation == "add_remove":

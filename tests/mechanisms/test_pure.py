@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from lownoise.bodies import PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
-from lownoise.gauges import gauge_of, mapped
-from lownoise.mechanisms.pure import (
+from lownoise.noise.pure import (
     AdditiveMechanism,
     KNormNoise,
     LaplaceNoise,
@@ -24,8 +21,11 @@ from lownoise.mechanisms.pure import (
     StillNoise,
     keep_for,
 )
-from lownoise.mechanisms.pure.abstract import quotient_up, sampling_loss, sum_up
-from lownoise.workloads import Queries
+from lownoise.noise.pure.abstract import quotient_up, sampling_loss, sum_up
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.questions import Queries
+from lownoise.sets.bodies import PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.sets.norms import gauge_of, mapped
 
 BOX = SymmetricBox(np.array([6.0, 3.0]))
 POINTS = SymmetricPoints(np.array([[6.0, 0.0], [2.0, 4.0], [-3.0, 3.0]]))
@@ -115,13 +115,13 @@ def test_a_tester_finds_no_more_than_the_claim_and_half_the_noise(kind, reach):
     recursion are seen in one direction at a time only, so there it takes 4ε.
     """
     draws = 1_500
-    entropy = SimulationEntropy(5)
+    randomness = SimulationRandomness(5)
 
     def outputs(epsilon, change):
         noise = KINDS[kind](reach, epsilon)
-        drawn = np.array([noise.integers(entropy) for _ in range(draws)], dtype=float)
+        drawn = np.array([noise.integers(randomness) for _ in range(draws)], dtype=float)
         # the law of the rounding, from the simulated law, where drawing would take long
-        more = np.rint(noise.simulate(20 * draws, entropy))
+        more = np.rint(noise.simulate(20 * draws, randomness))
         return np.vstack([drawn, more]) + change
 
     change = max(changes(reach).tolist(), key=np.linalg.norm)
@@ -136,9 +136,9 @@ def test_draws_have_the_covariance_that_is_stated(kind, reach):
     noise = KINDS[kind](SymmetricBox(BOX.half_width * 64) if reach is BOX else reach, 0.01)
     own = noise.covariance()
     stated = np.diag(own) if own.ndim == 1 else own
-    entropy = SimulationEntropy(6)
-    few = np.array([noise.integers(entropy) for _ in range(1000)], dtype=float)
-    many = noise.simulate(200_000, entropy)
+    randomness = SimulationRandomness(6)
+    few = np.array([noise.integers(randomness) for _ in range(1000)], dtype=float)
+    many = noise.simulate(200_000, randomness)
     scale = np.sqrt(np.outer(np.diag(stated), np.diag(stated)))
     # a product of two such numbers has a kurtosis of 6 at most: its deviation is below 2.5
     assert np.max(np.abs(few.T @ few / len(few) - stated) / scale) < 8 * 2.5 / math.sqrt(len(few))
@@ -159,7 +159,7 @@ def test_nothing_hides_what_moves_without_noise():
     assert math.isinf(own.loss(BOX).epsilon)
     still = SymmetricBox(np.array([6.0, 0.0]))
     assert own.loss(still).epsilon == 1.0
-    assert all(z[1] == 0 for z in (own.integers(SimulationEntropy(i)) for i in range(20)))
+    assert all(z[1] == 0 for z in (own.integers(SimulationRandomness(i)) for i in range(20)))
 
 
 def test_the_noise_does_not_look_at_the_totals():
@@ -177,7 +177,7 @@ def test_the_noise_does_not_look_at_the_totals():
     noise = KNormNoise(gauge_of(BOX), 1.0)
     far = (10**40, -(10**30))
     near, away = (
-        AdditiveMechanism(Grid(q), noise).run(None, entropy=SimulationEntropy(7))
+        AdditiveMechanism(Grid(q), noise).run(None, randomness=SimulationRandomness(7))
         for q in [(0, 0), far]
     )
     assert tuple(a - q for a, q in zip(away, far, strict=True)) == near
@@ -264,13 +264,20 @@ def test_responses_are_unbiased_with_the_stated_deviation():
     10 standard errors of 4,000 releases; a chance q × 0.9 is 40 of them away.
     """
     made = ResponseMechanism(question=RESPONSE, size=50, keep=keep_for(1.0, 3))
-    entropy = SimulationEntropy(9)
+    randomness = SimulationRandomness(9)
     records = Counts([0, 0, 50])
-    found = np.array([made.answers(made.run(records, entropy=entropy))[0] for _ in range(4000)])
+    found = np.array(
+        [made.answers(made.run(records, randomness=randomness))[0] for _ in range(4000)]
+    )
     error = made.deviations[0] / math.sqrt(len(found))
     assert abs(found.mean() - 200) < 10 * error
     worst = max(
-        np.std([made.answers(made.run(Counts(50 * row), entropy=entropy))[0] for _ in range(1500)])
+        np.std(
+            [
+                made.answers(made.run(Counts(50 * row), randomness=randomness))[0]
+                for _ in range(1500)
+            ]
+        )
         for row in np.eye(3, dtype=int)
     )
     assert 0.85 < worst / made.deviations[0] < 1.15
@@ -281,7 +288,7 @@ def test_as_many_bits_are_drawn_whatever_the_counts():
 
     class Counting:
         def __init__(self):
-            self.words_drawn, self.inner = 0, SimulationEntropy(10)
+            self.words_drawn, self.inner = 0, SimulationRandomness(10)
 
         def words(self, count):
             self.words_drawn += count
@@ -290,7 +297,7 @@ def test_as_many_bits_are_drawn_whatever_the_counts():
     made = ResponseMechanism(question=RESPONSE, size=60, keep=keep_for(1.0, 3))
     drawn = []
     for counts in ([60, 0, 0], [20, 20, 20], [0, 1, 59]):
-        entropy = Counting()
-        made.run(Counts(counts), entropy=entropy)
-        drawn.append(entropy.words_drawn)
+        randomness = Counting()
+        made.run(Counts(counts), randomness=randomness)
+        drawn.append(randomness.words_drawn)
     assert len(set(drawn)) == 1

@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lownoise.bases import NormBase
-from lownoise.bodies import SymmetricBox
 from lownoise.errors import PlanError
-from lownoise.gauges import ImageGauge
-from lownoise.mechanisms.pure import KNormNoise, ResponseMechanism
-from lownoise.workloads import Queries
+from lownoise.noise.pure import KNormNoise, ResponseMechanism
+from lownoise.questions import Queries
+from lownoise.sets.bodies import SymmetricBox
+from lownoise.sets.norms import ImageGauge
+from lownoise.sets.unit_balls import NormBase
 
 
 def test_the_loss_of_k_norm_noise_is_never_rounded_down():
@@ -50,10 +50,10 @@ def test_words_beyond_the_last_multiple_are_drawn_again_until_none_is():
     made = ResponseMechanism(question=question, size=3, keep=2.0**-30)
     most = 2**64 - 1
     source = Words([most] * 3, [1, most, most], [most, 2], [2])  # coins: none is kept
-    assert made.run(Counts([3, 0, 0]), entropy=source) == (0, 1, 2)
+    assert made.run(Counts([3, 0, 0]), randomness=source) == (0, 1, 2)
     assert not source.left
     source = Words([most] * 3, [most - 1, most - 2, most - 3])  # below it nothing is
-    assert made.run(Counts([3, 0, 0]), entropy=source) == (1, 1, 1)
+    assert made.run(Counts([3, 0, 0]), randomness=source) == (1, 1, 1)
 
 
 def test_reports_are_refused_where_rows_would_be_dropped_or_coins_are_not_whole():

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, fmpq
 
-from lownoise.balls import precision
+from lownoise.numbers.intervals import precision
 from lownoise.privacy import zcdp_curve
 from lownoise.privacy.budget import root_up
 

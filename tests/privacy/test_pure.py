@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.errors import BudgetError, FileError, LedgerError
-from lownoise.mechanisms.baselines import split_laplace
+from lownoise.noise.baselines import split_laplace
 from lownoise.privacy import (
     PureDP,
     PureDPEvent,
@@ -180,7 +180,7 @@ def test_a_laplace_release_has_no_more_than_what_is_implied(epsilon, delta):
     at = ln.convert(ln.pure_dp(epsilon), "approx_dp", delta=delta).epsilon
     assert 1 - mpmath.exp((mpmath.mpf(at) - epsilon) / 2) <= delta
     rho = ln.convert(ln.pure_dp(epsilon), "zcdp").rho
-    assert epsilon + math.exp(-epsilon) - 1 < rho  # its relative entropy
+    assert epsilon + math.exp(-epsilon) - 1 < rho  # its relative randomness
 
 
 def test_what_is_implied_grows_with_epsilon():

@@ -8,11 +8,11 @@ from fractions import Fraction
 import pytest
 
 import lownoise as ln
-from lownoise import codec
 from lownoise.privacy import PureNoiseEvent
 from lownoise.privacy.budget import exact
 from lownoise.privacy.noise_curve import ball_mu_up, ball_rho_up, laplace_mu_up, laplace_rho_up
 from lownoise.privacy.pure_curve import mu_up, rho_up
+from lownoise.release import codec
 from pure.documents import ASKED, plan_of, planned, table
 
 PLANS = {name: plan_of(name) for name in ASKED}

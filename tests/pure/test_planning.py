@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import BudgetError, LownoiseError, PlanError
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning.pure_noise import Setting, recursive
-from lownoise.pure.codec import NAMES
-from lownoise.pure.terms import allowed
+from lownoise.release.pure.codec import NAMES
+from lownoise.release.pure.terms import allowed
 
 ONE = ln.pure_dp(1.0)
 RNG = np.random.default_rng(11)
@@ -107,7 +107,7 @@ def test_deviations_are_those_of_the_noise(plans, name, mechanism):
     if any(own.mechanism == mechanism and own.error is None for own in plan.comparison):
         return
     chosen = _again(name, mechanism)
-    noise = chosen.terms.mechanism.simulate(20_000, SimulationEntropy(12))
+    noise = chosen.terms.mechanism.simulate(20_000, SimulationRandomness(12))
     own = chosen.standard_deviation
     moving = own > 0
     ratios = np.sqrt(np.mean(noise[:, moving] ** 2, axis=0)) / own[moving]
@@ -279,7 +279,7 @@ def test_weights_and_orders_count():
     heavy = means(ln.Box([0, 0], [1, 1]), weights=[1.0, 100.0], mechanism="laplace")
     assert heavy.standard_deviation[1] < 0.8 * plain.standard_deviation[1]
     largest = means(ln.Ball(6), order=math.inf)
-    noise = largest.terms.mechanism.simulate(20_000, SimulationEntropy(13))
+    noise = largest.terms.mechanism.simulate(20_000, SimulationRandomness(13))
     measured = math.sqrt(np.mean(np.max(np.abs(noise), axis=1) ** 2))
     assert measured <= largest.error <= 3 * measured
 
@@ -288,9 +288,9 @@ def test_intervals_hold_the_exact_answers():
     """As often as they say: at least 0.9 less 6 standard errors, and not all of the time."""
     for name in ("ball", "signs", "box", "counts of a public size"):
         plan = PLANS[name]()
-        from lownoise.answers import half_widths, joint_half_widths
+        from lownoise.release.answers import half_widths, joint_half_widths
 
-        noise = np.abs(plan.terms.mechanism.simulate(5000, SimulationEntropy(14)))
+        noise = np.abs(plan.terms.mechanism.simulate(5000, SimulationRandomness(14)))
         each = np.mean(noise <= half_widths(plan.terms, 0.9), axis=0)
         both = np.mean(np.all(noise <= joint_half_widths(plan.terms, 0.9), axis=1))
         off = 6 * math.sqrt(0.09 / 5000)
@@ -300,7 +300,7 @@ def test_intervals_hold_the_exact_answers():
 
 def test_tails_of_any_pure_noise_are_covered():
     """Where draws would be too many, the bound of log-concave numbers holds them."""
-    from lownoise.pure.spread import tail_quantile
+    from lownoise.release.pure.spread import tail_quantile
 
     draws = {
         "laplace": RNG.laplace(size=200_000) / math.sqrt(2),

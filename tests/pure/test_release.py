@@ -9,7 +9,7 @@ import pytest
 import lownoise as ln
 from lownoise.engines import duckdb, histogram
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
-from lownoise.mechanisms.pure import AdditiveMechanism, ResponseMechanism
+from lownoise.noise.pure import AdditiveMechanism, ResponseMechanism
 from pure.documents import ASKED, BUDGET, SIZE, exact, plan_of, planned, table
 
 PLANS = {name: plan_of(name) for name in ASKED}

@@ -10,9 +10,9 @@ import pytest
 
 import lownoise as ln
 from command_line import run
-from lownoise import codec
 from lownoise.errors import FileError
-from lownoise.pure.codec import NAMES
+from lownoise.release import codec
+from lownoise.release.pure.codec import NAMES
 from lownoise.verification import verify_file
 from pure.documents import ASKED, plan_of, planned, table
 

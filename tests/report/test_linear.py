@@ -12,9 +12,9 @@ from rich.console import Console
 
 import lownoise as ln
 from lownoise import report
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError, QuestionError
-from lownoise.linear.execution import execute
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.linear.execution import execute
 from lownoise.report.curve import curve
 from lownoise.report.linear_noise import largest_first, name, totals
 from lownoise.report.spread import variance_ratio
@@ -36,7 +36,7 @@ def made(plan):
         a.name: RNG.choice(a.categories if a.labels is None else list(a.labels), 40)
         for a in attributes
     }
-    return execute(plan.terms, pd.DataFrame(columns), None, entropy=SimulationEntropy(1))
+    return execute(plan.terms, pd.DataFrame(columns), None, randomness=SimulationRandomness(1))
 
 
 def bits(count, degree, **more):

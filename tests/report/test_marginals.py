@@ -16,12 +16,12 @@ from rich.console import Console
 
 import lownoise as ln
 from lownoise import report
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError, QuestionError
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.tables.execution import execute
 from lownoise.report.heatmap import MOST, heatmap
 from lownoise.report.marginal_csv import label_of
 from lownoise.report.spread import spreads, totals, variance_ratio
-from lownoise.tables.execution import execute
 from report.test_page import RUDE, Reader
 
 ADULT = json.loads((Path(__file__).parents[1] / "data" / "adult-domain.json").read_text())
@@ -39,7 +39,7 @@ def made(plan):
         a.name: rng.choice(a.categories if a.labels is None else list(a.labels), 40)
         for a in plan.terms.question.attributes
     }
-    return execute(plan.terms, pd.DataFrame(columns), None, entropy=SimulationEntropy(1))
+    return execute(plan.terms, pd.DataFrame(columns), None, randomness=SimulationRandomness(1))
 
 
 SUBJECTS = {

@@ -12,9 +12,9 @@ from rich.console import Console
 
 import lownoise as ln
 from lownoise import report
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
-from lownoise.release import execute
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.release import execute
 
 RUDE = [
     "<script>alert(1)</script>",
@@ -36,7 +36,7 @@ def made(names, *, relation="substitute", lower=0.0, upper=1.0, budget=None, led
         order=order,
     )
     frame = pd.DataFrame(np.full((50, d), 0.25), columns=names)
-    return execute(plan.terms, frame, ledger, entropy=SimulationEntropy(1))
+    return execute(plan.terms, frame, ledger, randomness=SimulationRandomness(1))
 
 
 class Reader(HTMLParser):

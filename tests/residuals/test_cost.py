@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.residuals import PatternCosts, cost, largest_cost_up, marginal_orbits, relaxed
-from lownoise.residuals.orbits import _interchangeable
+from lownoise.questions.residuals import (
+    PatternCosts,
+    cost,
+    largest_cost_up,
+    marginal_orbits,
+    relaxed,
+)
+from lownoise.questions.residuals.orbits import _interchangeable
 
 QUESTIONS = {
     "three of two": ln.Marginals({"a": 2, "b": 2, "c": 2}, way=2),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.residuals import ChangeCosts, ordered_blocks, ordered_cost, ordered_cost_up
-from lownoise.shapes import dense
+from lownoise.questions.residuals import ChangeCosts, ordered_blocks, ordered_cost, ordered_cost_up
+from lownoise.sensitivity.factors import dense
 
 QUESTIONS = {
     "one": ln.Marginals({"a": 2, "t": 4, "b": 2}, way=2, ordered={"t": "prefix"}),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.residuals import AxisNoise, product_blocks, product_cost_up
-from lownoise.workloads.ordered import answer_rows
+from lownoise.questions.ordered import answer_rows
+from lownoise.questions.residuals import AxisNoise, product_blocks, product_cost_up
 
 QUESTIONS = {
     "alone": ln.Marginals({"t": 6}, sets=[["t"]], ordered={"t": "range"}),
@@ -180,7 +180,7 @@ def test_noise_that_leaves_a_direction_free_costs_everything():
 
 
 def test_an_inverse_that_is_off_is_made_up_for(monkeypatch):
-    from lownoise.shapes import dense
+    from lownoise.sensitivity.factors import dense
 
     true = dense._inverse
     for public in (False, True):

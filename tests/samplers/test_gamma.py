@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lownoise.balls import precision
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.gamma import GammaRadius, k_norm_noise, laplace, simulated_noise
 from lownoise.samplers.lazy import UniformBits, above_zero, chosen, rounded
 from lownoise.samplers.uniform import UniformNormBall
@@ -26,7 +26,7 @@ def gamma_rejects(sample, shape):
 
 @pytest.mark.parametrize("shape", [1, 2, 5])
 def test_radii_are_gamma_and_no_other(shape):
-    source = SimulationEntropy(1)
+    source = SimulationRandomness(1)
     radius = GammaRadius(shape)
     drawn = np.array([middles(radius.draw(source))[0] for _ in range(EXACT)])
     for sample in (drawn, radius.simulate(EXACT, source)):
@@ -36,7 +36,7 @@ def test_radii_are_gamma_and_no_other(shape):
 
 
 def test_a_radius_is_what_its_words_say():
-    source = Scripted([], SimulationEntropy(2))
+    source = Scripted([], SimulationRandomness(2))
     found = middles(GammaRadius(7).draw(source))[0]
     u = (source.served[0].astype(float) + 0.5) * 2.0**-64
     assert math.isclose(found, -math.log(math.prod(u)), rel_tol=1e-12)
@@ -46,9 +46,9 @@ def test_a_radius_is_what_its_words_say():
 def test_the_norm_of_noise_is_gamma_of_one_more_than_the_dimension(case):
     """The density exp(−‖z‖/b) says so; with Gamma(d) radii its norm would be another."""
     scale, d = 1000.0, case.dimension
-    source = SimulationEntropy(3)
+    source = SimulationRandomness(3)
     noise = [
-        rounded(k_norm_noise(case.uniform, scale, entropy=source), entropy=source)
+        rounded(k_norm_noise(case.uniform, scale, randomness=source), randomness=source)
         for _ in range(EXACT // 3)
     ]
     # ‖z‖ = r·‖u‖ with ‖u‖^d uniform and r ~ Gamma(d + 1): Gamma(d)
@@ -57,15 +57,15 @@ def test_the_norm_of_noise_is_gamma_of_one_more_than_the_dimension(case):
     assert gamma_rejects(norms, d + 1)
     assert gamma_rejects(norms * 1.4, d)
     assert gamma_rejects(norms / 1.4, d)
-    simulated = case.norm(simulated_noise(case.uniform, 1.0, 20_000, SimulationEntropy(4)))
+    simulated = case.norm(simulated_noise(case.uniform, 1.0, 20_000, SimulationRandomness(4)))
     assert not gamma_rejects(simulated, d)
 
 
 def test_the_noise_of_the_cross_polytope_is_laplace():
     """Both ways to it: independent numbers, and a radius times a uniform point."""
-    source = SimulationEntropy(5)
+    source = SimulationRandomness(5)
     ball = UniformNormBall(3, 1.0)
-    direct = np.array([middles(k_norm_noise(ball, 2.0, entropy=source)) for _ in range(EXACT)])
+    direct = np.array([middles(k_norm_noise(ball, 2.0, randomness=source)) for _ in range(EXACT)])
     general = simulated_noise(ball, 2.0, 20_000, source)
     for sample in (direct, general):
         for column in sample.T:
@@ -79,21 +79,21 @@ def test_the_noise_of_the_cross_polytope_is_laplace():
 
 def test_laplace_numbers_are_what_their_words_say():
     scales = np.array([1.0, 0.0, 2.5e6, 1e-3])
-    source = Scripted([], SimulationEntropy(6))
-    lazy = laplace(scales, entropy=source)
+    source = Scripted([], SimulationRandomness(6))
+    lazy = laplace(scales, randomness=source)
     u = (source.served[0].astype(float) + 0.5) * 2.0**-64
     v = 2 * u - 1
     expected = np.zeros(4)
     expected[[0, 2, 3]] = -scales[[0, 2, 3]] * np.sign(v) * np.log(np.abs(v))
     assert np.allclose(middles(lazy), expected, rtol=1e-9)
-    assert rounded(lazy, entropy=source) == np.rint(expected).astype(int).tolist()
+    assert rounded(lazy, randomness=source) == np.rint(expected).astype(int).tolist()
 
 
 @pytest.mark.parametrize("word", [0, 2**64 - 1, 2**63, 2**63 - 1])
 def test_structured_words_are_cured_by_more(word):
-    source = Scripted([word] * 8, SimulationEntropy(7))
-    lazy = laplace(np.full(4, 2.0**50), entropy=source)
-    found = rounded(lazy, entropy=source)
+    source = Scripted([word] * 8, SimulationRandomness(7))
+    lazy = laplace(np.full(4, 2.0**50), randomness=source)
+    found = rounded(lazy, randomness=source)
     lazy.refine(source)
     with precision(400):
         assert [int((z + 0.5).floor().unique_fmpz()) for z in lazy.balls()] == found
@@ -103,7 +103,7 @@ def test_structured_words_are_cured_by_more(word):
 def test_scales_out_of_range_are_refused(scale):
     for order in (1.0, 2.0):
         with pytest.raises(PlanError, match="the scale of noise is"):
-            k_norm_noise(UniformNormBall(2, order), scale, entropy=SimulationEntropy(1))
+            k_norm_noise(UniformNormBall(2, order), scale, randomness=SimulationRandomness(1))
     with pytest.raises(PlanError, match=r"GammaRadius\.shape=0"):
         GammaRadius(0)
 
@@ -111,9 +111,9 @@ def test_scales_out_of_range_are_refused(scale):
 def test_choices_have_their_weights():
     # chi-square with 3 degrees of freedom; power: a weight off by a fifth is rejected
     weights = np.array([1, 5, 3, 7])
-    source = SimulationEntropy(8)
+    source = SimulationRandomness(8)
     sums = np.cumsum(weights).tolist()
-    counts = np.bincount([chosen(sums, entropy=source) for _ in range(30_000)], minlength=4)
+    counts = np.bincount([chosen(sums, randomness=source) for _ in range(30_000)], minlength=4)
     expected = weights / 16 * counts.sum()
     assert stats.chisquare(counts, expected).pvalue > FIRST_KIND
     off = expected * [1, 1.2, 1, 1]
@@ -131,8 +131,8 @@ def test_choices_have_their_weights():
     ],
 )
 def test_a_choice_asks_for_more_bits_only_where_it_must(words, choice, left):
-    source = Scripted([*words, 1], SimulationEntropy(9))
-    assert chosen([1, 2, 3], entropy=source) == choice
+    source = Scripted([*words, 1], SimulationRandomness(9))
+    assert chosen([1, 2, 3], randomness=source) == choice
     assert len(source.first) == left
 
 
@@ -148,15 +148,15 @@ def test_signs_are_asked_until_they_are_sure():
         def balls(self):
             return [u - 0.5 + 2.0**-65 for u in self.bits.balls()]
 
-        def refine(self, entropy):
-            self.bits.refine(entropy)
+        def refine(self, randomness):
+            self.bits.refine(randomness)
 
     for word, answer in ((0, False), (2**64 - 1, True)):
-        assert above_zero(Near(), entropy=Scripted([word], SimulationEntropy(1))) == [answer]
+        assert above_zero(Near(), randomness=Scripted([word], SimulationRandomness(1))) == [answer]
 
 
 def test_numbers_kept_alone_keep_their_bits():
-    source = SimulationEntropy(10)
+    source = SimulationRandomness(10)
     all_three = UniformBits(source.words(3))
     all_three.refine(source)
     alone = all_three.kept([2, 0])

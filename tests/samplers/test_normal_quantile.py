@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from lownoise.entropy import SimulationEntropy
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.normal_quantile import CELLS, OCTAVES, normals, taylor_table
 
 SMALLEST = 2 ** (63 - OCTAVES)  # the least tail of the table, in units of 2^-64
@@ -35,12 +35,12 @@ def holds(tail, z, error):
 
 def words_of(octave):
     """Return the ends, the middle and random words of each cell of one octave."""
-    entropy = SimulationEntropy(100 + octave)
+    randomness = SimulationRandomness(100 + octave)
     width = (SMALLEST << octave) // CELLS
     chosen = []
     for part in range(CELLS):
         start = (SMALLEST << octave) + part * width
-        random = [start + int(w) % width for w in entropy.words(INSIDE)]
+        random = [start + int(w) % width for w in randomness.words(INSIDE)]
         chosen += [start, start + width // 2 - 1, start + width // 2, start + width - 1, *random]
     return chosen
 
@@ -65,7 +65,7 @@ def test_the_oracle_sees_a_number_that_is_off(off):
 
 
 def test_random_words_land_in_all_cells_that_have_mass():
-    words = SimulationEntropy(5).words(4000)
+    words = SimulationRandomness(5).words(4000)
     z, error = normals(words)
     inside = np.isfinite(error)
     tails = [int(w) % SIGN for w in words]
@@ -94,7 +94,7 @@ def test_beyond_the_table_nothing_is_promised(tail, sign):
 
 
 def test_each_word_is_judged_alone():
-    words = SimulationEntropy(6).words(1000)
+    words = SimulationRandomness(6).words(1000)
     words[::7] &= np.uint64(SIGN + SMALLEST - 1)  # beyond the table
     z, error = normals(words)
     for i in range(0, 1000, 37):
@@ -104,7 +104,7 @@ def test_each_word_is_judged_alone():
 
 
 def test_the_words_are_left_as_they_were():
-    words = SimulationEntropy(7).words(100)
+    words = SimulationRandomness(7).words(100)
     before = words.copy()
     normals(words)
     assert np.array_equal(words, before)

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from lownoise.entropy import SimulationEntropy
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import rounded_gaussian
 from lownoise.samplers.normal_quantile import normals
-from lownoise.shapes import AbstractShape, DiagonalShape
+from lownoise.sensitivity.factors import AbstractShape, DiagonalShape
 
 SIGN = 2**63
 TABLE = 2**47  # smaller tails are beyond the table
@@ -152,7 +152,7 @@ def expected(shape, words, later):
 
 def assert_exact(shape, words, later=0x123456789ABCDEF):
     source = Scripted(words, later)
-    drawn = rounded_gaussian(shape, entropy=source)
+    drawn = rounded_gaussian(shape, randomness=source)
     assert drawn.dtype == np.int64
     assert drawn.tolist() == expected(shape, words, later)
     return source.beyond
@@ -179,7 +179,7 @@ def _either_way(either_way_setting, monkeypatch):
 @either_way
 @pytest.mark.parametrize("scale", [1e-3, 0.3, 0.7, 1.0, 1e3, 2**33 * 1.7, 2.0**45])
 def test_the_integer_is_the_rounding_of_the_bits(scale):
-    words = SimulationEntropy(11).words(160).tolist()
+    words = SimulationRandomness(11).words(160).tolist()
     assert_exact(DiagonalShape([scale] * 160), words)
 
 
@@ -197,7 +197,7 @@ def test_a_tail_of_zeros_draws_until_the_number_is_known():
     # two more words of zeros, then bits: |z| > 15
     for sign in (0, SIGN):
         source = Scripted([sign, 0, 0], 2**63)
-        drawn = int(rounded_gaussian(DiagonalShape([1.0]), entropy=source)[0])
+        drawn = int(rounded_gaussian(DiagonalShape([1.0]), randomness=source)[0])
         with mpmath.workdps(DIGITS):
             low, high = (mpmath.mpf(n) * mpmath.mpf(2) ** -193 for n in (1, 2))
             size = abs(drawn)
@@ -212,7 +212,7 @@ def test_a_tail_of_zeros_draws_until_the_number_is_known():
 @either_way
 @pytest.mark.parametrize(("scale", "least_wrong"), [(2.0**50, 1), (2.0**55, 25)])
 def test_where_floats_alone_would_be_wrong_the_slow_path_is_right(scale, least_wrong):
-    words = SimulationEntropy(12).words(100)
+    words = SimulationRandomness(12).words(100)
     shape = DiagonalShape([scale] * 100)
     assert_exact(shape, words.tolist(), 0)
     by_floats = np.rint(scale * normals(words)[0]).astype(np.int64)
@@ -237,13 +237,13 @@ def test_a_half_integer_hidden_in_the_unread_bits_is_decided_by_reading_them(
     # a smaller tail is a larger number: zeros after these bits lie beyond the half
     for later, size in ((0, least + 1), (2**64 - 1, least)):
         source = Scripted([word, rest], later)
-        drawn = rounded_gaussian(DiagonalShape([scale]), entropy=source)
+        drawn = rounded_gaussian(DiagonalShape([scale]), randomness=source)
         assert drawn.tolist() == [-size if negative else size]
         assert source.beyond >= 1
     # and bits well off the half decide at once
     for second, size in ((rest // 2, least + 1), (rest + (2**64 - rest) // 2, least)):
         source = Scripted([word, second], 0)
-        drawn = rounded_gaussian(DiagonalShape([scale]), entropy=source)
+        drawn = rounded_gaussian(DiagonalShape([scale]), randomness=source)
         assert drawn.tolist() == [-size if negative else size]
         assert source.beyond == 0
 
@@ -252,20 +252,20 @@ def test_a_half_integer_hidden_in_the_unread_bits_is_decided_by_reading_them(
 def test_zero_scale_is_zero_whatever_the_bits():
     words = [*HAND_MADE, *(SIGN + tail for tail in HAND_MADE)]
     source = Scripted(words, 1)
-    drawn = rounded_gaussian(DiagonalShape([0.0] * len(words)), entropy=source)
+    drawn = rounded_gaussian(DiagonalShape([0.0] * len(words)), randomness=source)
     assert drawn.tolist() == [0] * len(words)
 
 
 @either_way
 def test_zero_scales_leave_their_neighbours_alone():
-    words = SimulationEntropy(13).words(60).tolist()
+    words = SimulationRandomness(13).words(60).tolist()
     assert_exact(DiagonalShape([0.0, 1e6, 2.0**50] * 20), words)
 
 
 def test_more_than_one_block_keeps_its_order():
     count = (1 << 15) + 5
-    words = SimulationEntropy(14).words(count)
-    whole = rounded_gaussian(DiagonalShape(np.full(count, 1e6)), entropy=Scripted(words, 1))
+    words = SimulationRandomness(14).words(count)
+    whole = rounded_gaussian(DiagonalShape(np.full(count, 1e6)), randomness=Scripted(words, 1))
     for i in (0, (1 << 15) - 1, 1 << 15, count - 1):
         alone = DiagonalShape([1e6])
         assert whole[i] == expected(alone, [words[i]], 1)[0]
@@ -273,10 +273,10 @@ def test_more_than_one_block_keeps_its_order():
 
 @either_way
 def test_the_top_bit_mirrors_the_noise():
-    words = SimulationEntropy(15).words(200)
+    words = SimulationRandomness(15).words(200)
     shape = DiagonalShape(np.geomspace(0.5, 2.0**50, 200))
-    drawn = rounded_gaussian(shape, entropy=Scripted(words, 77))
-    mirrored = rounded_gaussian(shape, entropy=Scripted(words ^ np.uint64(SIGN), 77))
+    drawn = rounded_gaussian(shape, randomness=Scripted(words, 77))
+    mirrored = rounded_gaussian(shape, randomness=Scripted(words ^ np.uint64(SIGN), 77))
     assert np.array_equal(drawn, -mirrored)
     assert np.all(drawn[50:] != 0)
 
@@ -291,7 +291,7 @@ THREE = np.array([[2.0**20, 0, 0], [0.6 * 2**20, 0.8 * 2**20, 0], [-(2.0**19), 2
 @pytest.mark.parametrize("B", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("size", [1e-5, 1.0, 2.0**20, 2.0**30, 2.0**35])
 def test_dense_rows_are_the_rounding_of_the_bits(B, size):
-    source = SimulationEntropy(21)
+    source = SimulationRandomness(21)
     for _ in range(40):
         assert_exact(Rows(B * size), source.words(len(B)).tolist())
 
@@ -307,7 +307,7 @@ def test_dense_rows_with_tails_beyond_the_table():
 def test_rows_of_mixed_size_share_their_numbers():
     # the first row is decided by floats, the others by ball arithmetic
     B = np.array([[1e3, 0, 0], [2.0**52, 1.0, 0], [2.0**52, 2.0**52, 2.0**52]])
-    source = SimulationEntropy(22)
+    source = SimulationRandomness(22)
     for _ in range(60):
         assert_exact(Rows(B), source.words(3).tolist())
 
@@ -317,11 +317,11 @@ def test_both_rows_use_the_same_number_however_many_bits_it_takes():
     # at this scale 64 bits leave about one rounding in ten open: were the further bits drawn anew
     # for the second row, some of 300 pairs would differ (chance to miss it: 0.95^300 < 1e-6)
     B = np.array([[2.0**59, 0.0], [2.0**59, 0.0]])
-    words, later = SimulationEntropy(23), SimulationEntropy(24)
+    words, later = SimulationRandomness(23), SimulationRandomness(24)
     refined = 0
     for _ in range(300):
         source = Continued(words.words(2), later)
-        one, two = rounded_gaussian(Rows(B), entropy=source).tolist()
+        one, two = rounded_gaussian(Rows(B), randomness=source).tolist()
         assert one == two
         refined += source.beyond > 0
     assert refined > 20
@@ -347,7 +347,9 @@ OFF = [0.98, 1.02]
 
 
 def sample(scale, count, seed):
-    return rounded_gaussian(DiagonalShape(np.full(count, scale)), entropy=SimulationEntropy(seed))
+    return rounded_gaussian(
+        DiagonalShape(np.full(count, scale)), randomness=SimulationRandomness(seed)
+    )
 
 
 def ks_rejects(drawn, scale):
@@ -438,9 +440,9 @@ def test_small_scales_that_are_off_are_rejected(scale, off):
 def test_coordinates_and_draws_are_independent():
     # first kind: r·√n is normal, 5.1 has 3.4e-7 a test, 8 tests: below 1e-6 each.
     # Power: a correlation of 0.03 (0.07 between blocks) is missed with probability below 1e-12.
-    source = SimulationEntropy(43)
+    source = SimulationRandomness(43)
     shape = DiagonalShape(np.full(VARIANCE_SAMPLE, SCALE))
-    one, two = (rounded_gaussian(shape, entropy=source) / SCALE for _ in range(2))
+    one, two = (rounded_gaussian(shape, randomness=source) / SCALE for _ in range(2))
     limit = 5.1 / math.sqrt(VARIANCE_SAMPLE - 2)
     pairs = [(one[:-1], one[1:]), (one[:-2], one[2:]), (one[: 1 << 15], one[1 << 15 : 1 << 16])]
     for a, b in [*pairs, (one, two)]:
@@ -458,7 +460,7 @@ COVARIANCE_SAMPLE = 200_000
 
 def covariance_rejects(B, claimed):
     shape = Rows(B, COVARIANCE_SAMPLE)
-    drawn = rounded_gaussian(shape, entropy=SimulationEntropy(44))
+    drawn = rounded_gaussian(shape, randomness=SimulationRandomness(44))
     z = Rows(claimed, COVARIANCE_SAMPLE).solve(drawn.astype(float)).reshape(-1, len(B))
     d = len(B)
     limit = 5.4 / math.sqrt(COVARIANCE_SAMPLE) * (np.ones((d, d)) + (math.sqrt(2) - 1) * np.eye(d))
@@ -486,5 +488,5 @@ def test_the_table_and_the_balls_decide_alike_where_products_round(scale, monkey
     drawn = []
     for few in (0, 2**60):
         monkeypatch.setattr(module, "_FEW", few)
-        drawn.append(rounded_gaussian(shape, entropy=SimulationEntropy(12)))
+        drawn.append(rounded_gaussian(shape, randomness=SimulationRandomness(12)))
     assert np.array_equal(*drawn)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.uniform import UniformHull, UniformZonotope
 from lownoise.samplers.uniform import star as module
 from lownoise.samplers.uniform.dyadic import dyadic
@@ -224,7 +224,7 @@ def test_a_point_of_a_hull_is_what_its_words_say():
     shares = [abs(np.linalg.det(V)) for V in hull.simplices]
     levels = np.cumsum(shares) / np.sum(shares)
     for seed in range(50):
-        source = Scripted([], SimulationEntropy(seed))
+        source = Scripted([], SimulationRandomness(seed))
         found = middles(hull.draw(source))
         (pick, sign, rest) = [(own.astype(float) + 0.5) * 2.0**-64 for own in source.served]
         corners = hull.simplices[np.searchsorted(levels, pick[0])]
@@ -270,7 +270,7 @@ def test_a_point_of_a_zonotope_is_what_its_words_say():
     shares = [abs(np.linalg.det(GENERATORS[list(b)])) for b in zonotope._pieces]
     levels = np.cumsum(shares) / np.sum(shares)
     for seed in range(50):
-        source = Scripted([], SimulationEntropy(seed))
+        source = Scripted([], SimulationRandomness(seed))
         found = middles(zonotope.draw(source))
         (pick, rest) = [(own.astype(float) + 0.5) * 2.0**-64 for own in source.served]
         basis = list(zonotope._pieces[np.searchsorted(levels, pick[0])])

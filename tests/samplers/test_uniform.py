@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lownoise.balls import precision
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.gamma import k_norm_noise
 from lownoise.samplers.lazy import rounded
 from lownoise.samplers.uniform import (
@@ -35,7 +35,7 @@ every = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
 def exact(uniform, count, seed):
-    source = SimulationEntropy(seed)
+    source = SimulationRandomness(seed)
     return np.array([middles(uniform.draw(source)) for _ in range(count)])
 
 
@@ -89,7 +89,7 @@ def test_exact_points_have_the_law(case):
 
 @every
 def test_simulated_points_have_the_law(case):
-    drawn = case.uniform.simulate(MANY, SimulationEntropy(2))
+    drawn = case.uniform.simulate(MANY, SimulationRandomness(2))
     d, norms = case.dimension, case.norm(drawn)
     assert not radial_rejects(norms**d)
     assert not reach_rejects(norms, d)
@@ -104,7 +104,7 @@ def test_points_found_by_rejection_have_the_second_moment(case):
 
 @every
 def test_other_laws_are_rejected(case):
-    drawn = case.uniform.simulate(MANY, SimulationEntropy(3))
+    drawn = case.uniform.simulate(MANY, SimulationRandomness(3))
     few, d, norms = drawn[:EXACT], case.dimension, case.norm(drawn)
     for wrong in (d - 1, d + 1):
         levels = norms[:EXACT] ** (d * d / wrong) if wrong else np.ones(EXACT)
@@ -118,7 +118,7 @@ def test_other_laws_are_rejected(case):
 
 def test_a_ball_without_its_exponential_is_rejected():
     for order in (1.0, 2.0, 3.0):
-        drawn = UniformNormBall(3, order).simulate(EXACT, SimulationEntropy(4))
+        drawn = UniformNormBall(3, order).simulate(EXACT, SimulationRandomness(4))
         norms = np.linalg.norm(drawn, order, axis=1)
         bare = drawn / norms[:, None]
         assert radial_rejects(np.linalg.norm(bare, order, axis=1) ** 3)
@@ -149,7 +149,7 @@ def test_tiles_on_one_side_are_rejected(monkeypatch):
 
 @every
 def test_more_bits_only_narrow_what_is_known(case):
-    source = SimulationEntropy(8)
+    source = SimulationRandomness(8)
     for _ in range(20):
         lazy = case.uniform.draw(source)
         with precision(600):
@@ -163,10 +163,10 @@ def test_more_bits_only_narrow_what_is_known(case):
 
 @every
 def test_a_rounding_stands_whatever_bits_follow(case):
-    source = SimulationEntropy(9)
+    source = SimulationRandomness(9)
     for _ in range(20):
-        noise = k_norm_noise(case.uniform, 1000.5, entropy=source)
-        found = rounded(noise, entropy=source)
+        noise = k_norm_noise(case.uniform, 1000.5, randomness=source)
+        found = rounded(noise, randomness=source)
         for _ in range(4):
             noise.refine(source)
         with precision(700):
@@ -176,9 +176,9 @@ def test_a_rounding_stands_whatever_bits_follow(case):
 @every
 @pytest.mark.parametrize("word", [0, 2**64 - 1, 2**63, 2**63 - 1])
 def test_structured_words_are_cured_by_more(case, word):
-    source = Scripted([word] * 12, SimulationEntropy(10))
-    noise = k_norm_noise(case.uniform, 1000.5, entropy=source)
-    found = rounded(noise, entropy=source)
+    source = Scripted([word] * 12, SimulationRandomness(10))
+    noise = k_norm_noise(case.uniform, 1000.5, randomness=source)
+    found = rounded(noise, randomness=source)
     assert len(found) == case.dimension
     assert all(isinstance(integer, int) for integer in found)
 
@@ -224,7 +224,7 @@ def float_point(uniform, words):
 def test_balls_are_what_their_words_say(order, size):
     uniform = UniformNormBall(size, order)
     for seed in range(20):
-        source = Scripted([], SimulationEntropy(seed))
+        source = Scripted([], SimulationRandomness(seed))
         found = middles(uniform.draw(source))
         assert np.allclose(found, float_point(uniform, source.served), rtol=1e-9, atol=1e-13)
 
@@ -232,14 +232,14 @@ def test_balls_are_what_their_words_say(order, size):
 def test_images_and_products_are_what_their_parts_say():
     ball = UniformNormBall(3, 1.0)
     F = np.array([[1.0, 2, 0], [0, 1, 0.5], [3, 0, -1]])
-    x = middles(ball.draw(SimulationEntropy(3)))
-    image = middles(UniformImage(F, ball).draw(SimulationEntropy(3)))
+    x = middles(ball.draw(SimulationRandomness(3)))
+    image = middles(UniformImage(F, ball).draw(SimulationRandomness(3)))
     assert np.allclose(image, F @ x, rtol=1e-12)
-    stretched = middles(UniformImage([2.0, 3.0, -1.0], ball).draw(SimulationEntropy(3)))
+    stretched = middles(UniformImage([2.0, 3.0, -1.0], ball).draw(SimulationRandomness(3)))
     assert np.allclose(stretched, [2, 3, -1] * x, rtol=1e-12)
-    source = SimulationEntropy(3)
+    source = SimulationRandomness(3)
     parts = [middles(ball.draw(source)), middles(UniformNormBall(2, 2.0).draw(source))]
-    both = middles(UniformProduct((ball, UniformNormBall(2, 2.0))).draw(SimulationEntropy(3)))
+    both = middles(UniformProduct((ball, UniformNormBall(2, 2.0))).draw(SimulationRandomness(3)))
     assert np.allclose(both, np.concatenate(parts), rtol=1e-12)
 
 

@@ -10,9 +10,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lownoise.balls import precision
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.lazy import rounded
 from lownoise.samplers.uniform import (
     UniformImage,
@@ -26,11 +26,11 @@ LIMIT = 31.0  # of 27 statistics with one degree of freedom: a chance below 1e-6
 
 def drawn(uniform, count, seed):
     """Exact draws, as the middles of their balls."""
-    entropy = SimulationEntropy(seed)
+    randomness = SimulationRandomness(seed)
     found = []
     for _ in range(count):
         with precision(128):
-            found.append([float(x.mid()) for x in uniform.draw(entropy).balls()])
+            found.append([float(x.mid()) for x in uniform.draw(randomness).balls()])
     return np.array(found)
 
 
@@ -67,7 +67,7 @@ def shares(d):
 def test_every_part_has_its_share(d, exactly):
     uniform = UniformSimplexDifferences(d)
     points = (
-        drawn(uniform, 12_000, d) if exactly else uniform.simulate(60_000, SimulationEntropy(d))
+        drawn(uniform, 12_000, d) if exactly else uniform.simulate(60_000, SimulationRandomness(d))
     )
     assert not refuted(points, shares(d))
     assert refuted(points * 0.95, shares(d))
@@ -79,7 +79,7 @@ def test_every_part_has_its_share(d, exactly):
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_second_moments(d):
     uniform = UniformSimplexDifferences(d)
-    points = uniform.simulate(200_000, SimulationEntropy(7))
+    points = uniform.simulate(200_000, SimulationRandomness(7))
     products = points[:, :, None] * points[:, None, :]
     off = 5.5 * np.std(products, axis=0) / math.sqrt(len(points))
     found = np.mean(products, axis=0)
@@ -90,9 +90,9 @@ def test_second_moments(d):
 def test_many_coordinates_and_roundings():
     uniform = UniformSimplexDifferences(400)
     assert np.trace(uniform.second_moment()) > 0
-    entropy = SimulationEntropy(1)
+    randomness = SimulationRandomness(1)
     wide = UniformImage(np.full(400, 2.0**60), uniform)
-    found = rounded(wide.draw(entropy), entropy=entropy)
+    found = rounded(wide.draw(randomness), randomness=randomness)
     above = sum(x for x in found if x > 0) / 2**60
     below = -sum(x for x in found if x < 0) / 2**60
     assert 0 < above <= 1 + 1e-12
@@ -103,13 +103,13 @@ def test_many_coordinates_and_roundings():
 
 def test_coordinates_that_never_move_are_exactly_zero():
     uniform = UniformPlaced(UniformNormBall(2, 1.0), np.array([1, 3]), 4)
-    entropy = SimulationEntropy(1)
+    randomness = SimulationRandomness(1)
     with precision(128):
-        balls = uniform.draw(entropy).balls()
+        balls = uniform.draw(randomness).balls()
     assert [ball == 0 for ball in balls] == [True, False, True, False]
     assert uniform.rank == 2
     assert uniform.dimension == 4
-    points = uniform.simulate(100, entropy)
+    points = uniform.simulate(100, randomness)
     assert not np.any(points[:, [0, 2]])
     assert np.all(np.sum(np.abs(points), axis=1) <= 1)
     dense = UniformPlaced(UniformSimplexDifferences(2), np.array([0, 2]), 3).second_moment()

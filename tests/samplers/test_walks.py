@@ -10,10 +10,9 @@ import pytest
 from flint import arb
 from scipy import stats
 
-from lownoise.balls import precision
-from lownoise.bases.norm import NormBase
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.lazy import rounded
 from lownoise.samplers.walks import (
     GridWalk,
@@ -29,6 +28,7 @@ from lownoise.samplers.walks import (
 )
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Increments
 from lownoise.samplers.walks.mixing import Proximal
+from lownoise.sets.unit_balls.norm import NormBase
 
 LEVEL = 1e-6
 SKEW = np.array([[1.0, 0.4, 0.0], [-0.3, 1.2, 0.5], [0.0, 0.2, 0.9], [0.7, -0.6, 0.4]])
@@ -138,8 +138,10 @@ def stationary(member, factor, deviation, steps=2, inner=None):
 
 
 def drawn(uniform, count, seed):
-    entropy = SimulationEntropy(seed)
-    return np.array([[float(x.mid()) for x in uniform.draw(entropy).balls()] for _ in range(count)])
+    randomness = SimulationRandomness(seed)
+    return np.array(
+        [[float(x.mid()) for x in uniform.draw(randomness).balls()] for _ in range(count)]
+    )
 
 
 def unlike_uniform(points):
@@ -165,7 +167,7 @@ def stepped(deviation, start, count):
     """Points of [−1, 1] that one step reaches from `start`."""
     body = RoundBody(membership=Preimage([[0.25]]), factor=[[4.0]], inner=1.0, outer=1.0)
     law = InAndOut(body=body, deviation=deviation, steps=1)
-    path = in_and_out._Path(law, SimulationEntropy(3))
+    path = in_and_out._Path(law, SimulationRandomness(3))
     origin = in_and_out.Anchored(np.array([start]), 0.0, path._point.numbers)
     found = []
     for _ in range(count):
@@ -202,7 +204,9 @@ def test_what_floats_leave_open_is_decided_alike(monkeypatch):
     factor = np.array([[1.0, 0.3], [-0.2, 1.5]])
     member = Preimage(np.linalg.inv(factor))
     uniform = stationary(member, factor, 0.7, steps=12)
-    sure = [rounded(scaled(uniform.draw(SimulationEntropy(s))), entropy=None) for s in range(12)]
+    sure = [
+        rounded(scaled(uniform.draw(SimulationRandomness(s))), randomness=None) for s in range(12)
+    ]
     plain = InAndOut._bounds
     asked = []
     monkeypatch.setattr(
@@ -212,7 +216,9 @@ def test_what_floats_leave_open_is_decided_alike(monkeypatch):
     monkeypatch.setattr(increments, "LARGEST", 0.5)
     takes = in_and_out._Path._takes
     monkeypatch.setattr(in_and_out._Path, "_takes", lambda *args: asked.append(1) or takes(*args))
-    slow = [rounded(scaled(uniform.draw(SimulationEntropy(s))), entropy=None) for s in range(12)]
+    slow = [
+        rounded(scaled(uniform.draw(SimulationRandomness(s))), randomness=None) for s in range(12)
+    ]
     assert slow == sure
     assert len(asked) >= 12 * 12
 
@@ -226,13 +232,13 @@ class scaled:  # noqa: N801
     def balls(self):
         return [x * 2**20 for x in self.lazy.balls()]
 
-    def refine(self, entropy):
-        self.lazy.refine(entropy or SimulationEntropy(1))
+    def refine(self, randomness):
+        self.lazy.refine(randomness or SimulationRandomness(1))
 
 
 def test_floats_stay_within_their_bounds():
     uniform = stationary(MEMBERS["polytope"], np.diag([0.6, 0.5, 0.7]), 0.4, inner=0.5)
-    path = in_and_out._Path(uniform, SimulationEntropy(5))
+    path = in_and_out._Path(uniform, SimulationRandomness(5))
     body, law = uniform.body, uniform
     for _ in range(60):
         path._step()
@@ -250,7 +256,7 @@ class Zeros:
     """Words whose tails are all 0, in places; then those of a simulation."""
 
     def __init__(self, at, seed):
-        self.at, self.source = at, SimulationEntropy(seed)
+        self.at, self.source = at, SimulationRandomness(seed)
 
     def words(self, count):
         found = self.source.words(count).copy()
@@ -308,7 +314,7 @@ def test_a_planned_walk_keeps_its_word():
     assert uniform.distance == 0.0
     assert uniform.estimated
     assert uniform.second_moment() == pytest.approx(np.eye(3) / 3, abs=0.02)
-    points = uniform.simulate(3000, SimulationEntropy(2))
+    points = uniform.simulate(3000, SimulationRandomness(2))
     assert points.shape == (3000, 3)
     assert unlike_uniform(points) > LEVEL
     assert unlike_uniform(0.97 * points) < LEVEL
@@ -404,7 +410,7 @@ def test_the_grid_walk_draws_uniform_points():
     body = RoundBody(membership=Preimage([[1.0]]), factor=[[1.0]], inner=1.0, outer=1.0)
     uniform = GridWalk(body=body, relative=0.5)
     matrix, _full = grid_kernel(uniform)
-    cells = np.bincount([uniform._walk(SimulationEntropy(seed)) for seed in range(120)])
+    cells = np.bincount([uniform._walk(SimulationRandomness(seed)) for seed in range(120)])
     assert len(cells) <= len(matrix)
     points = drawn(uniform, 120, 9)
     assert np.abs(points).max() <= 1

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lownoise.errors import PlanError
-from lownoise.shapes import DenseShape
+from lownoise.sensitivity.factors import DenseShape
 
 SEED = st.integers(0, 2**32 - 1)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lownoise.errors import PlanError
-from lownoise.shapes import AbstractShape, DiagonalShape
+from lownoise.sensitivity.factors import AbstractShape, DiagonalShape
 
 SCALES = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=5)
 CLOSE = 1e-12

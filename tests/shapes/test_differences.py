@@ -4,10 +4,10 @@
 import numpy as np
 import pytest
 
-from lownoise.entropy import SimulationEntropy
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import prepare, rounded_gaussian
 from lownoise.samplers.rounded_gaussian import _decide
-from lownoise.shapes.differences import DifferenceFactor, centered, differences
+from lownoise.sensitivity.factors.differences import DifferenceFactor, centered, differences
 
 
 def written_out(factor):
@@ -38,10 +38,10 @@ def test_it_is_the_kronecker_product(sizes, copies):
 def test_what_is_decided_quickly_is_what_ball_arithmetic_decides():
     prepare(10**6)
     factor = DifferenceFactor(scale=2.0**18 + 1 / 3, sizes=(3, 4, 5), copies=20)
-    quick = rounded_gaussian(factor, entropy=SimulationEntropy(9))
-    words = SimulationEntropy(9).words(factor.sources)
+    quick = rounded_gaussian(factor, randomness=SimulationRandomness(9))
+    words = SimulationRandomness(9).words(factor.sources)
     rows = np.arange(factor.dimension)
-    assert quick.tolist() == _decide(factor, rows, words, SimulationEntropy(1))
+    assert quick.tolist() == _decide(factor, rows, words, SimulationRandomness(1))
 
 
 def test_centring_has_the_same_differences_and_sums_to_zero():

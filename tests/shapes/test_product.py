@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from lownoise.entropy import SimulationEntropy
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import rounded_gaussian
-from lownoise.shapes.product import ProductFactor
+from lownoise.sensitivity.factors.product import ProductFactor
 
 RNG = np.random.default_rng(4)
 ROWS = tuple(
@@ -79,17 +79,17 @@ def test_entries_of_rows_are_exact():
 
 def test_deciding_every_number_by_itself_gives_the_same(monkeypatch):
     found = factor("pairs", scale=40.0)
-    quick = rounded_gaussian(found, entropy=SimulationEntropy(7))
+    quick = rounded_gaussian(found, randomness=SimulationRandomness(7))
     module = sys.modules["lownoise.samplers.rounded_gaussian"]
     monkeypatch.setattr(module, "_LARGEST", 0.0)  # nothing counts as decided
-    assert np.array_equal(rounded_gaussian(found, entropy=SimulationEntropy(7)), quick)
+    assert np.array_equal(rounded_gaussian(found, randomness=SimulationRandomness(7)), quick)
 
 
 class Far:
     """Words of which one is beyond the table of normal numbers."""
 
     def __init__(self):
-        self.source = SimulationEntropy(3)
+        self.source = SimulationRandomness(3)
 
     def words(self, count):
         found = self.source.words(count).copy()
@@ -103,14 +103,14 @@ def test_a_far_normal_number_does_not_leave_all_its_answers_open(monkeypatch):
     left = []
     decide = module._decide
 
-    def counted(shape, rows, words, entropy):
+    def counted(shape, rows, words, randomness):
         left.append(len(rows))
-        return decide(shape, rows, words, entropy)
+        return decide(shape, rows, words, randomness)
 
     monkeypatch.setattr(module, "_decide", counted)
     found = factor("all", scale=900.0)
-    rounded = rounded_gaussian(found, entropy=Far())
+    rounded = rounded_gaussian(found, randomness=Far())
     assert sum(left) < found.dimension / 20
     monkeypatch.setattr(module, "_LARGEST", 0.0)
-    assert np.array_equal(rounded_gaussian(found, entropy=Far()), rounded)
+    assert np.array_equal(rounded_gaussian(found, randomness=Far()), rounded)
     assert left[-1] == found.dimension

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cases import CASES, ORDERS
-from lownoise.bodies import SymmetricBox
 from lownoise.certificate import CornerDual, lower_bound, order_norm, upper_bound
-from lownoise.sensitivity import radius_up, sensitivity_body
+from lownoise.sensitivity.changes import radius_up, sensitivity_body
+from lownoise.sets.bodies import SymmetricBox
 from lownoise.solvers import solve
 
 HALF_WIDTHS = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=6)

@@ -10,10 +10,10 @@ import pytest
 import lownoise as ln
 from lownoise.certificate.ordered import OrderedDual, ordered_lower_bound
 from lownoise.errors import PlanError
-from lownoise.residuals import marginal_orbits, ordered_blocks, ordered_cost_up
+from lownoise.questions.ordered import answer_rows, answers_along
+from lownoise.questions.residuals import marginal_orbits, ordered_blocks, ordered_cost_up
 from lownoise.solvers import ordered
 from lownoise.solvers.ordered import solve_ordered
-from lownoise.workloads.ordered import answer_rows, answers_along
 
 CASES = {
     "alone": ln.Marginals({"t": 8}, sets=[["t"]], ordered={"t": "prefix"}),

@@ -12,11 +12,11 @@ from lownoise.certificate import product as certificate
 from lownoise.certificate.ordered import ordered_lower_bound
 from lownoise.certificate.product import AxisDual, ProductDual, product_lower_bound
 from lownoise.errors import PlanError
-from lownoise.residuals import ordered_blocks, product_blocks, product_cost_up
+from lownoise.questions.ordered import answer_rows
+from lownoise.questions.residuals import ordered_blocks, product_blocks, product_cost_up
 from lownoise.solvers.newton import objective
 from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.product import solve_product
-from lownoise.workloads.ordered import answer_rows
 
 CASES = {
     "alone": ln.Marginals({"t": 12}, sets=[["t"]], ordered={"t": "prefix"}),

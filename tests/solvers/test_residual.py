@@ -11,7 +11,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.certificate.residual import ResidualDual, residual_lower_bound
-from lownoise.residuals import largest_cost_up, marginal_orbits
+from lownoise.questions.residuals import largest_cost_up, marginal_orbits
 from lownoise.solvers import residual
 from lownoise.solvers.residual import solve_residual
 

@@ -30,25 +30,25 @@ def prepare():
     import numpy as np
 
     import lownoise as ln
-    from lownoise.entropy import SimulationEntropy
+    from lownoise.numbers.randomness import SimulationRandomness
     from lownoise.streams import start, store
 
     store._PATIENCE = 1e6  # s, so that no load decides who is refused
     terms = ln.stream(ln.Prefix(ROUNDS), budget=ln.zcdp(0.5), strategy="square_root").terms
     rng = np.random.default_rng(3)
     values = rng.integers(0, 2, ROUNDS).astype(float)
-    whole = start(terms, entropy=SimulationEntropy(SEED)).update_many(values)
+    whole = start(terms, randomness=SimulationRandomness(SEED)).update_many(values)
     return terms, values, whole
 
 
 def making(terms, path, account=None):
     def job(_say):
         from lownoise import Ledger, zcdp
-        from lownoise.entropy import SimulationEntropy
+        from lownoise.numbers.randomness import SimulationRandomness
         from lownoise.streams import start
 
         ledger = account and Ledger.create(account, "d", zcdp(1))
-        start(terms, entropy=SimulationEntropy(SEED), path=path, ledger=ledger)
+        start(terms, randomness=SimulationRandomness(SEED), path=path, ledger=ledger)
 
     return job
 

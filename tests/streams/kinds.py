@@ -7,8 +7,8 @@ import numpy as np
 
 import lownoise as ln
 from lownoise.planning.strategies import STRATEGIES
+from lownoise.questions import LowerTriangular
 from lownoise.streams import DensePair, NormalizedPair, RecursivePair, ToeplitzPair
-from lownoise.workloads import LowerTriangular
 
 WORKLOADS = {
     "prefix": ln.Prefix(21),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import FileError, LedgerError, StreamError
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.privacy import Ledger
 from lownoise.streams import start, starting
 from lownoise.streams.store import StreamFile
@@ -29,12 +29,12 @@ def ledger(tmp_path):
 @pytest.fixture
 def whole():
     terms = ln.stream(**ASKED).terms
-    return start(terms, entropy=SimulationEntropy(1)).update_many(np.ones(40))
+    return start(terms, randomness=SimulationRandomness(1)).update_many(np.ones(40))
 
 
 def begun(path, ledger=None):
     terms = ln.stream(**ASKED).terms
-    return start(terms, entropy=SimulationEntropy(1), path=path, ledger=ledger)
+    return start(terms, randomness=SimulationRandomness(1), path=path, ledger=ledger)
 
 
 def reopened(path, ledger):

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise import codec
-from lownoise.encoding import relation_to_dict
 from lownoise.errors import FileError
-from lownoise.packing import packed, unpacked
+from lownoise.numbers.packing import packed, unpacked
 from lownoise.planning import StreamPlan
+from lownoise.release import codec
+from lownoise.release.encoding import relation_to_dict
 from lownoise.streams.codec import derived, document, shown_rounds, terms_to_dict
 from streams.kinds import TAKEN, WORKLOADS, factors
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.entropy import SimulationEntropy
+from lownoise.numbers.randomness import SimulationRandomness
 
 SPEC = """
 [question]
@@ -180,8 +180,8 @@ def test_no_line_moves_the_rounds_of_others(spec, folder):
     wanted = None
     for odd in (line.strip(), *(own.replace(b"\n", b"") for own in ODD)):
         with pytest.MonkeyPatch.context() as patch:
-            own = SimulationEntropy(7)
-            patch.setattr("lownoise.planning.stream_plan.SystemEntropy", lambda own=own: own)
+            own = SimulationRandomness(7)
+            patch.setattr("lownoise.planning.stream_plan.SystemRandomness", lambda own=own: own)
             done = run(folder, "stream", "spec.toml", lines=2 * line + odd + b"\n" + 3 * line)
         assert done.returncode == 0, odd
         assert len(done.stdout) == 7, odd

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.arrays import frozen
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.privacy import gaussian_parameter
 from lownoise.streams import DensePair, RecursivePair, ToeplitzPair, start
 from lownoise.streams.noise import noise_of
@@ -158,7 +158,7 @@ class Far:
     """Bits of which the first number's first 192 are 0: farther out than any table."""
 
     def __init__(self, seed):
-        self._own = SimulationEntropy(seed)
+        self._own = SimulationRandomness(seed)
         self._calls = 0
 
     def words(self, count):
@@ -207,7 +207,7 @@ def test_noise_has_the_stated_variance_and_no_mean(name, strategy):
     stated = terms.deviations(0, n)
     draws = []
     for seed in range(DRAWS):
-        noise = noise_of(terms.mechanism, SimulationEntropy(1000 + seed)).take(n)
+        noise = noise_of(terms.mechanism, SimulationRandomness(1000 + seed)).take(n)
         draws.append(noise * step / stated)
     draws = np.concatenate(draws, axis=1)
     count = DRAWS * COPIES
@@ -232,8 +232,8 @@ def test_noise_has_the_stated_variance_and_no_mean(name, strategy):
 def test_published_answers_are_the_exact_ones_plus_the_noise():
     for name, workload in WORKLOADS.items():
         terms = ln.stream(workload, budget=ln.zcdp(0.5), domain=ln.Box([-2.0], [3.0])).terms
-        noise = noise_of(terms.mechanism, SimulationEntropy(8)).take(workload.rounds)[:, 0]
-        stream = start(terms, entropy=SimulationEntropy(8))
+        noise = noise_of(terms.mechanism, SimulationRandomness(8)).take(workload.rounds)[:, 0]
+        stream = start(terms, randomness=SimulationRandomness(8))
         values = np.random.default_rng(2).uniform(-3, 4, workload.rounds)
         step = float(terms.mechanism.coding.step[0])
         codes = np.floor(np.clip(values, -2, 3) / step + 0.5)
@@ -276,12 +276,12 @@ def test_recursive_noise_is_the_convolution_it_stands_for():
 
     pair = ln.stream(ln.Prefix(300), budget=ln.zcdp(0.5), strategy="rational").terms.mechanism.pair
     B, _ = factors(pair)
-    found = Recursion(pair, 1).take(300, SimulationEntropy(9))[:, 0]
-    z = close_normals(300, SimulationEntropy(9))
+    found = Recursion(pair, 1).take(300, SimulationRandomness(9))[:, 0]
+    z = close_normals(300, SimulationRandomness(9))
     assert np.linalg.norm(found - B @ z) <= pair.error_up + 1e-11
     halves = Recursion(pair, 1)
-    entropy = SimulationEntropy(9)
-    parts = [halves.take(100, entropy), halves.take(200, entropy)]
+    randomness = SimulationRandomness(9)
+    parts = [halves.take(100, randomness), halves.take(200, randomness)]
     assert np.array_equal(np.concatenate(parts)[:, 0], found)
 
 
@@ -299,7 +299,7 @@ def test_the_bound_on_long_products_counts_every_transform():
 
 def test_noise_that_is_drawn_ahead_is_handed_out_once_and_in_order():
     terms = ln.stream(ln.Prefix(12_000), budget=ln.zcdp(0.5), strategy="rational").terms
-    noise = noise_of(terms.mechanism, SimulationEntropy(2))
+    noise = noise_of(terms.mechanism, SimulationRandomness(2))
     parts = [noise.take(count) for count in (1, 4000, 3000, 1, 4998)]
     assert [len(own) for own in parts] == [1, 4000, 3000, 1, 4998]
     steps = np.diff(np.concatenate(parts)[:, 0] * terms.mechanism.coding.step[0])

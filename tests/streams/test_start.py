@@ -4,8 +4,8 @@
 import pytest
 
 import lownoise as ln
-from lownoise.entropy import SystemEntropy
 from lownoise.errors import FileError, LedgerError
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.privacy import Ledger
 from lownoise.privacy.budget import Zcdp
 from lownoise.streams import start, starting, store
@@ -160,7 +160,9 @@ def test_a_disk_without_links_will_do(tmp_path, monkeypatch):
     assert ln.Stream.open(tmp_path / "s").round == 1
     assert [p.name for p in tmp_path.iterdir()] == ["s"]
     with pytest.raises(FileError, match="exists"):
-        start(ln.Stream.open(tmp_path / "s").terms, entropy=SystemEntropy(), path=tmp_path / "s")
+        start(
+            ln.Stream.open(tmp_path / "s").terms, randomness=SystemRandomness(), path=tmp_path / "s"
+        )
 
 
 def test_an_account_of_the_same_name_that_paid_for_something_else_is_refused(tmp_path):

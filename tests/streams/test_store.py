@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import FileError, StreamError
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.streams import start, store
 
 ASKED = {"budget": ln.zcdp(0.5)}
@@ -35,7 +35,7 @@ def terms_of(name):
 
 
 def begun(name, path=None, seed=1):
-    return start(terms_of(name), entropy=SimulationEntropy(seed), path=path)
+    return start(terms_of(name), randomness=SimulationRandomness(seed), path=path)
 
 
 def names_in(folder):
@@ -86,9 +86,9 @@ def test_a_restart_after_every_batch_changes_no_bit(name, tmp_path, monkeypatch)
 
 def test_noise_that_is_not_kept_goes_on_from_what_was_drawn_ahead(tmp_path, monkeypatch):
     terms = ln.stream(ln.Prefix(9000), **ASKED, strategy="rational", memory=2).terms
-    whole = start(terms, entropy=SimulationEntropy(1)).update_many(np.ones(4000))
-    stream = start(terms, entropy=SimulationEntropy(1), path=tmp_path / "s")
-    kept = start(terms, entropy=SimulationEntropy(1))
+    whole = start(terms, randomness=SimulationRandomness(1)).update_many(np.ones(4000))
+    stream = start(terms, randomness=SimulationRandomness(1), path=tmp_path / "s")
+    kept = start(terms, randomness=SimulationRandomness(1))
     assert stream.update(1) == kept.update(1) == whole[0]
     with monkeypatch.context() as patch:
         connected = store._connected
@@ -332,7 +332,7 @@ def test_only_the_same_stream_goes_on(more, said, tmp_path):
 
 
 def test_a_matrix_is_known_again_however_it_was_compressed(tmp_path, monkeypatch):
-    from lownoise import packing
+    from lownoise.numbers import packing
 
     matrix = np.tril(np.ones((9, 9)))
     ln.stream(matrix, **ASKED, path=tmp_path / "s").update(1)
@@ -405,8 +405,8 @@ def test_what_was_saved_though_it_failed_is_found_and_not_drawn_again(tmp_path, 
 
 def test_a_full_disk_loses_no_round(tmp_path, monkeypatch):
     terms = ln.stream(ln.Prefix(5000), **ASKED, strategy="square_root").terms
-    whole = start(terms, entropy=SimulationEntropy(1)).update_many(np.ones(5000))
-    stream = start(terms, entropy=SimulationEntropy(1), path=tmp_path / "s")
+    whole = start(terms, randomness=SimulationRandomness(1)).update_many(np.ones(5000))
+    stream = start(terms, randomness=SimulationRandomness(1), path=tmp_path / "s")
     stream.update(1)
     connected = store._connected
 
@@ -421,7 +421,7 @@ def test_a_full_disk_loses_no_round(tmp_path, monkeypatch):
         with pytest.raises(FileError, match=r"SQLITE_FULL.*has room"):
             stream.update_many(np.ones(4999))
         with pytest.raises(FileError, match="SQLITE_FULL"):
-            start(terms, entropy=SimulationEntropy(1), path=tmp_path / "t")
+            start(terms, randomness=SimulationRandomness(1), path=tmp_path / "t")
     assert names_in(tmp_path) == ["s"]
     assert stream.round == 1
     assert stream.update_many(np.ones(4999)).tobytes() == whole[1:].tobytes()
@@ -541,7 +541,7 @@ def test_a_damaged_state_is_refused(damage):
 def forged(state, change):
     import json
 
-    from lownoise import codec
+    from lownoise.release import codec
 
     fields = json.loads(state)
     change(fields["progress"])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import DomainError, LownoiseError, PlanError, QuestionError, StreamError
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning.strategies import STRATEGIES
 from lownoise.streams import start
 from streams.kinds import TAKEN, WORKLOADS
@@ -33,13 +33,13 @@ def test_rounds_may_be_batched_in_any_way(name, strategy):
     values[3] = math.nan
     values[4] = math.inf
     values[5] = 1e300
-    whole = start(terms, entropy=SimulationEntropy(4)).update_many(values)
-    one = start(terms, entropy=SimulationEntropy(4))
+    whole = start(terms, randomness=SimulationRandomness(4)).update_many(values)
+    one = start(terms, randomness=SimulationRandomness(4))
     assert [one.update(float(v)) for v in values] == whole.tolist()
-    some = start(terms, entropy=SimulationEntropy(4))
+    some = start(terms, randomness=SimulationRandomness(4))
     parts = [some.update_many(values[a:b]) for a, b in ((0, 0), (0, 2), (2, 3), (3, None))]
     assert np.concatenate(parts).tolist() == whole.tolist()
-    lists = start(terms, entropy=SimulationEntropy(4))
+    lists = start(terms, randomness=SimulationRandomness(4))
     assert [lists.update([v]) for v in values] == whole.tolist()
 
 

@@ -23,15 +23,15 @@ import pytest
 
 import lownoise as ln
 from cases import MEMBERS
-from lownoise.coordinates import coordinates
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.engines.numbers import number, number_of_text
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import StreamError
-from lownoise.mechanisms.codes import coding_for
+from lownoise.noise.codes import coding_for
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.questions import Mean
+from lownoise.sensitivity.coordinates import coordinates
+from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.streams import start
 from lownoise.streams.values import value_of, values_of
-from lownoise.workloads import Mean
 
 ROUNDS, AT = 5, 2
 
@@ -336,8 +336,8 @@ def test_answers_of_other_rounds_never_move(domain, path, tmp_path, capsys):
         file = tmp_path / str(k) if path and k % 20 == 0 else None
         values = [[0.1 * i + 0.01] * d if d > 1 else True for i in range(ROUNDS)]
         values[AT] = odd
-        one = start(terms, entropy=SimulationEntropy(5))
-        many = start(terms, entropy=SimulationEntropy(5), path=file)
+        one = start(terms, randomness=SimulationRandomness(5))
+        many = start(terms, randomness=SimulationRandomness(5), path=file)
         told = many.update_many(values)
         own = [one.update(v) for v in values if not isinstance(v, np.ndarray)]
         if len(own) == ROUNDS:

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise import codec
 from lownoise.errors import FileError
-from lownoise.tables import files
+from lownoise.release import codec
+from lownoise.release.tables import files
 from lownoise.verification import verify_file
 
 ROWS = pd.DataFrame({"a": [0, 1, 1, 2, 9], "b": ["x", "y", "y", "x", "x"]})

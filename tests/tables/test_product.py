@@ -10,12 +10,12 @@ import pytest
 
 import lownoise as ln
 from lownoise.engines.categories import read_records
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import FileError, PlanError, QuestionError
-from lownoise.mechanisms import ProductMechanism
+from lownoise.noise import ProductMechanism
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.questions.ordered import answer_rows
+from lownoise.release.tables.execution import execute
 from lownoise.samplers import rounded_gaussian
-from lownoise.tables.execution import execute
-from lownoise.workloads.ordered import answer_rows
 
 N = 300
 RNG = np.random.default_rng(12)
@@ -80,7 +80,7 @@ def exact(made, *names):
 )
 def test_without_noise_the_counts_are_exact(relation, ordered, asked, few):
     made = plan(relation, ordered, **asked)
-    released = execute(made.terms, ROWS, None, entropy=NoNoise())
+    released = execute(made.terms, ROWS, None, randomness=NoNoise())
     question = made.terms.question
     listed = list(released.marginals())
     assert len(listed) == question.count
@@ -115,29 +115,29 @@ def test_what_was_not_asked_is_refused(few):
     assert made.standard_deviation("t").shape == (6,)
 
 
-def noise(made, repeats, entropy):
+def noise(made, repeats, randomness):
     mechanism = made.terms.mechanism
     found = np.zeros((repeats, mechanism.length), dtype=np.int64)
     for space in mechanism.spaces:
         factor = mechanism.factor(space, repeats * len(space.sets))
-        own = rounded_gaussian(factor, entropy=entropy).reshape(repeats, -1)
+        own = rounded_gaussian(factor, randomness=randomness).reshape(repeats, -1)
         found[:, space.start : space.start + own.shape[1]] = own
     return found
 
 
-def run(made, entropy):
+def run(made, randomness):
     mechanism = made.terms.mechanism
     records = read_records(made.terms.question.attributes, ROWS)
     integers = np.zeros(mechanism.length, dtype=np.int64)
-    for start, piece in mechanism.run(records, entropy=entropy):
+    for start, piece in mechanism.run(records, randomness=randomness):
         integers[start : start + piece.size] = piece
     return integers
 
 
 def test_a_release_is_the_exact_integers_plus_that_noise(few):
     made = plan()
-    drawn = noise(made, 1, SimulationEntropy(3))[0]
-    assert np.array_equal(run(made, SimulationEntropy(3)), run(made, NoNoise()) + drawn)
+    drawn = noise(made, 1, SimulationRandomness(3))[0]
+    assert np.array_equal(run(made, SimulationRandomness(3)), run(made, NoNoise()) + drawn)
     assert np.count_nonzero(drawn) > drawn.size * 0.99
 
 
@@ -155,7 +155,7 @@ def draws(made, names, seed):
     step = 2**20  # counts are affine in the integers
     unit = np.eye(length, dtype=np.int64) * step
     matrix = np.array([(counts(row) - start) / step for row in unit])
-    integers = run(made, NoNoise()) + noise(made, REPEATS, SimulationEntropy(seed))
+    integers = run(made, NoNoise()) + noise(made, REPEATS, SimulationRandomness(seed))
     return start + integers @ matrix
 
 

@@ -12,13 +12,13 @@ import pytest
 
 import lownoise as ln
 from lownoise.engines.categories import read_records
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import FileError, LedgerError, PlanError, QuestionError, TableError
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.tables import files
+from lownoise.release.tables import release as module
+from lownoise.release.tables.execution import execute
 from lownoise.samplers import rounded_gaussian
-from lownoise.shapes.differences import DifferenceFactor
-from lownoise.tables import files
-from lownoise.tables import release as module
-from lownoise.tables.execution import execute
+from lownoise.sensitivity.factors.differences import DifferenceFactor
 
 DATA = Path(__file__).parents[1] / "data"
 ADULT = json.loads((DATA / "adult-domain.json").read_text())
@@ -65,7 +65,7 @@ class NoNoise:
 @pytest.mark.parametrize("asked", [{"way": 3}, {"way": 0}, {}], ids=str)
 def test_without_noise_the_counts_are_exact(relation, asked):
     made = plan(relation, **asked)
-    released = execute(made.terms, ROWS, None, entropy=NoNoise())
+    released = execute(made.terms, ROWS, None, randomness=NoNoise())
     listed = list(released.marginals())
     assert [names for names, _ in listed] == [
         made.terms.question.names(s) for s in made.terms.question.sets()
@@ -112,17 +112,17 @@ def test_answers_agree_on_what_they_share(relation):
         assert released.marginal() == N
 
 
-def run(made, entropy):
+def run(made, randomness):
     """The integers of one release, as they are made."""
     mechanism = made.terms.mechanism
     records = read_records(made.terms.question.attributes, ROWS)
     integers = np.zeros(mechanism.length, dtype=np.int64)
-    for start, piece in mechanism.run(records, entropy=entropy):
+    for start, piece in mechanism.run(records, randomness=randomness):
         integers[start : start + piece.size] = piece
     return integers
 
 
-def noise(made, repeats, entropy):
+def noise(made, repeats, randomness):
     """The noise of many releases, shape (repeats, length): each space's for all of them at once."""
     mechanism = made.terms.mechanism
     found = np.zeros((repeats, mechanism.length), dtype=np.int64)
@@ -130,7 +130,7 @@ def noise(made, repeats, entropy):
         scale = float(mechanism.deviations[space.orbit] / mechanism.steps[space.orbit])
         copies = repeats * len(space.sets)
         factor = DifferenceFactor(scale=scale, sizes=space.sizes, copies=copies)
-        own = rounded_gaussian(factor, entropy=entropy).reshape(repeats, -1)
+        own = rounded_gaussian(factor, randomness=randomness).reshape(repeats, -1)
         found[:, space.start : space.start + own.shape[1]] = own
     return found
 
@@ -138,8 +138,8 @@ def noise(made, repeats, entropy):
 def test_a_release_is_the_exact_integers_plus_that_noise():
     made = plan()
     exactly = run(made, NoNoise())
-    drawn = noise(made, 1, SimulationEntropy(3))[0]
-    assert np.array_equal(run(made, SimulationEntropy(3)), exactly + drawn)
+    drawn = noise(made, 1, SimulationRandomness(3))[0]
+    assert np.array_equal(run(made, SimulationRandomness(3)), exactly + drawn)
     assert np.count_nonzero(drawn) > drawn.size * 0.99
 
 
@@ -157,7 +157,7 @@ def draws(made, names, repeats=REPEATS, seed=17):
     step = 2**20  # counts are affine in the integers
     unit = np.eye(length, dtype=np.int64) * step
     matrix = np.array([(counts(row) - start) / step for row in unit])
-    integers = run(made, NoNoise()) + noise(made, repeats, SimulationEntropy(seed))
+    integers = run(made, NoNoise()) + noise(made, repeats, SimulationRandomness(seed))
     return start + integers @ matrix
 
 
@@ -339,7 +339,7 @@ def test_many_attributes_in_one_marginal_lose_no_count():
         ln.Marginals(sizes, sets=[list(sizes)]), budget=ln.zcdp(1e6), relation="add_remove"
     )
     rows = pd.DataFrame({name: np.zeros(1000, dtype=int) for name in sizes})
-    found = execute(made.terms, rows, None, entropy=NoNoise()).marginal(*sizes)
+    found = execute(made.terms, rows, None, randomness=NoNoise()).marginal(*sizes)
     assert found.reshape(-1)[0] == pytest.approx(1000, abs=1e-6)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import lownoise as ln
 from lownoise import report
-from lownoise.tables.round_noise import cells_an_answer, squared_change
-from lownoise.workloads.ordered import answer_rows
+from lownoise.questions.ordered import answer_rows
+from lownoise.release.tables.round_noise import cells_an_answer, squared_change
 
 QUESTIONS = [
     ln.Marginals({"a": 3, "b": 2}, way=2),

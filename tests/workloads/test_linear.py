@@ -8,7 +8,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import QuestionError
-from lownoise.workloads.universe import universe_of
+from lownoise.questions.universe import universe_of
 
 W = np.arange(12.0).reshape(2, 6)
 UNIVERSE = {"a": 2, "b": ["x", "y", "z"]}

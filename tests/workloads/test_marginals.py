@@ -9,7 +9,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import QuestionError
-from lownoise.workloads.attributes import attributes
+from lownoise.questions.attributes import attributes
 
 SIZES = {"age": 5, "sex": ["F", "M"], "code": [10, 20.5, -3]}
 

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
 from lownoise.bounds.directions import directional_bound
 from lownoise.bounds.pure import volume_lower_bound
 from lownoise.certificate import order_norm
-from lownoise.domains import Box, Image, Points, Polytope, Product
+from lownoise.numbers.arrays import frozen
+from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.sets.domains import Box, Image, Points, Polytope, Product
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.bodies import AbstractBody
     from lownoise.bounds.volume import Records
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies import AbstractBody
 
 _INWARD = 1 - 2.0**-40
 

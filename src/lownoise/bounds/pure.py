@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.bodies import AbstractBody, ImageBody, PointDifferences, SymmetricBox
 from lownoise.bounds.volume import Records, averaging_bound, packing_bound, roundings
 from lownoise.bounds.volumes import log_volume_down
 from lownoise.errors import PlanError
-from lownoise.rounding import growth, spectral_up
+from lownoise.numbers.rounding import growth, spectral_up
+from lownoise.sets.bodies import AbstractBody, ImageBody, PointDifferences, SymmetricBox
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _EVERY = 12  # dimensions up to which all are tried
 _SLACK = 2.0**-40

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies import SymmetricPoints
-from lownoise.domains import AbstractClampedDomain, BallPower, Box, Points
+from lownoise.sets.bodies import SymmetricPoints
+from lownoise.sets.domains import AbstractClampedDomain, BallPower, Box, Points
 
 if TYPE_CHECKING:
-    from lownoise.neighbours import Change
+    from lownoise.sensitivity.relations import Change
 
 _ROUNDING = 1e-9  # of a width, which is rounded up
 _MOST_LOOKS = 2**20
@@ -29,8 +29,8 @@ def may_have_room(domain: object, change: Change) -> bool:
         change: the body of changes.
 
     Examples:
-        >>> from lownoise.domains import Ball
-        >>> from lownoise.neighbours import Change
+        >>> from lownoise.sets.domains import Ball
+        >>> from lownoise.sensitivity.relations import Change
         >>> [may_have_room(Box([0, 0], [4, 4]), Change(Ball(2, radius=r))) for r in (2, 3)]
         [True, False]
         >>> one_hot = Points(np.eye(3))

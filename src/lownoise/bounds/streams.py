@@ -8,8 +8,8 @@ from functools import singledispatch
 
 import numpy as np
 
-from lownoise.rounding import down
-from lownoise.workloads.streams import Prefix
+from lownoise.numbers.rounding import down
+from lownoise.questions.streams import Prefix
 
 _EXACT = 1 << 16
 _SLACK = 2.0**-36  # downward: sines and logarithms are not directed

@@ -16,14 +16,13 @@ from lownoise.certificate.duals import (
     SectionDual,
     SquaresDual,
 )
-from lownoise.certificate.finite import UNIT, FiniteClaim, FiniteDual
+from lownoise.certificate.finite import FiniteClaim, FiniteDual
 from lownoise.certificate.joint import moments
 from lownoise.certificate.lower import lower_bound
-from lownoise.certificate.norms import order_norm
 from lownoise.certificate.upper import upper_bound
+from lownoise.numbers.norms import order_norm
 
 __all__ = [
-    "UNIT",
     "AbstractDual",
     "AbstractVertexDual",
     "Certificate",

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, final
 
 from lownoise.certificate.lower import lower_bound
-from lownoise.certificate.norms import SLACK
 from lownoise.certificate.upper import covering_upper
 from lownoise.errors import PlanError
+from lownoise.numbers.norms import SLACK
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.bodies import AbstractBody, SymmetricBox, TensorBall
     from lownoise.certificate.duals import AbstractDual
-    from lownoise.frames import Frame
-    from lownoise.shapes import AbstractShape
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.frames import Frame
+    from lownoise.sets.bodies import AbstractBody, SymmetricBox, TensorBall
 
 
 class Evidence(Protocol):

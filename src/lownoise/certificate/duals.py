@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
 
 class AbstractDual(ABC):

@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.balls import precision
 from lownoise.certificate.claim import Certificate
 from lownoise.errors import PlanError
-from lownoise.rounding import down, growth, up
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import down, growth, up
+from lownoise.samplers.finite import UNIT
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
-UNIT = 2.0**-52  # every probability is a multiple
 _LARGEST = 2.0**60  # a ratio that two probabilities above 0 never have
 _BITS = 96
 

@@ -15,14 +15,6 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.bodies import (
-    AbstractOracleBody,
-    AbstractPointBody,
-    ImageBody,
-    JointBody,
-    PointDifferences,
-    SectionBody,
-)
 from lownoise.certificate.duals import (
     ImageDual,
     JointDual,
@@ -33,15 +25,23 @@ from lownoise.certificate.duals import (
     SquaresDual,
 )
 from lownoise.certificate.lower import LEAST_MASS, lower_bound, size_of
-from lownoise.certificate.norms import SLACK
 from lownoise.certificate.pairing import about_mean, paired_down
 from lownoise.errors import PlanError
-from lownoise.rounding import growth
+from lownoise.numbers.norms import SLACK
+from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies import (
+    AbstractOracleBody,
+    AbstractPointBody,
+    ImageBody,
+    JointBody,
+    PointDifferences,
+    SectionBody,
+)
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.bodies import AbstractBody
-    from lownoise.shapes import AbstractShape
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.bodies import AbstractBody
 
 
 @final

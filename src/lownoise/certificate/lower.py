@@ -22,19 +22,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies import (
-    AbstractBody,
-    AbstractOracleBody,
-    AbstractPointBody,
-    ImageBody,
-    JointBody,
-    PointDifferences,
-    SectionBody,
-    SymmetricBox,
-    TensorBall,
-    TensorChanges,
-    TranslatedPoints,
-)
 from lownoise.certificate.duals import (
     AbstractDual,
     AbstractVertexDual,
@@ -48,15 +35,28 @@ from lownoise.certificate.duals import (
     SectionDual,
     SquaresDual,
 )
-from lownoise.certificate.norms import SLACK, TINY, conjugate, order_norm
 from lownoise.certificate.pairing import about_mean, paired_down
 from lownoise.certificate.tensors import merged, tensor_moment
 from lownoise.errors import PlanError
-from lownoise.rounding import growth
+from lownoise.numbers.norms import SLACK, TINY, conjugate, order_norm
+from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies import (
+    AbstractBody,
+    AbstractOracleBody,
+    AbstractPointBody,
+    ImageBody,
+    JointBody,
+    PointDifferences,
+    SectionBody,
+    SymmetricBox,
+    TensorBall,
+    TensorChanges,
+    TranslatedPoints,
+)
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.shapes import AbstractShape
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.factors import AbstractShape
 
 LEAST_MASS = 2.0**-450  # of a mass: two of them, multiplied, are still a normal number
 

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.norms import SLACK, conjugate
 from lownoise.certificate.pairing import paired_down
-from lownoise.residuals import ChangeCosts
+from lownoise.numbers.norms import SLACK, conjugate
+from lownoise.questions.residuals import ChangeCosts
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
-    from lownoise.residuals import Blocks
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.questions.residuals import Blocks
 
 _LEAST = 2.0**-450
 
@@ -81,8 +81,8 @@ def ordered_lower_bound(dual: OrderedDual, blocks: Blocks, order: float) -> floa
         order: p in [2, ∞].
 
     Examples:
-        >>> from lownoise.residuals import ordered_blocks
-        >>> from lownoise.workloads import Marginals
+        >>> from lownoise.questions.residuals import ordered_blocks
+        >>> from lownoise.questions import Marginals
         >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
         >>> even = OrderedDual(cells=(np.ones(2),), patterns=np.zeros((2, 1), int),
         ...                    pairs=np.array([[0, 0], [1, 1]]), chances=np.ones(2))

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.certificate.norms import SLACK, TINY
-from lownoise.rounding import growth
+from lownoise.numbers.norms import SLACK, TINY
+from lownoise.numbers.rounding import growth
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.shapes import AbstractShape
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.factors import AbstractShape
 
 _THIN = 1e-12  # of the largest eigenvalue
 _ORTHOGONAL = 1e-10

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.norms import SLACK, conjugate, order_norm
+from lownoise.numbers.norms import SLACK, conjugate, order_norm
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 
 @final

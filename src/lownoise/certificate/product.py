@@ -26,16 +26,16 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import triangle_of
-from lownoise.certificate.norms import conjugate
 from lownoise.certificate.pairing import paired_down
-from lownoise.residuals import pattern_costs
-from lownoise.residuals.product import reduced
+from lownoise.numbers.arrays import triangle_of
+from lownoise.numbers.norms import conjugate
+from lownoise.questions.residuals import pattern_costs
+from lownoise.questions.residuals.product import reduced
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
-    from lownoise.residuals import Products
-    from lownoise.residuals.ordered import Span
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.questions.residuals import Products
+    from lownoise.questions.residuals.ordered import Span
 
 _LEAST = 2.0**-450
 _COLUMNS = 256  # of a matrix that is written out
@@ -101,8 +101,8 @@ def product_lower_bound(dual: ProductDual, products: Products, order: float) -> 
         order: p in [2, ∞].
 
     Examples:
-        >>> from lownoise.residuals import product_blocks
-        >>> from lownoise.workloads import Marginals
+        >>> from lownoise.questions.residuals import product_blocks
+        >>> from lownoise.questions import Marginals
         >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
         >>> half = np.array([0.5, 0.5])
         >>> even = AxisDual(answers=np.ones(2), chances=half, split=half)

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.norms import SLACK, conjugate
-from lownoise.residuals import pattern_costs
+from lownoise.numbers.norms import SLACK, conjugate
+from lownoise.questions.residuals import pattern_costs
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
-    from lownoise.residuals import Orbits
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.questions.residuals import Orbits
 
 
 @final
@@ -54,8 +54,8 @@ def residual_lower_bound(dual: ResidualDual, orbits: Orbits, order: float, relat
         relation: "substitute" or "add_remove".
 
     Examples:
-        >>> from lownoise.residuals import marginal_orbits
-        >>> from lownoise.workloads import Marginals
+        >>> from lownoise.questions.residuals import marginal_orbits
+        >>> from lownoise.questions import Marginals
         >>> found = marginal_orbits(Marginals({"x": 4}, sets=[["x"]]))
         >>> none = np.zeros((1, 1), int)
         >>> even = ResidualDual(cells=np.ones(1), patterns=none, chances=np.ones(1))

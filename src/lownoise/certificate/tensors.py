@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies.kernels import axes, monomials, multiplicities
 from lownoise.certificate.duals import OrthantDual, RotationDual
 from lownoise.errors import PlanError
+from lownoise.sets.bodies.kernels import axes, monomials, multiplicities
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.bodies import TensorChanges
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies import TensorChanges
 
 
 def tensor_moment(dual: RotationDual | OrthantDual, body: TensorChanges) -> tuple[Vector, Vector]:

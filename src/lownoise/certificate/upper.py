@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies import AbstractBody, ImageBody, SymmetricBox, TensorBall
-from lownoise.certificate.norms import SLACK, TINY, order_norm
 from lownoise.errors import PlanError
-from lownoise.rounding import growth
-from lownoise.sensitivity import radius_up
-from lownoise.shapes import DenseShape, row_lengths
+from lownoise.numbers.norms import SLACK, TINY, order_norm
+from lownoise.numbers.rounding import growth
+from lownoise.sensitivity.changes import radius_up
+from lownoise.sensitivity.factors import DenseShape, row_lengths
+from lownoise.sets.bodies import AbstractBody, ImageBody, SymmetricBox, TensorBall
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
     from lownoise.certificate.claim import Claim
-    from lownoise.shapes import AbstractShape
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.factors import AbstractShape
 
 
 @singledispatch

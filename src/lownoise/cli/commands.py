@@ -18,15 +18,15 @@ from lownoise.cli.accounts import ledger_app
 from lownoise.cli.output import claimed, show, solving, unused, working, write
 from lownoise.cli.streaming import stream
 from lownoise.errors import FileError, LownoiseError
-from lownoise.notices import ReadingNotice
+from lownoise.privacy.notices import ReadingNotice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lownoise.linear import LinearRelease
-    from lownoise.pure import PureRelease
-    from lownoise.release import Release
-    from lownoise.tables import TableRelease
+    from lownoise.release.linear import LinearRelease
+    from lownoise.release.pure import PureRelease
+    from lownoise.release.release import Release
+    from lownoise.release.tables import TableRelease
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -191,7 +191,7 @@ def marginal(
 ) -> None:
     """Print the released counts by some attributes, each with its interval. Spends nothing."""
     from lownoise import report
-    from lownoise.tables import TableRelease
+    from lownoise.release.tables import TableRelease
 
     answer = TableRelease.load(folder.parent if folder.is_file() else folder)
     chosen = tuple(names or ())
@@ -219,9 +219,9 @@ def enclose(
 ) -> None:
     """Find the least ellipsoid around a public domain, and prove how close to least it is."""
     from lownoise import report
-    from lownoise.domains import difference_body
-    from lownoise.enclosure import enclose as least
+    from lownoise.sets.domains import difference_body
     from lownoise.spec import read_domain
+    from lownoise.theory.enclosure import enclose as least
 
     names, known = read_domain(domain)
     with solving("enclosing the domain") as progress:
@@ -243,7 +243,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="A new folder for the results.")] = Path("demo-release"),
 ) -> None:
     """Release four means of all 336,776 flights from New York City in 2013."""
-    from lownoise.demo import demonstrate
+    from lownoise.cli.demo import demonstrate
 
     folder = unused(out)
     with claimed(folder, ("release.json", "report.html")):
@@ -280,7 +280,7 @@ def _deliver(
 def _deliver_tables(answer: TableRelease, out: Path, *, as_json: bool) -> None:
     """Report a release that is already whole in its folder, and say so where that fails."""
     from lownoise import report
-    from lownoise.tables import files
+    from lownoise.release.tables import files
 
     try:
         write(out / "report.html", report.html(answer))

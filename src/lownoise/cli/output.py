@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def write(path: Path, text: str) -> None:
     """Write a file, all of it or nothing."""
-    from lownoise import codec
+    from lownoise.release import codec
 
     codec.write(path, text)
 

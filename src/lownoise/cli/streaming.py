@@ -18,7 +18,7 @@ from lownoise.errors import FileError, SpecError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.streams import Stream
 
 _BATCH = 1 << 16  # rounds of a file

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.workloads import Attribute
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.questions import Attribute
 
     Codes = NDArray[np.integer]
 
@@ -201,7 +201,7 @@ def cells_of(attribute: Attribute, numbers: Any, texts: Any = None) -> Integers:
 
     Examples:
         >>> import pyarrow as pa
-        >>> from lownoise.workloads.attributes import attributes
+        >>> from lownoise.questions.attributes import attributes
         >>> age, sex = attributes({"age": 3, "sex": ["X", "M"]}, {"age": "extra"})
         >>> cells_of(age, pa.array([0.0, 2.0, 3.0, 0.5, None, -1.0])).tolist()
         [0, 2, 3, 3, 3, 3]

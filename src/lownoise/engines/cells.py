@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cell means in the engine: the number that `lownoise.numerals.number_of` says, as SQL.
+"""What a cell means in the engine: what `numerals.number_of` says, as SQL.
 
 A typed column and the texts it was made of give the same numbers, so that it matters to no other
 row which type one row left its column.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lownoise.numerals import WORDS
+from lownoise.numbers.numerals import WORDS
 
 # what DuckDB reads as truth values and as integers, but not as floats
 _ODD = rf"^((?i:{'|'.join(WORDS)})$|[ \t\n\v\f\r]*0[xXbB])"

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.engines.query import LARGEST_CODE, AbstractCoding, exact_sums
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.domains import AbstractClampedDomain
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.domains import AbstractClampedDomain
 
 
 @final
@@ -75,7 +75,7 @@ class ClampingCoding(AbstractCoding):
         """Return the codes of float `values`, shapes (..., d) and (..., r).
 
         Examples:
-            >>> from lownoise.domains import Ball
+            >>> from lownoise.sets.domains import Ball
             >>> one = np.ones(2)
             >>> coding = ClampingCoding(columns=("x", "y"), domain=Ball(2, 5), center=0 * one,
             ...                         missing=0 * one, pivots=np.arange(2), step=one / 2)

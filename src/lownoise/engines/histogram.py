@@ -11,8 +11,8 @@ import numpy as np
 from lownoise.engines.categories import each_batch
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers
-    from lownoise.workloads import Universe
+    from lownoise.numbers.arrays import Integers
+    from lownoise.questions import Universe
 
 _PART = 18  # bits of a code at a time: sums of 2^44 rows of them fit 64 bits
 

@@ -20,8 +20,8 @@ from lownoise.errors import PlanError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.domains import Points
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.domains import Points
 
 
 @final
@@ -71,7 +71,7 @@ class ListCoding(AbstractCoding):
         """Return the codes of float `values`, shapes (..., d) and (..., r).
 
         Examples:
-            >>> from lownoise.domains import Points
+            >>> from lownoise.sets.domains import Points
             >>> one = np.ones(1)
             >>> coding = ListCoding(columns=("x",), domain=Points([[0.0], [4.0]]), center=2 * one,
             ...                     missing=4 * one, pivots=np.arange(1), step=one / 2)

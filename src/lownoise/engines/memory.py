@@ -10,8 +10,8 @@ import numpy as np
 from lownoise.engines.query import Totals
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
     from lownoise.engines.query import TotalsQuery
+    from lownoise.numbers.arrays import Vector
 
 
 def totals(query: TotalsQuery, records: Vector) -> Totals:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lownoise.engines.text import LONGEST
-from lownoise.numerals import number_of
+from lownoise.numbers.numerals import number_of
 
 _MISSING = np.nan
 _REAL = (bool, int, float, Decimal, Fraction, np.bool_, np.integer, np.floating)

@@ -18,8 +18,8 @@ from lownoise.engines.categories import each_batch
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lownoise.arrays import Integers, Words
-    from lownoise.workloads import Attribute
+    from lownoise.numbers.arrays import Integers, Words
+    from lownoise.questions import Attribute
 
 _BLOCK = 1 << 13  # words that are combined at once
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
 LARGEST_CODE = 2.0**52  # codes are exact as floats, and so are their halves
 _BLOCK = 1 << 14  # values

@@ -16,7 +16,7 @@ from lownoise.engines.tables import named, open_table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 
 def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: ANN401 (any frame)

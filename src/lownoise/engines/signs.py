@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.bases.parity import parities
 from lownoise.engines.query import LARGEST_CODE, AbstractCoding, exact_sums, rounding_slack
 from lownoise.errors import PlanError
+from lownoise.sets.unit_balls.parity import parities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.domains import CubePower
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.domains import CubePower
 
 _BLOCK = 1024  # rows
 
@@ -73,7 +73,7 @@ class SignCoding(AbstractCoding):
         """Return the codes of float `values`, shapes (..., d) and (..., r).
 
         Examples:
-            >>> from lownoise.domains import TensorPower
+            >>> from lownoise.sets.domains import TensorPower
             >>> pairs = TensorPower(2, 2)
             >>> coding = SignCoding(columns=("a", "b", "c", "d"), domain=pairs, center=np.zeros(4),
             ...                     missing=np.ones(4), pivots=np.array([1]), step=np.ones(1) / 4)

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lownoise import codec
 from lownoise.privacy.choices import paying
+from lownoise.release import codec
 from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from lownoise.certificate import Certificate
     from lownoise.privacy import Ledger
-    from lownoise.promises import AbstractTerms, Cost
-    from lownoise.pure import PureTerms
-    from lownoise.pure.terms import PureCost
+    from lownoise.release.guarantees import AbstractTerms, Cost
+    from lownoise.release.pure import PureTerms
+    from lownoise.release.pure.terms import PureCost
 
 
 class AbstractPlan(ABC):

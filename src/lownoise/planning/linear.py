@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise import codec
-from lownoise.arguments import checked_order, checked_rtol
-from lownoise.entropy import SystemEntropy
-from lownoise.linear import LinearTerms
-from lownoise.linear.codec import terms_from_dict
-from lownoise.linear.execution import execute
-from lownoise.mechanisms import parity_mechanism, query_mechanism
-from lownoise.mechanisms.queries import query_body, query_coordinates
+from lownoise.noise import parity_mechanism, query_mechanism
+from lownoise.noise.queries import query_body, query_coordinates
+from lownoise.numbers.arguments import checked_order, checked_rtol
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.abstract import AbstractPlan
 from lownoise.planning.request import checked_counting
 from lownoise.privacy import gaussian_parameter
-from lownoise.residuals.parities import parity_costs
-from lownoise.shapes import DenseShape
+from lownoise.questions.attributes import check_labels
+from lownoise.questions.residuals.parities import parity_costs
+from lownoise.release import codec
+from lownoise.release.linear import LinearTerms
+from lownoise.release.linear.codec import terms_from_dict
+from lownoise.release.linear.execution import execute
+from lownoise.sensitivity.factors import DenseShape
 from lownoise.solvers import solve
 from lownoise.solvers.parity import solve_parity
-from lownoise.workloads.attributes import check_labels
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.linear import LinearRelease
+    from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
     from lownoise.privacy import Ledger
-    from lownoise.workloads import Parity, Queries
+    from lownoise.questions import Parity, Queries
+    from lownoise.release.linear import LinearRelease
 
 
 @final
@@ -69,7 +69,7 @@ class LinearPlan(AbstractPlan):
                 number of rows; then nothing is spent.
             EngineError: where reading its rows failed; then the spend stays reserved.
         """
-        return execute(self.terms, table, ledger, entropy=SystemEntropy())
+        return execute(self.terms, table, ledger, randomness=SystemRandomness())
 
     @classmethod
     def from_json(cls, text: str) -> LinearPlan:

@@ -7,35 +7,35 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise import codec
-from lownoise.arguments import checked_order, checked_rtol
-from lownoise.entropy import SystemEntropy
-from lownoise.mechanisms import ordered_mechanism, product_mechanism, residual_mechanism
+from lownoise.noise import ordered_mechanism, product_mechanism, residual_mechanism
+from lownoise.numbers.arguments import checked_order, checked_rtol
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.abstract import AbstractPlan
 from lownoise.planning.request import checked_counting
 from lownoise.privacy import gaussian_parameter
-from lownoise.residuals import marginal_orbits, ordered_blocks, product_blocks
-from lownoise.residuals.ordered import MOST_CATEGORIES
+from lownoise.questions.attributes import check_labels
+from lownoise.questions.residuals import marginal_orbits, ordered_blocks, product_blocks
+from lownoise.questions.residuals.ordered import MOST_CATEGORIES
+from lownoise.release import codec
+from lownoise.release.tables import TableTerms
+from lownoise.release.tables.codec import terms_from_dict
+from lownoise.release.tables.execution import execute
 from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.product import solve_product
 from lownoise.solvers.residual import solve_residual
-from lownoise.tables import TableTerms
-from lownoise.tables.codec import terms_from_dict
-from lownoise.tables.execution import execute
-from lownoise.workloads.attributes import check_labels
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget, Ledger
+    from lownoise.questions import Marginals
+    from lownoise.release.tables import TableRelease
+    from lownoise.release.tables.terms import Cell, TableMechanism
     from lownoise.solvers.ordered import OrderedSolution
     from lownoise.solvers.product import ProductSolution
     from lownoise.solvers.residual import ResidualSolution
-    from lownoise.tables import TableRelease
-    from lownoise.tables.terms import Cell, TableMechanism
-    from lownoise.workloads import Marginals
 
 # joint categories of ordered attributes: of more, all pairs are not searched in a minute, and noise
 # that is a product is far less than what is found by then
@@ -104,7 +104,7 @@ class TablePlan(AbstractPlan):
                 number of rows; then nothing is spent.
             EngineError: where reading its rows failed; then the spend stays reserved.
         """
-        return execute(self.terms, table, ledger, entropy=SystemEntropy(), path=path)
+        return execute(self.terms, table, ledger, randomness=SystemRandomness(), path=path)
 
     @classmethod
     def from_json(cls, text: str) -> TablePlan:

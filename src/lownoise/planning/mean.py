@@ -8,37 +8,37 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise import codec
-from lownoise.arguments import checked_number, checked_order, checked_rtol
-from lownoise.arrays import frozen, vector
-from lownoise.bodies import SymmetricBox
-from lownoise.coordinates import check_change, coordinates, still_body, summed_body
-from lownoise.domains import AbstractDomain
-from lownoise.entropy import SystemEntropy
 from lownoise.errors import PlanError, told
-from lownoise.mechanisms import gaussian_mechanism
-from lownoise.neighbours import RELATIONS, Change
+from lownoise.noise import gaussian_mechanism
+from lownoise.numbers.arguments import checked_number, checked_order, checked_rtol
+from lownoise.numbers.arrays import frozen, vector
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.abstract import AbstractPlan
 from lownoise.planning.request import COUNT_SHARE, checked_size
 from lownoise.privacy import gaussian_parameter
-from lownoise.release import Release, execute
-from lownoise.shapes import DenseShape
+from lownoise.release import codec
+from lownoise.release.release import Release, execute
+from lownoise.release.terms import Terms
+from lownoise.sensitivity.coordinates import check_change, coordinates, still_body, summed_body
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.relations import RELATIONS, Change
+from lownoise.sets.bodies import SymmetricBox
+from lownoise.sets.domains import AbstractDomain
 from lownoise.solvers import solve
 from lownoise.solvers.box import weight_for_share
-from lownoise.terms import Terms
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
-    from lownoise.coordinates import Coordinates
-    from lownoise.domains import AbstractKnownDomain
-    from lownoise.neighbours import Relation
+    from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
     from lownoise.privacy import Ledger
-    from lownoise.shapes import AbstractShape
+    from lownoise.questions import Mean
+    from lownoise.sensitivity.coordinates import Coordinates
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains import AbstractKnownDomain
     from lownoise.solvers import Solution
-    from lownoise.workloads import Mean
 
 _LEAST_WEIGHT = 1e-100
 
@@ -84,7 +84,7 @@ class Plan(AbstractPlan):
                 number of rows; then nothing is spent.
             EngineError: where reading its rows failed; then the spend stays reserved.
         """
-        return execute(self.terms, table, ledger, entropy=SystemEntropy())
+        return execute(self.terms, table, ledger, randomness=SystemRandomness())
 
     @classmethod
     def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> Plan:

@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise import codec
-from lownoise.arguments import checked_order, checked_rtol
-from lownoise.arrays import frozen
-from lownoise.coordinates import check_change, coordinates, summed_body
 from lownoise.engines import TotalsQuery
-from lownoise.entropy import SystemEntropy
 from lownoise.errors import LownoiseError, PlanError, told
-from lownoise.mechanisms.codes import coding_for
-from lownoise.mechanisms.gaussian import grid_steps
-from lownoise.mechanisms.grid import MeanGrid
-from lownoise.mechanisms.pure import (
+from lownoise.noise.codes import coding_for
+from lownoise.noise.gaussian import grid_steps
+from lownoise.noise.grid import MeanGrid
+from lownoise.noise.pure import (
     AdditiveMechanism,
     HistogramTotals,
     LaplaceNoise,
@@ -28,33 +23,38 @@ from lownoise.mechanisms.pure import (
     ResponseMechanism,
     keep_for,
 )
-from lownoise.mechanisms.pure.response import MOST_REPORTS
-from lownoise.mechanisms.queries import QueryGrid, query_body, query_coordinates
-from lownoise.neighbours import Change
+from lownoise.noise.pure.response import MOST_REPORTS
+from lownoise.noise.queries import QueryGrid, query_body, query_coordinates
+from lownoise.numbers.arguments import checked_order, checked_rtol
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.abstract import AbstractPlan
 from lownoise.planning.mean import checked_relation, checked_weights, whole
 from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, recursive
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
-from lownoise.pure import Alternative, PureTerms
-from lownoise.pure.bound import count_weight, middle, question_body
-from lownoise.pure.codec import NAMES, terms_from_dict
-from lownoise.pure.execution import execute
-from lownoise.pure.terms import allowed
+from lownoise.questions import Mean, Queries
+from lownoise.questions.attributes import check_labels
+from lownoise.release import codec
+from lownoise.release.pure import Alternative, PureTerms
+from lownoise.release.pure.bound import count_weight, middle, question_body
+from lownoise.release.pure.codec import NAMES, terms_from_dict
+from lownoise.release.pure.execution import execute
+from lownoise.release.pure.terms import allowed
+from lownoise.sensitivity.coordinates import check_change, coordinates, summed_body
+from lownoise.sensitivity.relations import Change
 from lownoise.solvers import solve
-from lownoise.workloads import Mean, Queries
-from lownoise.workloads.attributes import check_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-    from lownoise.domains import AbstractKnownDomain
-    from lownoise.mechanisms.pure.mechanism import Grid
-    from lownoise.neighbours import Relation
+    from lownoise.noise.pure.mechanism import Grid
+    from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
     from lownoise.privacy import Ledger
-    from lownoise.pure import PureRelease
+    from lownoise.release.pure import PureRelease
+    from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains import AbstractKnownDomain
     from lownoise.solvers import Solution
 
     Mechanism = AdditiveMechanism | ResponseMechanism
@@ -151,7 +151,7 @@ class PurePlan(AbstractPlan):
                 number of rows; then nothing is spent.
             EngineError: where reading its rows failed; then the spend stays reserved.
         """
-        return execute(self.terms, table, ledger, entropy=SystemEntropy())
+        return execute(self.terms, table, ledger, randomness=SystemRandomness())
 
     @classmethod
     def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> PurePlan:

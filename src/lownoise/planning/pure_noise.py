@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen, triangle_of
-from lownoise.bases import NormBase
-from lownoise.bodies import PointDifferences, SymmetricPoints
 from lownoise.errors import PlanError
-from lownoise.gauges import ImageGauge, gauge_of, mapped
-from lownoise.mechanisms.pure import (
+from lownoise.noise.pure import (
     AdditiveMechanism,
     KNormNoise,
     LaplaceNoise,
@@ -23,17 +19,21 @@ from lownoise.mechanisms.pure import (
     StillNoise,
     distance_within,
 )
-from lownoise.shapes import DenseShape, DiagonalShape
+from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sets.bodies import PointDifferences, SymmetricPoints
+from lownoise.sets.norms import ImageGauge, gauge_of, mapped
+from lownoise.sets.unit_balls import NormBase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.gauges import AbstractGauge
-    from lownoise.mechanisms.pure import AbstractPureNoise
-    from lownoise.mechanisms.pure.mechanism import Grid
-    from lownoise.sensitivity import Reach
-    from lownoise.shapes import AbstractShape
+    from lownoise.noise.pure import AbstractPureNoise
+    from lownoise.noise.pure.mechanism import Grid
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.changes import Reach
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.norms import AbstractGauge
 
 _ROUNDS = 500
 _SETTLED = 1e-9

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError, told
-from lownoise.neighbours import RELATIONS
+from lownoise.sensitivity.relations import RELATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from lownoise.domains import AbstractDomain
-    from lownoise.neighbours import Relation, Word
     from lownoise.privacy import Budget
+    from lownoise.sensitivity.relations import Relation, Word
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
 
 COUNT_SHARE = 0.05

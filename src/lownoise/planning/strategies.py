@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError, told
-from lownoise.factorization import best_factors
+from lownoise.numbers.arrays import frozen
+from lownoise.questions import Decayed, Prefix
 from lownoise.solvers.streams import (
     banded,
     column_norms,
@@ -22,17 +22,17 @@ from lownoise.solvers.streams import (
     square_root,
 )
 from lownoise.streams import DensePair, NormalizedPair, RecursivePair, ToeplitzPair, TreePair
-from lownoise.workloads import Decayed, Prefix
+from lownoise.theory.factorization import best_factors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions import AbstractStreamWorkload
     from lownoise.solvers import Progress
     from lownoise.solvers.streams.toeplitz import Error
     from lownoise.streams import AbstractPair
-    from lownoise.workloads import AbstractStreamWorkload
 
 _RTOL = 1e-9
 MOST_DENSE = 4096

@@ -10,31 +10,31 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise import codec
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points
-from lownoise.domains.encoding import domain_to_dict, oracle_of
-from lownoise.encoding import relation_to_dict
-from lownoise.entropy import SystemEntropy
 from lownoise.errors import DomainError, PlanError, told
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.privacy.choices import paying
+from lownoise.questions import LowerTriangular
+from lownoise.release import codec
+from lownoise.release.encoding import relation_to_dict
+from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points
+from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
 from lownoise.streams import ERRORS, resume, start
 from lownoise.streams.codec import LARGEST, document, expect_size, terms_from_dict
 from lownoise.streams.encoding import workload_to_dict
 from lownoise.verification import Verification, verify
-from lownoise.workloads import LowerTriangular
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.certificate import Certificate
-    from lownoise.domains import AbstractKnownDomain
-    from lownoise.neighbours import Relation
     from lownoise.privacy import Budget, Ledger
-    from lownoise.promises import Cost
+    from lownoise.questions import AbstractStreamWorkload
+    from lownoise.release.guarantees import Cost
+    from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains import AbstractKnownDomain
     from lownoise.streams import Stream, StreamTerms
-    from lownoise.workloads import AbstractStreamWorkload
 
 _ANY = 1 << 62  # of a plan that is here already
 
@@ -147,7 +147,9 @@ class StreamPlan:
             FileError: where the file exists or cannot be written; then nothing is spent.
         """
         asked = self.request.to_dict() if self.request and path is not None else None
-        return start(self.terms, entropy=SystemEntropy(), ledger=ledger, path=path, asked=asked)
+        return start(
+            self.terms, randomness=SystemRandomness(), ledger=ledger, path=path, asked=asked
+        )
 
     def verify(self) -> Verification:
         """Recompute everything from the plan's own file, without the optimiser; see `verify`."""

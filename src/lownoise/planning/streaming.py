@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.coordinates import Coordinates, check_change, coordinates
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Image, Points
 from lownoise.errors import (
     DomainError,
     FileError,
@@ -20,19 +17,22 @@ from lownoise.errors import (
     QuestionError,
     told,
 )
-from lownoise.factorization import best_factors
-from lownoise.mechanisms.codes import coding_for
-from lownoise.mechanisms.thickness import thickened
-from lownoise.neighbours import Change
+from lownoise.noise.codes import coding_for
+from lownoise.noise.thickness import thickened
+from lownoise.numbers.arrays import frozen
 from lownoise.planning.mean import checked_relation
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.privacy import checked_ledger, gaussian_parameter
-from lownoise.shapes import DenseShape
+from lownoise.questions import AbstractStreamWorkload, LowerTriangular, Mean
+from lownoise.sensitivity.coordinates import Coordinates, check_change, coordinates
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.relations import Change
+from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Image, Points
 from lownoise.solvers import solve
 from lownoise.streams import StreamTerms, steps_of, stream_mechanism
 from lownoise.streams.bodies import round_changes, spanned
-from lownoise.workloads import AbstractStreamWorkload, LowerTriangular, Mean
+from lownoise.theory.factorization import best_factors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
-    from lownoise.domains import AbstractDomain
-    from lownoise.neighbours import Relation
+    from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, Ledger
-    from lownoise.shapes import AbstractShape
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress, Solution
     from lownoise.streams import Stream
 

@@ -13,17 +13,17 @@ from lownoise.planning.mean import Plan, plan_mean
 from lownoise.planning.pure import PurePlan, is_pure, plan_pure
 from lownoise.planning.request import Request
 from lownoise.privacy.budget import checked_budget
+from lownoise.questions import Marginals, Mean, Parity, Queries
 from lownoise.solvers import RTOL
-from lownoise.workloads import Marginals, Mean, Parity, Queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
-    from lownoise.domains import AbstractDomain
-    from lownoise.neighbours import Relation
     from lownoise.privacy import ApproxDP, Budget, GaussianDP, PureDP, Zcdp
+    from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
 
     GaussianBudget = Zcdp | GaussianDP | ApproxDP

@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.arrays import real
 from lownoise.errors import BudgetError, told
+from lownoise.numbers.arrays import real
+from lownoise.numbers.rounding import down, sqrt_up, up
 from lownoise.privacy.gaussian_curve import parameter_down
-from lownoise.rounding import down, sqrt_up, up
 
 if TYPE_CHECKING:
     from collections.abc import Callable

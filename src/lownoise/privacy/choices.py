@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from lownoise.errors import BudgetError, LedgerError, told
+from lownoise.numbers.rounding import down, up
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import ApproxDP, Budget, exact, float_up, root_up
 from lownoise.privacy.events import READINGS, GaussianEvent
@@ -21,7 +22,6 @@ from lownoise.privacy.readings import (
     only_reading,
     unfit,
 )
-from lownoise.rounding import down, up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from lownoise.errors import BudgetError, LedgerError, told
-from lownoise.notices import tell
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
 from lownoise.privacy.entries import Entry, RelationName, amounts, check_relation, entries_of
 from lownoise.privacy.events import Event, event_from_text, event_to_text
 from lownoise.privacy.ledger_file import budget_from_text, transaction
+from lownoise.privacy.notices import tell
 from lownoise.privacy.positions import StreamPosition, enter, move, stand
 from lownoise.privacy.readings import first_reading, only_reading
 

@@ -28,8 +28,8 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from lownoise.balls import precision
-from lownoise.rounding import up
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import up
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from lownoise.balls import precision
-from lownoise.rounding import up
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import up
 
 _BITS = 400
 _LARGE = 1000  # beyond it plain bounds do

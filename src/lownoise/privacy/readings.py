@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
 from lownoise.errors import BudgetError, told
+from lownoise.numbers.rounding import up
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import (
     KNOWN,
@@ -31,7 +32,6 @@ from lownoise.privacy.budget import (
     root_up,
 )
 from lownoise.privacy.events import Event
-from lownoise.rounding import up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

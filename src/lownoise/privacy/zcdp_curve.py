@@ -13,9 +13,9 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from lownoise.balls import precision
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import up
 from lownoise.privacy.gaussian_curve import last_true
-from lownoise.rounding import up
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lownoise.tables import TableRelease
+    from lownoise.release.tables import TableRelease
 
 
 @final

@@ -10,7 +10,7 @@ import numpy as np
 from lownoise.report import numbers
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _LEAST = 8  # answers: fewer are read in the table
 _MOST = 400  # points of the curve

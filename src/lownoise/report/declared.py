@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lownoise.report.names import shown
 
 if TYPE_CHECKING:
-    from lownoise.workloads import Attribute
+    from lownoise.questions import Attribute
 
 _MOST_LABELS = 200  # letters
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.regions import chi_quantile
+from lownoise.release.regions import chi_quantile
 from lownoise.report import numbers
 from lownoise.report.names import shortened, shown
 from lownoise.report.ratios import answer_ratios
 
 if TYPE_CHECKING:
-    from lownoise.shapes import AbstractShape
-    from lownoise.terms import Terms
+    from lownoise.release.terms import Terms
+    from lownoise.sensitivity.factors import AbstractShape
 
 LEVEL = 0.95
 _MOST_ANSWERS = 4  # whose pairs are drawn: six panels

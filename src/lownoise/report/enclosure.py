@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from lownoise.enclosure import Enclosure
+    from lownoise.theory.enclosure import Enclosure
 
 
 def enclosure_table(names: Sequence[str], found: Enclosure) -> RenderableType:

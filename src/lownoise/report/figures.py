@@ -18,8 +18,8 @@ from lownoise.report.svg import inline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.terms import Terms
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.release.terms import Terms
 
 MOST_ANSWERS = 200
 SHOWN_OF_MANY = 40

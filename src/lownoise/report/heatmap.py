@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lownoise.questions.residuals import marginal_orbits
 from lownoise.report import numbers
 from lownoise.report.names import shortened, shown
-from lownoise.residuals import marginal_orbits
 
 if TYPE_CHECKING:
-    from lownoise.tables import TableTerms
+    from lownoise.release.tables import TableTerms
 
 MOST = 100  # attributes
 _SHADES = 6

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.questions import Parity, Queries
 from lownoise.report import numbers
 from lownoise.report.names import shown
 from lownoise.report.spread import Totals
-from lownoise.workloads import Parity, Queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.linear import LinearTerms
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.release.linear import LinearTerms
 
 NO_BITS = "(number of rows)"
 _FEW_DIGITS = 8

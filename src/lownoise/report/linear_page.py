@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.errors import PlanError, QuestionError, told
+from lownoise.questions import Parity, Queries
 from lownoise.report import linear_said, numbers, said, sentences
 from lownoise.report.curve import curve
 from lownoise.report.declared import attribute_row
@@ -16,12 +17,11 @@ from lownoise.report.frame import made, making, paid, rendered
 from lownoise.report.linear_noise import about, largest_first, name, totals
 from lownoise.report.names import shown
 from lownoise.report.spread import variance_ratio
-from lownoise.workloads import Parity, Queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.linear import LinearRelease, LinearTerms
+    from lownoise.release.linear import LinearRelease, LinearTerms
     from lownoise.report.spread import Totals
 
 _LEVEL = 0.95

@@ -10,7 +10,7 @@ from lownoise.report.linear_noise import totals
 from lownoise.report.said import error, times
 
 if TYPE_CHECKING:
-    from lownoise.linear import LinearTerms
+    from lownoise.release.linear import LinearTerms
     from lownoise.report.spread import Totals
 
 

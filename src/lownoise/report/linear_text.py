@@ -13,7 +13,7 @@ from lownoise.report.text import grouped
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from lownoise.linear import LinearRelease, LinearTerms
+    from lownoise.release.linear import LinearRelease, LinearTerms
 
 _MOST_KINDS = 20
 _MOST_ANSWERS = 30

@@ -17,7 +17,7 @@ from lownoise.report.cells import cell_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.tables import TableRelease
+    from lownoise.release.tables import TableRelease
 
 _RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)

@@ -17,8 +17,8 @@ from lownoise.report.spread import spreads, totals, variance_ratio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lownoise.release.tables import TableRelease, TableTerms
     from lownoise.report.spread import Spread, Totals
-    from lownoise.tables import TableRelease, TableTerms
 
 _LEVEL = 0.95
 _MOST_KINDS = 40

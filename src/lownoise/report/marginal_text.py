@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from lownoise.tables import TableRelease, TableTerms
+    from lownoise.release.tables import TableRelease, TableTerms
 
 _MOST_KINDS = 20
 MOST_CELLS = 1000

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.release import Release
+from lownoise.release.release import Release
 from lownoise.report import ellipses, figures, numbers, sentences
 from lownoise.report.frame import made, making, rendered
 from lownoise.report.names import shown
@@ -16,10 +16,10 @@ from lownoise.report.ratios import norm_ratio, variance_ratio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Vector
-    from lownoise.pure import PureRelease
-    from lownoise.terms import Terms
-    from lownoise.workloads import Mean
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions import Mean
+    from lownoise.release.pure import PureRelease
+    from lownoise.release.terms import Terms
 
 _LEVEL = 0.95
 _MOST_ROWS = 1000

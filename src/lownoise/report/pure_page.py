@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lownoise.questions import Mean
 from lownoise.report import numbers, pure_said, sentences
 from lownoise.report.frame import framed, made, making, paid
 from lownoise.report.linear_page import declared, places_of
 from lownoise.report.page import bounds, means, with_interval
-from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.pure import PureRelease, PureTerms
+    from lownoise.release.pure import PureRelease, PureTerms
 
 _LEVEL = 0.95
 _MOST_ROWS = 1000

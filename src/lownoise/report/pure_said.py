@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lownoise.privacy import ApproxDP
+from lownoise.questions import Mean
 from lownoise.report import numbers, sentences
 from lownoise.report.linear_noise import about
 from lownoise.report.names import shown
-from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
-    from lownoise.pure import Alternative, PureTerms
+    from lownoise.release.pure import Alternative, PureTerms
 
 _NEVER = "not available"
 

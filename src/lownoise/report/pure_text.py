@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.questions import Mean
 from lownoise.report import numbers, pure_said, sentences
 from lownoise.report.text import grouped, listed, means
-from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from lownoise.pure import PureRelease, PureTerms
+    from lownoise.release.pure import PureRelease, PureTerms
 
 _MOST_ANSWERS = 30
 _COMPARED = ("mechanism", "error", "what it is, or why it is not")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.certificate import order_norm
+from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.terms import Terms
+    from lownoise.numbers.arrays import Vector
+    from lownoise.release.terms import Terms
 
 
 def answer_ratios(terms: Terms, other: Vector) -> Vector:

@@ -15,9 +15,9 @@ from lownoise.report.spread import variance_ratio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.linear import LinearTerms
+    from lownoise.release.linear import LinearTerms
+    from lownoise.release.tables import TableTerms
     from lownoise.report.spread import Totals
-    from lownoise.tables import TableTerms
 
 SAME = 1e-4  # a ratio of variances that nobody sees
 

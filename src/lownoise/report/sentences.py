@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.domains import Points, Polytope
 from lownoise.errors import PlanError
-from lownoise.linear import LinearTerms
-from lownoise.mechanisms.pure import ResponseMechanism
-from lownoise.neighbours import Change
+from lownoise.noise.pure import ResponseMechanism
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.choices import paying
-from lownoise.pure import PureTerms
+from lownoise.questions import Mean, Parity
+from lownoise.release.linear import LinearTerms
+from lownoise.release.pure import PureTerms
+from lownoise.release.tables import TableTerms
+from lownoise.release.terms import Terms
 from lownoise.report import numbers
 from lownoise.report.names import shown
 from lownoise.report.ratios import variance_ratio
 from lownoise.report.said import SAME
-from lownoise.tables import TableTerms
-from lownoise.terms import Terms
-from lownoise.workloads import Mean, Parity
+from lownoise.sensitivity.relations import Change
+from lownoise.sets.domains import Points, Polytope
 
 if TYPE_CHECKING:
-    from lownoise.linear import LinearRelease
-    from lownoise.pure import PureRelease
-    from lownoise.release import Release
+    from lownoise.questions import Queries
+    from lownoise.release.linear import LinearRelease
+    from lownoise.release.pure import PureRelease
+    from lownoise.release.release import Release
+    from lownoise.release.tables import TableRelease
     from lownoise.streams import StreamTerms
-    from lownoise.tables import TableRelease
-    from lownoise.workloads import Queries
 
     AnyRelease = Release | TableRelease | LinearRelease | PureRelease
 

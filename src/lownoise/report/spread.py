@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.workloads.ordered import answer_count
+from lownoise.questions.ordered import answer_count
 
 if TYPE_CHECKING:
-    from lownoise.tables import TableTerms
+    from lownoise.release.tables import TableTerms
 
 
 @final

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.neighbours import Change
 from lownoise.report import numbers, sentences
 from lownoise.report.frame import template
 from lownoise.report.names import shown
 from lownoise.report.text import grouped
+from lownoise.sensitivity.relations import Change
 from lownoise.streams.codec import shown_rounds
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from lownoise.pure import PureRelease
-    from lownoise.release import Release
-    from lownoise.terms import Terms
+    from lownoise.release.pure import PureRelease
+    from lownoise.release.release import Release
+    from lownoise.release.terms import Terms
     from lownoise.verification import Verification
 
 _LONG = re.compile(r"-?\d+\.\d{6,}(e-?\d+)?|-?\d\.\d+e-?\d+")

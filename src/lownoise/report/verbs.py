@@ -7,9 +7,12 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from lownoise.errors import PlanError
-from lownoise.linear import LinearRelease, LinearTerms
-from lownoise.pure import PureRelease, PureTerms
-from lownoise.release import Release
+from lownoise.questions import Mean
+from lownoise.release.linear import LinearRelease, LinearTerms
+from lownoise.release.pure import PureRelease, PureTerms
+from lownoise.release.release import Release
+from lownoise.release.tables import TableRelease, TableTerms
+from lownoise.release.terms import Terms
 from lownoise.report import (
     linear_page,
     linear_text,
@@ -22,9 +25,6 @@ from lownoise.report import (
     text,
 )
 from lownoise.streams import StreamTerms
-from lownoise.tables import TableRelease, TableTerms
-from lownoise.terms import Terms
-from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

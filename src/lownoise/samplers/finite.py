@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.certificate import UNIT
-
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
 
+UNIT = 2.0**-52  # probabilities are whole numbers of it
 _DROPPED = 12  # bits of a word: 52 are left, as many as a probability has
 
 
-def drawn(law: Vector, *, entropy: Entropy) -> int:
+def drawn(law: Vector, *, randomness: Randomness) -> int:
     """Return r with probability law[r], exactly.
 
     One word decides: 52 of its bits are a uniform multiple of 2⁻⁵², and the ends of the answers'
@@ -25,13 +24,13 @@ def drawn(law: Vector, *, entropy: Entropy) -> int:
 
     Args:
         law: multiples of 2⁻⁵² that sum to one, shape (R,).
-        entropy: where the word comes from.
+        randomness: where the word comes from.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
-        >>> drawn(np.array([0.0, 1.0, 0.0]), entropy=SimulationEntropy(0))
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> drawn(np.array([0.0, 1.0, 0.0]), randomness=SimulationRandomness(0))
         1
     """
-    uniform = int(entropy.words(1)[0]) >> _DROPPED
+    uniform = int(randomness.words(1)[0]) >> _DROPPED
     ends = np.cumsum((law / UNIT).astype(np.int64))
     return int(np.sum(ends <= uniform))

@@ -24,8 +24,8 @@ from lownoise.samplers.uniform import UniformNormBall
 from lownoise.samplers.uniform.floats import uniforms
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
     from lownoise.samplers.uniform import AbstractUniform
 
@@ -44,8 +44,8 @@ class GammaRadius:
         PlanError: where k < 1.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
-        >>> GammaRadius(3).draw(SimulationEntropy(1)).balls()[0] > 0
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> GammaRadius(3).draw(SimulationRandomness(1)).balls()[0] > 0
         True
     """
 
@@ -55,67 +55,67 @@ class GammaRadius:
         if self.shape < 1:
             raise PlanError(f"GammaRadius.shape={self.shape} is below 1; give 1 or more")
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a number, known by its bits so far: −log of a product of k uniform ones."""
-        return Composed(1, (UniformBits(entropy.words(self.shape)),), _minus_log_product)
+        return Composed(1, (UniformBits(randomness.words(self.shape)),), _minus_log_product)
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` numbers in floats, for predictions and tests alone; shape (count,)."""
         found = np.zeros(count)
         step = max(_BLOCK // count, 1)
         for start in range(0, self.shape, step):
             number = min(step, self.shape - start)
-            found -= np.log(uniforms(entropy, count, number)).sum(axis=1)
+            found -= np.log(uniforms(randomness, count, number)).sum(axis=1)
         return found
 
 
-def k_norm_noise(uniform: AbstractUniform, scale: float, *, entropy: Entropy) -> Lazy:
+def k_norm_noise(uniform: AbstractUniform, scale: float, *, randomness: Randomness) -> Lazy:
     """Return noise of density exp(−‖z‖/scale)/(d!·scale^d·vol B), ‖·‖ the norm whose ball is B.
 
     Args:
         uniform: uniform points of B. Where they are uniform but for a relative η or a distance, so
             is the density.
         scale: above 0; exactly the stored float.
-        entropy: where the bits come from.
+        randomness: where the bits come from.
 
     Raises:
         PlanError: where the scale is not a finite number above 0.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
+        >>> from lownoise.numbers.randomness import SimulationRandomness
         >>> from lownoise.samplers.lazy import rounded
-        >>> source = SimulationEntropy(1)
-        >>> noise = k_norm_noise(UniformNormBall(3, 2.0), 1000.0, entropy=source)
-        >>> len(rounded(noise, entropy=source))
+        >>> source = SimulationRandomness(1)
+        >>> noise = k_norm_noise(UniformNormBall(3, 2.0), 1000.0, randomness=source)
+        >>> len(rounded(noise, randomness=source))
         3
     """
     if not 0 < scale < math.inf:
         raise PlanError(f"the scale of noise is {scale}; give a finite number above 0")
     if isinstance(uniform, UniformNormBall) and uniform.order == 1:
-        return laplace(np.full(uniform.size, scale), entropy=entropy)  # the same law, sooner
-    radius = GammaRadius(uniform.rank + 1).draw(entropy)
+        return laplace(np.full(uniform.size, scale), randomness=randomness)  # the same law, sooner
+    radius = GammaRadius(uniform.rank + 1).draw(randomness)
 
     def product(r: list[Any], u: list[Any]) -> list[Any]:
         length = arb(scale) * r[0]
         return [length * own for own in u]
 
-    return Composed(uniform.dimension, (radius, uniform.draw(entropy)), product)
+    return Composed(uniform.dimension, (radius, uniform.draw(randomness)), product)
 
 
-def laplace(scales: Vector, *, entropy: Entropy) -> Lazy:
+def laplace(scales: Vector, *, randomness: Randomness) -> Lazy:
     """Return independent Laplace numbers: densities exp(−|z|/b)/(2b).
 
     |z|/b is exponential and the sign is fair: z = −b·sgn(v)·log|v| for v uniform on (−1, 1).
 
     Args:
         scales: b, shape (d,), at least 0; exactly the stored floats. Where b is 0, so is z.
-        entropy: where the bits come from.
+        randomness: where the bits come from.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
+        >>> from lownoise.numbers.randomness import SimulationRandomness
         >>> from lownoise.samplers.lazy import rounded
-        >>> source = SimulationEntropy(1)
-        >>> rounded(laplace(np.array([1000.0, 0.0]), entropy=source), entropy=source)[1]
+        >>> source = SimulationRandomness(1)
+        >>> rounded(laplace(np.array([1000.0, 0.0]), randomness=source), randomness=source)[1]
         0
     """
     drawn = np.flatnonzero(scales).tolist()
@@ -128,13 +128,15 @@ def laplace(scales: Vector, *, entropy: Entropy) -> Lazy:
             found[i] = -b * v.sgn() * abs(v).log()
         return found
 
-    return Composed(len(scales), (UniformBits(entropy.words(len(drawn))),), formula)
+    return Composed(len(scales), (UniformBits(randomness.words(len(drawn))),), formula)
 
 
-def simulated_noise(uniform: AbstractUniform, scale: float, count: int, entropy: Entropy) -> Vector:
+def simulated_noise(
+    uniform: AbstractUniform, scale: float, count: int, randomness: Randomness
+) -> Vector:
     """Return `count` draws of the noise of a norm in floats, for tests alone; shape (count, d)."""
-    radii = GammaRadius(uniform.rank + 1).simulate(count, entropy)
-    return np.asarray(scale * radii[:, None] * uniform.simulate(count, entropy))
+    radii = GammaRadius(uniform.rank + 1).simulate(count, randomness)
+    return np.asarray(scale * radii[:, None] * uniform.simulate(count, randomness))
 
 
 def _minus_log_product(balls: list[Any]) -> list[Any]:

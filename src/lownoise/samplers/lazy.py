@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 
 from flint import arb
 
-from lownoise.balls import precision
+from lownoise.numbers.intervals import precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lownoise.arrays import Words
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Words
+    from lownoise.numbers.randomness import Randomness
 
 WORD = 64
 _FIRST_PRECISION = 128
@@ -37,7 +37,7 @@ class Lazy(Protocol):
     def balls(self) -> list[Any]:
         """Return a ball for each coordinate, d of them, at the precision that is set."""
 
-    def refine(self, entropy: Entropy) -> None:
+    def refine(self, randomness: Randomness) -> None:
         """Draw the next bits of every number that it is made of."""
 
 
@@ -70,9 +70,9 @@ class UniformBits:
         unit = arb(2) ** -(self._length + 1)
         return [arb(2 * bits + 1, 1) * unit for bits in self._bits]
 
-    def refine(self, entropy: Entropy) -> None:
+    def refine(self, randomness: Randomness) -> None:
         """Draw 64 more bits of each."""
-        more = entropy.words(len(self._bits)).tolist()
+        more = randomness.words(len(self._bits)).tolist()
         self._bits = [bits << WORD | word for bits, word in zip(self._bits, more, strict=True)]
         self._length += WORD
 
@@ -108,30 +108,30 @@ class Composed:
         """Return a ball for each coordinate, d of them, at the precision that is set."""
         return self.formula(*(part.balls() for part in self.parts))
 
-    def refine(self, entropy: Entropy) -> None:
+    def refine(self, randomness: Randomness) -> None:
         """Draw the next bits of every part."""
         for part in self.parts:
-            part.refine(entropy)
+            part.refine(randomness)
 
 
-def above_zero(real: Lazy, *, entropy: Entropy) -> list[bool]:
+def above_zero(real: Lazy, *, randomness: Randomness) -> list[bool]:
     """Return whether each coordinate is above 0, drawing more bits until all are sure.
 
     What is decided stays true of every value that later bits can give.
 
     Args:
         real: the vector, shape (d,).
-        entropy: where more bits come from.
+        randomness: where more bits come from.
 
     Returns:
         Answers, d of them.
 
     Examples:
         >>> import numpy as np
-        >>> from lownoise.entropy import SimulationEntropy
+        >>> from lownoise.numbers.randomness import SimulationRandomness
         >>> u = UniformBits(np.array([2**62, 2**63], dtype=np.uint64))
         >>> more = Composed(2, (u,), lambda balls: [ball - 0.4 for ball in balls])
-        >>> above_zero(more, entropy=SimulationEntropy(1))
+        >>> above_zero(more, randomness=SimulationRandomness(1))
         [False, True]
     """
     bits = _FIRST_PRECISION
@@ -142,11 +142,11 @@ def above_zero(real: Lazy, *, entropy: Entropy) -> list[bool]:
             sure = all(is_above or ball < 0 for is_above, ball in zip(yes, balls, strict=True))
         if sure:
             return yes
-        real.refine(entropy)
+        real.refine(randomness)
         bits += WORD
 
 
-def chosen(cumulative: Sequence[int], *, entropy: Entropy) -> int:
+def chosen(cumulative: Sequence[int], *, randomness: Randomness) -> int:
     """Return one of several choices, each with a probability exactly proportional to its weight.
 
     It is the k with W₁ + … + Wₖ₋₁ ≤ u·W < W₁ + … + Wₖ, W the sum of all, u uniform: known to so
@@ -154,37 +154,37 @@ def chosen(cumulative: Sequence[int], *, entropy: Entropy) -> int:
 
     Args:
         cumulative: the sums W₁, W₁ + W₂, … of weights above 0.
-        entropy: where the bits come from.
+        randomness: where the bits come from.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
-        >>> chosen([1, 2**200], entropy=SimulationEntropy(1))
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> chosen([1, 2**200], randomness=SimulationRandomness(1))
         1
     """
     total, bits, length = cumulative[-1], 0, 0
     while True:
-        bits = bits << WORD | int(entropy.words(1)[0])
+        bits = bits << WORD | int(randomness.words(1)[0])
         length += WORD
         choice = bisect_right(cumulative, bits * total >> length)
         if (bits + 1) * total <= cumulative[choice] << length:
             return choice
 
 
-def rounded(real: Lazy, *, entropy: Entropy) -> list[int]:
+def rounded(real: Lazy, *, randomness: Randomness) -> list[int]:
     """Return the integer nearest to each coordinate, drawing more bits until all are sure.
 
     Args:
         real: the vector, shape (d,).
-        entropy: where more bits come from.
+        randomness: where more bits come from.
 
     Returns:
         Integers, d of them.
 
     Examples:
         >>> import numpy as np
-        >>> from lownoise.entropy import SimulationEntropy
-        >>> entropy = SimulationEntropy(1)
-        >>> rounded(UniformBits(np.array([2**62], dtype=np.uint64)), entropy=entropy)
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> randomness = SimulationRandomness(1)
+        >>> rounded(UniformBits(np.array([2**62], dtype=np.uint64)), randomness=randomness)
         [0]
     """
     bits = _FIRST_PRECISION
@@ -194,5 +194,5 @@ def rounded(real: Lazy, *, entropy: Entropy) -> list[int]:
             found = [(ball + half).floor().unique_fmpz() for ball in real.balls()]
         if all(integer is not None for integer in found):
             return [int(integer) for integer in found]
-        real.refine(entropy)
+        real.refine(randomness)
         bits += WORD

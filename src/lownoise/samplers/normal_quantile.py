@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.balls import precision
-from lownoise.rounding import up
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import up
 from lownoise.samplers.tail import TAIL_BITS
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector, Words
+    from lownoise.numbers.arrays import Vector, Words
 
 OCTAVES = 20
 CELLS = 32  # an octave

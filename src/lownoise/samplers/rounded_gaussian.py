@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from lownoise.balls import precision
-from lownoise.rounding import up
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import up
 from lownoise.samplers.normal_quantile import normals, taylor_table
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector, Words
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Integers, Vector, Words
+    from lownoise.numbers.randomness import Randomness
 
 _UNIT = 2.0**-53
 _LARGEST = 2.0**51  # below it a float and its neighbours resolve a half
@@ -62,26 +62,26 @@ def prepare(count: int) -> None:
         taylor_table()
 
 
-def rounded_gaussian(shape: Factor, *, entropy: Entropy) -> Integers:
+def rounded_gaussian(shape: Factor, *, randomness: Randomness) -> Integers:
     """Return round(L·ξ), ξ standard normal, exactly.
 
     Args:
         shape: the factor L, in grid steps; its entries are taken as the exact dyadic numbers.
-        entropy: where the bits come from.
+        randomness: where the bits come from.
 
     Returns:
         Integers, shape (d,).
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
-        >>> from lownoise.shapes import DiagonalShape
-        >>> rounded_gaussian(DiagonalShape([1000.0, 0.0]), entropy=SimulationEntropy(1))[1]
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> from lownoise.sensitivity.factors import DiagonalShape
+        >>> rounded_gaussian(DiagonalShape([1000.0, 0.0]), randomness=SimulationRandomness(1))[1]
         np.int64(0)
     """
-    words = entropy.words(shape.sources)
+    words = randomness.words(shape.sources)
     if shape.dimension < _FEW and not taylor_table.cache_info().currsize:
         rows = np.arange(shape.dimension)
-        return np.array(_decide(shape, rows, words, entropy), dtype=np.int64)
+        return np.array(_decide(shape, rows, words, randomness), dtype=np.int64)
     z = np.empty(shape.sources)
     error = np.empty(shape.sources)
     for start in range(0, shape.sources, _BLOCK):  # blocks that stay in the cache
@@ -98,7 +98,7 @@ def rounded_gaussian(shape: Factor, *, entropy: Entropy) -> Integers:
     result = nearest.astype(np.int64)
     open_rows = np.flatnonzero(~decided)
     if open_rows.size:
-        result[open_rows] = _decide(shape, open_rows, words, entropy)
+        result[open_rows] = _decide(shape, open_rows, words, randomness)
     return result
 
 
@@ -120,7 +120,7 @@ def _settle(words: Words, z: Vector, error: Vector) -> None:
                 error[j] = up(float((abs(ball - arb(z[j]))).upper()))
 
 
-def _decide(shape: Factor, rows: Integers, words: Words, entropy: Entropy) -> list[int]:
+def _decide(shape: Factor, rows: Integers, words: Words, randomness: Randomness) -> list[int]:
     """Return the roundings of `rows`, drawing more bits of their ξ until each is sure."""
     from flint import arb
 
@@ -145,5 +145,5 @@ def _decide(shape: Factor, rows: Integers, words: Words, entropy: Entropy) -> li
                 break
             bits += 64
             for tail in used:
-                tail.refine(entropy)
+                tail.refine(randomness)
     return decisions

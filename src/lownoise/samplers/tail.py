@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from flint import arb
 
 if TYPE_CHECKING:
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.randomness import Randomness
 
 TAIL_BITS = 63  # of the first word; its top bit is the sign
 _MORE = 64
@@ -32,9 +32,9 @@ class Tail:
         self._bits = word & (2**TAIL_BITS - 1)
         self._length = TAIL_BITS + 1  # v lies in [bits, bits + 1]·2^-length
 
-    def refine(self, entropy: Entropy) -> None:
+    def refine(self, randomness: Randomness) -> None:
         """Draw the next bits."""
-        self._bits = (self._bits << _MORE) | int(entropy.words(1)[0])
+        self._bits = (self._bits << _MORE) | int(randomness.words(1)[0])
         self._length += _MORE
 
     def ball(self) -> Any:  # noqa: ANN401

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.bases import NormBase
 from lownoise.certificate import ImageDual
+from lownoise.numbers.arrays import frozen
+from lownoise.sets.unit_balls import NormBase
 from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
-    from lownoise.bases import AbstractBase
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.unit_balls import AbstractBase
 
 _ENDLESS = 2**62
 _CLIMBS = 30

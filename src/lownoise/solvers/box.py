@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.certificate import CornerDual
-from lownoise.shapes import DiagonalShape
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.factors import DiagonalShape
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.bodies import SymmetricBox
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies import SymmetricBox
 
 
 def least_shape(
@@ -60,7 +60,7 @@ def weight_for_share(body: SymmetricBox, order: float, share: float) -> float:
         share: in (0, 1).
 
     Examples:
-        >>> from lownoise.bodies import SymmetricBox
+        >>> from lownoise.sets.bodies import SymmetricBox
         >>> weight_for_share(SymmetricBox(np.array([2.0, 1.0])), 2.0, 0.25)
         1.0
     """

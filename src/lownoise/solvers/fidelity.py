@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import triangle_of
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import triangle_of
 from lownoise.solvers.quadrature import COARSE, FINE, exponential_sum
 from lownoise.solvers.spectrum import principal_axes
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _LARGE = 1000  # variables
 _EVEN = 1e6

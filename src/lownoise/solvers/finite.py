@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.certificate import FiniteClaim, FiniteDual
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
 from lownoise.solvers.refined import solved
 from lownoise.solvers.repair import repaired
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
 _MOST = 30_000  # constraints, beside which the cap on unknowns is what counts
 _SAME = 1 + 1e-12  # a path this near to a distance is one

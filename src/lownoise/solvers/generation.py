@@ -20,7 +20,7 @@ from lownoise.solvers.newton import ListedVertices, newton
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Chosen, Integers, Vector
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.solvers.fidelity import Fidelity
     from lownoise.solvers.newton import Iterate, Problem
     from lownoise.solvers.pricing import AbstractVertices

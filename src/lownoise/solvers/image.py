@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 
-from lownoise.arrays import frozen, triangle_of
-from lownoise.bases import only_near
-from lownoise.certificate.norms import conjugate, order_norm
+from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.numbers.norms import conjugate, order_norm
+from lownoise.sets.unit_balls import only_near
 from lownoise.solvers.generation import SOLVED, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _MOST_ROUNDS = 5000
 _EVERY = 10  # rounds between looks at the gap, and extrapolations

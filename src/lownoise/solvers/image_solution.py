@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.bases import MixedBase, NormBase, ParityBase
-from lownoise.bodies import (
-    ImageBody,
-)
 from lownoise.certificate import (
     Claim,
     SquaresDual,
     order_norm,
 )
-from lownoise.frames import find_frame
-from lownoise.shapes import DenseShape, DiagonalShape
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sensitivity.frames import find_frame
+from lownoise.sets.bodies import (
+    ImageBody,
+)
+from lownoise.sets.unit_balls import MixedBase, NormBase, ParityBase
 from lownoise.solvers.ascent import far_points
 from lownoise.solvers.image import (
     Majorant,
@@ -35,10 +35,10 @@ from lownoise.solvers.solution import NO_WIDTH, RTOL, Solution, honest, in_unit,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-    from lownoise.bases import AbstractBase
-    from lownoise.frames import Frame
-    from lownoise.shapes import AbstractShape
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.frames import Frame
+    from lownoise.sets.unit_balls import AbstractBase
     from lownoise.solvers.generation import Progress
 
 

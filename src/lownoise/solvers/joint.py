@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen, triangle_of
-from lownoise.bodies import JointBody
 from lownoise.certificate import Claim
 from lownoise.certificate.duals import JointDual
-from lownoise.frames import find_frame
-from lownoise.shapes import DenseShape
+from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.frames import find_frame
+from lownoise.sets.bodies import JointBody
 from lownoise.solvers.generation import INTERRUPTED
 from lownoise.solvers.solution import RTOL, Solution, honest
 from lownoise.solvers.solve import solve
@@ -36,7 +36,7 @@ from lownoise.solvers.solve import solve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.solvers.generation import Progress
 
 _TRADES = 12

@@ -28,7 +28,7 @@ from lownoise.solvers.system import newton_system
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _TO_BOUNDARY = 0.98
 _SHORT = 0.5

@@ -15,9 +15,9 @@ import numpy as np
 from lownoise.solvers.pricing import AbstractVertices, Priced
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
-    from lownoise.bodies import AbstractOracleBody
-    from lownoise.frames import Frame
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.frames import Frame
+    from lownoise.sets.bodies import AbstractOracleBody
 
 _ENDLESS = 2**62
 _BEYOND = 1e-12

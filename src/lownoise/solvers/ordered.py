@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen, triangle_of
 from lownoise.certificate.ordered import OrderedDual, moments, ordered_lower_bound
-from lownoise.residuals import ChangeCosts, ordered_cost_up
-from lownoise.residuals.ordered_cost import whitened
+from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.questions.residuals import ChangeCosts, ordered_cost_up
+from lownoise.questions.residuals.ordered_cost import whitened
 from lownoise.solvers.fidelity import Fidelity, fidelity
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 from lownoise.solvers.newton import Problem, newton, objective
@@ -27,8 +27,8 @@ from lownoise.solvers.rounds import rounds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.residuals import Blocks
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.questions.residuals import Blocks
 
 _FLOOR = 1e-7  # under each answer's weight where p is large: see `newton`
 _MOST_DENSE = 3000  # variables of Newton's system

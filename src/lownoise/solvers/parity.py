@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.certificate.norms import order_norm
 from lownoise.certificate.parity import ParityDual, parity_lower_bound
-from lownoise.residuals.parities import parity_cost_up
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.norms import order_norm
+from lownoise.questions.residuals.parities import parity_cost_up
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _STEPS = 50  # of Newton, for one barrier
 _GROWTH = 10.0  # of the barrier's weight

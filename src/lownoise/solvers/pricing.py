@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import triangle_of
-from lownoise.bodies.diameter import farthest_pairs
+from lownoise.numbers.arrays import triangle_of
+from lownoise.sets.bodies.diameter import farthest_pairs
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
 _BLOCK = 1 << 21  # numbers
 _GRAIN = 1e-10

@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.certificate.norms import conjugate, order_norm
 from lownoise.certificate.product import AxisDual, ProductDual, product_lower_bound
-from lownoise.residuals import AxisNoise, ordered_blocks, product_cost_up
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.norms import conjugate, order_norm
+from lownoise.questions import Marginals
+from lownoise.questions.residuals import AxisNoise, ordered_blocks, product_cost_up
 from lownoise.solvers.generation import INTERRUPTED, Progress
 from lownoise.solvers.newton import objective
 from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.residual import solve_residual
-from lownoise.workloads import Marginals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lownoise.arrays import Vector
-    from lownoise.residuals import Orbits, Products
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions.residuals import Orbits, Products
     from lownoise.solvers.residual import ResidualSolution
 
 _ALONG = 1e-7  # the gap to reach along one attribute

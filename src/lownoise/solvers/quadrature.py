@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 FINE, COARSE = 1.5, 2.2
 _LEFT, _RIGHT = 2.0, 1.6  # how far beyond the range, in u, before what is left is negligible

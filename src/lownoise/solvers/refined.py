@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _TOLERANCE = 1e-10  # HiGHS takes none smaller
 _ENOUGH = 1e-13

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.certificate.finite import UNIT, check_private
+from lownoise.certificate.finite import check_private
 from lownoise.errors import PlanError
+from lownoise.samplers.finite import UNIT
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
 _NOTHING = 1e-14  # a column below it is one that is never used
 _LARGEST = 2.0**60

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.certificate.residual import ResidualDual, residual_lower_bound
-from lownoise.residuals import PatternCosts, largest_cost_up, pattern_costs
+from lownoise.numbers.arrays import frozen
+from lownoise.questions.residuals import PatternCosts, largest_cost_up, pattern_costs
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 from lownoise.solvers.newton import Problem, newton, objective
 from lownoise.solvers.rounds import rounds
@@ -26,8 +26,8 @@ from lownoise.solvers.rounds import rounds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.residuals import Orbits
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.questions.residuals import Orbits
 
 _FLOOR = 1e-7  # under each cell's weight where p is large: see `newton`
 _MOST_DENSE = 2000  # variables of Newton's system

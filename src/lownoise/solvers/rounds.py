@@ -13,7 +13,7 @@ from lownoise.solvers.newton import S, objective
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.solvers.newton import Program
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.certificate import SectionDual
+from lownoise.numbers.arrays import frozen
 from lownoise.solvers.generation import SOLVED, Progress, generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import PointVertices
@@ -25,8 +25,8 @@ from lownoise.solvers.pricing import PointVertices
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-    from lownoise.bodies import SectionBody
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies import SectionBody
 
 _SHRINK = 0.2
 _INNER = 30

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.certificate import (
     Claim,
 )
-from lownoise.shapes import DenseShape
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.factors import DenseShape
 from lownoise.solvers.generation import SOLVED, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-    from lownoise.bodies import (
+    from lownoise.certificate import AbstractDual
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.frames import Frame
+    from lownoise.sets.bodies import (
         AbstractBody,
     )
-    from lownoise.certificate import AbstractDual
-    from lownoise.frames import Frame
 
 
 RTOL = 1e-6

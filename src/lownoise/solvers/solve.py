@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen, triangle_of
-from lownoise.bodies import (
+from lownoise.certificate import (
+    Claim,
+    OracleDual,
+    PointDual,
+    ProductDual,
+    SectionDual,
+)
+from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sensitivity.frames import find_frame
+from lownoise.sets.bodies import (
     AbstractOracleBody,
     AbstractPointBody,
     ImageBody,
@@ -23,16 +33,6 @@ from lownoise.bodies import (
     TensorBall,
     TensorChanges,
 )
-from lownoise.certificate import (
-    Claim,
-    OracleDual,
-    PointDual,
-    ProductDual,
-    SectionDual,
-)
-from lownoise.errors import PlanError
-from lownoise.frames import find_frame
-from lownoise.shapes import DenseShape, DiagonalShape
 from lownoise.solvers.box import least_shape
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress, generate
 from lownoise.solvers.growing import MANY, generate_growing
@@ -49,7 +49,7 @@ from lownoise.solvers.uniform import equal_weights
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _LOOSE = (
     "solved: the least that the oracle's upper bounds prove; tighter ones, or `differences` where "

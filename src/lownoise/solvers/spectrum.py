@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import triangle_of
+from lownoise.numbers.arrays import triangle_of
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _SPREAD = 1e-8  # of eigenvalues of BᵀB, above which each is known to 1e-8 of itself
 _WIDE_SPREAD = 1e-11  # where there are so many axes that a short one counts for little

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.solvers.fidelity import Fidelity
 
 _FEW = 1500  # variables: below, forming the matrix is always quick

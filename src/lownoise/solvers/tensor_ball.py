@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.bases.mixing import best_mixture
 from lownoise.certificate import OrthantDual, RotationDual
 from lownoise.certificate.lower import orthant_counts, orthant_squares
-from lownoise.certificate.norms import conjugate
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.norms import conjugate
+from lownoise.sets.unit_balls.mixing import best_mixture
 from lownoise.solvers.image import least_majorant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-    from lownoise.bodies import TensorBall
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies import TensorBall
     from lownoise.solvers.generation import Progress
 
 _ROUNDS = 300

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.bodies.kernels import kernels, monomials, multiplicities
 from lownoise.certificate import Claim, OrthantDual, RotationDual, lower_bound, order_norm
-from lownoise.frames import Frame
-from lownoise.shapes import DenseShape
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.frames import Frame
+from lownoise.sets.bodies.kernels import kernels, monomials, multiplicities
 from lownoise.solvers.image import INTERRUPTED, Majorant, least_majorant
 from lownoise.solvers.solution import RTOL, Solution, honest, in_unit
 from lownoise.solvers.tensor_ball import rotated
@@ -29,8 +29,8 @@ from lownoise.solvers.tensor_evidence import improved
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
-    from lownoise.bodies import TensorChanges
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies import TensorChanges
     from lownoise.solvers.generation import Progress
     from lownoise.solvers.image import Squares
 

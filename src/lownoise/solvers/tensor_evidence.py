@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.certificate import OrthantDual, RotationDual
-from lownoise.certificate.norms import conjugate, order_norm
 from lownoise.certificate.tensors import tensor_moment
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.norms import conjugate, order_norm
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
-    from lownoise.bodies import TensorChanges
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies import TensorChanges
 
 _WORK = 2e9  # multiplications
 _FEWEST, _MOST = 4, 400

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bodies.diameter import farthest_pairs
+from lownoise.sets.bodies.diameter import farthest_pairs
 from lownoise.solvers.fidelity import fidelity
 from lownoise.solvers.generation import Outcome
 from lownoise.solvers.newton import objective
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.solvers.newton import Problem
 
 _MOST = 20_000_000  # numbers in the points

@@ -16,7 +16,7 @@ from lownoise.spec.model import said
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 
 def read_matrix(path: Path) -> Vector:

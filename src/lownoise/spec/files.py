@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 
 from lownoise.errors import SpecError
-from lownoise.listed import read_points
 from lownoise.privacy import ApproxDP, Budget, Ledger, PureDP
 from lownoise.privacy.budget import budget_from_dict
 from lownoise.spec.linear import ParitySpec, QueriesSpec
+from lownoise.spec.listed import read_points
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
 from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
 from lownoise.spec.model import Strict, checked, mistaken, read_toml
@@ -21,8 +21,8 @@ from lownoise.spec.streams import StreamSpec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.domains import AbstractDomain
     from lownoise.planning import LinearPlan, Plan, PurePlan, StreamPlan, TablePlan
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
 
 Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec

@@ -10,10 +10,10 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 
 from lownoise.errors import LownoiseError
 from lownoise.planning import plan
+from lownoise.questions import Parity, Queries
 from lownoise.spec.arrays import read_matrix, read_records
 from lownoise.spec.marginals import FOLDER, declared_attributes
 from lownoise.spec.model import AskedSpec, Number, mistaken, said
-from lownoise.workloads import Parity, Queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 
 from lownoise.errors import LownoiseError, QuestionError
 from lownoise.planning import plan
+from lownoise.questions import Marginals
+from lownoise.questions.attributes import attributes
 from lownoise.spec.model import AskedSpec, Number, mistaken, said
-from lownoise.workloads import Marginals
-from lownoise.workloads.attributes import attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

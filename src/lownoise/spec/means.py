@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from lownoise.declared import declared_domain
-from lownoise.domains import Box
 from lownoise.errors import LownoiseError
-from lownoise.listed import read_points
 from lownoise.planning import plan
+from lownoise.questions import Mean
+from lownoise.sets.domains import Box
+from lownoise.spec.declared import declared_domain
+from lownoise.spec.listed import read_points
 from lownoise.spec.model import AskedSpec, Number, Strict, mistaken, said
-from lownoise.workloads import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.domains import AbstractDomain
     from lownoise.planning import Plan, PurePlan
     from lownoise.privacy import Budget
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
 
 BOUNDED = "bounded"

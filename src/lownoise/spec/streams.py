@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from lownoise.domains import Box
 from lownoise.errors import LownoiseError
 from lownoise.planning import StreamRequest, plan_stream
 from lownoise.planning.mean import checked_relation
 from lownoise.privacy import zcdp
+from lownoise.questions import Decayed, LowerTriangular, Prefix, SlidingWindow
+from lownoise.sets.domains import Box
 from lownoise.spec.means import BOUNDED, DeclaredDomain
 from lownoise.spec.model import Number, Strict, mistaken, said
-from lownoise.workloads import Decayed, LowerTriangular, Prefix, SlidingWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.planning import StreamPlan
     from lownoise.privacy import Budget
+    from lownoise.questions import AbstractStreamWorkload
     from lownoise.solvers import Progress
-    from lownoise.workloads import AbstractStreamWorkload
 
 _Whole = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
 _Rate = Annotated[float, Field(gt=0, lt=1, strict=True)]

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import QuestionError
-from lownoise.rounding import growth
-from lownoise.workloads.streams import Decayed, LowerTriangular, Prefix, SlidingWindow
+from lownoise.numbers.rounding import growth
+from lownoise.questions.streams import Decayed, LowerTriangular, Prefix, SlidingWindow
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers
+    from lownoise.numbers.arrays import Integers
 
 _BITS = 64  # of a decayed sum, below one step
 

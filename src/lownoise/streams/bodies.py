@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.bodies import SymmetricBox, SymmetricPoints
-from lownoise.coordinates import summed_body
-from lownoise.domains import AbstractClampedDomain, Box, CubePower, Points, Polytope
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.coordinates import summed_body
+from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
+from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points, Polytope
 
 if TYPE_CHECKING:
-    from lownoise.coordinates import Coordinates
-    from lownoise.neighbours import Relation
-    from lownoise.sensitivity import Body
-    from lownoise.workloads import Mean
+    from lownoise.questions import Mean
+    from lownoise.sensitivity.changes import Body
+    from lownoise.sensitivity.coordinates import Coordinates
+    from lownoise.sensitivity.relations import Relation
 
 
 def spanned(

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise import codec
-from lownoise.coordinates import check_change
-from lownoise.domains.encoding import domain_from_dict, domain_to_dict
-from lownoise.encoding import (
+from lownoise.errors import FileError, told
+from lownoise.noise.codes import coding_for
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.questions import Mean
+from lownoise.questions.streams import LARGEST_DENSE
+from lownoise.release import codec
+from lownoise.release.encoding import (
     coordinates_from_dict,
     coordinates_to_dict,
     evidence_from_dict,
@@ -23,10 +26,9 @@ from lownoise.encoding import (
     shape_from_dict,
     shape_to_dict,
 )
-from lownoise.errors import FileError, told
-from lownoise.mechanisms.codes import coding_for
-from lownoise.neighbours import Change
-from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.sensitivity.coordinates import check_change
+from lownoise.sensitivity.relations import Change
+from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.streams.bodies import round_changes, spanned
 from lownoise.streams.encoding import (
     RECURSIVE,
@@ -37,12 +39,10 @@ from lownoise.streams.encoding import (
 )
 from lownoise.streams.mechanism import StreamMechanism
 from lownoise.streams.terms import ERRORS, StreamTerms
-from lownoise.workloads import Mean
-from lownoise.workloads.streams import LARGEST_DENSE
 
 if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
-    from lownoise.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractKnownDomain
 
 KIND = "stream"
 LARGEST = 1 << 21

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.rounding import growth, up
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth, up
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _LEAF = 32
 _RADIX = 16

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.arrays import vector
-from lownoise.encoding import expect
 from lownoise.errors import FileError
-from lownoise.packing import packed, unpacked
+from lownoise.numbers.arrays import vector
+from lownoise.numbers.packing import packed, unpacked
+from lownoise.questions.streams import Decayed, LowerTriangular, Prefix, SlidingWindow
+from lownoise.release.encoding import expect
 from lownoise.streams.normalized import NormalizedPair
 from lownoise.streams.pairs import AbstractKeptPair, DensePair, ToeplitzPair
 from lownoise.streams.recursive import RecursivePair
 from lownoise.streams.trees import TreePair
-from lownoise.workloads.streams import Decayed, LowerTriangular, Prefix, SlidingWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions import AbstractStreamWorkload
     from lownoise.streams.pairs import AbstractPair
-    from lownoise.workloads import AbstractStreamWorkload
 
 _MOST_KEPT = 1 << 26  # rounds of a pair that keeps numbers for each of them
 RECURSIVE = "recursive"

@@ -32,29 +32,29 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
-from lownoise.bodies import ImageBody, RoundedBody, SymmetricBox, SymmetricPoints
 from lownoise.engines import ClampingCoding, Coding
 from lownoise.errors import PlanError
-from lownoise.mechanisms.codes import changed_reach, reach_of
-from lownoise.neighbours import Change
+from lownoise.noise.codes import changed_reach, reach_of
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth, up
 from lownoise.privacy import GaussianEvent
-from lownoise.rounding import growth, up
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity import radius_up
-from lownoise.shapes import DenseShape, DiagonalShape
+from lownoise.sensitivity.changes import radius_up
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sensitivity.relations import Change
+from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox, SymmetricPoints
 from lownoise.streams.answers import answer_slack
 from lownoise.streams.pairs import LARGEST, AbstractKeptPair
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
     from lownoise.engines import AbstractCoding
-    from lownoise.entropy import Entropy
-    from lownoise.neighbours import Relation
-    from lownoise.sensitivity import Reach
-    from lownoise.shapes import AbstractShape
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.questions.streams import AbstractStreamWorkload
+    from lownoise.sensitivity.changes import Reach
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.relations import Relation
     from lownoise.streams.pairs import AbstractPair
-    from lownoise.workloads.streams import AbstractStreamWorkload
 
 _MARGIN = 1 + 2.0**-40
 _FAR = 2.0**100  # beside which a coordinate says nothing
@@ -206,12 +206,12 @@ class StreamMechanism:
         still = self.change_steps == 0
         return frozen(np.where(still, 0.0, moves * _MARGIN))
 
-    def integers(self, unit: Vector, entropy: Entropy) -> Integers:
+    def integers(self, unit: Vector, randomness: Randomness) -> Integers:
         """Return the noise of some rounds, shape (k, r): L·unit and what hides its rounding.
 
         Args:
             unit: rows of B·z, shape (k, r).
-            entropy: where the covering noise comes from.
+            randomness: where the covering noise comes from.
         """
         k, r = unit.shape
         found = np.empty((k, r), dtype=np.int64)
@@ -222,15 +222,15 @@ class StreamMechanism:
             else:
                 whole = np.stack([self.shape.apply(row) for row in own])
             cover = DiagonalShape(np.tile(self.cover, len(own)))
-            hidden = rounded_gaussian(cover, entropy=entropy).reshape(len(own), r)
+            hidden = rounded_gaussian(cover, randomness=randomness).reshape(len(own), r)
             found[start : start + len(own)] = np.rint(whole).astype(np.int64) + hidden
         return found
 
-    def all_noise(self, entropy: Entropy) -> Integers:
+    def all_noise(self, randomness: Randomness) -> Integers:
         """Return the noise of all rounds, shape (n, r), for a pair whose noise is kept."""
         assert isinstance(self.pair, AbstractKeptPair)  # noqa: S101 (others have no such thing)
-        unit, beyond = self.pair.draw(self.shape.sources, entropy)
-        found = self.integers(unit, entropy)
+        unit, beyond = self.pair.draw(self.shape.sources, randomness)
+        found = self.integers(unit, randomness)
         if beyond:
             # so far out that floats are not trusted with it: exact, and rounded once
             exact = [[Fraction(0)] * self.shape.dimension for _ in range(len(found))]

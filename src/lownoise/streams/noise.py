@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.entropy import SystemEntropy
 from lownoise.errors import FileError
+from lownoise.numbers.randomness import SystemRandomness
 from lownoise.streams.pairs import AbstractKeptPair
 from lownoise.streams.recursive import Recursion, RecursivePair
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Integers
+    from lownoise.numbers.randomness import Randomness
     from lownoise.streams.mechanism import StreamMechanism
 
 
@@ -73,7 +73,7 @@ class RecursiveNoise(AbstractNoise):
 
     Args:
         mechanism: what is published.
-        entropy: where the noise comes from.
+        randomness: where the noise comes from.
         sums: the running sums, where it goes on from a state.
         ahead: noise that was drawn and not handed out, shape (k, r).
     """
@@ -81,12 +81,12 @@ class RecursiveNoise(AbstractNoise):
     def __init__(
         self,
         mechanism: StreamMechanism,
-        entropy: Entropy,
+        randomness: Randomness,
         sums: list[list[int]] | None = None,
         ahead: Integers | None = None,
     ) -> None:
         assert isinstance(mechanism.pair, RecursivePair)  # noqa: S101 (others are kept)
-        self._mechanism, self._entropy = mechanism, entropy
+        self._mechanism, self._entropy = mechanism, randomness
         r = mechanism.shape.sources
         self._recursion = Recursion(mechanism.pair, r, sums)
         self._ahead = np.zeros((0, r), dtype=np.int64) if ahead is None else ahead
@@ -95,8 +95,8 @@ class RecursiveNoise(AbstractNoise):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> RecursiveNoise:
         """Return the same, to go on apart."""
-        entropy, ahead = copy.deepcopy(self._entropy, memo), self._ahead[self._next :]
-        return RecursiveNoise(self._mechanism, entropy, self._recursion.sums, ahead)
+        randomness, ahead = copy.deepcopy(self._entropy, memo), self._ahead[self._next :]
+        return RecursiveNoise(self._mechanism, randomness, self._recursion.sums, ahead)
 
     def take(self, count: int) -> Integers:
         """Return the noise of the next rounds."""
@@ -116,13 +116,13 @@ class RecursiveNoise(AbstractNoise):
         return {"sums": sums, "ahead": self._ahead[self._next :]}
 
 
-def noise_of(mechanism: StreamMechanism, entropy: Entropy) -> AbstractNoise:
+def noise_of(mechanism: StreamMechanism, randomness: Randomness) -> AbstractNoise:
     """Return the noise before the first round."""
     if isinstance(mechanism.pair, AbstractKeptPair):
-        integers = mechanism.all_noise(entropy)
+        integers = mechanism.all_noise(randomness)
         integers.setflags(write=False)
         return KeptNoise(np.ascontiguousarray(integers))
-    return RecursiveNoise(mechanism, entropy)
+    return RecursiveNoise(mechanism, randomness)
 
 
 def noise_from(mechanism: StreamMechanism, state: dict[str, Any], first: int) -> AbstractNoise:
@@ -146,7 +146,7 @@ def noise_from(mechanism: StreamMechanism, state: dict[str, Any], first: int) ->
     if not _is_noise(ahead, r):
         raise FileError("noise that was drawn ahead is no table of integers")
     sums = [[int(k) for k in own] for own in state["sums"]]
-    return RecursiveNoise(mechanism, SystemEntropy(), sums, ahead)
+    return RecursiveNoise(mechanism, SystemRandomness(), sums, ahead)
 
 
 def _is_noise(values: object, coordinates: int) -> bool:

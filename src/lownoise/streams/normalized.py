@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError
-from lownoise.rounding import growth, up
-from lownoise.rows import scaled_row_squares
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth, up
+from lownoise.numbers.row_norms import scaled_row_squares
+from lownoise.questions.streams import Prefix
 from lownoise.streams.convolution import causal_error, causal_product, norm2_up, product, sum_up
 from lownoise.streams.normals import CLOSE
 from lownoise.streams.pairs import LARGEST, AbstractKeptPair, fractions
-from lownoise.workloads.streams import Prefix
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _MARGIN = 1 + 2.0**-40
 _RUN = 1 << 10  # numbers summed one after another

@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.balls import precision
+from lownoise.numbers.intervals import precision
 from lownoise.samplers.normal_quantile import normals
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
 
 CLOSE = 2.0**-46
 _BITS = 400
 _BLOCK = 1 << 15
 
 
-def close_normals(count: int, entropy: Entropy) -> Vector:
+def close_normals(count: int, randomness: Randomness) -> Vector:
     """Return `count` floats, each within 2^-46 of an independent true normal number.
 
     The numbers in the far tails, one in 2^20, take ball arithmetic and more bits.
 
     Args:
         count: how many.
-        entropy: where the bits come from.
+        randomness: where the bits come from.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
-        >>> close_normals(3, SimulationEntropy(1)).shape
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> close_normals(3, SimulationRandomness(1)).shape
         (3,)
     """
-    words = entropy.words(count)
+    words = randomness.words(count)
     z = np.empty(count)
     far: list[int] = []
     for start in range(0, count, _BLOCK):  # blocks that stay in the cache
@@ -41,11 +41,11 @@ def close_normals(count: int, entropy: Entropy) -> Vector:
         z[block], error = normals(words[block])
         far += (start + np.flatnonzero(~(error <= CLOSE))).tolist()
     for j in far:
-        z[j] = _tail(int(words[j]), entropy)
+        z[j] = _tail(int(words[j]), randomness)
     return z
 
 
-def _tail(word: int, entropy: Entropy) -> float:
+def _tail(word: int, randomness: Randomness) -> float:
     from lownoise.samplers.tail import Tail
 
     tail = Tail(word)
@@ -55,4 +55,4 @@ def _tail(word: int, entropy: Entropy) -> float:
             if ball.is_finite() and ball.rad() < CLOSE / 4:
                 # rounding to a float moves a number below 64 by at most 2^-48
                 return float(ball.mid())
-            tail.refine(entropy)
+            tail.refine(randomness)

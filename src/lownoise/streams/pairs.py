@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError
-from lownoise.rounding import growth, up
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth, up
 from lownoise.streams.convolution import causal_error, causal_product, norm2_up, product, sum_up
 from lownoise.streams.normals import CLOSE, close_normals
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
-    from lownoise.workloads.streams import AbstractStreamWorkload
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.questions.streams import AbstractStreamWorkload
 
 LARGEST = 7.0  # a normal number beyond it, one in 4·10^11, is handled apart
 _MARGIN = 1 + 2.0**-40
@@ -123,9 +123,9 @@ class AbstractKeptPair(AbstractPair):
         """The greatest of them."""
         return float(np.max(self._variances))
 
-    def draw(self, coordinates: int, entropy: Entropy) -> tuple[Vector, list[Excess]]:
+    def draw(self, coordinates: int, randomness: Randomness) -> tuple[Vector, list[Excess]]:
         """Return B·z for all rounds, shape (n, r), and what was cut off from z."""
-        z = close_normals(self.sources * coordinates, entropy).reshape(self.sources, coordinates)
+        z = close_normals(self.sources * coordinates, randomness).reshape(self.sources, coordinates)
         cut = np.clip(z, -LARGEST, LARGEST)
         beyond = [
             Excess(int(i), int(k), float(z[i, k] - cut[i, k])) for i, k in np.argwhere(z != cut)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise import codec
-from lownoise.answers import Spend
 from lownoise.errors import FileError, told
-from lownoise.packing import packed, unpacked, unpacked_integers
+from lownoise.numbers.packing import packed, unpacked, unpacked_integers
+from lownoise.release import codec
+from lownoise.release.answers import Spend
 from lownoise.streams.codec import terms_from_dict, terms_to_dict
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.domains import AbstractKnownDomain
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.domains import AbstractKnownDomain
     from lownoise.streams.terms import StreamTerms
 
 _STATE = "stream"

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.balls import precision
 from lownoise.errors import PlanError
-from lownoise.rounding import growth, up
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import growth, up
+from lownoise.questions.streams import Decayed, Prefix
 from lownoise.streams.normals import CLOSE, close_normals
 from lownoise.streams.pairs import AbstractPair
-from lownoise.workloads.streams import Decayed, Prefix
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
 
 FARTHEST = 64.0  # a normal number beyond it has a chance below 10^-890
 _MARGIN = 1 + 2.0**-40
@@ -227,10 +227,10 @@ class Recursion:
         if len(self.sums) != coordinates or {len(own) for own in self.sums} != {len(self._decays)}:
             raise ValueError
 
-    def take(self, count: int, entropy: Entropy) -> Vector:
+    def take(self, count: int, randomness: Randomness) -> Vector:
         """Draw noise for the next `count` rounds and return B·z for them, shape (count, r)."""
         r = len(self.sums)
-        z = close_normals(count * r, entropy).reshape(count, r)
+        z = close_normals(count * r, randomness).reshape(count, r)
         found = np.empty((count, r))
         decays, weights = self._decays, self._weights
         down = 2.0 ** -(_UNIT + _SCALE)

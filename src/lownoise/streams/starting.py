@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lownoise import codec
-from lownoise.answers import Spend
 from lownoise.errors import FileError, LedgerError, PlanError
-from lownoise.neighbours import relation_name
 from lownoise.privacy import checked_ledger
+from lownoise.release import codec
+from lownoise.release.answers import Spend
+from lownoise.sensitivity.relations import relation_name
 from lownoise.streams.accounts import StreamAccount, followed, note_of
 from lownoise.streams.answers import answers_of
 from lownoise.streams.noise import KeptNoise, noise_from, noise_of
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
 
-    from lownoise.domains import AbstractKnownDomain
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.randomness import Randomness
     from lownoise.privacy import Ledger
+    from lownoise.sets.domains import AbstractKnownDomain
     from lownoise.streams.noise import AbstractNoise
     from lownoise.streams.store import Contents
     from lownoise.streams.terms import StreamTerms
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def start(
     terms: StreamTerms,
     *,
-    entropy: Entropy,
+    randomness: Randomness,
     ledger: Ledger | None = None,
     path: str | PathLike[str] | None = None,
     asked: dict[str, Any] | None = None,
@@ -44,7 +44,7 @@ def start(
 
     Args:
         terms: what is promised.
-        entropy: where the noise comes from; `SystemEntropy()` for anything that is published.
+        randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
         ledger: the account that pays for all rounds, or None.
         path: a new file that the stream lives in, or None.
         asked: what it was asked for, as JSON values, for a `resume`.
@@ -63,7 +63,7 @@ def start(
     spend = Spend(ledger.dataset, number) if ledger else None
     file = account = None
     try:
-        noise = noise_of(terms.mechanism, entropy)
+        noise = noise_of(terms.mechanism, randomness)
         if path is not None:
             account = StreamAccount.of(ledger) if ledger else None
             file = _file(Path(path).absolute(), terms, asked or {}, spend, noise, account)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise import codec
 from lownoise.errors import FileError, StreamError
 from lownoise.privacy import StreamPosition
+from lownoise.release import codec
 from lownoise.streams.codec import terms_from_dict, terms_to_dict
 from lownoise.streams.progress import Progress, spend_from_dict, spend_to_dict, text_of
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lownoise.answers import Spend
-    from lownoise.arrays import Integers
-    from lownoise.domains import AbstractKnownDomain
+    from lownoise.numbers.arrays import Integers
+    from lownoise.release.answers import Spend
+    from lownoise.sets.domains import AbstractKnownDomain
     from lownoise.streams.terms import StreamTerms
 
 _MAGIC = b"SQLite format 3\0"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
 
-from lownoise import codec
-from lownoise.arrays import frozen
 from lownoise.engines.quiet import quiet
 from lownoise.errors import StreamError, told
+from lownoise.numbers.arrays import frozen
+from lownoise.release import codec
 from lownoise.streams.answers import answers_of
 from lownoise.streams.codec import document
 from lownoise.streams.encoder import encoder_of
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from lownoise.answers import Spend
-    from lownoise.arrays import Integers, Vector
     from lownoise.certificate import Certificate
-    from lownoise.domains import AbstractKnownDomain
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Ledger
-    from lownoise.promises import Cost
+    from lownoise.release.answers import Spend
+    from lownoise.release.guarantees import Cost
+    from lownoise.sets.domains import AbstractKnownDomain
     from lownoise.streams.accounts import StreamAccount
     from lownoise.streams.answers import AbstractAnswers
     from lownoise.streams.encoder import Encoder

@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.bodies import SymmetricPoints
 from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.bounds.streams import spread_down, trace_norm_down
 from lownoise.certificate import Certificate, lower_bound
 from lownoise.errors import PlanError, told
-from lownoise.neighbours import Change
+from lownoise.numbers.rounding import square_up
 from lownoise.privacy import ApproxDP, gaussian_parameter
-from lownoise.promises import cost_of
-from lownoise.rounding import square_up
-from lownoise.terms import clamping
+from lownoise.release.guarantees import cost_of
+from lownoise.release.terms import clamping
+from lownoise.sensitivity.relations import Change
+from lownoise.sets.bodies import SymmetricPoints
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
     from lownoise.certificate import AbstractDual
-    from lownoise.coordinates import Coordinates
-    from lownoise.neighbours import Relation
+    from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget
-    from lownoise.promises import Cost
-    from lownoise.sensitivity import Body
+    from lownoise.questions import Mean
+    from lownoise.questions.streams import AbstractStreamWorkload
+    from lownoise.release.guarantees import Cost
+    from lownoise.sensitivity.changes import Body
+    from lownoise.sensitivity.coordinates import Coordinates
+    from lownoise.sensitivity.relations import Relation
     from lownoise.streams.mechanism import StreamMechanism
-    from lownoise.workloads import Mean
-    from lownoise.workloads.streams import AbstractStreamWorkload
 
 _TINY = 2.0**-50
 ERRORS = ("mean", "max")

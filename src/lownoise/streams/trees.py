@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError
-from lownoise.rounding import growth, up
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth, up
+from lownoise.questions.streams import Prefix
 from lownoise.streams.normals import CLOSE
 from lownoise.streams.pairs import LARGEST, AbstractKeptPair
-from lownoise.workloads.streams import Prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lownoise.arrays import Chosen, Integers, Vector
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
 
 _MARGIN = 1 + 2.0**-40
 

@@ -17,7 +17,7 @@ from lownoise.engines.quiet import quiet
 from lownoise.errors import StreamError
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _ALONE = frozenset({float, int, bool, str, type(None)})  # most values: never a list
 _LISTED = ("to_pylist", "to_list", "tolist")  # what makes a list: of Arrow, of frames, of tensors

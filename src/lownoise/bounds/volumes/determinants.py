@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.balls import precision
-from lownoise.rounding import growth, spectral_up
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import growth, spectral_up
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _BITS = (192, 1024)
 

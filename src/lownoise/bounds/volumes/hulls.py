@@ -29,10 +29,10 @@ from lownoise.bounds.volumes.determinants import (
     log_gram_down,
     sizes_of_determinants,
 )
-from lownoise.rounding import growth
+from lownoise.numbers.rounding import growth
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
 _MOST_POINTS = {2: 20_000, 3: 5_000, 4: 400, 5: 120, 6: 48}  # whose facets are computed
 _MOST_SUBSETS = 1 << 16

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.bases import MixedBase, NormBase
-from lownoise.bodies import (
+from lownoise.bounds.volume import ball_log_volume
+from lownoise.bounds.volumes.determinants import log_gram_down
+from lownoise.bounds.volumes.hulls import log_hull_down, log_zonotope_down
+from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies import (
     ImageBody,
     PointDifferences,
     SymmetricBox,
     SymmetricPoints,
 )
-from lownoise.bounds.volume import ball_log_volume
-from lownoise.bounds.volumes.determinants import log_gram_down
-from lownoise.bounds.volumes.hulls import log_hull_down, log_zonotope_down
-from lownoise.rounding import growth
+from lownoise.sets.unit_balls import MixedBase, NormBase
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.bases import AbstractBase
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.unit_balls import AbstractBase
 
 _MOST_WORK = 1 << 24
 _MOST_PAIRS = 4000

@@ -19,10 +19,10 @@ from lownoise.bounds.volume import ball_log_volume
 from lownoise.bounds.volumes.determinants import inverse_up, log_gram_down
 from lownoise.bounds.volumes.hulls import best_columns
 from lownoise.errors import PlanError
-from lownoise.rounding import growth
+from lownoise.numbers.rounding import growth
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
 CHANCE = 1e-9  # that the bound is wrong
 _PILOT = 40

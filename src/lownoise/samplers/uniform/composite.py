@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb, arb_mat
 
-from lownoise.arrays import frozen, matrix, vector
 from lownoise.errors import PlanError
-from lownoise.rounding import up
+from lownoise.numbers.arrays import frozen, matrix, vector
+from lownoise.numbers.rounding import up
 from lownoise.samplers.lazy import Composed
 from lownoise.samplers.uniform.abstract import AbstractUniform
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
 
 
@@ -83,9 +83,9 @@ class UniformImage(AbstractUniform):
         """That of the body whose image it is."""
         return self.inner.estimated
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
-        return Composed(self.dimension, (self.inner.draw(entropy),), self._image)
+        return Composed(self.dimension, (self.inner.draw(randomness),), self._image)
 
     def second_moment(self) -> Vector:
         """Return F·E u·uᵀ·Fᵀ, shape (d, d); or shape (d,), its diagonal."""
@@ -94,9 +94,9 @@ class UniformImage(AbstractUniform):
             return frozen(F * F * inner if inner.ndim == 1 else F[:, None] * inner * F)
         return frozen((F * inner if inner.ndim == 1 else F @ inner) @ F.T)
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
-        points = self.inner.simulate(count, entropy)
+        points = self.inner.simulate(count, randomness)
         return points * self.factor if self.factor.ndim == 1 else points @ self.factor.T
 
     @cached_property
@@ -163,9 +163,9 @@ class UniformProduct(AbstractUniform):
         """Whether that of a part is."""
         return any(part.estimated for part in self.parts)
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
-        own = tuple(part.draw(entropy) for part in self.parts)
+        own = tuple(part.draw(randomness) for part in self.parts)
         return Composed(self.dimension, own, lambda *balls: [u for part in balls for u in part])
 
     def second_moment(self) -> Vector:
@@ -181,6 +181,6 @@ class UniformProduct(AbstractUniform):
             start += len(moment)
         return frozen(found)
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
-        return np.hstack([part.simulate(count, entropy) for part in self.parts])
+        return np.hstack([part.simulate(count, randomness) for part in self.parts])

@@ -13,7 +13,7 @@ from flint import fmpz_mat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 
 @final

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb, arb_mat
 
-from lownoise.arrays import frozen, matrix
 from lownoise.errors import PlanError
-from lownoise.rounding import growth
+from lownoise.numbers.arrays import frozen, matrix
+from lownoise.numbers.rounding import growth
 from lownoise.samplers.lazy import Composed, UniformBits, chosen
 from lownoise.samplers.uniform.abstract import AbstractUniform
 from lownoise.samplers.uniform.floats import uniforms
@@ -23,8 +23,8 @@ from lownoise.samplers.uniform.star import star, units_of
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
     from lownoise.samplers.uniform.star import Star
 
@@ -123,11 +123,11 @@ class UniformHull(AbstractUniform):
             found[start : start + step] = np.where(np.isnan(most), np.inf, most)
         return found
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
         d = self.dimension
-        piece = chosen(self._cumulative, entropy=entropy)
-        sign = 1 if int(entropy.words(1)[0]) >> 63 else -1
+        piece = chosen(self._cumulative, randomness=randomness)
+        sign = 1 if int(randomness.words(1)[0]) >> 63 else -1
         corners = arb_mat(d, d, (sign * self.simplices[piece]).ravel().tolist())
 
         def place(balls: list[Any]) -> list[Any]:
@@ -137,7 +137,7 @@ class UniformHull(AbstractUniform):
             found: list[Any] = (shares * corners).entries()
             return found
 
-        return Composed(d, (UniformBits(entropy.words(d + 1)),), place)
+        return Composed(d, (UniformBits(randomness.words(d + 1)),), place)
 
     def second_moment(self) -> Vector:
         """Return E u·uᵀ, shape (d, d).
@@ -150,12 +150,12 @@ class UniformHull(AbstractUniform):
         each = np.einsum("f,fia,fib->ab", self._shares, V, V, optimize=True)
         return frozen((each + (self._shares[:, None] * sums).T @ sums) / ((d + 1) * (d + 2)))
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
         levels = np.cumsum(self._shares)
-        picks = np.searchsorted(levels, uniforms(entropy, count) * levels[-1])
-        signs = np.where(uniforms(entropy, count) < 0.5, -1.0, 1.0)  # noqa: PLR2004
-        logs = np.log(uniforms(entropy, count, self.dimension + 1))
+        picks = np.searchsorted(levels, uniforms(randomness, count) * levels[-1])
+        signs = np.where(uniforms(randomness, count) < 0.5, -1.0, 1.0)  # noqa: PLR2004
+        logs = np.log(uniforms(randomness, count, self.dimension + 1))
         shares = signs[:, None] * logs[:, 1:] / logs.sum(axis=1, keepdims=True)
         return np.asarray(np.einsum("ni,nia->na", shares, self.simplices[picks]))
 

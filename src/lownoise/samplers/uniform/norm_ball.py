@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
 from lownoise.samplers.lazy import Composed, UniformBits, above_zero
 from lownoise.samplers.uniform.abstract import AbstractUniform
 from lownoise.samplers.uniform.floats import uniforms
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
 
 _EUCLID = 2.0
@@ -68,19 +68,19 @@ class UniformNormBall(AbstractUniform):
         """The number of coordinates d."""
         return self.size
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
         d = self.size
         if math.isinf(self.order):
-            return Composed(d, (UniformBits(entropy.words(d)),), _cube)
-        last = UniformBits(entropy.words(1))
+            return Composed(d, (UniformBits(randomness.words(d)),), _cube)
+        last = UniformBits(randomness.words(1))
         if self.order == 1:
-            return Composed(d, (UniformBits(entropy.words(d)), last), _cross_polytope)
+            return Composed(d, (UniformBits(randomness.words(d)), last), _cross_polytope)
         if self.order == _EUCLID:
             pairs = (d + 1) // 2
-            radii, angles = (UniformBits(entropy.words(pairs)) for _ in range(2))
+            radii, angles = (UniformBits(randomness.words(pairs)) for _ in range(2))
             return Composed(d, (radii, angles, last), self._euclidean)
-        indices, accepted = self._accepted(entropy)
+        indices, accepted = self._accepted(randomness)
         return Composed(d, (*accepted, last), lambda *balls: self._normed(indices, *balls))
 
     def second_moment(self) -> Vector:
@@ -92,13 +92,13 @@ class UniformNormBall(AbstractUniform):
         a, b, c, e = map(math.lgamma, terms)
         return frozen(np.full(d, math.exp(a - b + c - e)))
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
         d, r = self.size, self.order
         if math.isinf(r):
-            return 2 * uniforms(entropy, count, d) - 1
-        x = _simulated(r, count * d, entropy).reshape(count, d)
-        total = np.sum(np.abs(x) ** r, axis=1) - np.log(uniforms(entropy, count))
+            return 2 * uniforms(randomness, count, d) - 1
+        x = _simulated(r, count * d, randomness).reshape(count, d)
+        total = np.sum(np.abs(x) ** r, axis=1) - np.log(uniforms(randomness, count))
         return np.asarray(x / total[:, None] ** (1 / r))
 
     def _most(self) -> Any:  # noqa: ANN401 (flint carries no types)
@@ -106,7 +106,7 @@ class UniformNormBall(AbstractUniform):
         r = arb(self.order)
         return (1 - 1 / r) * (-r.log() / (r - 1)).exp()
 
-    def _accepted(self, entropy: Entropy) -> tuple[list[list[int]], list[UniformBits]]:
+    def _accepted(self, randomness: Randomness) -> tuple[list[list[int]], list[UniformBits]]:
         """Return d numbers v uniform on (−1, 1) such that −log|v| has a density ∝ exp(−x^r).
 
         Laplace proposals: x = −log|v| is kept where x^r − x + c ≤ −log w, w uniform, which happens
@@ -118,9 +118,9 @@ class UniformNormBall(AbstractUniform):
         left = list(range(self.size))
         indices, found = [], []
         while left:
-            proposals, tests = (UniformBits(entropy.words(len(left))) for _ in range(2))
+            proposals, tests = (UniformBits(randomness.words(len(left))) for _ in range(2))
             room = Composed(len(left), (proposals, tests), self._room)
-            taken = above_zero(room, entropy=entropy)
+            taken = above_zero(room, randomness=randomness)
             indices.append([i for i, yes in zip(left, taken, strict=True) if yes])
             found.append(proposals.kept([k for k, yes in enumerate(taken) if yes]))
             left = [i for i, yes in zip(left, taken, strict=True) if not yes]
@@ -185,16 +185,16 @@ def _cross_polytope(balls: list[Any], last: list[Any]) -> list[Any]:
     return [v.sgn() * size.log() / total for v, size in zip(signed, sizes, strict=True)]
 
 
-def _simulated(order: float, count: int, entropy: Entropy) -> Vector:
+def _simulated(order: float, count: int, randomness: Randomness) -> Vector:
     """Return `count` numbers of density ∝ exp(−|x|^r) in floats."""
     most = 0.0 if order == 1 else (1 - 1 / order) * order ** (-1 / (order - 1))
     found = np.empty(count)
     left = np.arange(count)
     while left.size:
-        v = 2 * uniforms(entropy, left.size) - 1
+        v = 2 * uniforms(randomness, left.size) - 1
         x = -np.log(np.abs(v))
         with np.errstate(over="ignore"):
-            taken = x**order - x + most <= -np.log(uniforms(entropy, left.size))
+            taken = x**order - x + most <= -np.log(uniforms(randomness, left.size))
         found[left[taken]] = np.copysign(x, v)[taken]
         left = left[~taken]
     return found

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
 from lownoise.samplers.lazy import Composed
 from lownoise.samplers.uniform.abstract import AbstractUniform
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Integers, Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
 
 
@@ -73,9 +73,9 @@ class UniformPlaced(AbstractUniform):
         """That of the body that is placed."""
         return self.inner.estimated
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
-        return Composed(self.size, (self.inner.draw(entropy),), self._placed)
+        return Composed(self.size, (self.inner.draw(randomness),), self._placed)
 
     def _placed(self, balls: list[Any]) -> list[Any]:
         found = [arb(0)] * self.size
@@ -90,8 +90,8 @@ class UniformPlaced(AbstractUniform):
         found[kept if own.ndim == 1 else np.ix_(kept, kept)] = own
         return frozen(found)
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
         found = np.zeros((count, self.size))
-        found[:, self.kept] = self.inner.simulate(count, entropy)
+        found[:, self.kept] = self.inner.simulate(count, randomness)
         return found

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
 from lownoise.samplers.lazy import Composed, UniformBits, chosen
 from lownoise.samplers.uniform.abstract import AbstractUniform
 from lownoise.samplers.uniform.floats import uniforms
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
 
 
@@ -61,9 +61,9 @@ class UniformSimplexDifferences(AbstractUniform):
         """The number of coordinates d."""
         return self.size
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
-        signs = [1 if own else -1 for own in _half(self.size, entropy)]
+        signs = [1 if own else -1 for own in _half(self.size, randomness)]
 
         def place(logs: list[Any]) -> list[Any]:
             # of each sign one exponential number more than coordinates: what is left of the sum
@@ -74,7 +74,7 @@ class UniformSimplexDifferences(AbstractUniform):
             pairs = zip(signs, own[:-2], strict=True)
             return [arb(sign) * number / total[sign] for sign, number in pairs]
 
-        return Composed(self.size, (UniformBits(entropy.words(self.size + 2)),), place)
+        return Composed(self.size, (UniformBits(randomness.words(self.size + 2)),), place)
 
     def second_moment(self) -> Vector:
         """Return E u·uᵀ, shape (d, d).
@@ -93,33 +93,33 @@ class UniformSimplexDifferences(AbstractUniform):
         other = float(np.sum(both)) / (d * (d - 1)) if d > 1 else 0.0
         return frozen(np.full((d, d), other) + (own - other) * np.eye(d))
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
         d = self.size
-        order = np.argsort(uniforms(entropy, count, 2 * d), axis=1)
+        order = np.argsort(uniforms(randomness, count, 2 * d), axis=1)
         positive = np.zeros((count, 2 * d), dtype=np.bool_)
         np.put_along_axis(positive, order[:, :d], values=True, axis=1)
         signs = np.where(positive[:, :d], 1.0, -1.0)
-        logs = np.log(uniforms(entropy, count, d + 2))
+        logs = np.log(uniforms(randomness, count, d + 2))
         own, rest = logs[:, :d], logs[:, d:]
         above = np.sum(np.where(signs > 0, own, 0.0), axis=1) + rest[:, 0]
         below = np.sum(np.where(signs < 0, own, 0.0), axis=1) + rest[:, 1]
         return np.asarray(signs * own / np.where(signs > 0, above[:, None], below[:, None]))
 
 
-def _half(size: int, entropy: Entropy) -> list[bool]:
+def _half(size: int, randomness: Randomness) -> list[bool]:
     """Return which of the first of 2·size things are in a random half of them, exactly uniform."""
     left, found = size, []
     for i in range(size):
         # of the 2·size − i things left, `left` are to be taken
-        taken = _one_of(left, 2 * size - i, entropy)
+        taken = _one_of(left, 2 * size - i, randomness)
         found.append(taken)
         left -= taken
     return found
 
 
-def _one_of(taken: int, whole: int, entropy: Entropy) -> bool:
+def _one_of(taken: int, whole: int, randomness: Randomness) -> bool:
     """Return True with probability taken/whole, exactly; 0 < taken ≤ whole or 0."""
     if taken in (0, whole):
         return bool(taken)
-    return chosen([taken, whole], entropy=entropy) == 0
+    return chosen([taken, whole], randomness=randomness) == 0

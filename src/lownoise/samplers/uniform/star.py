@@ -32,13 +32,13 @@ import numpy as np
 from flint import fmpq, fmpz_mat
 
 from lownoise.errors import PlanError
-from lownoise.rounding import growth
+from lownoise.numbers.rounding import growth
 from lownoise.samplers.uniform.dyadic import Dyadic, dyadic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.arrays import Chosen, Integers, Vector
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
 
 Plane: TypeAlias = tuple[Any, ...]  # of rational numbers (flint carries no types)
 

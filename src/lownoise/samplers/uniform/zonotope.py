@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb_mat, fmpz_mat
 
-from lownoise.arrays import frozen, matrix
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen, matrix
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.lazy import Composed, UniformBits, chosen
 from lownoise.samplers.uniform.abstract import AbstractUniform
 from lownoise.samplers.uniform.dyadic import Dyadic, dyadic
@@ -37,8 +37,8 @@ from lownoise.samplers.uniform.floats import uniforms
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from lownoise.arrays import Integers, Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
 
 MOST_PIECES = 200_000
@@ -98,9 +98,9 @@ class UniformZonotope(AbstractUniform):
         """The exact volume of the body."""
         return self._exact.unit() * (self._cumulative[-1] << self.dimension)
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
-        piece = chosen(self._cumulative, entropy=entropy)
+        piece = chosen(self._cumulative, randomness=randomness)
         basis = self._pieces[piece]
         signs = self._signs(basis)
 
@@ -112,7 +112,7 @@ class UniformZonotope(AbstractUniform):
             return found
 
         d = self.dimension
-        return Composed(d, (UniformBits(entropy.words(d)),), place)
+        return Composed(d, (UniformBits(randomness.words(d)),), place)
 
     def second_moment(self) -> Vector:
         """Return E u·uᵀ, shape (d, d): a sum over the pieces, in floats."""
@@ -128,13 +128,13 @@ class UniformZonotope(AbstractUniform):
             found += np.einsum("p,pia,pib->ab", share / 3, sides, sides)
         return frozen(found / np.sum(self._shares[thick]))
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
         levels = np.cumsum(self._shares)
-        picks = np.searchsorted(levels, uniforms(entropy, count) * levels[-1])
+        picks = np.searchsorted(levels, uniforms(randomness, count) * levels[-1])
         pieces, own = np.unique(picks, return_inverse=True)
         centers, sides = self._placed(pieces)
-        v = 2 * uniforms(entropy, count, self.dimension) - 1
+        v = 2 * uniforms(randomness, count, self.dimension) - 1
         return np.asarray(centers[own] + np.einsum("ni,nia->na", v, sides[own]))
 
     @cached_property
@@ -194,7 +194,7 @@ class UniformZonotope(AbstractUniform):
         coefficients are 0.
         """
         G = self.generators
-        heights = uniforms(SimulationEntropy(len(G)), len(G)) * np.max(np.abs(G))
+        heights = uniforms(SimulationRandomness(len(G)), len(G)) * np.max(np.abs(G))
         bases = np.array([self._pieces[i] for i in pieces.tolist()])
         sides = G[bases]
         slopes = np.linalg.solve(sides, heights[bases][:, :, None])[:, :, 0]

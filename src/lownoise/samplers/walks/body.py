@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
-from lownoise.arrays import frozen, matrix
 from lownoise.errors import PlanError
-from lownoise.rounding import growth, up
+from lownoise.numbers.arrays import frozen, matrix
+from lownoise.numbers.rounding import growth, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.samplers.walks.membership import AbstractMembership
 
 _NEAR = 2.0**-20  # as near to K as shifts go

@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
-from lownoise.balls import precision
 from lownoise.errors import PlanError
-from lownoise.rounding import up
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import up
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits
 from lownoise.samplers.uniform import AbstractUniform
 from lownoise.samplers.walks.in_and_out import Mapped
 from lownoise.samplers.walks.increments import Anchored
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.walks.body import RoundBody
 
 MOST_STEPS = 10_000_000  # about a minute, starts anew counted
@@ -113,10 +113,10 @@ class GridWalk(AbstractUniform):
         PlanError: where the membership is weak, or the walk would take more than about a minute.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
+        >>> from lownoise.numbers.randomness import SimulationRandomness
         >>> from lownoise.samplers.walks import Preimage, RoundBody
         >>> line = RoundBody(membership=Preimage([[1.0]]), factor=[[1.0]], inner=1.0, outer=1.0)
-        >>> abs(GridWalk(body=line).draw(SimulationEntropy(1)).balls()[0]) < 1
+        >>> abs(GridWalk(body=line).draw(SimulationRandomness(1)).balls()[0]) < 1
         True
     """
 
@@ -169,25 +169,25 @@ class GridWalk(AbstractUniform):
         beyond = self.body.norms(self.centers) - 1 - reach * (1 + _CLOSE) - _CLOSE
         return np.asarray(np.exp(-2 * d * np.maximum(beyond, 0.0)))
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
         side = self.grid.side
         while True:
-            center = self.centers[self._walk(entropy)]
+            center = self.centers[self._walk(randomness)]
             corner = center - side / 2  # exact: a short multiple of a power of two
-            point = Anchored(corner, side, UniformBits(entropy.words(self.dimension)))
+            point = Anchored(corner, side, UniformBits(randomness.words(self.dimension)))
             bits = _BITS
             while True:
                 with precision(bits):
                     inside = self.body.holds(point.balls())
                 if inside is not None:
                     break
-                point.refine(entropy)
+                point.refine(randomness)
                 bits += WORD
             if inside:
                 return Mapped(self.body, point)
 
-    def _walk(self, entropy: Entropy) -> int:
+    def _walk(self, randomness: Randomness) -> int:
         """Return the number of the cell after all steps."""
         n, d = self.grid.cells, self.dimension
         weights = self.weights.tolist()
@@ -195,7 +195,7 @@ class GridWalk(AbstractUniform):
         strides = [int(n ** (d - 1 - i)) for i in range(d)]
         cell = sum(i * stride for i, stride in zip(at, strides, strict=True))
         for start in range(0, self.steps, _BLOCK):
-            words = entropy.words(min(_BLOCK, self.steps - start))
+            words = randomness.words(min(_BLOCK, self.steps - start))
             moves = (words >> np.uint64(WORD - self.grid.bits)).tolist()
             coins = (words & np.uint64(2**_COIN - 1)).tolist()
             for move, coin in zip(moves, coins, strict=True):
@@ -207,7 +207,7 @@ class GridWalk(AbstractUniform):
                     continue
                 there = cell + sign * strides[axis]
                 here, new = weights[cell], weights[there]
-                if new >= here or _falls(coin, new, here, entropy):
+                if new >= here or _falls(coin, new, here, randomness):
                     at[axis], cell = to, there
         return cell
 
@@ -217,17 +217,17 @@ class GridWalk(AbstractUniform):
         images = inside @ self.body.matrix.T
         return np.asarray(images.T @ images / len(images))
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points that are uniform up to floats, shape (count, d)."""
         d, found = self.dimension, np.empty((0, self.dimension))
         while len(found) < count:
-            words = entropy.words(count * d).reshape(count, d)
+            words = randomness.words(count * d).reshape(count, d)
             cube = self.body.outer * (2 * words.astype(np.float64) * 2.0**-WORD - 1)
             found = np.concatenate([found, cube[self.body.norms(cube) <= 1]])
         return np.asarray(found[:count] @ self.body.matrix.T)
 
 
-def _falls(coin: int, new: float, here: float, entropy: Entropy) -> bool:
+def _falls(coin: int, new: float, here: float, randomness: Randomness) -> bool:
     """Whether a uniform number that begins with these bits is below new/here, exactly."""
     ratio = new / here
     near = coin * 2.0**-_COIN
@@ -239,5 +239,5 @@ def _falls(coin: int, new: float, here: float, entropy: Entropy) -> bool:
             return True
         if Fraction(coin, 1 << bits) >= exact:
             return False
-        coin = coin << WORD | int(entropy.words(1)[0])
+        coin = coin << WORD | int(randomness.words(1)[0])
         bits += WORD

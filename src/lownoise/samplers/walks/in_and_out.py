@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
-from lownoise.balls import precision
 from lownoise.errors import PlanError
-from lownoise.rounding import growth
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import growth
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits
 from lownoise.samplers.uniform import AbstractUniform
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Anchored, Increments, NormalVector
@@ -39,8 +39,8 @@ from lownoise.samplers.walks.mixing import Proximal
 from lownoise.samplers.walks.prediction import moment, points_after
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.walks.body import RoundBody
 
 _BITS = 192
@@ -71,14 +71,14 @@ class InAndOut(AbstractUniform):
         PlanError: where a number is out of range.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
+        >>> from lownoise.numbers.randomness import SimulationRandomness
         >>> from lownoise.samplers.walks import Preimage, RoundBody
         >>> square = Preimage(np.eye(2))
         >>> body = RoundBody(membership=square, factor=np.eye(2), inner=1.0, outer=1.5)
         >>> walk = InAndOut(body=body, deviation=1.0, steps=40)
         >>> walk.relative < 1e-8
         True
-        >>> point = walk.draw(SimulationEntropy(1)).balls()
+        >>> point = walk.draw(SimulationRandomness(1)).balls()
         >>> all(abs(x) < 1 for x in point)
         True
     """
@@ -133,13 +133,13 @@ class InAndOut(AbstractUniform):
         shell = 3 * self._bounds(LARGEST).doubt + _WILD  # both sides of the doubt, and its rounding
         return self.proof.distance_up(self.steps, shell)
 
-    def draw(self, entropy: Entropy) -> Lazy:
+    def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far.
 
         How long it takes depends on the bits alone. Where the membership knows no half-spaces, more
         than N proposals are tried with a chance that falls like 1/N.
         """
-        return Mapped(self.body, _Path(self, entropy).walk(self.steps))
+        return Mapped(self.body, _Path(self, randomness).walk(self.steps))
 
     def second_moment(self) -> Vector:
         """Return an estimate of E u·uᵀ, shape (d, d), by a simulation with a fixed seed."""
@@ -149,9 +149,9 @@ class InAndOut(AbstractUniform):
     def _moment(self) -> Vector:
         return moment(self.body, self.proof) if self.given is None else self.given
 
-    def simulate(self, count: int, entropy: Entropy) -> Vector:
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points of the walk in floats, shape (count, d)."""
-        found = points_after(self.body, self.proof, self.steps, count, entropy)
+        found = points_after(self.body, self.proof, self.steps, count, randomness)
         return np.asarray(found @ self.body.matrix.T)
 
     def _bounds(self, largest: float) -> _Bounds:
@@ -208,23 +208,23 @@ class Mapped:
         """Return a ball for each coordinate."""
         return self._body.image(self._point.balls())
 
-    def refine(self, entropy: Entropy) -> None:
+    def refine(self, randomness: Randomness) -> None:
         """Draw more bits of the point."""
-        self._point.refine(entropy)
+        self._point.refine(randomness)
 
 
 @final
 class _Path:
     """One run of the walk: where it is, in floats and by its bits."""
 
-    def __init__(self, law: InAndOut, entropy: Entropy) -> None:
+    def __init__(self, law: InAndOut, randomness: Randomness) -> None:
         self._law = law
         self._body = law.body
-        self._entropy = entropy
+        self._entropy = randomness
         self._sigma = law.deviation
-        self._stock = Increments(law.dimension, entropy)
+        self._stock = Increments(law.dimension, randomness)
         self._bounds = law._bounds(LARGEST)  # noqa: SLF001 (one module)
-        words = entropy.words(law.dimension)
+        words = randomness.words(law.dimension)
         side = law.proof.start
         self._point = Anchored(np.full(law.dimension, -side), 2 * side, UniformBits(words))
         self._near = side * (2 * (words.astype(np.float64) * 2.0**-WORD) - 1)

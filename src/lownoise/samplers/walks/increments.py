@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
-from lownoise.balls import precision
+from lownoise.numbers.intervals import precision
 from lownoise.samplers.lazy import WORD, UniformBits
 from lownoise.samplers.normal_quantile import normals
 from lownoise.samplers.tail import Tail
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Chosen, Vector, Words
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Chosen, Vector, Words
+    from lownoise.numbers.randomness import Randomness
 
 LARGEST = 12.0  # a normal number beyond it, one in 2^107, is wild
 ERROR = 2.0**-47  # how far a normal number's float can be off
@@ -53,10 +53,10 @@ class NormalVector:
         """Return a ball for each."""
         return [tail.ball() for tail in self._tails]
 
-    def refine(self, entropy: Entropy) -> None:
+    def refine(self, randomness: Randomness) -> None:
         """Draw 64 more bits of each."""
         for tail in self._tails:
-            tail.refine(entropy)
+            tail.refine(randomness)
 
 
 @final
@@ -68,19 +68,19 @@ class Increments:
 
     Args:
         dimension: d numbers a row.
-        entropy: where the bits come from.
+        randomness: where the bits come from.
 
     Examples:
-        >>> from lownoise.entropy import SimulationEntropy
-        >>> stock = Increments(3, SimulationEntropy(1))
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> stock = Increments(3, SimulationRandomness(1))
         >>> first = stock.next(2)
         >>> first, stock.numbers[first : first + 2].shape
         (0, (2, 3))
     """
 
-    def __init__(self, dimension: int, entropy: Entropy) -> None:
+    def __init__(self, dimension: int, randomness: Randomness) -> None:
         self._dimension = dimension
-        self._entropy = entropy
+        self._entropy = randomness
         self._made: dict[int, NormalVector] = {}
         self._words: Words = np.empty((0, dimension + 1), dtype=np.uint64)
         self.numbers: Vector = np.empty((0, dimension))
@@ -155,6 +155,6 @@ class Anchored:
             for a, z in zip(self.anchor.tolist(), self.numbers.balls(), strict=True)
         ]
 
-    def refine(self, entropy: Entropy) -> None:
+    def refine(self, randomness: Randomness) -> None:
         """Draw more bits of each number."""
-        self.numbers.refine(entropy)
+        self.numbers.refine(randomness)

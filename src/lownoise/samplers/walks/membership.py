@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from flint import arb
 
-from lownoise.arrays import frozen, matrix, vector
 from lownoise.errors import PlanError
-from lownoise.rounding import down, growth, up
+from lownoise.numbers.arrays import frozen, matrix, vector
+from lownoise.numbers.rounding import down, growth, up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
-    from lownoise.bases.abstract import AbstractBase
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.unit_balls.abstract import AbstractBase
 
 _POWERS = 2.0**-44  # how far powers of floats can be off, relatively
 
@@ -171,7 +171,7 @@ class Preimage(AbstractMembership):
         lengths = np.sqrt(np.sum((np.abs(rows) + slack) ** 2, axis=1)) * (1 + 2.0**-40)
         if math.isinf(self.order):
             return down(1 / float(lengths.max()))
-        from lownoise.rounding import spectral_up
+        from lownoise.numbers.rounding import spectral_up
 
         spectral = spectral_up(rows) + float(np.linalg.norm(slack)) * (1 + 2.0**-40)
         grown = len(rows) ** max(1 / self.order - 0.5, 0.0) * (1 + 2.0**-40)
@@ -249,7 +249,7 @@ class Weak(AbstractMembership):
         PlanError: where the slack is not between 0 and 1.
 
     Examples:
-        >>> from lownoise.bases.norm import NormBase
+        >>> from lownoise.sets.unit_balls.norm import NormBase
         >>> Weak(NormBase(2, 2.0), 2.0**-40).holds([arb(0), arb(0)]) is None
         True
     """

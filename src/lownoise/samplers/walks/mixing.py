@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, final
 
 from flint import arb
 
-from lownoise.balls import precision
 from lownoise.errors import PlanError
-from lownoise.rounding import down, up
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import down, up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

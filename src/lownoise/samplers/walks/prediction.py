@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.entropy import SimulationEntropy
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.lazy import WORD
 from lownoise.samplers.normal_quantile import normals
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
-    from lownoise.entropy import Entropy
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.walks.body import RoundBody
     from lownoise.samplers.walks.mixing import Proximal
 
@@ -25,29 +25,29 @@ _POINTS = 128
 _MOMENTS = 24
 
 
-def started(body: RoundBody, proof: Proximal, count: int, entropy: Entropy) -> Vector:
+def started(body: RoundBody, proof: Proximal, count: int, randomness: Randomness) -> Vector:
     """Return points of the walk's start, shape (count, d)."""
-    words = entropy.words(count * body.dimension).astype(np.float64) * 2.0**-WORD
+    words = randomness.words(count * body.dimension).astype(np.float64) * 2.0**-WORD
     return np.asarray(proof.start * (2 * words.reshape(count, -1) - 1))
 
 
 def step(
-    body: RoundBody, points: Vector, deviation: float, entropy: Entropy
+    body: RoundBody, points: Vector, deviation: float, randomness: Randomness
 ) -> tuple[Vector, float]:
     """Return where the points are after a step, and how many proposals one of them tried."""
     count, d = points.shape
-    y = points + deviation * normals(entropy.words(count * d))[0].reshape(count, d)
+    y = points + deviation * normals(randomness.words(count * d))[0].reshape(count, d)
     found = points.copy()
     waiting = np.arange(count)
     shifts, limits = np.zeros_like(y), np.zeros(count)
     each, spent, tried = 1, 0, 0
     while waiting.size and spent < MOST_TRIES:
-        z = normals(entropy.words(waiting.size * each * d))[0].reshape(-1, each, d)
+        z = normals(randomness.words(waiting.size * each * d))[0].reshape(-1, each, d)
         tries = (y - shifts)[waiting][:, None] + deviation * z
         height = (np.einsum("ijk,ik->ij", tries, shifts[waiting]) - limits[waiting, None]) / (
             deviation * deviation
         )
-        coins = entropy.words(waiting.size * each).astype(np.float64) * 2.0**-WORD
+        coins = randomness.words(waiting.size * each).astype(np.float64) * 2.0**-WORD
         inside = (body.norms(tries.reshape(-1, d)) <= 1).reshape(-1, each)
         inside &= coins.reshape(-1, each) < np.exp(np.minimum(height, 0.0))
         at = inside.argmax(axis=1)
@@ -64,12 +64,12 @@ def step(
 
 
 def points_after(
-    body: RoundBody, proof: Proximal, steps: int, count: int, entropy: Entropy
+    body: RoundBody, proof: Proximal, steps: int, count: int, randomness: Randomness
 ) -> Vector:
     """Return points after so many steps, shape (count, d), in the round coordinates."""
-    points = started(body, proof, count, entropy)
+    points = started(body, proof, count, randomness)
     for _ in range(steps):
-        points, _tried = step(body, points, proof.deviation, entropy)
+        points, _tried = step(body, points, proof.deviation, randomness)
     return points
 
 
@@ -78,13 +78,13 @@ def moment(body: RoundBody, proof: Proximal) -> Vector:
 
     A few relaxation times of the walk, from the start and then between what is counted.
     """
-    entropy = SimulationEntropy(_SEED)
+    randomness = SimulationRandomness(_SEED)
     pause = max(math.ceil(0.5 / (1 - proof.contraction_up)), 1)
-    points = points_after(body, proof, 4 * pause, _POINTS, entropy)
+    points = points_after(body, proof, 4 * pause, _POINTS, randomness)
     total = np.zeros((body.dimension, body.dimension))
     for _ in range(_MOMENTS):
         for _ in range(pause):
-            points, _tried = step(body, points, proof.deviation, entropy)
+            points, _tried = step(body, points, proof.deviation, randomness)
         total += points.T @ points
     factor = body.matrix
     return np.asarray(factor @ (total / (_MOMENTS * _POINTS)) @ factor.T)

@@ -7,15 +7,15 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from lownoise.entropy import SimulationEntropy
 from lownoise.errors import PlanError
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.walks.body import RoundBody
 from lownoise.samplers.walks.in_and_out import InAndOut
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.samplers.walks.prediction import started, step
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.samplers.walks.membership import AbstractMembership
 
 MOST_WORK = 4e6  # in proposals: about a minute
@@ -86,7 +86,7 @@ def walk(
         )
     best: tuple[float, float, int, float] | None = None
     least = sys.maxsize
-    entropy = SimulationEntropy(_SEED)
+    randomness = SimulationRandomness(_SEED)
     proofs = [
         Proximal(
             dimension=body.dimension,
@@ -97,7 +97,7 @@ def walk(
         )
         for c in _FACTORS
     ]
-    points = started(body, proofs[0], pilots, entropy)
+    points = started(body, proofs[0], pilots, randomness)
     for proof in proofs:
         steps = proof.steps_needed(relative)
         if steps * (_OVERHEAD + 1) > (MOST_WORK if best is None else best[0]):
@@ -105,7 +105,7 @@ def walk(
             continue
         tried = 0.0
         for _ in range(_PILOT):
-            points, more = step(body, points, proof.deviation, entropy)
+            points, more = step(body, points, proof.deviation, randomness)
             tried += more / _PILOT
         work = steps * (_OVERHEAD + tried)
         if best is None or work < best[0]:

@@ -33,7 +33,7 @@ from lownoise.solvers.references.reduced import reduced
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.solvers.references.bracket import Bracket
 
 _LARGEST_DIMENSION = 4  # n = d(d+1)/2 + d variables cost about 2n² steps a factor e in the gap

@@ -36,7 +36,7 @@ from lownoise.solvers.references.reduced import reduced
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.solvers.references.bracket import Bracket
 
 # A weight that tends to 0 stops here, against underflow; it costs the gap at most as much.

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.arrays import frozen
 from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
 from lownoise.solvers.references.bracket import Bracket
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _RANK = 1e-12  # of the largest singular value: below it a direction is rounding
 _LEAST_ORDER = 2.0

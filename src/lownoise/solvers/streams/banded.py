@@ -18,7 +18,7 @@ import numpy as np
 from lownoise.solvers.streams.series import square_root
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Chosen, Vector
+    from lownoise.numbers.arrays import Chosen, Vector
     from lownoise.solvers.streams.toeplitz import Error
 
 _LEAST_BLOCK = 32

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.rows import scaled_row_squares
+from lownoise.numbers.row_norms import scaled_row_squares
 from lownoise.solvers.streams.series import inverse
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 
 def column_norms(strategy: Vector) -> Vector:

@@ -26,7 +26,7 @@ from lownoise.solvers.streams.geometric import falling_sum, geometric_sum
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
     from lownoise.solvers.streams.toeplitz import Error
 
 _SOLVED = 1e-9

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 if TYPE_CHECKING:
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 _SHORT = 64  # series for which sums of products are quicker than transforms
 

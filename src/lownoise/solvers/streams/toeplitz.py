@@ -26,7 +26,7 @@ from lownoise.solvers.streams.series import divide, inverse, multiply, square_ro
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.arrays import Vector
+    from lownoise.numbers.arrays import Vector
 
 Error = Literal["mean", "max"]
 

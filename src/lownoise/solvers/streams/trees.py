@@ -25,7 +25,7 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from lownoise.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
 
 
 def tree_height(size: int) -> int:

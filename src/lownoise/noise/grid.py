@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means, sums and the count on a grid: what is released but for the noise.
+
+Whatever the noise is, its privacy rests on the integers that records become and on how far one
+neighbour moves their sums; both are here in their final form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.noise.codes import changed_reach, reach_of
+from lownoise.noise.size import check_rows
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.relations import Change
+from lownoise.sets.bodies import ImageBody, RoundedBody, SectionBody
+
+if TYPE_CHECKING:
+    from lownoise.engines import Totals, TotalsQuery
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.changes import Reach
+    from lownoise.sensitivity.coordinates import Coordinates
+    from lownoise.sensitivity.relations import Relation
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeanGrid:
+    """How records become integers, and sums of integers answers.
+
+    Args:
+        query: what is summed; its coding reads d columns and sums r coordinates.
+        relation: what a neighbour is.
+        size: the public number of records, None under `add_remove`.
+        count_step: the unit of the count's integers under `add_remove` (a power of two, at most
+            1), else None.
+        coordinates: which r coordinates are summed, and how the others follow.
+        hint: coefficients that prove how far records reach, where an image of a unit body needs
+            them; any are a proof, and the right ones prove the least. Shape (k,), or None.
+        center: the point that answered sums are taken about under `add_remove`, shape (d,); None
+            where it is the one that codes are taken about.
+
+    Raises:
+        PlanError: where rows would be dropped from a table of public size, or the size does not
+            fit the relation.
+    """
+
+    query: TotalsQuery
+    relation: Relation
+    size: int | None
+    count_step: float | None
+    coordinates: Coordinates
+    hint: Vector | None = None
+    center: Vector | None = None
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.query.drops_missing:
+            raise PlanError("dropping rows would change the public size; use a stand-in")
+        whole = isinstance(self.size, int) and not isinstance(self.size, bool) and self.size >= 1
+        counted = self.relation == "add_remove"
+        # a size that is not public must never be compared with a table's
+        if counted == (self.count_step is None) or (
+            self.size is not None if counted else not whole
+        ):
+            raise PlanError("size and count_step do not fit the relation; plan again")
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return int(self.coordinates.pivots.size) + (self.count_step is not None)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """The body of all changes that one neighbour makes to the integers."""
+        if isinstance(self.relation, Change):
+            chosen = self.coordinates
+            mixed = chosen.embed is not None
+            found = changed_reach(self.query.coding, self.relation, chosen.pivots, mixed=mixed)
+        else:
+            found = reach_of(self.query.coding, self.count_step)
+        if self.hint is None:
+            return found
+        if isinstance(found, ImageBody):
+            return found.hinted(self.hint)
+        if not isinstance(found, RoundedBody):
+            return found
+        if not isinstance(found.body, (ImageBody, SectionBody)):
+            return found
+        return RoundedBody(found.body.hinted(self.hint), found.slack)
+
+    def check(self, totals: Totals) -> None:
+        """Refuse totals that the promise does not cover.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        check_rows(self.size, totals.count)
+
+    def exact(self, totals: Totals) -> tuple[int, ...]:
+        """Return the integers without noise: never to be shown."""
+        if self.count_step is None:
+            return totals.sums
+        return (*totals.sums, totals.count * int(1 / self.count_step))
+
+    @property
+    def unit(self) -> Vector:
+        """What one grid step is worth in each summed answer, shape (r,), or (r + 1,)."""
+        step = self.query.coding.step
+        if self.count_step is not None:
+            return frozen(np.append(step, self.count_step))
+        assert self.size is not None  # noqa: S101 (one of the two is set, by construction)
+        return frozen(step / self.size)
+
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from summed answers to all answers; None where all are summed."""
+        about = self.query.coding.center
+        return self.embed_about(about if self.center is None else self.center)
+
+    def embed_about(self, center: Vector) -> Vector | None:
+        """Return the matrix to sums about another point and the count; None where it changes none.
+
+        Under `substitute` no point matters.
+        """
+        if self.count_step is None:
+            return self.coordinates.answers(None)
+        return self.coordinates.answers(center, self.query.coding.center)
+
+    def answers(self, integers: tuple[int, ...]) -> Vector:
+        """Return the released answers: means, or sums about the center and the count.
+
+        Float arithmetic on what is already public; relative error about 1e-16.
+        """
+        summed = np.array([float(k) for k in integers]) * self.unit
+        center, chosen, embed = self.query.coding.center, self.coordinates, self.embed
+        if self.count_step is not None:
+            return frozen(summed if embed is None else embed @ summed)
+        if embed is None:
+            return frozen(summed + center)
+        about = summed + (center - chosen.start)[chosen.pivots]
+        return frozen(chosen.start + embed @ about)

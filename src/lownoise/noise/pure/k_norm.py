@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The K-norm mechanism (001, Definition 4.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.noise.pure.abstract import (
+    AbstractPureNoise,
+    Loss,
+    ball_loss,
+    quotient_up,
+    sampling_loss,
+)
+from lownoise.numbers.arrays import frozen
+from lownoise.samplers.gamma import k_norm_noise, simulated_noise
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.samplers.lazy import Lazy
+    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.norms import AbstractGauge
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KNormNoise(AbstractPureNoise):
+    """Noise of density ∝ exp(−‖z‖/scale), ‖·‖ the norm whose unit ball the gauge is.
+
+    Where one neighbour moves the integers by s, densities differ by exp(‖s‖/scale) at most, by the
+    triangle inequality (001, Theorem 4.3). It is drawn as scale·r·u, r ~ Gamma(d + 1, 1), u uniform
+    in the unit ball (001, Remark 4.2).
+
+    Args:
+        gauge: the norm.
+        scale: above 0.
+
+    Raises:
+        PlanError: where the scale is no number above 0.
+    """
+
+    gauge: AbstractGauge
+    scale: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale < math.inf:
+            raise PlanError(f"KNormNoise.scale={self.scale:g} is not above 0; plan again")
+
+    @property
+    def dimension(self) -> int:
+        """The number of integers r."""
+        return self.gauge.dimension
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the covariance was estimated by simulation."""
+        return self.gauge.uniform.estimated
+
+    def loss(self, reach: Reach) -> Loss:
+        """Return what integers reveal that one neighbour moves by points of `reach`."""
+        own = quotient_up(self.gauge.reach_up(reach), self.scale)
+        # where the norm is not Euclidean, along every change the density is Lipschitz as Laplace's
+        return sampling_loss(ball_loss(self.gauge.euclidean, own), self.gauge.uniform)
+
+    def draw(self, randomness: Randomness) -> Lazy:
+        """Return the noise, known by its bits so far."""
+        return k_norm_noise(self.gauge.uniform, self.scale, randomness=randomness)
+
+    @cached_property
+    def _covariance(self) -> Vector:
+        d = self.gauge.uniform.rank  # E r² = (d + 1)(d + 2) for Gamma(d + 1, 1)
+        return frozen(self.gauge.uniform.second_moment() * ((d + 1) * (d + 2) * self.scale**2))
+
+    def covariance(self) -> Vector:
+        """Return (d + 1)(d + 2)·scale²·E uuᵀ."""
+        return self._covariance
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return `count` draws in floats."""
+        return np.asarray(simulated_noise(self.gauge.uniform, self.scale, count, randomness))

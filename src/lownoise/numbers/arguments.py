@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that every search for the least noise takes, checked."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen, matrix, number, vector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.numbers.arrays import Vector
+
+_LARGEST = 2.0**250
+_MOST_ORDER = 1e6  # beyond it the maximum is meant
+_LEAST_RTOL = 1e-12
+
+
+def checked_order(order: float) -> float:
+    """Return p.
+
+    Raises:
+        PlanError: where it is not in [2, 1e6] and not infinite.
+    """
+    p = checked_number("order", order)
+    if not (2 <= p <= _MOST_ORDER or math.isinf(p)) or p < 0:  # noqa: PLR2004
+        raise PlanError(f"order={p:g} is out of range; give p from 2 to 1e6, or infinity")
+    return p
+
+
+def checked_rtol(rtol: float) -> float:
+    """Return the relative gap to reach.
+
+    Raises:
+        PlanError: where it is not in [1e-12, 1].
+    """
+    gap = checked_number("rtol", rtol)
+    if not _LEAST_RTOL <= gap <= 1:
+        raise PlanError(f"rtol={gap:g} is out of range; give one from 1e-12 to 1")
+    return gap
+
+
+def checked_level(level: float) -> float:
+    """Return the chance with which intervals hold.
+
+    Raises:
+        PlanError: where it is not above 0 and below 1.
+    """
+    chance = checked_number("level", level)
+    if not 0 < chance < 1:
+        raise PlanError(f"level={chance:g} is out of range; give one between 0 and 1")
+    return chance
+
+
+def checked_number(field: str, value: float) -> float:
+    """Return `value` as a float, which may be infinite.
+
+    Raises:
+        PlanError: where it is no number: text, a truth value, complex, or NaN.
+    """
+    return number(value, field=field, error=PlanError)
+
+
+def checked_queries(workload: ArrayLike, dimension: int) -> Vector:
+    """Return L, shape (m, d).
+
+    Raises:
+        PlanError: where it is not a table of finite numbers with one column a coordinate.
+    """
+    queries = matrix(workload, field="workload", error=PlanError)
+    if queries.shape[1] != dimension or not len(queries):
+        raise PlanError(
+            f"workload has shape {queries.shape} for {dimension} coordinates; "
+            "give one row a query, one column a coordinate",
+        )
+    return queries
+
+
+def check_size(weights: Vector, queries: Vector | None) -> None:
+    """Refuse weights and queries whose products with points could overflow.
+
+    Raises:
+        PlanError: where a weight times a number of its query is beyond 2^250.
+    """
+    size = np.ones(weights.size) if queries is None else np.max(np.abs(queries), axis=1)
+    large = np.flatnonzero(size > _LARGEST / weights)
+    if large.size:
+        i = int(large[0])
+        field = "weights" if queries is None else "weights × workload"
+        value = float(weights[i]) * float(size[i])
+        raise PlanError(f"{field}[{i}]={value:g} is beyond 2^250; use a larger unit")
+
+
+def checked_weights(weights: ArrayLike | None, answers: int) -> Vector:
+    """Return ω, shape (m,).
+
+    Raises:
+        PlanError: where they are not one number above 0 an answer.
+    """
+    if weights is None:
+        return frozen(np.ones(answers))
+    omega = vector(weights, field="weights", error=PlanError)
+    if omega.size != answers:
+        raise PlanError(f"weights has {omega.size} numbers for {answers} answers; give one each")
+    wrong = np.flatnonzero((omega < 1e-100) | (omega > 1e100))  # noqa: PLR2004
+    if wrong.size:
+        i = int(wrong[0])
+        raise PlanError(f"weights[{i}]={omega[i]:g} is out of range; give one in [1e-100, 1e100]")
+    return omega

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Directed rounding: each result lies on the named side of the exact one.
+
+IEEE 754 rounds +, −, ×, ÷ and √ to nearest, so one step outward is always far enough. Powers and
+logarithms have no such guarantee and do not appear here.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+
+
+def up(x: float) -> float:
+    """Return the next float above."""
+    return math.nextafter(x, math.inf)
+
+
+def down(x: float) -> float:
+    """Return the next float below."""
+    return math.nextafter(x, -math.inf)
+
+
+def mul_up(a: float, b: float) -> float:
+    """Return at least a·b."""
+    return up(a * b)
+
+
+def square_up(a: float) -> float:
+    """Return a² where that is a float, else the float above it.
+
+    Examples:
+        >>> square_up(3.0), square_up(0.1) > 0.1 * 0.1
+        (9.0, False)
+    """
+    square = a * a
+    exact = math.isinf(square) or Fraction(square) >= Fraction(a) ** 2
+    return square if exact else up(square)
+
+
+def sqrt_up(a: float) -> float:
+    """Return at least √a."""
+    return up(math.sqrt(a))
+
+
+def norm_up(numerators: Vector, denominators: Vector) -> float:
+    """Return at least √Σ(nᵢ/dᵢ)²; 0/0 counts as 0 and n/0 as infinite.
+
+    Args:
+        numerators: shape (d,); their signs do not matter.
+        denominators: shape (d,).
+
+    Examples:
+        >>> 1.0 <= norm_up(np.array([3.0, 4.0, 0.0]), np.array([5.0, 5.0, 0.0])) < 1.000001
+        True
+    """
+    used = numerators != 0
+    with np.errstate(divide="ignore", over="ignore"):
+        ratios = np.nextafter(numerators[used] / denominators[used], np.inf)
+        squares = np.nextafter(ratios * ratios, np.inf)
+    if not squares.size:
+        return 0.0
+    try:
+        total = math.fsum(squares)  # the exact sum, rounded once
+    except OverflowError:
+        return math.inf
+    return math.inf if math.isnan(total) else sqrt_up(up(total))
+
+
+def growth(operations: int) -> float:
+    """Return at least γ_n = nu/(1 − nu): how far n rounded operations can be off, relatively.
+
+    Examples:
+        >>> growth(10) < 1.2e-15
+        True
+    """
+    part = operations * 2.0**-53
+    return up(up(part) / down(1 - part)) if part < 1 else math.inf
+
+
+def spectral_up(matrix: Vector) -> float:
+    """Return at least ‖A‖₂, hardly more; `matrix` is A, shape (r, k).
+
+    The largest eigenvalue λ of the smaller Gram matrix is guessed in floats; then a Cholesky
+    factorization of (λ + margin)I − AAᵀ runs to its end, which proves that AAᵀ is at most
+    (λ + margin + rounding)I (Higham 2002, Theorem 10.7). Where it does not, the Frobenius norm must
+    do.
+
+    Examples:
+        >>> 5.0 <= spectral_up(np.array([[3.0, 4.0], [0.0, 0.0]])) < 5.000001
+        True
+    """
+    if not matrix.size or not np.any(matrix):
+        return 0.0
+    if not np.all(np.isfinite(matrix)):
+        return math.inf
+    scale = float(np.max(np.abs(matrix)))
+    rows = matrix / scale if matrix.shape[0] <= matrix.shape[1] else matrix.T / scale
+    n, k = rows.shape
+    gram = rows @ rows.T
+    trace = float(np.trace(gram))
+    lost = growth(2 * k + 2 * n + 20) * trace * 2  # of the product, of the factorization
+    guess = float(np.linalg.eigvalsh(gram)[-1])
+    margin = guess * 2.0**-40 + 4 * lost
+    try:
+        np.linalg.cholesky((guess + margin) * np.eye(n) - gram)
+    except np.linalg.LinAlgError:
+        return up(scale * math.sqrt(trace + lost) * (1 + 2.0**-40))
+    return up(scale * math.sqrt(guess + margin + 2 * (n + 2) * lost) * (1 + 2.0**-48))

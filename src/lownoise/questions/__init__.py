@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads: what is asked of a table."""
+
+from lownoise.questions.attributes import Attribute
+from lownoise.questions.finite import FiniteProblem, finite_problem
+from lownoise.questions.marginals import Marginals
+from lownoise.questions.mean import Mean
+from lownoise.questions.parity import Parity
+from lownoise.questions.queries import Queries
+from lownoise.questions.streams import (
+    AbstractStreamWorkload,
+    Decayed,
+    LowerTriangular,
+    Prefix,
+    SlidingWindow,
+)
+from lownoise.questions.universe import Universe
+
+__all__ = [
+    "AbstractStreamWorkload",
+    "Attribute",
+    "Decayed",
+    "FiniteProblem",
+    "LowerTriangular",
+    "Marginals",
+    "Mean",
+    "Parity",
+    "Prefix",
+    "Queries",
+    "SlidingWindow",
+    "Universe",
+    "finite_problem",
+]

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The attributes of a table of counts: their categories, and where other values go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import QuestionError, counted, told
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.numerals import number_of, told_apart
+from lownoise.questions.ordered import ORDERS, Order
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+
+OTHER = "(other)"
+_MOST_CATEGORIES = 2**31
+_MOST_LISTED = 1 << 24  # a list of labels: a range of 10^12 would be written out
+POLICIES = ("drop", "extra")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """One attribute of a table of counts.
+
+    Args:
+        name: the column's name.
+        categories: how many categories are declared, at least 1.
+        labels: the declared categories in the order of their cells, all numbers or all texts; None
+            where they are the integers from 0.
+        outside: the cell of missing values and of those outside the declared categories: one of
+            theirs, or an extra one after them; None where a row that has one is left out.
+        ordered: "prefix" or "range" where answers are counts along the attribute's cells in their
+            order, None where they are those of its cells.
+    """
+
+    name: str
+    categories: int
+    labels: tuple[float, ...] | tuple[str, ...] | None = None
+    outside: int | None = None
+    ordered: Order | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of cells: the declared categories, and the extra one where there is one."""
+        return self.categories + (self.outside == self.categories)
+
+    @cached_property
+    def numbers(self) -> Vector:
+        """What each label is or spells as a number, shape (categories,), or (0,) without labels.
+
+        Not a number where it is a word, or so large that its neighbours are the same float.
+        """
+        spelled = [_number(c) for c in self.labels or ()]
+        return frozen(np.array([math.nan if x is None else told_apart(x) for x in spelled]))
+
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """The declared categories that spell no number, and the cell of each."""
+        listed = enumerate(self.labels or ())
+        return {c: i for i, c in listed if isinstance(c, str) and number_of(c) is None}
+
+    def label(self, cell: int) -> str:
+        """Return what cell `cell` is called.
+
+        Examples:
+            >>> (sex,) = attributes({"sex": ["F", "M"]}, "extra")
+            >>> [sex.label(cell) for cell in range(sex.size)]
+            ['F', 'M', '(other)']
+        """
+        if not 0 <= cell < self.size:
+            raise QuestionError(
+                f"cell={cell} of {told(self.name)} does not exist; "
+                f"give one from 0 to {self.size - 1}",
+            )
+        if cell == self.categories:
+            return OTHER
+        if self.labels is None:
+            return str(cell)
+        label = self.labels[cell]
+        return label if isinstance(label, str) else repr(label).removesuffix(".0")
+
+
+def attributes(
+    sizes: Mapping[str, int | Sequence[float] | Sequence[str]],
+    outside: str | Mapping[str, object] = "drop",
+    ordered: Mapping[str, str] | None = None,
+) -> tuple[Attribute, ...]:
+    """Return the attributes that a question declares.
+
+    Args:
+        sizes: maps each column's name to its number n of categories, whose values are the integers
+            0 … n − 1, or to the list of its categories, numbers or texts.
+        outside: where missing values go and those outside the declared categories: "extra", an
+            extra cell of their attribute; "drop", the row is left out; or a mapping from names to
+            "extra", "drop" or the category that stands in, with "drop" for names it lacks.
+        ordered: maps names to "prefix" or "range".
+
+    Raises:
+        QuestionError: where a size is below 1, a category stands twice, a name is unknown, or an
+            order is neither.
+
+    Examples:
+        >>> age, sex = attributes({"age": 85, "sex": ["F", "M"]}, {"sex": "extra"})
+        >>> age.size, age.outside, sex.size, sex.outside
+        (85, None, 3, 2)
+    """
+    if not isinstance(sizes, Mapping) or not sizes:
+        raise QuestionError(
+            "sizes is no mapping from names to numbers of categories; give {'age': 85, …}",
+        )
+    for name in sizes:
+        if not isinstance(name, str) or not _printable(name):
+            raise QuestionError(
+                f"sizes has the name {told(name)}; give the name of a column, a text"
+            )
+    folded: dict[str, str] = {}
+    for name in sizes:
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            raise QuestionError(
+                f"sizes has names {told(other)} and {told(name)} that differ only in case; "
+                "rename one",
+            )
+    policies, orders = _policies(outside, sizes), _orders(ordered, sizes)
+    return tuple(
+        _attribute(name, given, policies[name], orders.get(name)) for name, given in sizes.items()
+    )
+
+
+def check_labels(declared: Sequence[Attribute]) -> None:
+    """Refuse categories that a table could not tell apart, whatever type its columns have.
+
+    Files of version 0.1 may hold such categories, and are read; no plan is made of them.
+
+    Args:
+        declared: the attributes of a question.
+
+    Raises:
+        QuestionError: where two categories of one attribute are or spell one number, or one is not
+            finite or not below 2^53 in size.
+
+    Examples:
+        >>> check_labels(attributes({"area": ["007", "7"]}))
+        Traceback (most recent call last):
+        lownoise.errors.QuestionError: sizes['area'] lists '007' and '7', both 7 in a column of \
+numbers; list one of them
+    """
+    for attribute in declared:
+        seen: dict[float, float | str] = {}
+        for label in attribute.labels or ():
+            number = _number(label)
+            if number is None:
+                continue
+            if math.isnan(told_apart(number)):
+                raise QuestionError(
+                    f"sizes[{told(attribute.name)}] lists {told(label)}, which counts as "
+                    "missing: numbers from 2^53 on are not told apart; give it another name",
+                )
+            if number in seen:
+                raise QuestionError(
+                    f"sizes[{told(attribute.name)}] lists {told(seen[number])} and {told(label)}, "
+                    f"both {number:.17g} in a column of numbers; list one of them",
+                )
+            seen[number] = label
+
+
+def _number(label: float | str) -> float | None:
+    return number_of(label) if isinstance(label, str) else label
+
+
+def _printable(name: str) -> bool:
+    return bool(name) and _storable(name)
+
+
+def _storable(text: str) -> bool:
+    # neither a lone surrogate nor a NUL can stand in a file
+    return "\0" not in text and text.encode("utf-8", "replace").decode() == text
+
+
+def _float(item: float | np.integer | np.floating | np.bool_) -> float:
+    try:
+        return float(item)
+    except OverflowError:
+        return math.inf
+
+
+def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]:
+    if isinstance(outside, str):
+        if outside not in POLICIES:
+            raise QuestionError(
+                f'outside={told(outside)} is no policy; give "extra", "drop" or a mapping by name',
+            )
+        return dict.fromkeys(sizes, outside)
+    if not isinstance(outside, Mapping):
+        raise QuestionError(
+            f'outside={type(outside).__name__} is no policy; give "extra", "drop" or a mapping',
+        )
+    for name in outside:
+        if name not in sizes:
+            raise QuestionError(
+                f"outside names {told(name)}, which is not in sizes; name attributes"
+            )
+    return {name: outside.get(name, "drop") for name in sizes}
+
+
+def _orders(ordered: object, sizes: Mapping[str, object]) -> dict[str, Order]:
+    if ordered is None:
+        return {}
+    if not isinstance(ordered, Mapping):
+        raise QuestionError(
+            f"ordered={type(ordered).__name__} is no mapping from names; "
+            'give {"age": "prefix"} or {"age": "range"}',
+        )
+    found: dict[str, Order] = {}
+    for name, kind in ordered.items():
+        if name not in sizes:
+            raise QuestionError(
+                f"ordered names {told(name)}, which is not in sizes; name attributes"
+            )
+        known = [k for k in ORDERS if isinstance(kind, str) and k == kind]
+        if not known:
+            raise QuestionError(
+                f'ordered[{told(name)}]={told(kind)} is unknown; give "prefix" or "range"'
+            )
+        found[name] = known[0]
+    return found
+
+
+def _attribute(name: str, given: object, policy: object, order: Order | None) -> Attribute:
+    labels = None
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        categories = int(given)
+        if not 1 <= categories <= _MOST_CATEGORIES:
+            raise QuestionError(
+                f"sizes[{told(name)}]={told(categories)} is no number of categories; "
+                "give 1 to 2^31",
+            )
+    else:
+        labels = _labels(name, given)
+        categories = len(labels)
+    return Attribute(
+        name=name,
+        categories=categories,
+        labels=labels,
+        outside=_cell(name, policy, categories, labels),
+        ordered=order,
+    )
+
+
+def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
+    listed = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(listed, (str, bytes, Mapping)) or not isinstance(listed, (Sequence, range)):
+        raise QuestionError(
+            f"sizes[{told(name)}]={told(given)} is neither a number of categories nor a list "
+            "of them; give one of both",
+        )
+    if len(listed) > _MOST_LISTED:
+        raise QuestionError(
+            f"sizes[{told(name)}] lists {counted(len(listed))} categories; list at most 2^24, "
+            "or give their number",
+        )
+    texts = [item for item in listed if isinstance(item, str)]
+    if texts and len(texts) == len(listed):
+        if not all(map(_storable, texts)):
+            raise QuestionError(
+                f"sizes[{told(name)}] lists a text that no file can hold; give texts of letters",
+            )
+        found: tuple[str, ...] | tuple[float, ...] = tuple(texts)
+    else:
+        numbers = [
+            _float(item)
+            for item in listed
+            if isinstance(item, (bool, int, float, np.integer, np.floating, np.bool_))
+        ]
+        if len(numbers) != len(listed) or not all(map(math.isfinite, numbers)) or not numbers:
+            raise QuestionError(
+                f"sizes[{told(name)}] lists categories that are not all finite numbers or "
+                "all texts; give one kind",
+            )
+        found = tuple(numbers)
+    spelled = [c.removesuffix(".0") if isinstance(c, str) else c for c in found]
+    if len(set(spelled)) < len(found):
+        twice = next(c for i, c in enumerate(found) if spelled[i] in spelled[:i])
+        raise QuestionError(
+            f"sizes[{told(name)}] lists {told(twice)} twice; list each category once"
+        )
+    return found
+
+
+def _cell(
+    name: str,
+    policy: object,
+    categories: int,
+    labels: tuple[float, ...] | tuple[str, ...] | None,
+) -> int | None:
+    if isinstance(policy, str) and policy in POLICIES:
+        return categories if policy == "extra" else None
+    known: Sequence[object] = range(categories) if labels is None else labels
+    plain = isinstance(policy, (str, int, float, np.integer, np.floating))
+    if not plain or isinstance(policy, bool) or policy not in known:
+        raise QuestionError(
+            f"outside[{told(name)}]={told(policy)} is no policy and no category; "
+            'give "extra", "drop" or one of the declared categories',
+        )
+    return known.index(policy)

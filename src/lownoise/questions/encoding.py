@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The declared attributes of a table ⇄ JSON values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lownoise.errors import FileError, told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.questions.attributes import Attribute
+
+
+def attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
+    """Return an attribute as JSON values."""
+    labels = attribute.labels
+    return {
+        "name": attribute.name,
+        "categories": attribute.categories if labels is None else list(labels),
+        "outside": attribute.outside,
+        **({"ordered": attribute.ordered} if attribute.ordered else {}),
+    }
+
+
+def declared_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the sizes and the policies of attributes, as a question declares them.
+
+    Args:
+        given: what `attribute_to_dict` wrote of each.
+
+    Raises:
+        FileError: where a name stands twice.
+
+    Examples:
+        >>> declared_from([{"name": "sex", "categories": ["F", "M"], "outside": 2}])
+        ({'sex': ['F', 'M']}, {'sex': 'extra'})
+    """
+    sizes: dict[str, Any] = {}
+    outside: dict[str, Any] = {}
+    for fields in given:
+        name, categories, cell = fields["name"], fields["categories"], fields["outside"]
+        count = categories if isinstance(categories, int) else len(categories)
+        sizes[name] = categories
+        if cell is None:
+            outside[name] = "drop"
+        elif cell == count:
+            outside[name] = "extra"
+        elif not 0 <= cell < count:
+            raise FileError(f"question.outside={told(cell)} is no category and no policy")
+        else:
+            outside[name] = cell if isinstance(categories, int) else categories[cell]
+    if len(sizes) < len(given):
+        raise FileError("question names an attribute twice")
+    return sizes, outside

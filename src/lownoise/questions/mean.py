@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mean of columns whose records lie in a domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import QuestionError, told
+from lownoise.numbers.arrays import vector
+from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.numbers.arrays import Vector
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class Mean:
+    """The mean μ(X) of d columns over the records of a table.
+
+    Args:
+        columns: their names, d different ones; their order is the answers' order.
+        domain: where records live, `ln.Box`, `ln.Ball`, `ln.Points`, …; values outside are moved
+            into it.
+        center: the public point that sums are taken about under `add_remove`, shape (d,), within
+            the domain's ranges; by default the domain's centre. Under Gaussian noise a point near
+            the mean makes the mean that follows from sum and count more accurate; pure noise does
+            not depend on it.
+        missing: the point that stands in for null, NaN and text that is no number: "center", the
+            point of the domain nearest to the center, or a point of the domain, shape (d,); or
+            "drop", to leave out a row that lacks a value (`add_remove` only).
+
+    Raises:
+        QuestionError: where names repeat or do not match the domain, or a point lies outside it.
+
+    Examples:
+        >>> Mean(["age", "income"], Box([0, 0], [120, 1e6])).columns
+        ('age', 'income')
+    """
+
+    columns: tuple[str, ...]
+    domain: AbstractClampedDomain | Box | CubePower | Points
+    center: Vector
+    missing: Vector
+    drops_missing: bool
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        domain: AbstractClampedDomain | Box | CubePower | Points,
+        *,
+        center: ArrayLike | None = None,
+        missing: ArrayLike | str = "center",
+    ) -> None:
+        listed = isinstance(columns, Iterable) and not isinstance(columns, str)
+        if not listed or not all(_is_name(c) for c in columns):
+            raise QuestionError(
+                f'Mean.columns={told(columns)} is not a list of names; give ["name"]'
+            )
+        names = tuple(columns)
+        if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
+            raise QuestionError(
+                f"Mean.domain={type(domain).__name__} is no domain of records; "
+                "give ln.Box(lower, upper) or ln.Points(points)",
+            )
+        if len(names) != domain.dimension:
+            raise QuestionError(
+                f"Mean.columns has {len(names)} names and Mean.domain {domain.dimension} "
+                "coordinates; give one name a coordinate",
+            )
+        if len(set(names)) != len(names):
+            twice = next(c for i, c in enumerate(names) if c in names[:i])
+            raise QuestionError(f"Mean.columns names {told(twice)} twice; name each column once")
+        middle = domain.center if center is None else _point(center, domain, "Mean.center")
+        drops = isinstance(missing, str) and missing == "drop"
+        if isinstance(missing, str):
+            if missing not in ("center", "drop"):
+                raise QuestionError(
+                    f'Mean.missing={told(missing)} is no policy; give "center", "drop" or a point',
+                )
+            stand_in = domain.clamp(middle)
+        else:
+            stand_in = _point(missing, domain, "Mean.missing")
+            if not domain.contains(stand_in):
+                raise QuestionError(
+                    "Mean.missing is not a point of Mean.domain; give one of them",
+                )
+        for name, value in (
+            ("columns", names),
+            ("domain", domain),
+            ("center", middle),
+            ("missing", stand_in),
+            ("drops_missing", drops),
+        ):
+            object.__setattr__(self, name, value)
+
+
+def _is_name(column: object) -> bool:
+    if not isinstance(column, str) or not column:
+        return False
+    # neither a lone surrogate nor a NUL can name a column in a file
+    return "\0" not in column and column.encode("utf-8", "replace").decode() == column
+
+
+def _point(
+    values: ArrayLike, domain: AbstractClampedDomain | Box | CubePower | Points, field: str
+) -> Vector:
+    point = vector(values, field=field, error=QuestionError)
+    if point.size != domain.dimension:
+        raise QuestionError(
+            f"{field} has {point.size} coordinates and Mean.domain {domain.dimension}; "
+            "give one number a column",
+        )
+    outside = np.flatnonzero((point < domain.lower) | (point > domain.upper))
+    if outside.size:
+        i = int(outside[0])
+        raise QuestionError(
+            f"{field}[{i}]={point[i]} is outside [{domain.lower[i]}, {domain.upper[i]}]; "
+            "give a point of the domain",
+        )
+    return point

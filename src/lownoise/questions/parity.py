@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parities of bits: sums over records of the product of a few signs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import QuestionError, counted, told
+from lownoise.numbers.arrays import frozen, vector
+from lownoise.questions.attributes import Attribute, attributes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.numbers.arrays import Vector
+
+_MOST = 1 << 22  # parities
+_MOST_BITS = 10_000
+_LIGHTEST, _HEAVIEST = 1e-100, 1e100
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class Parity:
+    """Parities: for every set S of exactly `degree` bits, Σ over records of Π_{i∈S} (−1)^{xᵢ}.
+
+    The family of the source (003, Definition 8): all sets of exactly that size. For sets of at most
+    w bits give `degree=range(w + 1)`.
+
+    Args:
+        bits: the names of columns whose values are 0 and 1.
+        degree: the size of the sets, or several different sizes, each from 0 to the number of bits.
+        weights: what one unit of variance matters in a parity of each degree, above 0; ones by
+            default.
+        outside: where values go that are not 0 or 1: "drop", the row is left out (`add_remove`
+            only); 0 or 1, which stands in; or a mapping from names to these.
+
+    Raises:
+        QuestionError: where a name stands twice, a degree is out of range, or weights do not fit.
+
+    Examples:
+        >>> question = Parity(["b1", "b2", "b3"], degree=2)
+        >>> [question.names(s) for s in question.sets()]
+        [('b1', 'b2'), ('b1', 'b3'), ('b2', 'b3')]
+        >>> Parity([f"b{i}" for i in range(100)], degree=3).count
+        161700
+    """
+
+    attributes: tuple[Attribute, ...]
+    degrees: tuple[int, ...]
+    degree_weights: Vector
+
+    def __init__(
+        self,
+        bits: Sequence[str],
+        degree: int | Sequence[int],
+        *,
+        weights: ArrayLike | None = None,
+        outside: object = "drop",
+    ) -> None:
+        if isinstance(bits, (str, Mapping)) or not isinstance(bits, Sequence) or not len(bits):
+            raise QuestionError('Parity.bits is no list of names; give ["b1", "b2", …]')
+        if len(bits) > _MOST_BITS:
+            raise QuestionError(f"Parity.bits names {len(bits):,}; name at most {_MOST_BITS:,}")
+        for i, name in enumerate(bits):
+            if not isinstance(name, str):
+                raise QuestionError(f"Parity.bits[{i}]={told(name)} is no name; give a text")
+            if name in bits[:i]:
+                raise QuestionError(f"Parity.bits names {told(name)} twice; name each column once")
+        declared = attributes(dict.fromkeys(bits, 2), _policy(outside, bits))
+        degrees = _degrees(degree, len(bits))
+        object.__setattr__(self, "attributes", declared)
+        object.__setattr__(self, "degrees", degrees)
+        object.__setattr__(self, "degree_weights", _weights(weights, len(degrees)))
+        if self.count > _MOST:
+            raise QuestionError(
+                f"Parity.degree={told(degree)} of {len(bits)} bits asks for {counted(self.count)} "
+                "parities; "
+                f"ask for at most {_MOST:,}",
+            )
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The number of parities of each degree."""
+        return tuple(math.comb(len(self.attributes), k) for k in self.degrees)
+
+    @property
+    def count(self) -> int:
+        """The number of parities m."""
+        return sum(self.counts)
+
+    @property
+    def drops(self) -> bool:
+        """Whether a row may be left out."""
+        return any(a.outside is None for a in self.attributes)
+
+    @property
+    def weights(self) -> Vector:
+        """What one unit of each answer's error matters: √ω, shape (m,)."""
+        return np.repeat(np.sqrt(self.degree_weights), self.counts)
+
+    def sets(self) -> Iterator[tuple[int, ...]]:
+        """Yield each parity's bits, as rising places in `attributes`: the order of the answers."""
+        for k in self.degrees:
+            yield from itertools.combinations(range(len(self.attributes)), k)
+
+    def names(self, chosen: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of the bits at the places `chosen`."""
+        return tuple(self.attributes[i].name for i in chosen)
+
+    def place(self, names: Sequence[str]) -> int:
+        """Return where the parity of these bits stands among the answers.
+
+        Raises:
+            QuestionError: where it is not one of the question's.
+
+        Examples:
+            >>> Parity(["a", "b", "c"], degree=[1, 2]).place(["c", "b"])
+            5
+        """
+        known = {a.name: i for i, a in enumerate(self.attributes)}
+        chosen = sorted({known[name] for name in names if name in known})
+        if len(chosen) != len(names) or len(chosen) not in self.degrees:
+            raise QuestionError(
+                f"names={tuple(names)} is no parity that was asked for; give {self.degrees} "
+                "different bits",
+            )
+        degree = self.degrees.index(len(chosen))
+        before, bits = sum(self.counts[:degree]), len(self.attributes)
+        # the sets that come later in the order of `combinations`
+        left = sum(math.comb(bits - 1 - i, len(chosen) - j) for j, i in enumerate(chosen))
+        return before + self.counts[degree] - 1 - left
+
+
+def _policy(outside: object, bits: Sequence[str]) -> Mapping[str, object] | str:
+    given = outside if isinstance(outside, Mapping) else dict.fromkeys(bits, outside)
+    for name, policy in given.items():
+        drop = isinstance(policy, str) and policy == "drop"
+        bit = isinstance(policy, (int, float, np.integer, np.floating)) and policy in (0, 1)
+        if not drop and (isinstance(policy, bool) or not bit):
+            raise QuestionError(
+                f'Parity.outside={told(policy)} for {told(name)} is no policy; give "drop", 0 or 1',
+            )
+    return given
+
+
+def _degrees(degree: object, bits: int) -> tuple[int, ...]:
+    several = isinstance(degree, Sequence) and not isinstance(degree, (str, bytes))
+    given: Sequence[object] = degree if several and isinstance(degree, Sequence) else [degree]
+    found = [
+        int(k) if isinstance(k, (int, np.integer)) and not isinstance(k, bool) else -1
+        for k in (given if len(given) <= bits + 1 else ())  # before a long range is listed
+    ]
+    if not found or min(found) < 0 or max(found) > bits or len(set(found)) < len(found):
+        raise QuestionError(
+            f"Parity.degree={told(degree)} for {bits} bits; give a whole number from 0 to {bits}, "
+            "or several different ones",
+        )
+    return tuple(sorted(found))
+
+
+def _weights(weights: ArrayLike | None, count: int) -> Vector:
+    if weights is None:
+        return frozen(np.ones(count))
+    found = vector(weights, field="Parity.weights", error=QuestionError)
+    if found.size != count:
+        raise QuestionError(f"Parity.weights has {found.size} numbers; give {count}, one a degree")
+    wrong = np.flatnonzero((found < _LIGHTEST) | (found > _HEAVIEST))
+    if wrong.size:
+        i = int(wrong[0])
+        raise QuestionError(f"Parity.weights[{i}]={found[i]:g}; give one in [1e-100, 1e100]")
+    return found

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a stream is asked for at the end of each round: a lower-triangular workload."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, final
+
+import numpy as np
+
+from lownoise.errors import QuestionError, told
+from lownoise.numbers.arrays import frozen, matrix, number
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.numbers.arrays import Vector
+
+_LONGEST = 1 << 40  # rounds: a sum of so many numbers on a fine grid still has 64 bits
+LARGEST_DENSE = 1 << 13  # rounds of a workload that is held as a matrix
+_LARGEST, _SMALLEST = 2.0**100, 2.0**-100
+
+
+class AbstractStreamWorkload(ABC):
+    """Answer t is Σ_{s ≤ t} W_ts·x_s for a lower-triangular W of n rounds."""
+
+    rounds: int
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def toeplitz(self) -> bool:
+        """Whether W_ts is a function of t − s alone."""
+
+    @property
+    @abstractmethod
+    def longest(self) -> float:
+        """At least the greatest Σ_s |W_ts|."""
+
+    @abstractmethod
+    def first_column(self, count: int | None = None) -> Vector:
+        """Return W's first column, or its first `count` numbers, rounded to nearest."""
+
+    def matrix(self) -> Vector:
+        """Return W, shape (n, n).
+
+        Raises:
+            QuestionError: beyond 2^13 rounds.
+        """
+        if self.rounds > LARGEST_DENSE:
+            raise QuestionError(
+                f"workload of {self.rounds:,} rounds is no matrix that fits the memory; "
+                f"ask for at most {LARGEST_DENSE:,} rounds, or a strategy that needs none",
+            )
+        return self.leading(self.rounds)
+
+    def leading(self, count: int) -> Vector:
+        """Return W's first `count` rows and columns, shape (count, count)."""
+        column = self.first_column(count)
+        lag = np.subtract.outer(np.arange(count), np.arange(count))
+        return frozen(np.where(lag >= 0, column[np.maximum(lag, 0)], 0.0))
+
+    def row_sums(self, first: int, count: int) -> Vector:
+        """Return Σ_s W_ts for `count` rounds from t = `first` (from 0), rounded to nearest."""
+        total: Vector = np.cumsum(self.first_column(first + count))[first:]
+        return total
+
+
+@final
+@dataclass(frozen=True, init=False)
+class Prefix(AbstractStreamWorkload):
+    """Running sums: answer t is x_1 + … + x_t.
+
+    Args:
+        rounds: n ≥ 1, how many rounds there will be at most.
+
+    Raises:
+        QuestionError: where `rounds` is no whole number from 1 to 2^40.
+
+    Examples:
+        >>> Prefix(3).matrix()
+        array([[1., 0., 0.],
+               [1., 1., 0.],
+               [1., 1., 1.]])
+    """
+
+    rounds: int
+    kind: ClassVar[str] = "prefix"
+
+    def __init__(self, rounds: int) -> None:
+        object.__setattr__(self, "rounds", _whole("Prefix.rounds", rounds))
+
+    @property
+    def toeplitz(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def longest(self) -> float:
+        """The number of rounds n."""
+        return float(self.rounds)
+
+    def first_column(self, count: int | None = None) -> Vector:
+        """Return ones."""
+        return np.ones(self.rounds if count is None else count)
+
+    def row_sums(self, first: int, count: int) -> Vector:
+        """Return 1, 2, … up to n."""
+        return np.arange(first + 1, first + count + 1, dtype=np.float64)
+
+
+@final
+@dataclass(frozen=True, init=False)
+class SlidingWindow(AbstractStreamWorkload):
+    """Sums over the last rounds: answer t is x_{t−width+1} + … + x_t.
+
+    Args:
+        rounds: n ≥ 1, how many rounds there will be at most.
+        width: how many rounds are summed, from 1 to n.
+
+    Raises:
+        QuestionError: where a number is out of range.
+
+    Examples:
+        >>> SlidingWindow(4, 2).first_column()
+        array([1., 1., 0., 0.])
+    """
+
+    rounds: int
+    width: int
+    kind: ClassVar[str] = "sliding_window"
+
+    def __init__(self, rounds: int, width: int) -> None:
+        object.__setattr__(self, "rounds", _whole("SlidingWindow.rounds", rounds))
+        object.__setattr__(self, "width", _whole("SlidingWindow.width", width))
+        if self.width > self.rounds:
+            raise QuestionError(
+                f"SlidingWindow.width={width} is beyond its {self.rounds} rounds; use ln.Prefix",
+            )
+
+    @property
+    def toeplitz(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def longest(self) -> float:
+        """The width."""
+        return float(self.width)
+
+    def first_column(self, count: int | None = None) -> Vector:
+        """Return as many ones as the window is wide, then zeros."""
+        return (np.arange(self.rounds if count is None else count) < self.width).astype(float)
+
+    def row_sums(self, first: int, count: int) -> Vector:
+        """Return 1, 2, … width, width and so on."""
+        return np.minimum(np.arange(first + 1, first + count + 1, dtype=np.float64), self.width)
+
+
+@final
+@dataclass(frozen=True, init=False)
+class Decayed(AbstractStreamWorkload):
+    """Sums that forget: answer t is x_t plus rate times the answer before it.
+
+    Args:
+        rounds: n ≥ 1, how many rounds there will be at most.
+        rate: between 0 and 1, what is left after one round.
+
+    Raises:
+        QuestionError: where a number is out of range.
+
+    Examples:
+        >>> Decayed(3, 0.5).first_column()
+        array([1.  , 0.5 , 0.25])
+    """
+
+    rounds: int
+    rate: float
+    kind: ClassVar[str] = "decayed"
+
+    def __init__(self, rounds: int, rate: float) -> None:
+        object.__setattr__(self, "rounds", _whole("Decayed.rounds", rounds))
+        share = number(rate, field="Decayed.rate", error=QuestionError)
+        if not 0 < share < 1:
+            raise QuestionError(
+                f"Decayed.rate={share} is not between 0 and 1; for running sums use ln.Prefix",
+            )
+        object.__setattr__(self, "rate", share)
+
+    @property
+    def toeplitz(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def longest(self) -> float:
+        """At least 1/(1 − rate)."""
+        return min(float(self.rounds), (1 + 2.0**-50) / (1 - self.rate))
+
+    def first_column(self, count: int | None = None) -> Vector:
+        """Return the powers of the rate."""
+        powers: Vector = self.rate ** np.arange(
+            self.rounds if count is None else count, dtype=float
+        )
+        return powers
+
+    def row_sums(self, first: int, count: int) -> Vector:
+        """Return (1 − rate^t)/(1 − rate)."""
+        t = np.arange(first + 1, first + count + 1, dtype=np.float64)
+        return -np.expm1(t * math.log(self.rate)) / (1 - self.rate)
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class LowerTriangular(AbstractStreamWorkload):
+    """Any lower-triangular workload.
+
+    Args:
+        entries: W, shape (n, n), zeros above the diagonal; answer t may use rounds to t only.
+
+    Raises:
+        QuestionError: where it is no such matrix, or has more than 2^13 rounds.
+
+    Examples:
+        >>> LowerTriangular([[1, 0], [0.5, 0.5]]).rounds
+        2
+    """
+
+    entries: Vector
+    kind: ClassVar[str] = "lower_triangular"
+
+    def __init__(self, entries: ArrayLike) -> None:
+        W = matrix(entries, field="workload", error=QuestionError)
+        n = len(W)
+        if W.shape != (n, n) or not n:
+            raise QuestionError(
+                f"workload has shape {W.shape}; give a square matrix, a row a round"
+            )
+        if n > LARGEST_DENSE:
+            raise QuestionError(
+                f"workload has {n:,} rounds; give a matrix of at most {LARGEST_DENSE:,}, or "
+                "ln.Prefix, ln.SlidingWindow or ln.Decayed",
+            )
+        above = np.argwhere(np.triu(W, 1))
+        if len(above):
+            i, j = (int(k) for k in above[0])
+            raise QuestionError(
+                f"workload[{i}, {j}]={W[i, j]:g} is above the diagonal: an answer cannot use a "
+                "later round; give zeros there",
+            )
+        size = np.abs(W[W != 0])
+        if not size.size or size.max() > _LARGEST or size.min() < _SMALLEST:
+            raise QuestionError(
+                "workload has no number at all, or one beyond 2^100 or below 2^-100; "
+                "use another unit",
+            )
+        object.__setattr__(self, "entries", W)
+
+    @property
+    def rounds(self) -> int:  # type: ignore[override]
+        """The number of rounds n."""
+        return len(self.entries)
+
+    @property
+    def toeplitz(self) -> bool:
+        """Never: what is given as a matrix is kept as one."""
+        return False
+
+    @property
+    def longest(self) -> float:
+        """The greatest Σ|W_ts|, rounded up."""
+        return float(np.max(np.abs(self.entries).sum(axis=1))) * (1 + self.rounds * 2.0**-52)
+
+    def first_column(self, count: int | None = None) -> Vector:
+        """Return the first column."""
+        return self.entries[:count, 0]
+
+    def leading(self, count: int) -> Vector:
+        """Return W's first `count` rows and columns, shape (count, count)."""
+        return self.entries if count == self.rounds else self.entries[:count, :count].copy()
+
+    def row_sums(self, first: int, count: int) -> Vector:
+        """Return Σ_s W_ts."""
+        total: Vector = self.entries[first : first + count].sum(axis=1)
+        return total
+
+
+def _whole(field: str, value: object) -> int:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        raise QuestionError(f"{field}={told(value)} is no whole number; give one of at least 1")
+    found = int(value)
+    if not 1 <= found <= _LONGEST:
+        raise QuestionError(f"{field}={told(found)} is out of range; give 1 to 2^40")
+    return found

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the exact answers lie, all at once: an ellipsoid, and intervals that hold together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.numbers.arguments import checked_level
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.intervals import precision
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.factors import AbstractShape
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Region:
+    """The ellipsoid {x : (x − center)ᵀ Σ⁻¹ (x − center) ≤ radius²}.
+
+    Args:
+        center: the released answers, shape (m,).
+        noise: the shape Σ of their noise.
+        radius: in standard deviations.
+    """
+
+    center: Vector
+    noise: AbstractShape
+    radius: float
+
+    def contains(self, point: ArrayLike) -> bool:
+        """Return whether `point`, shape (m,), lies in the region.
+
+        Raises:
+            PlanError: where the point has another number of coordinates.
+        """
+        x = np.asarray(point, dtype=np.float64)
+        if x.shape != self.center.shape:
+            raise PlanError(f"point has shape {x.shape}; give one of shape {self.center.shape}")
+        return self.noise.quadratic_form(x - self.center) <= self.radius**2
+
+    @property
+    def box(self) -> Vector:
+        """The ends of the region in each coordinate, shape (m, 2): valid together, as it is."""
+        reach = self.radius * np.sqrt(self.noise.diagonal())
+        return frozen(np.stack([self.center - reach, self.center + reach], axis=1))
+
+
+def normal_quantile(level: float) -> float:
+    """Return z with P(|g| ≤ z) = level for a standard normal g.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1.
+
+    Examples:
+        >>> round(normal_quantile(0.95), 6)
+        1.959964
+    """
+    level = checked_level(level)
+    return -NormalDist().inv_cdf((1 - level) / 2)
+
+
+def simultaneous_quantile(level: float, answers: int) -> float:
+    """Return z with P(max |gᵢ| ≤ z) ≥ level over `answers` standard normals, dependent or not.
+
+    Šidák's inequality: the chance is least where they are independent, level^{1/m} each.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1.
+
+    Examples:
+        >>> round(simultaneous_quantile(0.95, 4), 4)
+        2.4909
+    """
+    level = checked_level(level)
+    # 1 − level^{1/m} without cancellation
+    beyond = -np.expm1(np.log(level) / answers)
+    return -NormalDist().inv_cdf(float(beyond) / 2)
+
+
+def chi_quantile(level: float, dimension: int) -> float:
+    """Return r with P(‖g‖₂ ≤ r) = level for a standard normal vector, to 40 bits, rounded up.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1.
+
+    Examples:
+        >>> round(chi_quantile(0.95, 2), 6)
+        2.447747
+    """
+    level = checked_level(level)
+    return _chi_radius(float(level), dimension)
+
+
+@lru_cache  # an answer's regions are asked for again and again at one level
+def _chi_radius(level: float, dimension: int) -> float:
+    from flint import arb
+
+    def inside(radius: float) -> bool:
+        half = arb(radius) ** 2 / 2
+        return bool(half.gamma_lower(arb(dimension) / 2, regularized=1) < level)
+
+    low, high = 0.0, 2.0
+    with precision(256 + 2 * dimension):  # the series cancels about that much
+        while inside(high):
+            low, high = high, 2 * high
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if inside(middle) else (low, middle)
+    return high
+
+
+def ratio_interval(
+    numerator: Vector,
+    denominator: float,
+    *,
+    variance: Vector,
+    covariance: Vector,
+    spread: float,
+    reach: Vector | float,
+) -> Vector | None:
+    """Return Fieller's interval for each of d ratios of one denominator, shape (d, 2).
+
+    It holds every t whose numerator − t·denominator is within `reach` deviations of its noise.
+    About the ratio θ that was observed, with the noise of numerator − θ·denominator of variance a²
+    and covariance k with the denominator's, those are the t = θ + u with
+    u²n² ≤ reach²(a² − 2uk + u²b²): an interval where n > reach·b, and unbounded otherwise. Nothing
+    here depends on the point that numerators are taken about.
+
+    Args:
+        numerator: what was observed, shape (d,).
+        denominator: n, what was observed.
+        variance: of each numerator's noise, shape (d,).
+        covariance: of each numerator's noise with the denominator's, shape (d,).
+        spread: b, the standard deviation of the denominator's noise.
+        reach: in standard deviations, a number or one a ratio.
+
+    Returns:
+        The ends; None where some are unbounded: the denominator may be zero, and nothing is
+        excluded.
+
+    Examples:
+        >>> one = np.ones(1)
+        >>> ends = ratio_interval(
+        ...     6 * one, 3.0, variance=one, covariance=0 * one, spread=0.0, reach=3.0
+        ... )
+        >>> ends.tolist()
+        [[1.0, 3.0]]
+    """
+    left = denominator**2 - np.square(np.multiply(reach, spread))
+    if not (denominator > 0 and np.all(left > 0)):
+        return None
+    ratio = numerator / denominator
+    about = np.maximum(variance - 2 * ratio * covariance + np.square(ratio * spread), 0.0)
+    tilt = np.square(reach) * (covariance - ratio * spread**2)
+    half = reach * np.sqrt(tilt * (covariance - ratio * spread**2) + left * about)
+    return np.stack([ratio + (-tilt - half) / left, ratio + (half - tilt) / left], axis=1)

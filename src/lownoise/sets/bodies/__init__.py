@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bodies: the sets that noise must cover."""
+
+from lownoise.sets.bodies.abstract import AbstractBody, AbstractPointBody
+from lownoise.sets.bodies.answers import answer_radius, answer_widths
+from lownoise.sets.bodies.box import SymmetricBox
+from lownoise.sets.bodies.image import ImageBody, RoundedBody, image_body
+from lownoise.sets.bodies.joint import JointBody
+from lownoise.sets.bodies.oracle import (
+    AbstractOracleBody,
+    LiftedOracle,
+    OracleBody,
+    OracleDifferences,
+)
+from lownoise.sets.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.sets.bodies.section import Section, SectionBody, is_slabs
+from lownoise.sets.bodies.tensor_ball import TensorBall
+from lownoise.sets.bodies.tensor_changes import TensorChanges
+
+__all__ = [
+    "AbstractBody",
+    "AbstractOracleBody",
+    "AbstractPointBody",
+    "ImageBody",
+    "JointBody",
+    "LiftedOracle",
+    "OracleBody",
+    "OracleDifferences",
+    "PointDifferences",
+    "RoundedBody",
+    "Section",
+    "SectionBody",
+    "SymmetricBox",
+    "SymmetricPoints",
+    "TensorBall",
+    "TensorChanges",
+    "TranslatedPoints",
+    "answer_radius",
+    "answer_widths",
+    "image_body",
+    "is_slabs",
+]

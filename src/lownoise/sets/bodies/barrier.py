@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Extreme points of what slabs and balls share, by a barrier; nothing here is trusted as a bound.
+
+For {ξ : |zᵢ| ≤ 1 on slabs, ‖z‖₂ ≤ 1 on each ball, z = Aξ + offset} the barrier is
+−Σ log(1 − z²) − Σ log(1 − ‖z‖²). Its minimum with −t⟨θ, ξ⟩ is inside, within ν/t of the greatest
+⟨θ, ξ⟩, and the gradient of the barrier over t is a multiplier λ with Aᵀλ = θ (Boyd and
+Vandenberghe 2004, section 11.2): what proves that nothing is much farther.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.errors import DomainError
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Chosen, Vector
+
+_GROW = 30.0
+_FURTHEST = 1e14
+_LAST = 2e10  # of the first weight
+_INNER = 40
+_NEARLY = 1e-3
+_SETTLED = 1e-7
+_BLOCK = 1 << 22  # numbers in the Hessians of a batch
+
+
+@np.errstate(all="ignore")  # what is not finite is not used, and is no bound
+def farthest(
+    rows: Vector,
+    offsets: Vector,
+    slabs: Chosen,
+    balls: list[slice],
+    directions: Vector,
+    last: float = _LAST,
+) -> tuple[Vector, Vector]:
+    """Return points inside that are nearly extreme along each direction, and multipliers.
+
+    Args:
+        rows: A, shape (M, d).
+        offsets: what is added, shape (M,); 0 is inside.
+        slabs: which rows are slabs of their own, shape (M,).
+        balls: the rows of each ball.
+        directions: θ, shape (n, d).
+        last: the weight t to end at.
+
+    Raises:
+        DomainError: where floats cannot tell the body from a flat one.
+    """
+    m, d = rows.shape
+    # in units of powers of two that bring all coordinates to one size: squares stay finite
+    most = np.max(np.abs(rows), axis=0)
+    unit = np.exp2(np.floor(np.log2(np.where(most > 0, most, 1.0))))
+    rows, directions = rows / unit, directions / unit
+    step = max(_BLOCK // (d * (d + m)), 1)
+    points, multipliers = np.zeros((len(directions), d)), np.zeros((len(directions), m))
+    for i in range(0, len(directions), step):
+        part = slice(i, i + step)
+        found = _followed(_Barrier(rows, offsets, slabs, balls), directions[part], last)
+        points[part], multipliers[part] = found
+    return points / unit, multipliers
+
+
+class _Barrier:
+    def __init__(self, rows: Vector, offsets: Vector, slabs: Chosen, balls: list[slice]) -> None:
+        self.rows, self.offsets, self.slabs, self.balls = rows, offsets, slabs, balls
+
+    def value(self, z: Vector) -> Vector:
+        """Return the barrier row by row, infinite outside."""
+        inside = 1 - np.square(z[:, self.slabs])
+        found = -np.sum(np.where(inside > 0, np.log(inside), -np.inf), axis=1)
+        for ball in self.balls:
+            room = 1 - np.sum(np.square(z[:, ball]), axis=1)
+            found -= np.where(room > 0, np.log(room), -np.inf)
+        return np.asarray(found)
+
+    def gradient(self, z: Vector) -> Vector:
+        found = np.zeros_like(z)
+        own = z[:, self.slabs]
+        found[:, self.slabs] = 2 * own / (1 - own * own)
+        for ball in self.balls:
+            found[:, ball] = 2 * z[:, ball] / self._room(z, ball)
+        return found
+
+    def hessian(self, z: Vector) -> Vector:
+        """Return the second derivatives in ξ, shape (n, d, d)."""
+        weight = np.zeros_like(z)
+        own = z[:, self.slabs]
+        weight[:, self.slabs] = 2 * (1 + own * own) / np.square(1 - own * own)
+        for ball in self.balls:
+            weight[:, ball] = 2 / self._room(z, ball)
+        found = self.rows.T @ (weight[:, :, None] * self.rows)
+        for ball in self.balls:
+            slope = (2 * z[:, ball] / self._room(z, ball)) @ self.rows[ball]
+            found += slope[:, :, None] * slope[:, None, :]
+        return np.asarray(found)
+
+    def turned(self, z: Vector, change: Vector) -> Vector:
+        """Return how the gradient in z changes with z, to first order."""
+        found = np.zeros_like(z)
+        own = z[:, self.slabs]
+        found[:, self.slabs] = (
+            2 * (1 + own * own) / np.square(1 - own * own) * change[:, self.slabs]
+        )
+        for ball in self.balls:
+            room = self._room(z, ball)
+            along = np.sum(z[:, ball] * change[:, ball], axis=1, keepdims=True)
+            found[:, ball] = 2 * change[:, ball] / room + 4 * z[:, ball] * along / room**2
+        return found
+
+    def _room(self, z: Vector, ball: slice) -> Vector:
+        return np.asarray(1 - np.sum(np.square(z[:, ball]), axis=1, keepdims=True))
+
+
+def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vector, Vector]:
+    """Return the points and multipliers at the end of the central path, all rows at once."""
+    n, d = directions.shape
+    size = np.linalg.norm(directions, axis=1, keepdims=True)
+    # a direction in the unit of the body: how far the barrier's own ellipsoid reaches
+    z = np.broadcast_to(barrier.offsets, (n, len(barrier.offsets)))
+    try:
+        metric = np.linalg.inv(barrier.hessian(z[:1])[0])
+    except np.linalg.LinAlgError:
+        raise DomainError(
+            "intersection has parts too unlike in size for floats to search; bring coordinates to "
+            "like units"
+        ) from None
+    reach = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", directions, metric, directions), 0.0))
+    theta: Vector = np.asarray(directions / np.where(reach > 0, reach, 1.0)[:, None])
+    point: Vector = np.zeros((n, d))
+    multipliers: Vector = np.zeros((n, len(barrier.rows)))
+    t = 1.0
+    while True:
+        decrement = np.full(n, np.inf)
+        for _ in range(_INNER):
+            z = point @ barrier.rows.T + barrier.offsets
+            slope = barrier.gradient(z) @ barrier.rows - t * theta
+            try:
+                move = -np.linalg.solve(barrier.hessian(z), slope[:, :, None])[:, :, 0]
+            except np.linalg.LinAlgError:
+                break
+            decrement = np.asarray(-np.sum(slope * move, axis=1), np.float64)
+            lost = ~np.isfinite(decrement)
+            move[lost], decrement[lost] = 0.0, 0.0
+            if np.all(decrement < _SETTLED):
+                break
+            length = _length(barrier, point, np.asarray(move), decrement, np.asarray(t * theta))
+            point = np.asarray(point + move * length[:, None])
+        # where floats carry a row no further, what its last center said still holds
+        settled = (decrement < _NEARLY)[:, None]
+        multipliers = np.where(settled, _multipliers(barrier, point, t, theta), multipliers)
+        if t >= last:
+            break
+        t *= _GROW
+    scale = np.where(reach > 0, reach, 0.0)[:, None] * (size > 0)
+    return point, multipliers * scale
+
+
+def _multipliers(barrier: _Barrier, point: Vector, t: float, theta: Vector) -> Vector:
+    """Return λ with Aᵀλ = θ: the gradient over t, and what one more Newton step would add."""
+    z = point @ barrier.rows.T + barrier.offsets
+    found = barrier.gradient(z) / t
+    hessian = barrier.hessian(z) / t
+    for _ in range(2):
+        rest = (theta - found @ barrier.rows)[:, :, None]
+        try:
+            move = np.linalg.solve(hessian, rest)[:, :, 0]
+        except np.linalg.LinAlgError:
+            break
+        more = barrier.turned(z, move @ barrier.rows.T) / t
+        if np.all(np.isfinite(more)):
+            found = found + more
+    return np.asarray(found)
+
+
+def _length(
+    barrier: _Barrier, point: Vector, move: Vector, decrement: Vector, theta: Vector
+) -> Vector:
+    """Return step lengths that decrease the barrier, halved from 1."""
+    length = np.ones(len(point))
+    start = barrier.value(point @ barrier.rows.T + barrier.offsets)
+    gain = np.sum(theta * move, axis=1)
+    for _ in range(50):
+        trial = point + length[:, None] * move
+        value = barrier.value(trial @ barrier.rows.T + barrier.offsets) - length * gain
+        bad = ~(value <= start - 0.1 * length * decrement + 1e-12 * np.abs(start))
+        bad &= (decrement > _SETTLED / 10) | ~np.isfinite(value)
+        if not np.any(bad):
+            break
+        length = np.where(bad, length / 2, length)
+    return np.where(bad, 0.0, length)
+
+
+@np.errstate(all="ignore")
+def middle(
+    rows: Vector, offsets: Vector, slabs: Chosen, balls: list[slice]
+) -> tuple[Vector, float]:
+    """Return the point where the greatest norm of a part is least, and that norm.
+
+    The norm is below 1 where the parts have a point in common with a neighbourhood of it.
+
+    Args:
+        rows: A, shape (M, d).
+        offsets: b, shape (M,); a part's norm is that of Aξ + b.
+        slabs: which rows are slabs of their own, shape (M,).
+        balls: the rows of each ball.
+    """
+    d = rows.shape[1]
+    # one variable more, τ: −log(τ² − ‖z‖²) for each part, and τ at most 4 times where it starts
+    point: Vector = np.asarray(-np.linalg.lstsq(rows, offsets, rcond=None)[0], np.float64)
+    level = 1.5 * _greatest(rows @ point + offsets, slabs, balls) + 1e-3
+    t = 1.0 / level
+    parts = [np.array([i]) for i in np.flatnonzero(slabs)]
+    parts += [np.arange(len(rows))[ball] for ball in balls]
+    gather = np.zeros((len(parts), len(rows)))
+    for i, part in enumerate(parts):
+        gather[i, part] = 1.0
+    while True:
+        for _ in range(_INNER):
+            z = rows @ point + offsets
+            room = level * level - gather @ np.square(z)
+            each = gather.T @ (1 / room)
+            slope = np.append(rows.T @ (2 * z * each), t - np.sum(2 * level / room))
+            lean = gather @ (2 * z[:, None] * rows) / room[:, None]  # ∂ log room, negated
+            full = np.hstack([lean, -2 * level / room[:, None]])
+            hessian = full.T @ full
+            hessian[:d, :d] += rows.T @ (2 * each[:, None] * rows)
+            hessian[d, d] -= float(np.sum(2 / room))
+            move = -np.linalg.lstsq(hessian, slope, rcond=None)[0]
+            decrement = -float(slope @ move)
+            if not decrement > _SETTLED:
+                break
+            length = 1.0
+            value = t * level - float(np.sum(np.log(room)))
+            for _ in range(60):
+                at, tau = point + length * move[:d], level + length * move[d]
+                left = tau * tau - gather @ np.square(rows @ at + offsets)
+                if tau > 0 and np.all(left > 0):
+                    reached = t * tau - float(np.sum(np.log(left)))
+                    if reached <= value - 0.1 * length * decrement + 1e-12 * abs(value):
+                        break
+                length /= 2
+            else:
+                break
+            point, level = np.asarray(at, np.float64), float(tau)
+        if t * level > 1e9 * len(parts) or t > _FURTHEST:
+            break
+        t *= _GROW
+    return point, _greatest(rows @ point + offsets, slabs, balls)
+
+
+def _greatest(z: Vector, slabs: Chosen, balls: list[slice]) -> float:
+    most = float(np.max(np.abs(z[slabs]), initial=0.0))
+    return max([most, *(float(np.linalg.norm(z[ball])) for ball in balls)])

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets made of sets: the hull of a union, and images; each composes what its parts prove.
+
+* A hull reaches as far as one of its parts.
+* Lengths of images F·x + t are lengths of x about another center (`known.affine_farthest`).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies.hint import far_hint
+from lownoise.sets.bodies.image import ImageBody
+from lownoise.sets.bodies.known import AbstractKnown, Told, affine_farthest, longer
+from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
+from lownoise.sets.unit_balls import NormBase, product_base
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+
+_CLIMBS = 20
+_RISES = 1e-12
+_MOST = 2.0**13  # choices of points, one from each list
+_SMALL = 1e-15  # of a length: a coupling that is bounded by its size alone
+
+
+@final
+class HullSet(AbstractKnown):
+    """The hull of a union; a point is told by the number of its part and what tells it there.
+
+    Args:
+        parts: one or more, of one dimension.
+        center: shape (d,).
+    """
+
+    def __init__(self, parts: tuple[AbstractKnown, ...], center: Vector) -> None:
+        self.parts = parts
+        self.center = center
+        self.reach = frozen(np.max([part.far(center) for part in parts], axis=0))
+
+    @property
+    def width(self) -> int:
+        """The number of the part, and as many more as some part needs."""
+        return 1 + max(part.width for part in self.parts)
+
+    @property
+    def tells_differences(self) -> bool:
+        """Where all parts are points or images of unit bodies."""
+        return all(isinstance(part, (ImageSet, PointSet)) for part in self.parts)
+
+    def _tagged(self, i: int, told: Vector) -> Vector:
+        found = np.zeros((*told.shape[:-1], self.width))
+        found[..., 0] = i
+        found[..., 1 : 1 + told.shape[-1]] = told
+        return found
+
+    @cached_property
+    def spread(self) -> Vector:
+        """What spans each part."""
+        return np.vstack([self._tagged(i, part.spread) for i, part in enumerate(self.parts)])
+
+    @property
+    def points(self) -> Vector:
+        """Those that span it."""
+        return self.spread
+
+    @cached_property
+    def doubt(self) -> Vector:
+        """The greatest of the parts."""
+        return np.asarray(np.max([part.doubt for part in self.parts], axis=0))
+
+    def place(self, told: Vector) -> Vector:
+        """Return each point of its part."""
+        rows = np.reshape(told, (-1, self.width))
+        found = np.empty((len(rows), self.dimension))
+        for i, part in enumerate(self.parts):
+            own = rows[:, 0] == i
+            if np.any(own):
+                found[own] = part.place(rows[own, 1 : 1 + part.width])
+        return found.reshape(*told.shape[:-1], self.dimension)
+
+    def knows(self, told: Vector) -> bool:
+        """Return whether there is such a part, and it knows the point."""
+        i = float(told[0])
+        if not (i.is_integer() and 0 <= i < len(self.parts)):
+            return False
+        part = self.parts[int(i)]
+        return part.knows(told[1 : 1 + part.width])
+
+    def farthest(self, matrix: Vector, center: Vector) -> Told:
+        """Return what the farthest part says."""
+        own = [part.farthest(matrix, center) for part in self.parts]
+        lengths = [
+            np.linalg.norm(matrix @ (part.place(told.point) - center))
+            for part, told in zip(self.parts, own, strict=True)
+        ]
+        i = int(np.argmax(lengths))
+        return Told(self._tagged(i, own[i].point), max(told.upper for told in own))
+
+    def farthest_pair(self, matrix: Vector) -> Told:
+        """Return the farthest of all pairs of parts."""
+        best, longest, upper = None, -1.0, 0.0
+        for i, one in enumerate(self.parts):
+            for j in range(i, len(self.parts)):
+                two = self.parts[j]
+                told = one.farthest_pair(matrix) if i == j else _apart(one, two, matrix, upper)
+                upper = max(upper, told.upper)
+                if not told.point.size:
+                    continue
+                first, second = told.point[0][: one.width], told.point[1][: two.width]
+                length = float(np.linalg.norm(matrix @ (one.place(first) - two.place(second))))
+                if length > longest:
+                    longest = length
+                    best = np.stack([self._tagged(i, first), self._tagged(j, second)])
+        assert best is not None  # noqa: S101 (every part has a pair with itself)
+        return Told(best, upper)
+
+    def support_up(self, direction: Vector, about: Vector) -> float:
+        """Return at least max ⟨θ, x − about⟩."""
+        return max(part.support_up(direction, about) for part in self.parts)
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return what the part says that reaches farthest along θ."""
+        own = [part.extreme(direction) for part in self.parts]
+        pairs = zip(self.parts, own, strict=True)
+        i = int(np.argmax([direction @ (part.place(told) - self.center) for part, told in pairs]))
+        return self._tagged(i, own[i])
+
+
+@final
+class MappedSet(AbstractKnown):
+    """{shift + F·x : x in a set}; a point is told by what tells x.
+
+    Args:
+        factor: F, shape (m, d).
+        part: the set.
+        shift: shape (m,).
+    """
+
+    def __init__(self, factor: Vector, part: AbstractKnown, shift: Vector) -> None:
+        self.factor = factor
+        self.part = part
+        self.shift = shift
+        self.center = frozen(shift + factor @ part.center)
+        sizes = np.abs(factor) @ part.reach * (1 + growth(part.dimension + 9))
+        ends = [
+            max(part.support_up(side, part.center) for side in (row, -row)) if np.any(row) else 0.0
+            for row in factor
+        ]
+        # the center is rounded, and so are differences to it
+        off = growth(part.dimension + 9) * (np.abs(factor) @ np.abs(part.center) + np.abs(shift))
+        moves = np.any(factor * (part.reach > 0), axis=1)
+        self.reach = frozen(np.where(moves, np.minimum(sizes, np.maximum(ends, 0.0)) + off, 0.0))
+
+    @property
+    def width(self) -> int:
+        """That of the part."""
+        return self.part.width
+
+    @property
+    def tells_differences(self) -> bool:
+        """Where the part does."""
+        return self.part.tells_differences
+
+    @property
+    def spread(self) -> Vector:
+        """Images of what spans the part."""
+        return self.part.spread
+
+    @property
+    def points(self) -> Vector:
+        """Those of the part."""
+        return self.part.points
+
+    @cached_property
+    def doubt(self) -> Vector:
+        """That of the part, and rounding of products and sums."""
+        size = np.abs(self.factor) @ (np.abs(self.part.center) + self.part.reach)
+        off = growth(self.part.dimension + 9) * (size + np.abs(self.shift))
+        moves = np.any(self.factor * (self.part.reach > 0), axis=1)
+        return np.asarray(np.where(moves, np.abs(self.factor) @ self.part.doubt + off, 0.0))
+
+    def place(self, told: Vector) -> Vector:
+        """Return the images."""
+        return np.asarray(self.shift + self.part.place(told) @ self.factor.T)
+
+    def knows(self, told: Vector) -> bool:
+        """Return whether the part does."""
+        return self.part.knows(told)
+
+    def _pulled(self, matrix: Vector) -> tuple[Vector, float]:
+        """Return matrix·F, and how far lengths about the part's center are off by its rounding."""
+        linear = matrix @ self.factor
+        off = growth(len(self.factor) + 4) * (np.abs(matrix) @ np.abs(self.factor))
+        return linear, float(np.linalg.norm(off @ self.part.reach)) * (1 + 2.0**-30)
+
+    def farthest(self, matrix: Vector, center: Vector) -> Told:
+        """Return the image of what is farthest, and the part's bound."""
+        linear, lost = self._pulled(matrix)
+        middle = self.part.center
+        constant = matrix @ (self.factor @ middle + self.shift - center)
+        size = np.abs(self.factor) @ np.abs(middle) + np.abs(self.shift) + np.abs(center)
+        off = growth(len(self.factor) + middle.size + 9) * (np.abs(matrix) @ size)
+        told = affine_farthest(self.part, linear, middle, constant)
+        return Told(told.point, longer(told.upper, lost + float(np.linalg.norm(off))))
+
+    def farthest_pair(self, matrix: Vector) -> Told:
+        """Return the images of the farthest pair, and the part's bound."""
+        linear, lost = self._pulled(matrix)
+        told = self.part.farthest_pair(linear)
+        return Told(told.point, longer(told.upper, 2 * lost))
+
+    def support_up(self, direction: Vector, about: Vector) -> float:
+        """Return at least max ⟨θ, x − about⟩."""
+        pulled, lost = self._pulled(direction[None])
+        middle = self.part.center
+        at = self.factor @ middle + self.shift - about
+        size = np.abs(self.factor) @ np.abs(middle) + np.abs(self.shift) + np.abs(about)
+        off = growth(direction.size + middle.size + 9) * float(np.abs(direction) @ size)
+        own = self.part.support_up(pulled[0], middle)
+        return own + float(direction @ at) + (lost + off) * (1 + 2.0**-30) + 2.0**-50 * abs(own)
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return what is extreme along Fᵀθ."""
+        return self.part.extreme(direction @ self.factor)
+
+
+def _apart(one: AbstractKnown, two: AbstractKnown, matrix: Vector, known: float) -> Told:
+    """Return a pair of points of two sets, and at least max ‖matrix·(x − y)‖².
+
+    Args:
+        one: points, or an image.
+        two: either.
+        matrix: shape (r, d).
+        known: a square: pairs that are proved to be nearer need no bound of their own.
+    """
+    if isinstance(two, PointSet) and not isinstance(one, PointSet):
+        told = _apart(two, one, matrix, known)
+        return Told(told.point[::-1] if told.point.size else told.point, told.upper)
+    if isinstance(one, PointSet):
+        return _from_points(one, two, matrix, known)
+    assert isinstance(one, ImageSet)  # noqa: S101 (what else tells differences in a hull)
+    assert isinstance(two, ImageSet)  # noqa: S101
+    offset = one.center - two.center
+    factor = np.hstack([one.factor, -two.factor, offset[:, None]])
+    both = product_base([one.base, two.base])
+    base = product_base([one.base, two.base, NormBase(1, np.inf)])
+    image = matrix @ factor
+    x = climbed(both, image[:, :-1], image[:, -1])
+    body = ImageBody(frozen(factor), base)
+    if np.any(image):
+        body = body.hinted(far_hint(image, base))
+    lost = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
+    upper = body.reach_up(matrix, np.zeros(one.dimension)) + lost
+    k, pair = one.width, np.zeros((2, max(one.width, two.width)))
+    pair[0, :k], pair[1, : two.width] = x[:k], x[k:]
+    return Told(pair, upper * upper * (1 + 2.0**-50))
+
+
+def _from_points(one: PointSet, two: AbstractKnown, matrix: Vector, known: float) -> Told:
+    about = two.farthest(matrix, two.center).upper ** 0.5 * (1 + 2.0**-40)
+    away = (one.rows - two.center) @ matrix.T
+    # rounding of lengths that only prune: what they leave out is bounded by them
+    size = np.linalg.norm(np.abs(one.rows - two.center) @ np.abs(matrix).T, axis=1)
+    most = np.linalg.norm(away, axis=1) + growth(one.dimension + len(matrix) + 9) * size + about
+    order = np.argsort(-most, kind="stable")
+    pair, upper, longest = np.zeros((0, 0)), 0.0, -1.0
+    for i in order:
+        if most[i] * most[i] * (1 + 2.0**-40) <= max(known, upper):
+            break
+        told = two.farthest(matrix, one.rows[i])
+        upper = max(upper, told.upper)
+        length = float(np.linalg.norm(matrix @ (two.place(told.point) - one.rows[i])))
+        if length > longest:
+            longest, pair = length, np.zeros((2, max(1, two.width)))
+            pair[0, 0], pair[1, : two.width] = i, told.point
+    return Told(pair, max(upper, known))

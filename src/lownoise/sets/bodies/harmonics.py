@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symmetric tensors under rotations: their harmonic parts and what each entry has of them.
+
+Symmetric tensors of order ℓ are polynomials T ↦ ⟨T, x ⊗ … ⊗ x⟩, homogeneous of degree ℓ, and fall
+into parts |x|^{ℓ−k}·(harmonic of degree k), k = ℓ, ℓ − 2, …, each moved into itself by every
+rotation and by none of its own subspaces. All of this is rational, and computed so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.numbers.arrays import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lownoise.numbers.arrays import Vector
+
+Exponents = tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Harmonics:
+    """The parts of symmetric tensors of order ℓ in d ≥ 2 dimensions.
+
+    Args:
+        size: d.
+        power: ℓ.
+    """
+
+    size: int
+    power: int
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """K = ℓ, ℓ − 2, …, 1 or 0."""
+        return tuple(range(self.power, -1, -2))
+
+    @cached_property
+    def dimensions(self) -> Vector:
+        """The dimension of each part, C(d + k − 1, k) − C(d + k − 3, k − 2)."""
+        d = self.size
+        return frozen(
+            np.array(
+                [
+                    math.comb(d + k - 1, k) - (math.comb(d + k - 3, k - 2) if k > 1 else 0)
+                    for k in self.degrees
+                ],
+                dtype=np.float64,
+            )
+        )
+
+    @cached_property
+    def shares(self) -> Vector:
+        """The squared length of each part of x ⊗ … ⊗ x, |x| = 1; they add up to 1.
+
+        tˡ = Σ aₖPₖ(t) with Pₖ(1) = 1, by Rodrigues' formula aₖ/dimₖ = E tˡPₖ(t) is
+        ℓ!/((ℓ − k)!·2ᵏ)·(½)ⱼ/(d/2)_{j+k}, j = (ℓ − k)/2, t a coordinate of the unit sphere.
+        """
+        found = [
+            float(self._share(k) * int(n))
+            for k, n in zip(self.degrees, self.dimensions, strict=True)
+        ]
+        return frozen(np.array(found))
+
+    @cached_property
+    def patterns(self) -> tuple[Exponents, ...]:
+        """The kinds of entries: how often their indices occur, falling."""
+        return tuple(_partitions(self.power, self.power, self.size))
+
+    @cached_property
+    def counts(self) -> Vector:
+        """How many entries are of each kind."""
+        found = []
+        for pattern in self.patterns:
+            orders = math.factorial(self.power)
+            for a in pattern:
+                orders //= math.factorial(a)
+            places = math.perm(self.size, len(pattern))
+            for n in Counter(pattern).values():
+                places //= math.factorial(n)
+            found.append(float(orders * places))
+        return frozen(np.array(found))
+
+    @cached_property
+    def table(self) -> Vector:
+        """The squared length of each part of an entry's unit vector, shape (kinds, parts).
+
+        With p = x^α and h its part of degree k on the unit sphere, it is dimₖ/aₖ·E h², since
+        E (x ⊗ … ⊗ x)(x ⊗ … ⊗ x)ᵀ is Σ (aₖ/dimₖ)·Πₖ. And h follows from p by the operator
+        p ↦ |x|²Δp, which is (ℓ(ℓ + d − 2) − k(k + d − 2)) on the part of degree k.
+        """
+        found = [self._parts(pattern) for pattern in self.patterns]
+        return frozen(np.array([[float(v) for v in row] for row in found]))
+
+    def value(self, degree: int) -> Fraction:
+        """Return what p ↦ |x|²Δp is on the part of that degree."""
+        ell, d = self.power, self.size
+        return Fraction(ell * (ell + d - 2) - degree * (degree + d - 2))
+
+    def zonal(self, cosines: Vector) -> Vector:
+        """Return Pₖ(u) with Pₖ(1) = 1 for each part, shapes (n,) and (n, parts)."""
+        d = self.size
+        rows = [np.ones_like(cosines), cosines]
+        for k in range(1, self.power):
+            # (k + d − 2)·P_{k+1} = (2k + d − 2)·u·P_k − k·P_{k−1}
+            rows.append(((2 * k + d - 2) * cosines * rows[k] - k * rows[k - 1]) / (k + d - 2))
+        return np.stack([rows[k] for k in self.degrees], axis=1)
+
+    def _parts(self, pattern: Exponents) -> list[Fraction]:
+        """Return the squared lengths of the parts of one entry, from E p·Dⁱp for few i."""
+        whole = (*pattern, *(0 for _ in range(self.size - len(pattern))))
+        polynomial = {whole: Fraction(1)}
+        means = []
+        for _ in self.degrees:
+            means.append(sum(c * self._moment(whole, other) for other, c in polynomial.items()))
+            polynomial = _stepped(polynomial)
+        values = [self.value(k) for k in self.degrees]
+        found = []
+        for i, k in enumerate(self.degrees):
+            # Π (D − λ)/(λₖ − λ) over the other values, as coefficients of powers of D
+            row = [Fraction(1)]
+            for other in values[:i] + values[i + 1 :]:
+                pairs = zip([Fraction(0), *row], [*row, Fraction(0)], strict=True)
+                row = [(low - other * high) / (values[i] - other) for low, high in pairs]
+            square = sum(c * m for c, m in zip(row, means, strict=True))
+            found.append(square / self._share(k))
+        return found
+
+    def _share(self, degree: int) -> Fraction:
+        """Return aₖ/dimₖ = E tˡPₖ(t)."""
+        ell, j = self.power, (self.power - degree) // 2
+        front = Fraction(math.factorial(ell), math.factorial(ell - degree) * 2**degree)
+        return front * _rising(Fraction(1, 2), j) / _rising(Fraction(self.size, 2), j + degree)
+
+    def _moment(self, one: Exponents, other: Exponents) -> Fraction:
+        """Return E u^(α + β) on the unit sphere."""
+        exponents = [a + b for a, b in zip(one, other, strict=True)]
+        if any(a % 2 for a in exponents):
+            return Fraction(0)
+        top = math.prod(math.prod(range(a - 1, 0, -2)) for a in exponents)
+        total = sum(exponents)
+        return Fraction(top, math.prod(range(self.size, self.size + total, 2)))
+
+
+def _stepped(polynomial: dict[Exponents, Fraction]) -> dict[Exponents, Fraction]:
+    """Return |x|²Δp."""
+    bent: dict[Exponents, Fraction] = {}
+    for exponents, c in polynomial.items():
+        for i, a in enumerate(exponents):
+            if a > 1:
+                less = (*exponents[:i], a - 2, *exponents[i + 1 :])
+                bent[less] = bent.get(less, Fraction(0)) + c * a * (a - 1)
+    found: dict[Exponents, Fraction] = {}
+    for exponents, c in bent.items():
+        for i, a in enumerate(exponents):
+            more = (*exponents[:i], a + 2, *exponents[i + 1 :])
+            found[more] = found.get(more, Fraction(0)) + c
+    return found
+
+
+def _rising(start: Fraction, times: int) -> Fraction:
+    return math.prod((start + i for i in range(times)), start=Fraction(1))
+
+
+def _partitions(total: int, most: int, parts: int) -> Iterator[Exponents]:
+    """Yield all ways to write a number as a falling sum of at most that many parts."""
+    if not total:
+        yield ()
+    elif parts:
+        for first in range(min(total, most), 0, -1):
+            for rest in _partitions(total - first, first, parts - 1):
+                yield (first, *rest)
+
+
+@lru_cache(maxsize=16)
+def harmonics(size: int, power: int) -> Harmonics:
+    """Return the parts, once computed for all who ask."""
+    return Harmonics(size, power)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear images of unit bodies: what balls, ellipsoids, zonotopes and their sums have in common.
+
+For S = F·B and y > 0 every Fx with x ∈ B has Σ yᵢxᵢ² ≤ energy(y), so S is covered by the ellipsoid
+energy(y)·F diag(1/y) Fᵀ, and max ‖Xs‖ ≤ √energy(y)·‖X F diag(1/√y)‖₂ for every matrix X. Some y
+makes that nearly an equality; which one, an optimiser may say: any y is a proof.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Self, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth, spectral_up
+from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.sets.bodies.points import SymmetricPoints
+from lownoise.sets.unit_balls import NormBase
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.unit_balls import AbstractBase
+
+_FEW_ROWS = 16
+_MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ImageBody(AbstractBody):
+    """The body S = F·B.
+
+    Args:
+        factor: F, shape (d, k); or shape (d,), its diagonal.
+        base: B, k coordinates.
+        hint: y > 0, shape (k,), that is thought to make the bound on its reach small.
+
+    Raises:
+        PlanError: where the factor or the hint has not k columns, or a hint is not above 0.
+    """
+
+    factor: Vector
+    base: AbstractBase
+    hint: Vector | None = None
+
+    def __post_init__(self) -> None:
+        k = self.base.dimension
+        if self.factor.shape[-1] != k:
+            raise PlanError(f"ImageBody.factor has not the {k} columns of its base; give one each")
+        # a shorter hint would be broadcast, and prove too little
+        if self.hint is not None and not (self.hint.shape == (k,) and np.all(self.hint > 0)):
+            raise PlanError(f"ImageBody.hint is not {k} numbers above 0; give one a coordinate")
+
+    @property
+    def moves(self) -> bool:
+        """It is symmetric: its best center is 0."""
+        return False
+
+    @property
+    def directions(self) -> Vector:
+        """Zero."""
+        return np.zeros(self.dimension)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.factor.shape[0])
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether F is a diagonal."""
+        return self.factor.ndim == 1
+
+    @cached_property
+    def dense(self) -> Vector:
+        """F as a matrix, shape (d, k)."""
+        return frozen(np.diag(self.factor)) if self.diagonal else self.factor
+
+    @property
+    def spanning(self) -> Vector:
+        """The columns of F as rows, shape (k, d)."""
+        return self.dense.T
+
+    def reach_up(self, matrix: Vector, center: Vector) -> float:
+        """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            image = matrix * self.factor if self.diagonal else matrix @ self.factor
+            if not np.all(np.isfinite(image)):
+                return math.inf
+            size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
+            hidden = growth(self.dimension + 3) * _length(size) * (1 + 2.0**-30)
+            longest = max(self._piece_up(image, *piece) for piece in self.base.pieces())
+            if len(image) <= _FEW_ROWS:  # at most what its rows reach alone; equal for one
+                longest = min(longest, _length(self.base.support_up(image)))
+            return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
+
+    def _piece_up(self, image: Vector, kept: Integers, base: AbstractBase) -> float:
+        """Return at least max ‖image·x‖ over a body on some coordinates, by the best y at hand."""
+        own = image if kept.size == self.base.dimension else image[:, kept]
+        most = float(np.max(np.abs(own), initial=0.0)) or 1.0
+        part = own / most  # so that squares neither vanish nor overflow
+        squares = np.maximum(np.einsum("ij,ij->j", part, part), 2.0**-80)
+        candidates = [squares, np.ones(kept.size)]
+        if self.hint is not None:
+            candidates.insert(0, self.hint[kept])
+        return min(_bounded(own, base, y) for y in candidates)
+
+    def diagonal_reach_up(self, scale: Vector) -> float:
+        """Return at least max √Σ(sᵢ/scaleᵢ)² where F is a diagonal; `scale` has shape (d,)."""
+        used = self.factor != 0
+        with np.errstate(divide="ignore", over="ignore"):
+            ratios = np.where(used, self.factor / np.where(used, scale, 1.0), 0.0)
+            squares = np.square(ratios)
+        if not np.all(np.isfinite(squares)):
+            return np.inf
+        lost = self.dimension * 2.0**-1000 if np.any(squares[used] < 2.0**-900) else 0.0
+        return float(np.sqrt(self.base.energy_up(squares) * (1 + 2.0**-45) + lost))
+
+    def extent_up(self, matrix: Vector, center: Vector) -> Vector:
+        """Return at least max |matrix·s|, row by row, shape (r,); `center` is 0."""
+        image = matrix * self.factor if self.diagonal else matrix @ self.factor
+        size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
+        hidden = growth(self.dimension + 3) * size * (1 + 2.0**-30)
+        return np.asarray((self.base.support_up(image) + hidden) * (1 + 2.0**-48))
+
+    def widths(self) -> Vector:
+        """Return the greatest change of each coordinate, shape (d,), rounded up."""
+        if self.diagonal:
+            return np.abs(self.factor) * self.base.widths() * (1 + 2.0**-48)
+        return self.base.support_up(self.factor) * (1 + 2.0**-48)
+
+    def scaled(self, factor: float) -> Self:
+        """Return factor·S; `factor` is a power of two."""
+        return replace(self, factor=frozen(factor * self.factor))
+
+    def hinted(self, hint: Vector) -> Self:
+        """Return the body with coefficients for the bound on its reach."""
+        return replace(self, hint=frozen(hint))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RoundedBody:
+    """A body and, around each of its points, a box: what rounding of records adds.
+
+    Args:
+        body: where exact records can move.
+        slack: how far off each coordinate can be, shape (d,), at least 0.
+    """
+
+    body: AbstractBody
+    slack: Vector
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.body.dimension
+
+    def widths(self) -> Vector:
+        """Return the greatest change of each coordinate, shape (d,), rounded up."""
+        return (self.body.widths() + self.slack) * (1 + 2.0**-50)
+
+
+def _length(values: Vector) -> float:
+    """Return the Euclidean length of values ≥ 0, shape (r,), whatever their size."""
+    most = float(np.max(values, initial=0.0))
+    return most * float(np.linalg.norm(values / most)) if 0 < most < math.inf else most
+
+
+def _bounded(image: Vector, base: AbstractBase, y: Vector) -> float:
+    y = y / np.max(y)  # the bound is the same, and nothing of the image vanishes beside it
+    bound = spectral_up(image / np.sqrt(y)) * math.sqrt(base.energy_up(y))
+    return math.inf if math.isnan(bound) else bound * (1 + 2.0**-45)
+
+
+def image_body(factor: Vector, base: AbstractBase) -> ImageBody | SymmetricPoints:
+    """Return F·B as the body of which most is known: a list of its corners where they are few.
+
+    Args:
+        factor: F, shape (d, k); or shape (d,), its diagonal.
+        base: B, k coordinates.
+
+    Examples:
+        >>> image_body(np.array([[1.0, 1.0], [0.0, 1.0]]), NormBase(2, np.inf)).points
+        array([[ 2.,  1.],
+               [ 0., -1.]])
+    """
+    if factor.ndim == 1 or not isinstance(base, NormBase):
+        return ImageBody(factor, base)
+    if base.order == 1 or base.size == 1:
+        return SymmetricPoints(frozen(factor.T.copy()))
+    if not np.isinf(base.order) or base.size > _MOST_GENERATORS:
+        return ImageBody(factor, base)
+    corners = factor[:, :1].T
+    for generator in factor.T[1:]:
+        corners = np.concatenate([corners + generator, corners - generator])
+    return SymmetricPoints(frozen(corners), ImageBody(factor, base))

@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three bodies of a set that is known by a program: itself, its differences, its lifted hull.
+
+Each is asked for max ‖A·s‖ by one question about x ∈ K:
+
+* K about any center is what the program maximises;
+* (x − v, 1) has A(x − v, 1) = A₁(x − c) + e with e = A₁(c − v) + a: the square of a length about
+  the center c that makes A₁ᵀe vanish, plus ‖e‖², completing the square;
+* x − y is at most twice as long as the farthest point is from any center. The best center is found
+  by adding farthest points one by one; where K − c is symmetric nothing is lost, and otherwise at
+  most √(2d/(d + 1)) (Jung), unless the program maximises over pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self, final
+
+import numpy as np
+
+from lownoise.numbers.arrays import frozen
+from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.sets.bodies.known import affine_farthest, root_up
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies.known import AbstractKnown
+
+_MOST_CENTERS = 40
+NEAR = 1e-9  # of the radius: how near its least is enough
+_ASCENTS = 6
+_GAIN = 1e-9
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """How far a body reaches under a map.
+
+    Args:
+        points: evidence for vertices that are far out, as `vertices` takes it.
+        upper: at least the greatest length.
+    """
+
+    points: Vector
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class AbstractOracleBody(AbstractBody):
+    """Changes to some coordinates of a record that lies in a set known by a program.
+
+    Args:
+        program: K.
+        pivots: the coordinates, shape (r,).
+        step: the unit of each, powers of two, so that nothing is rounded; shape (r,).
+    """
+
+    program: AbstractKnown
+    pivots: Integers
+    step: Vector
+
+    @abstractmethod
+    def vertices(self, points: Vector) -> Vector:
+        """Return the points of the body that those of K make, shape (n, dimension).
+
+        Args:
+            points: what tells points of K, shape (n, w), or pairs of them, shape (n, 2, w).
+        """
+
+    @abstractmethod
+    def knows(self, points: Vector) -> bool:
+        """Return whether `points` are of the right shape, and of K as far as the program tells."""
+
+    @abstractmethod
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+        """Return at least max ‖matrix·(s − center)‖ over the body, and who may reach it.
+
+        Args:
+            matrix: shape (k, dimension).
+            center: shape (dimension,).
+            near: how near its least the bound has to be, relatively, where that takes a search.
+        """
+
+    @abstractmethod
+    def extreme(self, direction: Vector) -> Vector:
+        """Return evidence for vertices that should be extreme along a direction, both ways."""
+
+    @property
+    @abstractmethod
+    def seeds(self) -> Vector:
+        """Evidence for vertices that span the body."""
+
+    @property
+    def spanning(self) -> Vector:
+        """Vertices that span the body."""
+        return self.vertices(self.seeds)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates r."""
+        return self.pivots.size
+
+    def reach_up(self, matrix: Vector, center: Vector) -> float:
+        """Return at least max ‖matrix·(s − center)‖ over the body."""
+        return self.farthest(matrix, center).upper
+
+    def _raised(self, matrix: Vector) -> Vector:
+        """Return the map of whole records that `matrix` is of the body's coordinates."""
+        whole = np.zeros((len(matrix), self.program.dimension))
+        whole[:, self.pivots] = matrix[:, : self.pivots.size] / self.step
+        return whole
+
+    @property
+    def doubt(self) -> Vector:
+        """How far off the vertices are that points make, shape (r,), and 0 for a count."""
+        off = self.program.doubt[self.pivots] / self.step
+        return np.asarray(np.append(off, np.zeros(self.dimension - off.size)))
+
+    def _kept(self, points: Vector) -> Vector:
+        return np.asarray(self.program.place(points)[..., self.pivots])
+
+    def _whole(self, center: Vector) -> Vector:
+        """Return a point whose coordinates in the body are `center`, shape (d,)."""
+        found = self.program.center.copy()
+        found[self.pivots] = center * self.step
+        return found
+
+    def _known(self, points: Vector, shape: tuple[int, ...]) -> bool:
+        if points.shape != (len(points), *shape):
+            return False
+        return all(self.program.knows(x) for x in np.reshape(points, (-1, self.program.width)))
+
+    def scaled(self, factor: float) -> Self:
+        """Return factor·S; `factor` is a power of two."""
+        return replace(self, step=frozen(self.step / factor))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OracleBody(AbstractOracleBody):
+    """K itself, wherever it may stand: what Γ_p(K) is of."""
+
+    @property
+    def moves(self) -> bool:
+        """An ellipsoid may choose its center."""
+        return True
+
+    @property
+    def seeds(self) -> Vector:
+        """Points that span K."""
+        return self.program.spread
+
+    @property
+    def directions(self) -> Vector:
+        """One of them."""
+        return np.asarray(self.spanning[0])
+
+    def vertices(self, points: Vector) -> Vector:
+        """Return their coordinates."""
+        return self._kept(points) / self.step
+
+    def knows(self, points: Vector) -> bool:
+        """Return whether these are points of K, shape (n, d)."""
+        return self._known(points, (self.program.width,))
+
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+        """Return at least max ‖matrix·(x − center)‖."""
+        told = self.program.farthest(self._raised(matrix), self._whole(center))
+        return Reached(told.point[None], root_up(told.upper))
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return the points at both ends."""
+        theta = self._raised(direction[None])[0]
+        return np.stack([self.program.extreme(theta), self.program.extreme(-theta)])
+
+    def extent_up(self, matrix: Vector, center: Vector) -> Vector:
+        """Return at least max |matrix·(x − center)|, row by row."""
+        about = self._whole(center)
+        return _extents(self.program, self._raised(matrix), about)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OracleDifferences(AbstractOracleBody):
+    """All x − y."""
+
+    @property
+    def moves(self) -> bool:
+        """Its best center is 0."""
+        return False
+
+    @property
+    def directions(self) -> Vector:
+        """Zero."""
+        return np.zeros(self.dimension)
+
+    @property
+    def seeds(self) -> Vector:
+        """Pairs that span all differences."""
+        spread = self.program.spread
+        rest = spread[1:] if len(spread) > 1 else spread
+        return np.stack([rest, np.broadcast_to(spread[0], rest.shape)], axis=1)
+
+    def vertices(self, points: Vector) -> Vector:
+        """Return x − y for each pair."""
+        return (self._kept(points[:, 0]) - self._kept(points[:, 1])) / self.step
+
+    def knows(self, points: Vector) -> bool:
+        """Return whether these are pairs of points of K, shape (n, 2, d)."""
+        return self._known(points, (2, self.program.width))
+
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+        """Return at least max ‖matrix·(x − y)‖; `center` is 0."""
+        whole = self._raised(matrix)
+        if self.program.tells_differences:
+            told = self.program.farthest_pair(whole)
+            return Reached(told.point[None], root_up(told.upper))
+        found = _least_ball(self.program, whole, near)
+        return Reached(_far_pairs(self.program, whole, found.points), 2 * found.upper)
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return the pair of both ends."""
+        theta = self._raised(direction[None])[0]
+        return np.stack([self.program.extreme(theta), self.program.extreme(-theta)])[None]
+
+    def extent_up(self, matrix: Vector, center: Vector) -> Vector:
+        """Return at least the width along each row; `center` is 0."""
+        program = self.program
+        rows = self._raised(matrix)
+        widths = np.array([sum(_ends(program, row, program.center)) for row in rows])
+        return np.asarray(np.maximum(widths, 0.0) * (1 + 2.0**-50))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LiftedOracle(AbstractOracleBody):
+    """The hull of ±((x − origin)/step, count).
+
+    Args:
+        origin: a public point of whole records, shape (d,).
+        count: what one record counts, a power of two.
+    """
+
+    origin: Vector
+    count: float = 1.0
+
+    @property
+    def moves(self) -> bool:
+        """Its best center is 0."""
+        return False
+
+    @property
+    def directions(self) -> Vector:
+        """Zero."""
+        return np.zeros(self.dimension)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates r + 1."""
+        return self.pivots.size + 1
+
+    @property
+    def seeds(self) -> Vector:
+        """Points that span K: lifted they span the body."""
+        return self.program.spread
+
+    def vertices(self, points: Vector) -> Vector:
+        """Return ((x − origin)/step, count)."""
+        about = (self._kept(points) - self.origin[self.pivots]) / self.step
+        return np.hstack([about, np.full((len(points), 1), self.count)])
+
+    def knows(self, points: Vector) -> bool:
+        """Return whether these are points of K, shape (n, d)."""
+        return self._known(points, (self.program.width,))
+
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+        """Return at least max ‖A₁(x − origin) + a‖, the square completed; `center` is 0."""
+        linear, constant = self._raised(matrix), matrix[:, -1] * self.count
+        told = affine_farthest(self.program, linear, self.origin, constant)
+        return Reached(told.point[None], root_up(told.upper))
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return the points at both ends."""
+        theta = self._raised(direction[None])[0]
+        return np.stack([self.program.extreme(theta), self.program.extreme(-theta)])
+
+    def extent_up(self, matrix: Vector, center: Vector) -> Vector:
+        """Return at least max |A₁(x − origin) + a|, row by row; `center` is 0."""
+        rows, constant = self._raised(matrix), matrix[:, -1] * self.count
+        ends = [_ends(self.program, row, self.origin) for row in rows]
+        found = [max(up + a, down - a) for (up, down), a in zip(ends, constant, strict=True)]
+        return np.array([_outward(f, abs(float(a))) for f, a in zip(found, constant, strict=True)])
+
+    def scaled(self, factor: float) -> Self:
+        """Return factor·S; `factor` is a power of two."""
+        return replace(self, step=frozen(self.step / factor), count=self.count * factor)
+
+
+def _outward(value: float, size: float) -> float:
+    return max(value, 0.0) * (1 + 2.0**-50) + size * 2.0**-51
+
+
+def _ends(program: AbstractKnown, row: Vector, center: Vector) -> tuple[float, float]:
+    """Return at least max ⟨row, x − center⟩ and max ⟨−row, x − center⟩."""
+    if not np.any(row):
+        return 0.0, 0.0
+    return program.support_up(row, center), program.support_up(-row, center)
+
+
+def _extents(program: AbstractKnown, rows: Vector, center: Vector) -> Vector:
+    return np.array([_outward(max(_ends(program, row, center)), 0.0) for row in rows])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Ball:
+    """What tells the points that hold a ball, and at least its radius."""
+
+    points: Vector
+    upper: float
+
+
+def _least_ball(program: AbstractKnown, matrix: Vector, near: float) -> _Ball:
+    """Return at least the least radius of a ball around matrix·K, and nearly that.
+
+    The ball of a few points grows with the farthest point beyond it (Fischer, Gärtner and Kutz
+    2003, in another order); every center gives a proof, so that it may stop anywhere.
+    """
+    center, upper = program.center, math.inf
+    points, held = np.zeros((0, program.dimension)), np.zeros((0, program.width))
+    for _ in range(_MOST_CENTERS):
+        told = program.farthest(matrix, center)
+        upper = min(upper, root_up(told.upper))
+        point = program.place(told.point)
+        if np.any(np.all(points == point, axis=1)):
+            break
+        points, held = np.vstack([points, point]), np.vstack([held, told.point])
+        images = (points - points[0]) @ matrix.T
+        weights, radius = _ball_of(images)
+        if upper <= radius * (1 + near):
+            break
+        center = points[0] + weights @ (points - points[0])
+    return _Ball(held, upper)
+
+
+def _ball_of(images: Vector) -> tuple[Vector, float]:
+    """Return weights whose mean is the center of the least ball around a few points, its radius.
+
+    Points that weigh less than nothing in the sphere through all of them are left out, the least
+    first, and what sticks out comes back.
+    """
+    chosen = [0]
+    weights = np.zeros(len(images))
+    radius = 0.0
+    for _ in range(4 * len(images) + 8):
+        while True:
+            w = _sphere(images[chosen])
+            if np.min(w) >= 0 or len(chosen) == 1:
+                break
+            del chosen[int(np.argmin(w))]
+        weights = np.zeros(len(images))
+        weights[chosen] = np.maximum(w, 0.0)
+        weights /= np.sum(weights)
+        lengths = np.linalg.norm(images - weights @ images, axis=1)
+        radius = float(np.max(lengths[chosen]))
+        if np.max(lengths) <= radius * (1 + NEAR / 4):
+            break
+        chosen.append(int(np.argmax(lengths)))
+    middle = weights @ images
+    spread = float(weights @ np.square(np.linalg.norm(images - middle, axis=1)))
+    return weights, min(radius, math.sqrt(max(spread, 0.0)))
+
+
+def _sphere(images: Vector) -> Vector:
+    """Return weights of sum 1 whose mean is equally far from all of the points, shape (k,)."""
+    k = len(images)
+    about = images - images[0]
+    gram = about @ about.T
+    size = float(np.max(np.diag(gram))) or 1.0
+    system = np.zeros((k + 1, k + 1))
+    system[:k, :k], system[:k, k], system[k, :k] = 2 * gram / size, 1.0, 1.0
+    right = np.append(np.diag(gram) / size, 1.0)
+    return np.asarray(np.linalg.lstsq(system, right)[0][:k])
+
+
+def _far_pairs(program: AbstractKnown, matrix: Vector, held: Vector) -> Vector:
+    """Return pairs far apart under a map: each point's farthest, and that one's, and so on."""
+    known = program.points
+    images = program.place(known) @ matrix.T
+    start = known[np.argmax(np.linalg.norm(images - images.mean(axis=0), axis=1))]
+    found = []
+    for first in (start, *held[-2:]):
+        x, length = first, 0.0
+        for _ in range(_ASCENTS):
+            at = program.place(x)
+            y = program.farthest(matrix, at).point
+            reached = float(np.linalg.norm(matrix @ (program.place(y) - at)))
+            if not reached > length * (1 + _GAIN):
+                break
+            pair, x, length = np.stack([x, y]), y, reached
+        if length > 0:
+            found.append(pair)
+    shape = (0, 2, program.width)
+    return np.array(found) if found else np.zeros(shape)

@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets that are described in full, and what bounds the squares of lengths over them.
+
+* Points are looked at one by one.
+* center + F·B about another center c is the image of B × [−1, 1] under (F, center − c), as far as
+  lengths go, and any coefficients of `ImageBody` prove a bound; of a Euclidean ball the best ones
+  prove the maximum itself (the S-lemma), of a cube at most √(π/2) times it.
+* What slabs and balls share is bounded by the sum of their quadratics (`section`).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies.diameter import farthest_pairs
+from lownoise.sets.bodies.hint import far_hint
+from lownoise.sets.bodies.image import ImageBody
+from lownoise.sets.bodies.known import AbstractKnown, Told
+from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints
+from lownoise.sets.bodies.section import SectionBody
+from lownoise.sets.unit_balls import NormBase, product_base
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies.section import Section
+    from lownoise.sets.unit_balls import AbstractBase
+
+_CLIMBS = 50
+_STARTS = 4
+_RISES = 1e-12
+_HALVINGS = 200
+
+
+@final
+class PointSet(AbstractKnown):
+    """A list of points; a point is told by its number in the list.
+
+    Args:
+        points: shape (N, d).
+    """
+
+    def __init__(self, points: Vector) -> None:
+        self.rows = points
+        low, high = np.min(points, axis=0), np.max(points, axis=0)
+        middle = points[0] + np.mean(points - points[0], axis=0)
+        self.center = frozen(np.clip(middle, low, high))
+        far = np.maximum(high - self.center, self.center - low)
+        self.reach = frozen(np.where(far > 0, np.nextafter(far, np.inf), 0.0))
+
+    @property
+    def width(self) -> int:
+        """One number."""
+        return 1
+
+    @property
+    def tells_differences(self) -> bool:
+        """It does."""
+        return True
+
+    @cached_property
+    def spread(self) -> Vector:
+        """Points that are far out along the axes, and as many as span the flat."""
+        about = self.rows - self.rows[0]
+        ends = np.concatenate([[0], np.argmax(about, axis=0), np.argmin(about, axis=0)])
+        used = np.flatnonzero(self.reach > 0)
+        if used.size and len(self.rows) > 1:
+            from scipy.linalg import qr
+
+            scaled = about[:, used] / self.reach[used]
+            pivots = qr(scaled.T, mode="r", pivoting=True, check_finite=False)[1]
+            ends = np.concatenate([ends, pivots[: used.size]])
+        return np.unique(ends)[:, None].astype(np.float64)
+
+    @property
+    def points(self) -> Vector:
+        """Those that span it."""
+        return self.spread
+
+    def place(self, told: Vector) -> Vector:
+        """Return the points of those numbers."""
+        return np.asarray(self.rows[told[..., 0].astype(np.int64)])
+
+    def knows(self, told: Vector) -> bool:
+        """Return whether there is a point of that number."""
+        i = float(told[0])
+        return i.is_integer() and 0 <= i < len(self.rows)
+
+    def farthest(self, matrix: Vector, center: Vector) -> Told:
+        """Return the farthest point, and at least its squared length."""
+        lengths = np.linalg.norm((self.rows - center) @ matrix.T, axis=1)
+        upper = TranslatedPoints(self.rows).reach_up(matrix, center)
+        return Told(np.array([float(np.argmax(lengths))]), _squared(upper))
+
+    def farthest_pair(self, matrix: Vector) -> Told:
+        """Return the farthest pair, and at least its squared length."""
+        found = farthest_pairs((self.rows - self.center) @ matrix.T)
+        pair = (found.first[0], found.second[0]) if found.first.size else (0, 0)
+        upper = PointDifferences(self.rows).reach_up(matrix, np.zeros(self.dimension))
+        return Told(np.array(pair, dtype=np.float64)[:, None], _squared(upper))
+
+    def support_up(self, direction: Vector, about: Vector) -> float:
+        """Return at least max ⟨θ, x − about⟩."""
+        moved = self.rows - about
+        lost = growth(self.dimension + 4) * float(np.abs(direction) @ np.max(np.abs(moved), axis=0))
+        return float(np.max(moved @ direction)) + lost * (1 + 2.0**-30)
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return the number of the extreme point."""
+        return np.array([float(np.argmax(self.rows @ direction))])
+
+
+@final
+class ImageSet(AbstractKnown):
+    """{center + F·x : x ∈ B}; a point is told by its x.
+
+    Args:
+        factor: F, shape (d, k).
+        base: B, k coordinates.
+        center: shape (d,).
+    """
+
+    def __init__(self, factor: Vector, base: AbstractBase, center: Vector) -> None:
+        self.factor = factor
+        self.base = base
+        self.center = center
+        self.reach = frozen(base.support_up(factor) * (1 + 2.0**-45))
+
+    @property
+    def width(self) -> int:
+        """The coordinates of B."""
+        return self.base.dimension
+
+    @property
+    def tells_differences(self) -> bool:
+        """It does."""
+        return True
+
+    @cached_property
+    def spread(self) -> Vector:
+        """Points along the base's axes, as many as span the flat, and those far out in K."""
+        ends = self.base.extreme(np.vstack([self.factor, -self.factor]))
+        used = np.flatnonzero(np.any(self.factor != 0, axis=0))
+        if not used.size:
+            return np.zeros((1, self.width))
+        from scipy.linalg import qr
+
+        wide = self.reach > 0
+        scaled = self.factor[np.ix_(wide, used)] / self.reach[wide, None]
+        pivots = qr(scaled, mode="r", pivoting=True, check_finite=False)[1]
+        axes = np.eye(self.width)[used[pivots[: len(self.factor)]]]
+        axes /= self.base.norm_up(axes)[:, None]
+        return np.vstack([np.zeros((1, self.width)), axes, -axes, ends])
+
+    @property
+    def points(self) -> Vector:
+        """Those that span it."""
+        return self.spread
+
+    @cached_property
+    def doubt(self) -> Vector:
+        """Rounding of k products, their sum and the center."""
+        size = np.abs(self.factor) @ self.base.widths()
+        used = np.any(self.factor != 0, axis=1)
+        off = growth(self.width + 9) * size + (np.abs(self.center) + size) * 2.0**-51
+        return np.asarray(np.where(used, off, 0.0))
+
+    def place(self, told: Vector) -> Vector:
+        """Return center + F·x, x brought into B."""
+        x = np.reshape(told, (-1, self.width))
+        x = x / np.maximum(self.base.norm_up(x), 1.0)[:, None]
+        return (self.center + x @ self.factor.T).reshape(*told.shape[:-1], self.dimension)
+
+    def knows(self, told: Vector) -> bool:
+        """Return whether these are numbers: `place` brings any into B."""
+        return bool(np.all(np.isfinite(told)))
+
+    def farthest(self, matrix: Vector, center: Vector) -> Told:
+        """Return a point far out, and a bound by the best coefficients at hand."""
+        offset = self.center - center
+        image, away = matrix @ self.factor, matrix @ offset
+        lost = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
+        x = climbed(self.base, image, away)
+        upper = _bounded(matrix, self.factor, self.base, self.base)
+        if np.any(offset):
+            size = float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
+            upper = (upper + size) * (1 + growth(self.dimension + len(matrix) + 9))
+            factor = np.hstack([self.factor, offset[:, None]])
+            base = product_base([self.base, NormBase(1, math.inf)])
+            upper = min(upper, _bounded(matrix, factor, base, self.base))
+        upper += lost
+        return Told(x, _squared(upper))
+
+    def farthest_pair(self, matrix: Vector) -> Told:
+        """Return opposite points: K − K is twice K about its center."""
+        x = climbed(self.base, matrix @ self.factor, np.zeros(len(matrix)))
+        upper = 2 * _bounded(matrix, self.factor, self.base, self.base)
+        return Told(np.stack([x, -x]), _squared(upper))
+
+    def support_up(self, direction: Vector, about: Vector) -> float:
+        """Return at least max ⟨θ, x − about⟩."""
+        own = ImageBody(self.factor, self.base).extent_up(direction[None], about)[0]
+        off = self.center - about
+        lost = growth(self.dimension + 4) * float(np.abs(direction) @ np.abs(off))
+        return float(direction @ off + own + lost * 2) + 2.0**-50 * float(own)
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return the x that is extreme along Fᵀθ."""
+        return np.asarray(self.base.extreme((direction @ self.factor)[None])[0])
+
+
+@final
+class SectionSet(AbstractKnown):
+    """What slabs and balls share; a point is told by its coordinates about the middle.
+
+    Args:
+        section: K about the middle.
+        middle: a point inside, shape (d,).
+    """
+
+    def __init__(self, section: Section, middle: Vector) -> None:
+        self.section = section
+        self.center = middle
+        self.reach = section.reach
+
+    @property
+    def width(self) -> int:
+        """The coordinates."""
+        return self.dimension
+
+    @property
+    def tells_differences(self) -> bool:
+        """It does."""
+        return True
+
+    @cached_property
+    def spread(self) -> Vector:
+        """Points far out along the axes."""
+        axes = np.eye(self.dimension)
+        return np.vstack([np.zeros(self.dimension), self.section.far(np.vstack([axes, -axes]))])
+
+    @property
+    def points(self) -> Vector:
+        """Those that span it."""
+        return self.spread
+
+    @cached_property
+    def doubt(self) -> Vector:
+        """What adding the middle rounds."""
+        return np.asarray((np.abs(self.center) + self.reach) * 2.0**-50)
+
+    def place(self, told: Vector) -> Vector:
+        """Return the points, brought inside."""
+        rows = np.reshape(told, (-1, self.dimension))
+        _, gauges = SectionBody(self.section, "translates").changes(rows)
+        inside = np.where(np.isfinite(gauges), 1 / np.maximum(gauges, 1.0), 0.0)
+        return (self.center + rows * inside[:, None]).reshape(told.shape)
+
+    def knows(self, told: Vector) -> bool:
+        """Return whether these are numbers: `place` brings any inside."""
+        return bool(np.all(np.isfinite(told)))
+
+    def farthest(self, matrix: Vector, center: Vector) -> Told:
+        """Return a point far out, and a bound by the sum of the parts' quadratics."""
+        at = center - self.center
+        body = SectionBody(self.section, "translates")
+        lost = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(at)))
+        return Told(self._climbed(matrix, -at), _squared(body.reach_up(matrix, at) + lost))
+
+    def farthest_pair(self, matrix: Vector) -> Told:
+        """Return points at both ends, and a bound of the same kind."""
+        x = self._climbed(matrix, np.zeros(self.dimension))
+        ahead = (matrix @ x) @ matrix
+        body = SectionBody(self.section, "differences")
+        upper = body.reach_up(matrix, np.zeros(self.dimension))
+        return Told(self.section.far(np.stack([ahead, -ahead])), _squared(upper))
+
+    def _climbed(self, matrix: Vector, offset: Vector) -> Vector:
+        axes = np.linalg.svd(matrix, full_matrices=False)[2][:_STARTS]
+        x = self.section.far(np.vstack([axes, -axes]))
+        for _ in range(_STARTS):
+            x = self.section.far(((x + offset) @ matrix.T) @ matrix)
+        return np.asarray(x[np.argmax(np.linalg.norm((x + offset) @ matrix.T, axis=1))])
+
+    def support_up(self, direction: Vector, about: Vector) -> float:
+        """Return at least max ⟨θ, x − about⟩."""
+        off = self.center - about
+        lost = growth(self.dimension + 4) * float(np.abs(direction) @ np.abs(off))
+        return float(self.section.support_up(direction[None])[0] + direction @ off + 2 * lost)
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return a point nearly extreme along θ."""
+        return np.asarray(self.section.far(direction[None])[0])
+
+
+def climbed(base: AbstractBase, image: Vector, away: Vector) -> Vector:
+    """Return x in B that makes ‖X·x + o‖ great: to what is extreme along the gradient, and again.
+
+    Args:
+        base: B, k coordinates.
+        image: X, shape (r, k).
+        away: o, shape (r,).
+    """
+    axes = np.linalg.svd(image, full_matrices=False)[2][:_STARTS]
+    starts = np.vstack([axes, -axes, away @ image])
+    if isinstance(base, NormBase) and base.order == 2:  # noqa: PLR2004
+        starts = np.vstack([starts, _trust_region(image, away)[0]])
+    x = base.extreme(starts)
+    size = np.linalg.norm(x @ image.T + away, axis=1)
+    for _ in range(_CLIMBS):
+        higher = base.extreme((x @ image.T + away) @ image)
+        reached = np.linalg.norm(higher @ image.T + away, axis=1)
+        if not np.any(reached > size * (1 + _RISES)):
+            break
+        x = np.where((reached > size)[:, None], higher, x)
+        size = np.maximum(size, reached)
+    return np.asarray(x[np.argmax(size)])
+
+
+def image_reach(image: Vector, away: Vector, base: AbstractBase) -> float:
+    """Return at least max ‖X·x + o‖ over B.
+
+    Args:
+        image: X, shape (r, k).
+        away: o, shape (r,).
+        base: B, k coordinates.
+    """
+    r = len(away)
+    factor = np.hstack([image, away[:, None]])
+    lifted = product_base([base, NormBase(1, math.inf)])
+    return min(
+        _bounded(np.eye(r), factor, lifted, base),
+        (_bounded(np.eye(r), image, base, base) + float(np.linalg.norm(away)))
+        * (1 + growth(r + 9)),
+    )
+
+
+def _bounded(matrix: Vector, factor: Vector, base: AbstractBase, own: AbstractBase) -> float:
+    """Return at least max ‖matrix·F·x‖ over a base: own × [−1, 1], or own alone."""
+    body = ImageBody(frozen(factor), base)
+    image = matrix @ factor
+    if np.any(image):
+        if isinstance(own, NormBase) and own.order == 2:  # noqa: PLR2004
+            body = body.hinted(np.ones(own.size) if base is own else _ball_hint(image))
+        else:
+            body = body.hinted(far_hint(image, base))
+    return body.reach_up(matrix, np.zeros(len(factor)))
+
+
+def _ball_hint(image: Vector) -> Vector:
+    """Return the coefficients that prove the maximum of ‖Xu + o‖ over a ball; o comes last.
+
+    λ‖u‖² + κ is at least ‖Xu + o‖² for all u where λ ≥ A = XᵀX, κ = ‖o‖² + bᵀ(λ − A)⁻¹b and
+    b = Xᵀo.
+    """
+    own, away = image[:, :-1], image[:, -1]
+    _, multiplier, rest = _trust_region(own, away)
+    least = 2.0**-60 * max(multiplier, rest)
+    return np.append(np.full(own.shape[1], max(multiplier, least)), max(rest, least))
+
+
+def _trust_region(image: Vector, away: Vector) -> tuple[Vector, float, float]:
+    """Return the farthest u of the ball, its multiplier λ, and κ."""
+    if not len(image):
+        return np.zeros(image.shape[1]), 0.0, 0.0
+    axes, lengths, turned = np.linalg.svd(image, full_matrices=False)
+    w = np.square(lengths)
+    pull = lengths * (axes.T @ away)
+    size = float(np.linalg.norm(pull))
+    low = float(w[0]) + 1e-13 * max(float(w[0]), size, 1e-300)
+    high = low + size
+
+    def length(value: float) -> float:
+        return float(np.linalg.norm(pull / (value - w)))
+
+    outside = length(low) > 1
+    for _ in range(_HALVINGS if outside else 0):
+        half = (low + high) / 2
+        if not low < half < high:
+            break
+        low, high = (half, high) if length(half) > 1 else (low, half)
+    multiplier = high if outside else low
+    u = pull / (multiplier - w)
+    rest = math.sqrt(max(0.0, 1 - float(u @ u)))
+    u[0] += rest if u[0] >= 0 else -rest
+    kappa = float(away @ away) + float(np.sum(pull * pull / (multiplier - w)))
+    return u @ turned, multiplier, kappa
+
+
+def _squared(upper: float) -> float:
+    return upper * upper * (1 + 2.0**-50)

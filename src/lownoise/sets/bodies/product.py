@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets side by side, and how what they prove composes.
+
+‖Σ Aᵢzᵢ‖² = Σ ‖Aᵢzᵢ‖² + 2Σ zᵢᵀXᵢⱼzⱼ with Xᵢⱼ = AᵢᵀAⱼ = Σ s·u·vᵀ, and every term of the last sum is
+split: 2s⟨u, zᵢ⟩⟨v, zⱼ⟩ ≤ s⟨u, zᵢ⟩² + s⟨v, zⱼ⟩². Where the blocks do not meet, as of the least
+noise of a product, nothing is lost. Where they do, and parts are lists and images, every choice of
+points that can be the farthest is looked at, with all images as one.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies.known import AbstractKnown, Told, longer
+from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_reach
+from lownoise.sets.unit_balls import product_base
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+
+_CLIMBS = 20
+_RISES = 1e-12
+_MOST = 2.0**13  # choices of points, one from each list
+_STARTS = 2
+_SMALL = 1e-15  # of a length: a coupling that is bounded by its size alone
+
+
+@final
+class ProductSet(AbstractKnown):
+    """All (x, y, …), each from its own set; a point is told by what tells its parts.
+
+    Args:
+        parts: one or more.
+    """
+
+    def __init__(self, parts: tuple[AbstractKnown, ...]) -> None:
+        self.parts = parts
+        self.center = frozen(np.concatenate([part.center for part in parts]))
+        self.reach = frozen(np.concatenate([part.reach for part in parts]))
+        self.blocks = _slices([part.dimension for part in parts])
+        self._told = _slices([part.width for part in parts])
+
+    @property
+    def width(self) -> int:
+        """The numbers of all parts."""
+        return sum(part.width for part in self.parts)
+
+    @property
+    def tells_differences(self) -> bool:
+        """Where all parts do."""
+        return all(part.tells_differences for part in self.parts)
+
+    @cached_property
+    def spread(self) -> Vector:
+        """One point, and each part's with the others still."""
+        own = [part.spread for part in self.parts]
+        first = np.concatenate([rows[0] for rows in own])
+        found = [first[None]]
+        for at, rows in zip(self._told, own, strict=True):
+            moved = np.tile(first, (len(rows) - 1, 1))
+            moved[:, at] = rows[1:]
+            found.append(moved)
+        return np.vstack(found)
+
+    @property
+    def points(self) -> Vector:
+        """Those that span it."""
+        return self.spread
+
+    @property
+    def doubt(self) -> Vector:
+        """That of the parts."""
+        return np.concatenate([part.doubt for part in self.parts])
+
+    def place(self, told: Vector) -> Vector:
+        """Return the parts' points side by side."""
+        pairs = zip(self.parts, self._told, strict=True)
+        return np.concatenate([part.place(told[..., at]) for part, at in pairs], axis=-1)
+
+    def knows(self, told: Vector) -> bool:
+        """Return whether all parts do."""
+        pairs = zip(self.parts, self._told, strict=True)
+        return all(part.knows(told[at]) for part, at in pairs)
+
+    def farthest(self, matrix: Vector, center: Vector) -> Told:
+        """Return the parts' farthest points, climbed from; and the sum of the parts' bounds."""
+        far = self.far(center)
+        maps, lost = self._split(matrix, far)
+        own = [
+            part.farthest(a, center[at])
+            for part, a, at in zip(self.parts, maps, self.blocks, strict=True)
+        ]
+        axes = np.linalg.svd(matrix, full_matrices=False)[2][:_STARTS]
+        points = [np.concatenate([told.point for told in own])]
+        points += [self.extreme(side) for axis in axes for side in (axis, -axis)]
+        start = max(points, key=lambda x: self._length(matrix, x, center))
+        best = self._climbed(matrix, start, center)
+        upper = (sum(told.upper for told in own) + lost) * (1 + growth(len(own) + 9))
+        if any(len(a) > len(matrix) for a in maps):  # they meet, and splitting lost something
+            found = self._listed(matrix, center)
+            if found is not None:
+                starts = (best, self._climbed(matrix, found.point[0], center))
+                best = max(starts, key=lambda x: self._length(matrix, x, center))
+                upper = min(upper, found.upper)
+        return Told(best, upper)
+
+    def _length(self, matrix: Vector, point: Vector, center: Vector) -> float:
+        return float(np.linalg.norm(matrix @ (self.place(point) - center)))
+
+    def _listed(self, matrix: Vector, center: Vector | None) -> Told | None:
+        """Return at least max ‖Σ Aᵢzᵢ‖², z about the center, or differences where there is none.
+
+        Images are one image, and every choice of points is looked at that can be the farthest.
+        """
+        lists = [part for part in self.parts if isinstance(part, PointSet)]
+        images = [part for part in self.parts if isinstance(part, ImageSet)]
+        sizes = [len(p.rows) if center is not None else len(p.rows) ** 2 for p in lists]
+        if len(lists) + len(images) < len(self.parts) or np.prod(sizes, initial=1.0) > _MOST:
+            return None
+        r = len(matrix)
+        choices, doubt = np.zeros((1, r)), 0.0
+        columns = []
+        for part, at in zip(self.parts, self.blocks, strict=True):
+            a = matrix[:, at]
+            far = part.far(part.center if center is None else center[at])
+            doubt += 2 * growth(part.dimension + 9) * float(np.linalg.norm(np.abs(a) @ far))
+            if isinstance(part, ImageSet):
+                columns.append((1.0 if center is not None else 2.0) * a @ part.factor)
+                size = np.abs(a) @ (np.abs(part.factor) @ part.base.widths())
+                doubt += 2 * growth(part.dimension + 9) * float(np.linalg.norm(size))
+                if center is not None:
+                    choices = choices + a @ (part.center - center[at])
+            elif isinstance(part, PointSet):
+                rows = part.rows - center[at] if center is not None else _differences(part.rows)
+                choices = (choices[:, None] + rows @ a.T).reshape(-1, r)
+        doubt *= 1 + growth(len(self.parts) + 9)
+        lengths = np.linalg.norm(choices, axis=1) * (1 + growth(r + 9))
+        if not images:
+            i = int(np.argmax(lengths))
+            return Told(
+                self._chosen(i, sizes, np.zeros(0), pairs=center is None),
+                longer(lengths[i] ** 2, doubt),
+            )
+        image = np.hstack(columns)
+        base = product_base([part.base for part in images])
+        around = image_reach(image, np.zeros(r), base)
+        longest, at_most = -1.0, 0
+        for i in np.argsort(-lengths, kind="stable"):
+            if (lengths[i] + around) * (1 + growth(9)) <= longest:
+                break
+            reached = image_reach(image, choices[i], base)
+            if reached > longest:
+                longest, at_most = reached, int(i)
+        x = climbed(base, image, choices[at_most])
+        return Told(
+            self._chosen(at_most, sizes, x, pairs=center is None), longer(longest * longest, doubt)
+        )
+
+    def _chosen(self, i: int, sizes: list[int], x: Vector, *, pairs: bool) -> Vector:
+        """Return what tells the i-th choice of points with x in the images, and another; (2, w)."""
+        rest, at = list(np.unravel_index(i, sizes)) if sizes else [], 0
+        found: tuple[list[Vector], list[Vector]] = ([], [])
+        for part in self.parts:
+            if isinstance(part, PointSet):
+                n, own = len(part.rows), int(rest.pop(0))
+                pair = divmod(own, n) if pairs else (own, own)
+                for side, index in zip(found, pair, strict=True):
+                    side.append(np.array([float(index)]))
+            else:
+                own_x = x[at : at + part.width]
+                at += part.width
+                found[0].append(own_x)
+                found[1].append(-own_x)
+        return np.stack([np.concatenate(side) for side in found])
+
+    def farthest_pair(self, matrix: Vector) -> Told:
+        """Return the parts' farthest pairs, and the sum of their bounds."""
+        maps, lost = self._split(matrix, 2 * self.reach)
+        own = [part.farthest_pair(a) for part, a in zip(self.parts, maps, strict=True)]
+        first, second = own[0].point
+        for told in own[1:]:  # each part either way round, whichever is longer
+            pairs = [
+                (np.append(first, told.point[i]), np.append(second, told.point[1 - i]))
+                for i in (0, 1)
+            ]
+            first, second = max(pairs, key=lambda pair: self._apart(matrix, *pair))
+        upper = (sum(told.upper for told in own) + lost) * (1 + growth(len(own) + 9))
+        if any(len(a) > len(matrix) for a in maps):
+            found = self._listed(matrix, None)
+            if found is not None:
+                both = ((first, second), tuple(found.point))
+                first, second = max(both, key=lambda pair: self._apart(matrix, *pair))
+                upper = min(upper, found.upper)
+        return Told(np.stack([first, second]), upper)
+
+    def _apart(self, matrix: Vector, first: Vector, second: Vector) -> float:
+        known, end = zip(self.parts, self._told, self.blocks, strict=True), first.size
+        total = np.zeros(len(matrix))
+        for part, told, at in known:
+            if told.stop <= end:
+                moved = part.place(first[told]) - part.place(second[told])
+                total += matrix[:, at] @ moved
+        return float(np.linalg.norm(total))
+
+    def _climbed(self, matrix: Vector, point: Vector, center: Vector) -> Vector:
+        image = matrix @ (self.place(point) - center)
+        for _ in range(_CLIMBS):
+            higher = self.extreme(image @ matrix)
+            reached = matrix @ (self.place(higher) - center)
+            if not np.linalg.norm(reached) > np.linalg.norm(image) * (1 + _RISES):
+                break
+            point, image = higher, reached
+        return point
+
+    def _split(self, matrix: Vector, far: Vector) -> tuple[list[Vector], float]:
+        """Return maps of the parts whose squares add up to at least that of `matrix`, but for this.
+
+        Args:
+            matrix: A, shape (r, d).
+            far: at least |z|, shape (d,).
+        """
+        maps: list[list[Vector]] = [[matrix[:, at]] for at in self.blocks]
+        size = float(np.linalg.norm(np.abs(matrix) @ far)) ** 2
+        lost = 0.0
+        for i, j in combinations(range(len(self.parts)), 2):
+            one, two = self.blocks[i], self.blocks[j]
+            left, right = matrix[:, one], matrix[:, two]
+            met = left.T @ right
+            off = growth(len(matrix) + 4) * (np.abs(left).T @ np.abs(right))
+            if not np.any(off):
+                continue
+            rest = np.abs(met)
+            if float(far[one] @ rest @ far[two]) > _SMALL * size:
+                turn, lengths, back = np.linalg.svd(
+                    far[one, None] * met * far[two], full_matrices=False
+                )
+                kept = lengths > _SMALL * lengths[0]
+                root = np.sqrt(lengths[kept])[:, None]
+                rows = [
+                    np.where(f > 0, u / np.where(f > 0, f, 1.0), 0.0) * root
+                    for u, f in ((turn.T[kept], far[one]), (back[kept], far[two]))
+                ]
+                maps[i].append(rows[0])
+                maps[j].append(rows[1])
+                made = rows[0].T @ rows[1]
+                rest = np.abs(met - made)
+                rest += growth(len(root) + 4) * (np.abs(rows[0]).T @ np.abs(rows[1]))
+            lost += 2 * float(far[one] @ (rest + off) @ far[two])
+        return [np.vstack(own) for own in maps], lost * (1 + growth(2 * self.dimension + 30))
+
+    def support_up(self, direction: Vector, about: Vector) -> float:
+        """Return at least max ⟨θ, x − about⟩: what the parts' are together."""
+        own = [
+            part.support_up(direction[at], about[at])
+            for part, at in zip(self.parts, self.blocks, strict=True)
+        ]
+        return sum(own) + growth(len(own) + 2) * sum(abs(value) for value in own)
+
+    def extreme(self, direction: Vector) -> Vector:
+        """Return the parts' extreme points."""
+        pairs = zip(self.parts, self.blocks, strict=True)
+        return np.concatenate([part.extreme(direction[at]) for part, at in pairs])
+
+
+def _differences(rows: Vector) -> Vector:
+    """Return all x − y, shape (N², d)."""
+    return (rows[:, None] - rows).reshape(-1, rows.shape[1])
+
+
+def _slices(sizes: list[int]) -> list[slice]:
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)]

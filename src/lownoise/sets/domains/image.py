@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear images of unit bodies: the form that every domain with a center of symmetry takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import DomainError
+from lownoise.numbers.arrays import frozen, matrix, vector
+from lownoise.sets.domains.abstract import AbstractClampedDomain
+from lownoise.sets.domains.nearest import corrected_weights, nearest_weights
+from lownoise.sets.unit_balls import NormBase, limits_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sets.unit_balls import AbstractBase
+
+LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
+_NARROWEST = 2.0**-250
+_INSIDE = 1e-12
+_BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is the same everywhere
+_DIRECT = 1e-9  # of the reach: how near clamping leaves points of K
+_CONVEX, _SEARCHED = 3e-7, 1e-4
+_REACHED = 1e-13
+_REGULAR = 1e-10
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Image(AbstractClampedDomain):
+    """{shift + F·x : x ∈ B} for a unit body B; made by `ln.Ball`, `ln.image` and so on.
+
+    A record outside is moved: where F is injective towards the center until it is inside, otherwise
+    to the nearest point, each coordinate in parts of its reach and cut at twice that.
+
+    Args:
+        factor: F, shape (d, k); or shape (d,), its diagonal.
+        base: B, k coordinates.
+        shift: the center of symmetry, shape (d,).
+    """
+
+    factor: Vector
+    base: AbstractBase
+    shift: Vector
+
+    @property
+    def center(self) -> Vector:
+        """The center of symmetry, shape (d,)."""
+        return self.shift
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.factor.shape[0])
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether F is a diagonal."""
+        return self.factor.ndim == 1
+
+    @cached_property
+    def reach(self) -> Vector:
+        """The greatest change of each coordinate from the center, shape (d,), within rounding."""
+        if self.diagonal:
+            return frozen(np.abs(self.factor) * self.base.widths())
+        return frozen(self.base.support_up(self.factor))
+
+    @property
+    def spanning(self) -> Vector:
+        """The columns of F as rows, shape (k, d)."""
+        return np.diag(self.factor) if self.diagonal else self.factor.T
+
+    @property
+    def full(self) -> bool:
+        """Whether F is a diagonal; of other images it is not known."""
+        return self.diagonal
+
+    def support(self, direction: Vector) -> float:
+        """Return max ⟨θ, x⟩ over K as its body B knows it; `direction` θ has shape (d,)."""
+        pulled = direction * self.factor if self.diagonal else direction @ self.factor
+        return float(direction @ self.center + self.base.support_up(pulled[None])[0])
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), lies in K, within 1e-9 of its reach.
+
+        Where F is nearly singular (beyond about 1e6) rounding of the point alone can decide. Where
+        F is not injective points of the boundary are told within 1e-8 of zonotopes, 1e-7 of sums
+        of balls and boxes, and 1e-4 of hulls of round bodies and of Kronecker products: the search
+        for the nearest point ends there.
+        """
+        near = self.clamp(point)
+        last = 1e-15 * (np.abs(self.center) + self.reach)
+        # where the center is far, a last digit of one coordinate moves the nearest point in others
+        wide = self.reach > 0
+        share = np.max(last[wide] / self.reach[wide], initial=0.0)
+        room = (self._near_by + 4 * share) * self.reach + last
+        if np.all(np.abs(near - point) <= room):
+            return True
+        if not self._flat_faced:
+            return False
+        about = np.clip(point, -LARGEST, LARGEST) - self.center
+        x = corrected_weights(self.factor, self.base, about, self.reach)
+        return bool(np.all(np.abs(self.center + self.factor @ x - point) <= room))
+
+    def clamp(self, points: Vector) -> Vector:
+        """Return `points`, shape (..., d), each moved to a point of K, within `rounding`."""
+        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
+        found = np.empty_like(rows)
+        for start in range(0, len(rows), _BLOCK):
+            part = rows[start : start + _BLOCK]
+            block = np.broadcast_to(self.center, (_BLOCK, self.dimension)).copy()
+            block[: len(part)] = part
+            found[start : start + _BLOCK] = self._clamped(block)[: len(part)]
+        return found.reshape(np.shape(points))
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a point of K that is extreme along each row, shapes (n, d)."""
+        pulled = directions * self.factor if self.diagonal else directions @ self.factor
+        x = self.base.extreme(pulled)
+        return np.asarray(self.center + (x * self.factor if self.diagonal else x @ self.factor.T))
+
+    @cached_property
+    def rounding(self) -> Vector:
+        """How far a clamped record can be off a point of K, shape (d,).
+
+        Base coordinates whose norm is at most 1 + 2^-44 are multiplied by F in floats, and the
+        center is added: k + 2 roundings of what is at most the sum of absolute values.
+        """
+        k = self.base.dimension
+        if self.diagonal:
+            size = np.abs(self.factor) * self.base.widths()
+            return frozen(
+                np.where(self.factor != 0, 2.0**-42 * size + _ulp(self.center, size), 0.0)
+            )
+        size = np.abs(self.factor) @ self.base.widths()
+        used = np.any(self.factor != 0, axis=1)
+        return frozen(np.where(used, (2.0**-42 + k * 2.0**-51) * size + _ulp(self.center, size), 0))
+
+    @cached_property
+    def _inverse(self) -> Vector | None:
+        """A left inverse of F, or None where F is not injective."""
+        if self.diagonal:
+            return None
+        size = np.linalg.norm(self.factor, axis=0)
+        d, k = self.factor.shape
+        if k > d or not np.all(size > 0):
+            return None
+        scaled = self.factor / size
+        if np.linalg.svd(scaled, compute_uv=False)[-1] < _REGULAR:
+            return None
+        return np.asarray(np.linalg.pinv(scaled) / size[:, None])
+
+    @property
+    def _near_by(self) -> float:
+        """How near, in parts of the reach, clamping leaves points of K to where they are."""
+        if self.base.searched:
+            return _SEARCHED
+        searched = not self.diagonal and self._inverse is None
+        if not searched or self._flat_faced:
+            return _DIRECT
+        return _CONVEX if limits_of(self.base) is not None else _SEARCHED
+
+    @property
+    def _flat_faced(self) -> bool:
+        """Whether K is an image of a polytope, in which a nearest point is searched for."""
+        searched = not self.diagonal and self._inverse is None
+        return searched and isinstance(self.base, NormBase) and self.base.order in (1.0, math.inf)
+
+    @cached_property
+    def _shortest(self) -> Vector:
+        """What maps a record to its shortest weights, shape (k, d)."""
+        unit = np.where(self.reach > 0, self.reach, 1.0)
+        return np.asarray(np.linalg.pinv(self.factor / unit[:, None], rcond=_REGULAR) / unit)
+
+    def _clamped(self, rows: Vector) -> Vector:
+        """Return a full block of rows, each moved; sums go column by column, the same for each."""
+        about = np.clip(rows, -LARGEST, LARGEST) - self.center
+        if self.diagonal:
+            used = self.factor != 0
+            x = np.where(used, about / np.where(used, self.factor, 1.0), 0.0)
+        elif self._inverse is not None:
+            x = _multiplied(about, self._inverse)
+        else:
+            x = self._searched(rows, about)
+        x = self.base.brought_in(x)
+        if self.diagonal:
+            return np.asarray(self.center + x * self.factor)
+        return np.asarray(self.center + _multiplied(x, self.factor))
+
+    def _searched(self, rows: Vector, about: Vector) -> Vector:
+        # what the shortest weights reach, with a norm that is admitted, needs no search
+        found = _multiplied(about, self._shortest)
+        off = np.abs(_multiplied(found, self.factor) - about)
+        there = (self.base.norm_up(found) <= 1) & np.all(off <= _REACHED * self.reach, axis=1)
+        found[~there] = 0.0
+        if not np.all(there):
+            points = about[~there]
+            found[~there] = nearest_weights(self.factor, self.base, points, self.reach)
+        return found
+
+
+def checked_image(factor: ArrayLike, base: AbstractBase, shift: ArrayLike) -> Image:
+    """Return the image, every argument checked.
+
+    Raises:
+        DomainError: where the sizes do not match, or a number cannot be computed with.
+    """
+    f = checked_factor(factor, "Image.factor")
+    columns = f.shape[-1]
+    if columns != base.dimension:
+        raise DomainError(
+            f"Image.factor has {columns} columns for a body of {base.dimension} coordinates; "
+            "give one column each",
+        )
+    center = vector(shift, field="Image.shift", error=DomainError)
+    return Image(f, base, checked_center(center, f.shape[0], "Image.shift"))
+
+
+def checked_factor(factor: ArrayLike, field: str) -> Vector:
+    """Return a matrix, or the diagonal of one.
+
+    Raises:
+        DomainError: where it is neither, is empty, or is not finite.
+    """
+    try:
+        flat = np.ndim(factor) == 1 and np.size(factor) > 0
+    except ValueError:
+        flat = False
+    if flat:
+        found = vector(factor, field=field, error=DomainError)
+    else:
+        found = matrix(factor, field=field, error=DomainError)
+        if not found.size:
+            raise DomainError(f"{field} has shape {found.shape}; give at least one number")
+    check_size(found, field)
+    return found
+
+
+def checked_center(center: Vector, dimension: int, field: str) -> Vector:
+    """Return the center.
+
+    Raises:
+        DomainError: where it has another number of coordinates, or one beyond 2^250.
+    """
+    if center.size != dimension:
+        raise DomainError(f"{field} has {center.size} coordinates for {dimension}; give one each")
+    check_size(center, field)
+    return center
+
+
+def center_or_zero(center: ArrayLike | None, dimension: int, field: str) -> Vector:
+    """Return the center that a constructor is given, zero by default.
+
+    Raises:
+        DomainError: where it is no vector of so many numbers, or has one beyond 2^250.
+    """
+    if center is None:
+        return frozen(np.zeros(dimension))
+    given = vector(center, field=field, error=DomainError)
+    return frozen(checked_center(given, dimension, field))
+
+
+def check_size(values: Vector, field: str) -> None:
+    """Refuse numbers whose products could overflow or vanish.
+
+    Raises:
+        DomainError: where one is beyond 2^250, or is not 0 and within 2^-250 of it.
+    """
+    size = np.abs(values)
+    wrong = np.argwhere((size > LARGEST) | ((size > 0) & (size < _NARROWEST)))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        where = ", ".join(str(i) for i in at)
+        side = "beyond 2^250" if size[at] > 1 else "within 2^-250 of zero"
+        raise DomainError(f"{field}[{where}]={values[at]:g} is {side}; use another unit")
+
+
+def _ulp(center: Vector, size: Vector) -> Vector:
+    return np.asarray((np.abs(center) + size) * 2.0**-51)
+
+
+def _multiplied(rows: Vector, matrix: Vector) -> Vector:
+    """Return rows·matrixᵀ, one column at a time: the same sums for every row."""
+    columns = np.ascontiguousarray(rows.T)
+    found = np.zeros((len(matrix), len(rows)))
+    for i, j in np.argwhere(matrix):
+        found[i] += matrix[i, j] * columns[j]
+    return np.ascontiguousarray(found.T)

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moment tensors: all x ⊗ x ⊗ … ⊗ x with x a choice of signs, or in a Euclidean ball."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import DomainError, told
+from lownoise.numbers.arrays import frozen
+from lownoise.sets.domains.abstract import AbstractDifference, AbstractDomain
+from lownoise.sets.domains.ball import checked_dimension, checked_positive
+from lownoise.sets.domains.box import Box
+from lownoise.sets.domains.image import check_size
+from lownoise.sets.domains.points import Points
+from lownoise.sets.domains.tensor_ball import BallPower
+from lownoise.sets.unit_balls import MixedBase, NormBase, ParityBase, ParityDifferenceBase
+from lownoise.sets.unit_balls.parity import LISTED, choices
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Integers, Vector
+
+MOST = 1 << 22  # entries of a tensor
+_MOST_FACTORS = 1000
+_BLOCK = 1024  # rows
+_SWEEPS = 8
+
+
+def TensorPower(  # noqa: N802 (a domain is named like one)
+    dimension: int,
+    power: int,
+    of: str = "cube",
+    radius: float = 1.0,
+) -> CubePower | BallPower | Box | Points:
+    """Return all x ⊗ … ⊗ x, `power` times, x in {−radius, radius}^dimension or |x| ≤ radius.
+
+    A record is such a tensor, flattened row by row: dimension^power coordinates. The mean is then
+    the empirical moment tensor. Published bounds bracket its least noise (002, Theorem 64). For the
+    cube it is known (ours): with N_S the number of entries whose indices occur an odd number of
+    times exactly on S ≠ ∅, Γ_p = radius^ℓ·(Σ_S N_S^{2/(p+2)})^{(p+2)/(2p)}, and √#S at p = ∞.
+
+    Where nothing but a number or a point is left it is a `Box` or a `Points` of one.
+
+    Args:
+        dimension: d ≥ 1, the coordinates of x.
+        power: ℓ ≥ 1, how many factors; d^ℓ is at most 2^22.
+        of: "cube", where x is a choice of signs times the radius (002: K_{d,∞}^ℓ), or "ball", the
+            Euclidean one (K_{d,2}^ℓ).
+        radius: of x, in its unit, at least 0.
+
+    Raises:
+        DomainError: where an argument is out of range.
+
+    Examples:
+        >>> pairs = TensorPower(3, 2)
+        >>> pairs.dimension
+        9
+        >>> pairs.clamp(np.array([2, -3, 1, -3, 1, 1, 1, 1, 0.0]))
+        array([ 1., -1.,  1., -1.,  1., -1.,  1., -1.,  1.])
+    """
+    d = checked_dimension(dimension, "TensorPower.dimension")
+    whole = isinstance(power, (int, np.integer)) and not isinstance(power, bool)
+    if not whole or power < 1:
+        raise DomainError(
+            f"TensorPower.power={told(power)} is no number of factors; give at least 1"
+        )
+    if power > _MOST_FACTORS:
+        raise DomainError(
+            f"TensorPower.power={told(power)} is out of range; give at most {_MOST_FACTORS}"
+        )
+    ell = int(power)
+    if not isinstance(of, str) or of not in ("cube", "ball"):
+        raise DomainError(f'TensorPower.of={told(of)} is unknown; give "cube" or "ball"')
+    if d > 1 and ell * math.log2(d) > math.log2(MOST) + 1e-9:
+        raise DomainError(
+            f"TensorPower.power={ell} gives {d}^{ell} coordinates, more than 2^22; "
+            "give a lower power or fewer dimensions",
+        )
+    size = checked_positive(radius, "TensorPower.radius", least=0.0)
+    value = math.prod([size] * ell)
+    check_size(np.array([value]), "TensorPower.radius**power")
+    if size and not value:
+        raise DomainError("TensorPower.radius**power vanishes; use a smaller unit")
+    if not size:
+        return Points(np.zeros((1, d**ell)))
+    if d == 1:
+        if ell % 2 and of == "cube":
+            return Points([[-value], [value]])
+        if of == "cube":
+            return Points([[value]])
+        return Box([-value if ell % 2 else 0.0], [value])
+    return CubePower(d, ell, size) if of == "cube" else BallPower(d, ell, size)
+
+
+@final
+@dataclass(frozen=True)
+class CubePower(AbstractDomain):
+    """{x ⊗ … ⊗ x : x ∈ {−radius, radius}^size}; made by `TensorPower`, size ≥ 2, radius > 0.
+
+    Every entry is radius^power times the product of the signs whose index occurs an odd number of
+    times: entries of one such set S are copies of each other, and the empty set's is a constant.
+
+    Args:
+        size: d.
+        power: ℓ.
+        radius: of each coordinate of x.
+    """
+
+    size: int
+    power: int
+    radius: float
+
+    @property
+    def dimension(self) -> int:
+        """The number of entries d^ℓ."""
+        return int(self.size**self.power)
+
+    @property
+    def value(self) -> float:
+        """The absolute value of every entry, multiplied from left to right in floats."""
+        return math.prod([self.radius] * self.power)
+
+    @property
+    def odd(self) -> bool:
+        """Whether the power is odd: then −K is K."""
+        return self.power % 2 == 1
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """The sizes of the sets S that entries belong to, without the empty one, rising."""
+        return tuple(range(1 if self.odd else 2, min(self.power, self.size) + 1, 2))
+
+    @property
+    def base(self) -> ParityBase:
+        """The parities that entries are copies of."""
+        return ParityBase(self.size, self.degrees)
+
+    @property
+    def difference_base(self) -> ParityBase | ParityDifferenceBase:
+        """What differences of records are `difference_scale` times an image of."""
+        return self.base if self.odd else ParityDifferenceBase(self.size, self.degrees)
+
+    @property
+    def counted_base(self) -> ParityBase | MixedBase:
+        """The hull of ±(parities, 1)."""
+        if self.odd:  # the parities alone have both signs
+            return MixedBase((self.base, NormBase(1, math.inf)), math.inf)
+        return ParityBase(self.size, (*self.degrees, 0))
+
+    @property
+    def difference_scale(self) -> float:
+        """2 where K is symmetric, else 1."""
+        return 2.0 if self.odd else 1.0
+
+    @cached_property
+    def copies(self) -> Integers:
+        """The set of each entry, in the order of `base`; −1 for the empty set; shape (d^ℓ,)."""
+        return _copies(self)
+
+    @cached_property
+    def pivots(self) -> Integers:
+        """The first entry of each set, rising, shape (k,)."""
+        sets, first = np.unique(self.copies, return_index=True)
+        return np.asarray(first[sets >= 0], dtype=np.int64)
+
+    @cached_property
+    def center(self) -> Vector:
+        """The mean over all choices of signs, shape (d^ℓ,); it is not in K."""
+        return frozen(np.where(self.copies < 0, self.value, 0.0))
+
+    @cached_property
+    def lower(self) -> Vector:
+        """The least value of each entry, shape (d^ℓ,)."""
+        return frozen(np.where(self.copies < 0, self.value, -self.value))
+
+    @cached_property
+    def upper(self) -> Vector:
+        """The greatest value of each entry, shape (d^ℓ,)."""
+        return frozen(np.full(self.dimension, self.value))
+
+    def folded(self, direction: Vector) -> Vector:
+        """Return the sums of a direction over the entries of each set, shapes (d^ℓ,) and (k,)."""
+        used = np.flatnonzero(self.copies >= 0)
+        found = np.zeros(self.base.dimension)
+        np.add.at(found, self.copies[used], direction[used])
+        return found
+
+    def support(self, direction: Vector) -> float:
+        """Return max of ⟨direction, x⟩ over K, shape (d^ℓ,): within rounding up to 16 dimensions.
+
+        Beyond that it is an upper bound, Σ|θ_S| (the exact one is a maximum cut and worse).
+        """
+        theta = self.folded(direction)
+        still = float(np.sum(direction[self.copies < 0]))
+        if self.size > LISTED:
+            return self.value * (still + float(np.sum(np.abs(theta))))
+        return self.value * (still + float(np.max(self.base.values(theta[None]))))
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d^ℓ,), is one of the tensors, to the last bit."""
+        return bool(np.all(self.clamp(point) == point))
+
+    def clamp(self, points: Vector) -> Vector:
+        """Return `points`, shape (..., d^ℓ), each moved to a tensor near it; tensors stay."""
+        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
+        found = np.empty_like(rows)
+        for start in range(0, len(rows), _BLOCK):
+            part = rows[start : start + _BLOCK]
+            found[start : start + _BLOCK] = self.tensors(self.signs(part))
+        return found.reshape(np.shape(points))
+
+    def tensors(self, signs: Vector) -> Vector:
+        """Return the tensors of rows of signs, shapes (n, size) and (n, d^ℓ)."""
+        found = np.full((len(signs), 1), self.value)
+        for _ in range(self.power):
+            found = (found[:, :, None] * signs[:, None, :]).reshape(len(signs), -1)
+        return found
+
+    def signs(self, rows: Vector) -> Vector:
+        """Return the signs of a tensor near each row, shapes (n, d^ℓ) and (n, size).
+
+        Odd powers: the sign of what the entries of {i} sum to. Even ones: with G_ij the sum of the
+        entries of {i, j}, first the signs of row 0 of G, then each sign in turn set to that of
+        Σⱼ G_ij xⱼ, eight times over; a tensor of K is left as it is. Sums go entry by entry, the
+        same for every row; entries beyond radius^power count as that.
+        """
+        limited = np.clip(rows, -self.value, self.value) / self.value
+        if self.odd:
+            return np.where(self._sums(limited, self.size) < 0, -1.0, 1.0)
+        d = self.size
+        sums = self._sums(limited, d * (d - 1) // 2)
+        pairs = np.zeros((d, d, len(rows)))
+        left, right = np.triu_indices(d, 1)
+        pairs[left, right] = pairs[right, left] = sums.T
+        x = np.where(pairs[0] < 0, -1.0, 1.0)
+        for _ in range(_SWEEPS):
+            for i in range(d):
+                pull = np.zeros(len(rows))
+                for j in range(d):
+                    if j != i:
+                        pull += pairs[i, j] * x[j]
+                x[i] = np.where(pull == 0, x[i], np.where(pull < 0, -1.0, 1.0))
+        x *= x[0]  # x and −x are one tensor
+        return np.ascontiguousarray(x.T)
+
+    def _sums(self, rows: Vector, sets: int) -> Vector:
+        """Return the sums of the entries of the first sets, one entry at a time, (n, sets)."""
+        found = np.zeros((sets, len(rows)))
+        columns = np.ascontiguousarray(rows.T)
+        for entry in np.flatnonzero((self.copies >= 0) & (self.copies < sets)):
+            found[self.copies[entry]] += columns[entry]
+        return np.ascontiguousarray(found.T)
+
+
+@final
+@dataclass(frozen=True)
+class CubePowerDifference(AbstractDifference):
+    """{x − y : x, y in a `CubePower`}; made by `difference_body`."""
+
+    base: CubePower
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d^ℓ,), is the difference of two records.
+
+        Raises:
+            DomainError: beyond 10 dimensions, where too many pairs would have to be compared.
+        """
+        if self.base.size > 10:  # noqa: PLR2004
+            raise DomainError("CubePowerDifference.contains compares all pairs up to 10 dimensions")
+        numbers = np.arange(1 << self.base.size)
+        every = self.base.tensors(choices(numbers, self.base.size))
+        return any(bool(np.any(np.all(x - every == point, axis=1))) for x in every)
+
+
+def _copies(domain: CubePower) -> Integers:
+    """Return which set of `base` each entry belongs to: of its indices those of odd multiplicity.
+
+    An index is sorted, pairs are taken out, and what is left is looked up as a number of base d.
+    """
+    d, ell = domain.size, domain.power
+    entries = np.arange(domain.dimension)
+    indices = np.sort(np.stack([entries // d**i % d for i in range(ell)], axis=1), axis=1)
+    key = np.zeros(domain.dimension, dtype=np.int64)
+    degree = np.zeros(domain.dimension, dtype=np.int64)
+    i = np.zeros(domain.dimension, dtype=np.int64)
+    padded = np.hstack([indices, np.full((len(indices), 2), -1)])
+    for _ in range(ell):
+        here, after = padded[entries, np.minimum(i, ell)], padded[entries, np.minimum(i + 1, ell)]
+        live = i < ell
+        pair = live & (here == after)
+        single = live & ~pair
+        key = np.where(single, key * d + here, key)
+        degree += single
+        i += np.where(pair, 2, 1)
+    found = np.full(domain.dimension, -1, dtype=np.int64)
+    first = 0
+    for own, j in zip(domain.base.sets, domain.degrees, strict=True):
+        keys = np.zeros(len(own), dtype=np.int64)
+        for column in own.T:
+            keys = keys * d + column
+        mine = np.flatnonzero(degree == j)
+        found[mine] = first + np.searchsorted(keys, key[mine])  # lexicographic order is rising
+        first += len(own)
+    return found

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gauge of a body of changes: the least unit ball around it that can be sampled exactly."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.sets.bodies import (
+    ImageBody,
+    JointBody,
+    PointDifferences,
+    RoundedBody,
+    SectionBody,
+    SymmetricBox,
+    SymmetricPoints,
+)
+from lownoise.sets.norms.differences import SimplexGauge, edges_of
+from lownoise.sets.norms.hull import HullGauge
+from lownoise.sets.norms.image import ImageGauge, balls_of, simplest
+from lownoise.sets.norms.inverse import inverse_of
+from lownoise.sets.norms.keys import distinct
+from lownoise.sets.norms.placed import PlacedGauge
+from lownoise.sets.norms.points import differences_of, extreme, parallelepiped
+from lownoise.sets.norms.product import ProductGauge
+from lownoise.sets.norms.projection import joint_parts, projected
+from lownoise.sets.norms.walk import WalkGauge, section_rows
+from lownoise.sets.norms.weak import WeakGauge, admitted
+from lownoise.sets.norms.zonotope import ZonotopeGauge
+from lownoise.sets.unit_balls import CappedBase, NormBase, product_base
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.norms.abstract import AbstractGauge
+
+_ROUNDS = 4
+_MORE = 2.0**-46  # of a gauge, so that what is rounded again is covered
+_EUCLID = 2.0
+
+
+def gauge_of(body: Reach, distance: float = 0.0) -> AbstractGauge:
+    """Return the gauge whose unit ball is the body of changes, or hardly more.
+
+    Coordinates that never move get no noise.
+
+    Args:
+        body: what one neighbour can change of the final integers.
+        distance: what total variation is allowed, where no sampler is exact; at 0 all are.
+
+    Raises:
+        PlanError: where no such unit ball can be sampled exactly: what stands in the way, and what
+            to do.
+
+    Examples:
+        >>> gauge = gauge_of(SymmetricBox(np.array([3.0, 4.0])))
+        >>> gauge.factor, gauge.base
+        (array([3., 4.]), NormBase(size=2, order=inf))
+        >>> gauge.reach_up(SymmetricBox(np.array([3.0, 4.0])))
+        1.0
+    """
+    found = _chosen(body, distance)
+    _ = found.uniform  # a walk says only now whether it is too long
+    return found
+
+
+def _chosen(body: Reach, distance: float) -> AbstractGauge:
+    moving = np.flatnonzero(body.widths())
+    if moving.size == body.dimension:
+        try:
+            return _gauge_of(body, distance)
+        except PlanError:
+            if body.dimension > 1:
+                raise
+            # whatever it is, on one line it is an interval
+            return ImageGauge(frozen(body.widths()), NormBase(1, math.inf))
+    if not moving.size:
+        raise PlanError("no neighbour changes any answer; publish it without noise")
+    own = projected(body, moving)
+    if own is None:
+        raise PlanError(
+            f"{type(body).__name__} does not move in {body.dimension - moving.size} of its "
+            f"{body.dimension} coordinates; leave those out of the question",
+        )
+    return PlacedGauge(_gauge_of(own, distance), moving, body.dimension)
+
+
+@singledispatch
+def _gauge_of(body: object, distance: float) -> AbstractGauge:
+    return _unknown(body)
+
+
+def _unknown(body: object) -> NoReturn:
+    raise PlanError(
+        f"no exact sampler is known for {type(body).__name__} in "
+        f"{getattr(body, 'dimension', 0)} dimensions; use (ε, δ), or a domain that is a box, a "
+        "ball, an ellipsoid or a short list of points",
+    )
+
+
+@_gauge_of.register(SymmetricBox)
+def _(body: SymmetricBox, distance: float) -> AbstractGauge:
+    return ImageGauge(body.half_width, NormBase(body.dimension, math.inf))
+
+
+@_gauge_of.register(SymmetricPoints)
+def _(body: SymmetricPoints, distance: float) -> AbstractGauge:
+    return of_points(body.points) if body.image is None else _gauge_of(body.image, distance)
+
+
+@_gauge_of.register(PointDifferences)
+def _(body: PointDifferences, distance: float) -> AbstractGauge:
+    found = differences_of(body.points)
+    if isinstance(found, PointDifferences):
+        return SimplexGauge(edges_of(found.points)[0])
+    return _gauge_of(found, distance)
+
+
+@_gauge_of.register(SectionBody)
+def _(body: SectionBody, distance: float) -> AbstractGauge:
+    return WalkGauge(section_rows(body), body.section.base)
+
+
+@_gauge_of.register(ImageBody)
+def _(body: ImageBody, distance: float) -> AbstractGauge:
+    d, k = body.dimension, body.base.dimension
+    if isinstance(body.base, CappedBase) and d == k:
+        return _enlarged(_capped(body, body.base), body)
+    if balls_of(body.base) is None:
+        if admitted(body.base) and (body.diagonal or d == k):
+            return WeakGauge(body.factor, body.base, distance)
+        raise PlanError(
+            f"{type(body.base).__name__} in {d} dimensions has no exact sampler; use (ε, δ), or a "
+            "domain that is an image of an ℓ_r ball or a product of such",
+        )
+    if body.diagonal or d == k:
+        return ImageGauge(simplest(body.factor, body.base), body.base)
+    if d > k:
+        raise PlanError(
+            f"changes of {d} answers come from {k} numbers: they are flat; leave out answers that "
+            "follow from others, or give a body of changes with width",
+        )
+    order = body.base.order if isinstance(body.base, NormBase) else 0.0
+    if order == 1:
+        return of_points(body.factor.T)
+    if math.isinf(order):
+        return ZonotopeGauge(frozen(np.ascontiguousarray(body.factor.T)))
+    if order == _EUCLID:
+        return _ellipsoid(body)
+    raise PlanError(
+        f"an image in {d} dimensions of a ball of order {order or 'mixed'} in {k} has no exact "
+        "sampler; use (ε, δ), or a domain of order 1, 2 or inf",
+    )
+
+
+@_gauge_of.register(RoundedBody)
+def _(body: RoundedBody, distance: float) -> AbstractGauge:
+    return _enlarged(_chosen(body.body, distance), body)
+
+
+@_gauge_of.register(JointBody)
+def _(body: JointBody, distance: float) -> AbstractGauge:
+    parts = joint_parts(body)
+    if parts is None:
+        return _unknown(body)
+    share = distance / len(parts) * (1 - 2.0**-40)  # they add up
+    return ProductGauge(tuple(gauge_of(part, share) for part in parts))
+
+
+def of_points(points: Vector) -> AbstractGauge:
+    """Return the gauge of the hull of points and their opposites, shape (N, d).
+
+    Raises:
+        PlanError: where they are flat, or too many.
+    """
+    rows = distinct(points)
+    n, d = rows.shape
+    found = _simple(rows)
+    if found is None:
+        rows = extreme(rows)
+        found = _simple(rows)
+    if found is not None:
+        return found
+    if n < d:
+        raise PlanError(
+            f"changes of {d} answers are made of {n} points: they are flat; leave out answers that "
+            "follow from others, or give a body of changes with width",
+        )
+    gauge = HullGauge(rows)
+    # what lies on a facet is of the hull for certain if it is one of its points
+    every = distinct(points)
+    edge = every[gauge.norm_up(every) > 1]
+    return HullGauge(frozen(np.vstack([rows, edge]))) if len(edge) else gauge
+
+
+def _simple(rows: Vector) -> AbstractGauge | None:
+    """Return the gauge of a cross-polytope's or a cube's image, of which few numbers are enough."""
+    n, d = rows.shape
+    if d == 1 and n:
+        return ImageGauge(frozen(np.max(np.abs(rows), axis=0)), NormBase(1, math.inf))
+    if n == d:
+        return _of_columns(rows, 1.0)
+    generators = parallelepiped(rows)
+    if generators is None:
+        return None
+    return _of_columns(generators, math.inf)
+
+
+def _of_columns(rows: Vector, order: float) -> ImageGauge:
+    base = NormBase(len(rows), order)
+    return ImageGauge(simplest(frozen(np.ascontiguousarray(rows.T)), base), base)
+
+
+def _capped(body: ImageBody, base: CappedBase) -> AbstractGauge:
+    """Return F·(ball ∩ caps) as all s with X·s in both, X nearly the inverse of F."""
+    inverse = inverse_of(body.dense, base).matrix
+    rows = np.vstack([inverse, inverse / base.cap[:, None]])
+    d = base.dimension
+    return WalkGauge(frozen(rows), product_base([NormBase(d, _EUCLID), NormBase(d, math.inf)]))
+
+
+def _ellipsoid(body: ImageBody) -> AbstractGauge:
+    """Return F·B₂ ⊂ R^d, for F with more columns than rows, as an image of the ball in R^d."""
+    unit = np.max(np.abs(body.factor), axis=1, keepdims=True)
+    root = triangle_of((body.factor / unit).T).T * unit
+    return _enlarged(ImageGauge(frozen(root), NormBase(body.dimension, _EUCLID)), body)
+
+
+def _enlarged(gauge: AbstractGauge, body: Reach) -> AbstractGauge:
+    """Return the gauge, scaled until its unit ball holds the body, or all but a rounding of it."""
+    reach, scale = gauge.reach_up(body), 1.0
+    found = gauge
+    for _ in range(_ROUNDS):
+        if reach <= 1:
+            break
+        scale *= reach * (1 + _MORE)
+        found = gauge.scaled(scale)
+        reach = found.reach_up(body)
+    return found

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms whose unit balls are hulls of points and of their opposites."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth
+from lownoise.samplers.uniform import UniformHull
+from lownoise.sets.bodies import ImageBody, SymmetricPoints
+from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.combination import Combination
+from lownoise.sets.norms.form import Form
+from lownoise.sets.norms.keys import among
+from lownoise.sets.unit_balls import NormBase
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.samplers.uniform import AbstractUniform
+    from lownoise.sensitivity.changes import Reach
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HullGauge(AbstractGauge):
+    """‖s‖ = min {Σ|λᵢ| : Σ λᵢpᵢ = s}: the unit ball is the hull of ±p₁, …, ±p_N.
+
+    Args:
+        points: p, shape (N, d).
+
+    Raises:
+        PlanError: where they are flat, too many or of too many coordinates to be sampled.
+
+    Examples:
+        >>> gauge = HullGauge(np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
+        >>> gauge.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
+        array([1., 1.])
+    """
+
+    points: Vector
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self._combination.inverse.stretch):
+            raise PlanError(
+                f"{len(self.points)} points in {self.dimension} dimensions are flat, or too nearly "
+                "so for floats; leave out answers that follow from others",
+            )
+        _ = self.uniform
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.points.shape[1])
+
+    @cached_property
+    def uniform(self) -> AbstractUniform:
+        """Uniform points of the hull, exactly."""
+        return self._hull
+
+    @cached_property
+    def _hull(self) -> UniformHull:
+        return UniformHull(self.points)
+
+    @cached_property
+    def _combination(self) -> Combination:
+        return Combination(frozen(np.ascontiguousarray(self.points.T)), 1.0)
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """The facets: ‖s‖ = max ⟨a, s⟩.
+
+        Each number of them is rounded to nearest, which moves ⟨a, s⟩ by at most
+        2^-53·Σ|aᵢ|·max|pᵢ|·‖s‖.
+        """
+        facets = self._hull.facets
+        size = np.abs(facets) @ np.max(np.abs(self.points), axis=0) * (1 + growth(99))
+        off = 2.0**-53 * float(np.max(size))
+        return (Form(facets, math.inf, (1 + growth(9)) / (1 - off) if off < 1 else math.inf),)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm; for the points of the hull themselves at most 1, exactly.
+
+        pᵢ = 1·pᵢ is its own proof.
+        """
+        found = self.forms[0].norm_up(points)
+        above = np.flatnonzero(found > 1)
+        if above.size:
+            found[above[among(points[above], self.points)]] = 1.0
+        return found
+
+    def scaled(self, factor: float) -> HullGauge:
+        """Return the gauge of factor·(hull)."""
+        return HullGauge(frozen(factor * self.points))
+
+    def own_up(self, body: Reach) -> float:
+        """Return at least the reach of points that are nearly a multiple of these, in order."""
+        return _own_up(body, self)
+
+    def near_up(self, points: Vector) -> float:
+        """Return at least the reach of points p', each nearly the same multiple of its p.
+
+        Infinite for all others.
+        """
+        return self._combination.near_up(points.T)
+
+
+@singledispatch
+def _own_up(body: object, gauge: HullGauge) -> float:
+    return math.inf
+
+
+@_own_up.register(ImageBody)
+def _(body: ImageBody, gauge: HullGauge) -> float:
+    cross = isinstance(body.base, NormBase) and body.base.order == 1
+    return gauge.near_up(body.dense.T) if cross else math.inf
+
+
+@_own_up.register(SymmetricPoints)
+def _(body: SymmetricPoints, gauge: HullGauge) -> float:
+    return gauge.near_up(body.points)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The greatest of norms of blocks of coordinates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.samplers.uniform import UniformProduct
+from lownoise.sets.bodies import JointBody
+from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.form import Form
+from lownoise.sets.norms.projection import joint_parts, projected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.numbers.arrays import Vector
+    from lownoise.samplers.uniform import AbstractUniform
+    from lownoise.sensitivity.changes import Reach
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ProductGauge(AbstractGauge):
+    """‖s‖ = max ‖sᵢ‖ᵢ: the unit ball is the product of those of the parts.
+
+    Args:
+        parts: gauges of consecutive blocks of coordinates, one or more.
+
+    Raises:
+        PlanError: where there is none.
+
+    Examples:
+        >>> from lownoise.sets.unit_balls import NormBase
+        >>> from lownoise.sets.norms import ImageGauge
+        >>> line = ImageGauge(np.array([2.0]), NormBase(1, 1.0))
+        >>> ProductGauge((line, line.scaled(2.0))).norm_up(np.array([[1.0, 6.0]]))
+        array([1.5])
+    """
+
+    parts: tuple[AbstractGauge, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise PlanError("ProductGauge.parts is empty; give one or more")
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return sum(part.dimension for part in self.parts)
+
+    @cached_property
+    def blocks(self) -> list[slice]:
+        """The coordinates of each part."""
+        ends = np.cumsum([0, *(part.dimension for part in self.parts)])
+        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    @cached_property
+    def uniform(self) -> AbstractUniform:
+        """Independent uniform points, side by side."""
+        return UniformProduct(tuple(part.uniform for part in self.parts))
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """Those of the parts, if all have some."""
+        own = [part.forms for part in self.parts]
+        if not all(own):
+            return ()
+        found = []
+        for at, forms in zip(self.blocks, own, strict=True):
+            for form in forms:
+                matrix = np.zeros((len(form.matrix), self.dimension))
+                matrix[:, at] = form.matrix
+                found.append(Form(matrix, form.order, form.stretch))
+        return tuple(found)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the greatest of the parts' norms."""
+        pairs = zip(self.parts, self.blocks, strict=True)
+        return np.asarray(np.max([part.norm_up(points[:, at]) for part, at in pairs], axis=0))
+
+    def scaled(self, factor: float) -> ProductGauge:
+        """Return the product of the parts, all scaled."""
+        return ProductGauge(tuple(part.scaled(factor) for part in self.parts))
+
+    def own_up(self, body: Reach) -> float:
+        """Return at least the greatest reach of the body's projections to the blocks."""
+        own: Sequence[Reach | None] | None = None
+        if isinstance(body, JointBody):
+            parts = joint_parts(body)
+            same = parts and [p.dimension for p in parts] == [p.dimension for p in self.parts]
+            own = parts if same else None
+        if own is None:
+            own = [projected(body, np.arange(at.start, at.stop)) for at in self.blocks]
+        pairs = zip(self.parts, own, strict=True)
+        found = [math.inf if part is None else gauge.reach_up(part) for gauge, part in pairs]
+        return max(found)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms that are known in floats alone: their unit balls are walked in, in total variation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import cached_property, singledispatch
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.numbers.rounding import growth, up
+from lownoise.samplers.normal_quantile import normals
+from lownoise.samplers.uniform import UniformImage
+from lownoise.samplers.walks import Weak, walk
+from lownoise.sets.bodies import ImageBody, SymmetricBox
+from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.accuracy import excess_of, inner_of, oracle_base, outer_of, volume_up
+from lownoise.sets.norms.inverse import Inverse, inverse_of
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.samplers.uniform import AbstractUniform
+    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.unit_balls import AbstractBase
+
+RELATIVE = 1e-9  # of a density: what the walk may be off by, which costs twice that in ε
+_TINY = 2.0**-900  # more than what underflows
+_PILOTS = 12
+_SEED = 20260103
+_DIRECTIONS = 1 << 15
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WeakGauge(AbstractGauge):
+    """‖s‖ = ‖F⁻¹s‖_B, with a walk in B that asks for no more than B's norm in floats.
+
+    Its points are known in total variation, so noise made of them is (ε, δ) (001, section 8).
+
+    Args:
+        factor: F, shape (d, d); or shape (d,), its diagonal.
+        base: B, d coordinates.
+        distance: what total variation is allowed.
+
+    Raises:
+        PlanError: where B's norm is not known closely, F is flat, or nothing is allowed; by
+            `uniform` where the walk takes too long or is farther off than is allowed.
+
+    Examples:
+        >>> from lownoise.sets.unit_balls.sorted_norm import SortedBase
+        >>> gauge = WeakGauge(np.array([2.0, 4.0]), SortedBase(np.array([2.0, 1.0])), 1e-6)
+        >>> gauge.norm_up(np.array([[2.0, 4.0]])).round(9)
+        array([3.])
+        >>> 0 < gauge.uniform.distance <= 1e-6
+        True
+    """
+
+    factor: Vector
+    base: AbstractBase
+    distance: float
+
+    def __post_init__(self) -> None:
+        kind, d = type(self.base).__name__, self.base.dimension
+        if not admitted(self.base):
+            raise PlanError(
+                f"{kind} in {d} dimensions has no exact sampler; use (ε, δ), or a domain that is "
+                "an image of an ℓ_r ball or a product of such",
+            )
+        if not self.distance > 0:
+            raise PlanError(
+                f"{kind} in {d} dimensions is known by its norm in floats (weak membership): its "
+                "points are uniform but for a total variation, so no guarantee is pure; give "
+                'ln.approx_dp(epsilon, delta) and mechanism="k_norm"',
+            )
+        if set(self.factor.shape) != {d}:
+            raise PlanError(f"factor has shape {self.factor.shape}; give ({d},) or {d, d}")
+        if not math.isfinite(self._inverse.stretch):
+            raise PlanError(
+                f"factor of {d} dimensions is flat, or too nearly so for floats; leave out answers "
+                "that follow from others",
+            )
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.base.dimension
+
+    @cached_property
+    def _inverse(self) -> Inverse:
+        if self.factor.ndim == 1:
+            regular = np.all(np.isfinite(self.factor) & (self.factor != 0))
+            return Inverse(np.zeros(0), 1.0 if regular else math.inf)
+        return inverse_of(self.factor, self.base)
+
+    def _back(self, points: Vector) -> tuple[Vector, Vector]:
+        """Return X·s nearly, row by row, and how far off each entry can be."""
+        if self.factor.ndim == 1:
+            found = points / self.factor
+            return found, growth(3) * np.abs(found) + _TINY
+        matrix = self._inverse.matrix
+        size = np.abs(points) @ np.abs(matrix.T)
+        return points @ matrix.T, growth(self.dimension + 3) * size * (1 + 2.0**-30) + _TINY
+
+    @cached_property
+    def uniform(self) -> AbstractUniform:
+        """Points of F·B by the walk: uniform but for what `relative` and `distance` say."""
+        inner, outer = inner_of(self.base), outer_of(self.base)
+        membership = Weak(oracle_base(self.base), excess_of(self.base))
+        found = walk(
+            membership,
+            np.eye(self.dimension),
+            inner,
+            max(outer, inner),
+            relative=RELATIVE,
+            distance=self.distance,
+            volume=volume_up(self.base),
+            pilots=_PILOTS,
+            moment=_moment(self.base),
+        )
+        return UniformImage(self.factor, found)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least ‖F⁻¹s‖_B."""
+        found, off = self._back(points)
+        total = self.base.norm_up(found) + self.base.signed_norm_up(off)
+        return np.asarray(total * self._inverse.stretch * (1 + 2.0**-50))
+
+    def scaled(self, factor: float) -> WeakGauge:
+        """Return the gauge of factor·F·B."""
+        return WeakGauge(frozen(factor * self.factor), self.base, self.distance)
+
+    def own_up(self, body: Reach) -> float:
+        """Return at least the reach of images of B, 1 for F·B itself; and of boxes."""
+        return _own_up(body, self)
+
+    def image_up(self, body: ImageBody) -> float:
+        """Return at least the reach of F'·B: with XF' = cI + E it is at most c + ‖|E|·widths‖."""
+        if np.array_equal(body.factor, self.factor):
+            return 1.0
+        if body.dimension != self.dimension:
+            return math.inf
+        image, off = self._back(np.ascontiguousarray(body.dense.T))
+        image = image.T
+        most = float(np.max(np.abs(np.diag(image))))
+        signs = np.sign(np.diag(image))
+        if not np.all(signs == signs[0]):
+            return math.inf
+        rest = np.abs(image - signs[0] * most * np.eye(self.dimension)) + off.T
+        aside = rest @ self.base.widths() * (1 + growth(self.dimension + 9))
+        found = most + float(self.base.signed_norm_up(aside[None])[0])
+        return up(found * self._inverse.stretch * (1 + growth(9)))
+
+    def box_up(self, body: SymmetricBox) -> float:
+        """Return at least the reach of a box: |X·s| ≤ |X|·h."""
+        if self.factor.ndim == 1:
+            size = body.half_width / np.abs(self.factor)
+        else:
+            size = np.abs(self._inverse.matrix) @ body.half_width
+        size = size * (1 + growth(self.dimension + 9)) + _TINY
+        found = float(self.base.signed_norm_up(size[None])[0])
+        return up(found * self._inverse.stretch * (1 + growth(9)))
+
+
+def _moment(base: AbstractBase) -> Vector:
+    """Return an estimate of E u·uᵀ over a unit body, a diagonal as its signs have it.
+
+    With u = ρθ, |θ|₂ = 1, the radius has density ∝ ρ^{d−1} up to 1/‖θ‖, so that E uᵢ² is
+    d/(d + 2)·E θᵢ²‖θ‖^{−d−2}/E ‖θ‖^{−d} over uniform directions.
+    """
+    d = base.dimension
+    words = SimulationRandomness(_SEED).words(_DIRECTIONS * d)
+    z = normals(words)[0].reshape(-1, d)
+    z /= np.linalg.norm(z, axis=1)[:, None]
+    radii = 1 / base.norm_up(z)
+    weights = (radii / np.max(radii)) ** d
+    squares = (weights * radii**2) @ np.square(z) / np.sum(weights) * (d / (d + 2))
+    return frozen(np.diag(squares))
+
+
+def admitted(base: AbstractBase) -> bool:
+    """Return whether the norm of a unit body is known closely in floats.
+
+    Examples:
+        >>> from lownoise.sets.unit_balls import NormBase
+        >>> admitted(NormBase(2, 3.0))
+        True
+    """
+    return excess_of(base) < 2.0**-20 and inner_of(base) > 0
+
+
+@singledispatch
+def _own_up(body: object, gauge: WeakGauge) -> float:
+    return math.inf
+
+
+@_own_up.register(SymmetricBox)
+def _(body: SymmetricBox, gauge: WeakGauge) -> float:
+    return gauge.box_up(body)
+
+
+@_own_up.register(ImageBody)
+def _(body: ImageBody, gauge: WeakGauge) -> float:
+    return gauge.image_up(body) if _same(body.base, gauge.base) else math.inf
+
+
+def _same(first: Any, second: Any) -> bool:  # noqa: ANN401 (fields of unit bodies)
+    """Return whether two unit bodies are given by the same numbers."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray):
+        return np.array_equal(first, second)
+    if isinstance(first, tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    if hasattr(first, "__dataclass_fields__"):
+        return all(_same(getattr(first, f.name), getattr(second, f.name)) for f in fields(first))
+    return bool(first == second)

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several unit bodies in the same coordinates, each in its own scale: what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.sets.unit_balls.abstract import AbstractBase
+from lownoise.sets.unit_balls.capped import CappedBase
+from lownoise.sets.unit_balls.limits import Limits
+from lownoise.sets.unit_balls.mixed import MixedBase
+from lownoise.sets.unit_balls.norm import NormBase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.numbers.arrays import Vector
+
+_SLACK = 2.0**-44
+_ROUNDS = 150  # of the search for a split where parts are no norms
+_NEAR = 1e-9
+_CLIMBS = 40
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MeetBase(AbstractBase):
+    """{x : scaleⱼ∘x ∈ Bⱼ for every j}.
+
+    Its support function is the least Σ hⱼ(θⱼ/scaleⱼ) over splits θ = Σ θⱼ, and the energy of parts
+    that are 2-convex the least Σ energyⱼ(yⱼ/scaleⱼ²) over splits of y. Every split is a bound.
+    Where all parts are balls, capped balls and products of them, at most 16 norms in all,
+    Lagrange's multipliers give the best one within 1e-8, or 1e-3 where scales differ by many
+    orders. Otherwise a good one is searched for: supports, energies and extreme points are then
+    near the best, within 1e-3 or so.
+
+    Args:
+        parts: Bⱼ, of k coordinates each.
+        scales: above 0, shape (n, k).
+
+    Examples:
+        >>> cross = MeetBase((NormBase(2, 1.0), NormBase(2, 2.0)), np.array([[0.8, 0.8], [1.0, 1]]))
+        >>> cross.norm_up(np.array([[1.0, 0.0], [1.0, 1.0]])).round(9)
+        array([1. , 1.6])
+        >>> bool(1.0 <= cross.support_up(np.array([[1.0, 0.0]]))[0] < 1 + 1e-9)
+        True
+    """
+
+    parts: tuple[AbstractBase, ...]
+    scales: Vector
+
+    @property
+    def unconditional(self) -> bool:
+        """Always: other parts are refused where it is made."""
+        return True
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates k."""
+        return self.parts[0].dimension
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return the greatest norm of a part."""
+        found = np.zeros(len(points))
+        for part, scale in zip(self.parts, self.scales, strict=True):
+            np.maximum(found, part.norm_up(points * scale), out=found)
+        return np.asarray(found * (1 + _SLACK))
+
+    def support_up(self, directions: Vector) -> Vector:
+        """Return the least sum of the parts' supports over the splits that were tried."""
+        size = np.abs(directions)
+        return self._split_support(size)[0] * (1 + _SLACK)
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return a point of the body that is nearly extreme."""
+        size = np.abs(directions)
+        found = self._split_support(size)[1]
+        return np.where(directions < 0, -found, found)
+
+    def energy_up(self, coefficients: Vector) -> float:
+        """Return the least sum of the parts' energies over the splits that were tried."""
+        if self._filled is not None:
+            return float(self._filled.squared().farthest(coefficients[None])[0][0])
+
+        def energy(j: int, y: Vector) -> Vector:
+            return np.array([self.parts[j].energy_up(y[0] / np.square(self.scales[j]))])
+
+        def squares(j: int, y: Vector) -> Vector:
+            own = squares_extreme(self.parts[j], y[0] / np.square(self.scales[j]))
+            return np.asarray(own / np.square(self.scales[j]))[None]
+
+        return float(self._split(coefficients[None], energy, squares)[0][0]) * (1 + _SLACK)
+
+    def moment_up(self, squares: Vector) -> float:
+        """Return the greatest moment of a part where squares fill convex sets, else ‖√z‖²."""
+        if not squares_convex(self):
+            return float(self.norm_up(np.sqrt(squares)[None])[0]) ** 2 * (1 + _SLACK)
+        pairs = zip(self.parts, self.scales, strict=True)
+        return max(part.moment_up(squares * np.square(scale)) for part, scale in pairs) * (
+            1 + _SLACK
+        )
+
+    def spread(self, gains: Vector) -> Vector:
+        """Return √z dual to √g in this very body, nearly.
+
+        Where squares fill no convex set, in the body of the parts whose squares fill their hulls;
+        then made small enough.
+        """
+        if squares_convex(self):
+            return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
+        z = square_hull(self)[0].spread(gains)
+        return np.asarray(z / max(self.moment_up(z), 1.0))
+
+    def widths(self) -> Vector:
+        """Return the least width of a part: a point of one axis is in it where it is in all."""
+        pairs = zip(self.parts, self.scales, strict=True)
+        widths = [part.widths() / scale for part, scale in pairs]
+        return np.asarray(np.min(widths, axis=0) * (1 + _SLACK))
+
+    @cached_property
+    def _limits(self) -> Limits | None:
+        return limits_of(self)
+
+    @cached_property
+    def _filled(self) -> Limits | None:
+        """Limits of order 2 at least, whose squares fill a convex set around those of this body."""
+        return None if self._limits is None else limits_of(square_hull(self)[0])
+
+    def _split_support(self, size: Vector) -> tuple[Vector, Vector]:
+        if self._limits is not None:
+            bound, found = self._limits.farthest(size)
+            norm = self.norm_up(found)
+            return bound, found / np.where(norm > 0, norm, 1.0)[:, None]
+
+        def support(j: int, theta: Vector) -> Vector:
+            return self.parts[j].support_up(theta / self.scales[j])
+
+        def extreme(j: int, theta: Vector) -> Vector:
+            return np.asarray(
+                np.abs(self.parts[j].extreme(theta / self.scales[j])) / self.scales[j]
+            )
+
+        bound, mean = self._split(size, support, extreme)
+        norm = self.norm_up(mean)
+        return bound, mean / np.where(norm > 0, norm, 1.0)[:, None]
+
+    def _split(
+        self,
+        size: Vector,
+        value: Callable[[int, Vector], Vector],
+        gradient: Callable[[int, Vector], Vector],
+    ) -> tuple[Vector, Vector]:
+        """Return the least Σ value(j, ωⱼ∘size), ω ≥ 0 of sum 1 in each coordinate; and the mean.
+
+        Exponentiated gradients: coordinates move to the parts whose gradients are small there. At
+        the optimum all parts have one gradient in common; the mean over rounds comes near it.
+        """
+        n = len(self.parts)
+        share = np.full((n, *size.shape), 1 / n)
+        best = np.min([value(j, size) for j in range(n)], axis=0)
+        mean = np.zeros_like(size)
+        total = 0.0
+        top = self.widths()
+        for t in range(_ROUNDS):
+            split = share * size
+            now = np.sum([value(j, split[j]) for j in range(n)], axis=0)
+            best = np.minimum(best, now)
+            x = np.stack([gradient(j, split[j]) for j in range(n)])
+            weight = t + 1.0
+            total += weight
+            mean += weight / total * (np.sum(share * x, axis=0) - mean)
+            if np.all(np.ptp(x, axis=0) <= _NEAR * top):
+                break
+            step = 2.0 / np.sqrt(1.0 + t)
+            share = share * np.exp(-step * (x - np.min(x, axis=0)) / top)
+            share = np.maximum(share / np.sum(share, axis=0), 1e-12)
+            share /= np.sum(share, axis=0)
+        return best, mean
+
+
+@singledispatch
+def squares_convex(base: object) -> bool:
+    """Return whether {x² : x ∈ B} is known to be convex (B is 2-convex)."""
+    return False
+
+
+@squares_convex.register(NormBase)
+@squares_convex.register(CappedBase)
+def _(base: NormBase | CappedBase) -> bool:
+    return base.order >= 2 or base.dimension == 1  # noqa: PLR2004
+
+
+@squares_convex.register(MixedBase)
+def _(base: MixedBase) -> bool:
+    return base.order >= 2 and all(squares_convex(part) for part in base.parts)  # noqa: PLR2004
+
+
+@squares_convex.register(MeetBase)
+def _(base: MeetBase) -> bool:
+    return all(squares_convex(part) for part in base.parts)
+
+
+@singledispatch
+def limits_of(base: object) -> Limits | None:
+    """Return the body as norms and caps that hold at once; None where it is of another kind."""
+    return None
+
+
+@limits_of.register(NormBase)
+def _(base: NormBase) -> Limits:
+    if np.isinf(base.order) or base.size == 1:
+        return Limits(np.ones(base.size), np.zeros((0, base.size)), np.zeros(0))
+    return Limits(np.ones(base.size), np.ones((1, base.size)), np.array([base.order]))
+
+
+@limits_of.register(CappedBase)
+def _(base: CappedBase) -> Limits:
+    return Limits(base.cap, np.ones((1, base.dimension)), np.array([base.order]))
+
+
+@limits_of.register(MixedBase)
+def _(base: MixedBase) -> Limits | None:
+    found = [limits_of(part) for part in base.parts]
+    known = [part for part in found if part is not None]
+    if not np.isinf(base.order) or len(known) < len(found):
+        return None
+    ends = np.cumsum([0, *(part.cap.size for part in known)])
+    rows = [np.zeros((part.orders.size, base.dimension)) for part in known]
+    for own, part, at in zip(rows, known, ends, strict=False):
+        own[:, at : at + part.cap.size] = part.scales
+    orders = np.concatenate([part.orders for part in known])
+    return _held(Limits(np.concatenate([part.cap for part in known]), np.vstack(rows), orders))
+
+
+@limits_of.register(MeetBase)
+def _(base: MeetBase) -> Limits | None:
+    found = [limits_of(part) for part in base.parts]
+    known = [p.rescaled(s) for p, s in zip(found, base.scales, strict=True) if p is not None]
+    if len(known) < len(found):
+        return None
+    cap = np.min([part.cap for part in known], axis=0)
+    orders = np.concatenate([part.orders for part in known])
+    return _held(Limits(cap, np.vstack([part.scales for part in known]), orders))
+
+
+def _held(limits: Limits) -> Limits | None:
+    return limits if limits.solvable else None
+
+
+@singledispatch
+def only_near(base: object) -> bool:
+    """Return whether energies of the body are searched for, and so near the best only."""
+    return False
+
+
+@only_near.register(MeetBase)
+def _(base: MeetBase) -> bool:
+    return limits_of(base) is None
+
+
+@only_near.register(MixedBase)
+def _(base: MixedBase) -> bool:
+    return any(only_near(part) for part in base.parts)
+
+
+@singledispatch
+def square_hull(base: AbstractBase) -> tuple[AbstractBase, Vector]:
+    """Return a body and its scale whose squares fill a convex set around those of `base`."""
+    if squares_convex(base):
+        return base, np.ones(base.dimension)
+    return NormBase(base.dimension, np.inf), 1 / base.widths()
+
+
+@square_hull.register(NormBase)
+def _(base: NormBase) -> tuple[AbstractBase, Vector]:
+    return NormBase(base.size, max(base.order, 2.0)), np.ones(base.size)
+
+
+@square_hull.register(CappedBase)
+def _(base: CappedBase) -> tuple[AbstractBase, Vector]:
+    return base.hull
+
+
+@square_hull.register(MixedBase)
+def _(base: MixedBase) -> tuple[AbstractBase, Vector]:
+    found = [square_hull(part) for part in base.parts]
+    hulls = tuple(hull for hull, _ in found)
+    return MixedBase(hulls, max(base.order, 2.0)), np.concatenate([scale for _, scale in found])
+
+
+@square_hull.register(MeetBase)
+def _(base: MeetBase) -> tuple[AbstractBase, Vector]:
+    found = [square_hull(part) for part in base.parts]
+    scales = [own * scale for (_, own), scale in zip(found, base.scales, strict=True)]
+    return MeetBase(tuple(hull for hull, _ in found), np.array(scales)), np.ones(base.dimension)
+
+
+@singledispatch
+def squares_extreme(base: AbstractBase, coefficients: Vector) -> Vector:
+    """Return x² for a point x of B where Σ yᵢxᵢ² is nearly greatest, y ≥ 0, shape (k,).
+
+    Going to the point that is extreme along y∘x never loses, as the sum is convex.
+    """
+    x = np.ones(base.dimension)
+    for _ in range(_CLIMBS):
+        x = np.abs(base.extreme((coefficients * x)[None])[0])
+    return np.asarray(np.square(x))
+
+
+@squares_extreme.register(NormBase)
+def _(base: NormBase, coefficients: Vector) -> Vector:
+    order = max(base.order / 2, 1.0)
+    return np.asarray(np.abs(NormBase(base.size, order).extreme(coefficients[None])[0]))
+
+
+@squares_extreme.register(CappedBase)
+def _(base: CappedBase, coefficients: Vector) -> Vector:
+    if base.order < 2:  # noqa: PLR2004
+        chords = coefficients * base.cap ** (2 - base.order)
+        filled = CappedBase(base.cap**base.order, 1.0).extreme(chords[None])[0]
+        return np.asarray(np.abs(filled) * base.cap ** (2 - base.order))
+    squares = CappedBase(np.square(base.cap), base.order / 2)
+    return np.asarray(np.abs(squares.extreme(coefficients[None])[0]))
+
+
+@squares_extreme.register(MixedBase)
+def _(base: MixedBase, coefficients: Vector) -> Vector:
+    ends = np.cumsum([part.dimension for part in base.parts])[:-1]
+    split = np.split(coefficients, ends)
+    found = [squares_extreme(part, y) for part, y in zip(base.parts, split, strict=True)]
+    reached = np.array([float(y @ z) for y, z in zip(split, found, strict=True)])
+    share = squares_extreme(NormBase(len(found), base.order), reached)
+    return np.concatenate([t * z for t, z in zip(share, found, strict=True)])

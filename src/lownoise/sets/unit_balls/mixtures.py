@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mixture of points that is nearest to a goal: of a list, or of points found as needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.numbers.arrays import Vector
+
+_MOST_STEPS = 400
+_NEAR = 1e-10
+_ALL_AT_ONCE = 2**9  # points
+_FLOATS = 2.0**-49  # of both lengths: a product's own rounding
+
+
+def nearest_mixture(points: Vector, goal: Vector) -> Vector:
+    """Return the weights of the mixture of points that is nearest to `goal`, shape (N,).
+
+    Of many points only those are mixed that a search finds to be in the way.
+
+    Args:
+        points: shape (N, d), of about the size 1.
+        goal: shape (d,), of about that size.
+
+    Examples:
+        >>> nearest_mixture(np.eye(3), np.array([1.0, 1.0, 0.0])).round(9)
+        array([0.5, 0.5, 0. ])
+    """
+    found = np.zeros(len(points))
+    active = np.arange(len(points))
+    if len(points) > _ALL_AT_ONCE:
+        active = np.array([np.argmin(np.sum(np.square(points - goal), axis=1))])
+    for _ in range(_MOST_STEPS):
+        weights = _proportions(points[active] - goal)
+        left = goal - weights @ points[active]
+        far = float(np.linalg.norm(left))
+        ahead = points @ left
+        most = int(np.argmax(ahead))
+        gain = float(ahead[most] - left @ (goal - left))
+        small = gain <= far * (_NEAR * far + _FLOATS * (1 + float(np.linalg.norm(goal))))
+        if small or most in active:
+            break
+        kept = weights > 0
+        active = np.append(active[kept], most)
+    found[active[: weights.size]] = weights
+    return found
+
+
+def _proportions(about: Vector) -> Vector:
+    """Return the weights of the mixture of points that is nearest to 0, shapes (n, d) and (n,)."""
+    from scipy.optimize import nnls
+
+    # the best mixture in all proportions, as in `mixture`
+    system = np.vstack([about.T, np.ones(len(about))])
+    wanted = np.append(np.zeros(about.shape[1]), 1.0)
+    try:
+        weights, _ = nnls(system, wanted, maxiter=50 * len(about))
+    except RuntimeError:  # it goes round in circles: the nearest point alone
+        weights = np.zeros(len(about))
+        weights[np.argmin(np.sum(np.square(about), axis=1))] = 1.0
+    kept = np.flatnonzero(weights)
+    found = np.zeros(len(about))
+    found[kept] = _polished(about[kept], np.zeros(about.shape[1]), weights[kept] / np.sum(weights))
+    return found
+
+
+def mixture(
+    scaled: Vector,
+    extreme: Callable[[Vector], Vector],
+    dimension: int,
+    goal: Vector,
+    steps: int = _MOST_STEPS,
+) -> Vector:
+    """Return the mixture x of 0 and extreme points whose image scaled·x is nearest to `goal`.
+
+    Args:
+        scaled: shape (d, k).
+        extreme: directions to points of a body, both (n, k).
+        dimension: k.
+        goal: shape (d,).
+        steps: points that are looked for, at most; a point inside is reached after about 2k.
+    """
+    from scipy.optimize import nnls
+
+    atoms = np.zeros((1, dimension))
+    weights = np.ones(1)
+    for _ in range(steps):
+        left = goal - scaled @ (weights @ atoms)
+        if not np.max(np.abs(left)) > _NEAR:
+            break
+        found = extreme((left @ scaled)[None])
+        gain = float(left @ (scaled @ found[0] - goal + left))
+        far = float(np.linalg.norm(left))
+        if gain <= far * (_NEAR * far + _FLOATS * (1 + float(np.linalg.norm(goal)))):
+            break
+        atoms = np.vstack([atoms, found])
+        # the best mixture in all proportions, a row of ones asking for a sum of 1, is a multiple of
+        # the best one whose sum is 1: minimise s²‖e‖² + (s − 1)² over s
+        system = np.vstack([(atoms @ scaled.T - goal).T, np.ones(len(atoms))])
+        try:
+            weights, _ = nnls(system, np.append(np.zeros(len(goal)), 1.0), maxiter=50 * len(atoms))
+        except RuntimeError:
+            weights = np.append(weights, 0.0)
+            break
+        weights /= np.sum(weights)
+        kept = weights > 0
+        atoms, weights = atoms[kept], _polished(atoms[kept] @ scaled.T, goal, weights[kept])
+        if not kept[-1]:  # what should help does not: floats tell no more
+            break
+    return np.asarray(weights @ atoms)
+
+
+def _polished(images: Vector, goal: Vector, weights: Vector) -> Vector:
+    """Return the weights of the best mixture, to the last digits where all of them are above 0."""
+    along = images[1:] - images[0]
+    rest = np.linalg.lstsq(along.T, goal - images[0])[0]
+    found = np.append(1 - np.sum(rest), rest)
+    return np.asarray(found if np.all(found >= 0) else weights)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The products of signs: what moment tensors of the cube are made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.sets.unit_balls.abstract import AbstractBase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lownoise.numbers.arrays import Integers, Vector
+
+LISTED = 16  # signs whose 2^16 choices are looked at one by one
+_SLACK = 2.0**-44
+_BLOCK = 1 << 22  # numbers in a table of all choices
+_FLIPS = 200
+
+
+@final
+@dataclass(frozen=True)
+class ParityBase(AbstractBase):
+    """The hull of all ±(Π_{i∈S} xᵢ)_S for x ∈ {−1, 1}^size, S the sets of the given degrees.
+
+    Changing signs of x multiplies coordinate S by a character, and different characters are
+    orthogonal. So random signs make any second moment diagonal, which is what both facts about unit
+    bodies rest on, though not every change of signs keeps the body. All squares are at most 1, and
+    all are 1 at every vertex.
+
+    Args:
+        size: d ≥ 1.
+        degrees: the sizes of S, in the order of the coordinates, all even or all odd; sets of one
+            size are in lexicographic order.
+
+    Examples:
+        >>> base = ParityBase(3, (2,))
+        >>> base.energy_up(np.array([1.0, 2.0, 3.0])).__round__(9)
+        6.0
+        >>> base.support_up(-np.ones((1, 3))).round(9)  # xy + xz + yz lies in [-1, 3]
+        array([3.])
+    """
+
+    size: int
+    degrees: tuple[int, ...]
+
+    @property
+    def unconditional(self) -> bool:
+        """Signs of single coordinates lead out of it."""
+        return False
+
+    @property
+    def dimension(self) -> int:
+        """The number of sets."""
+        return sum(math.comb(self.size, j) for j in self.degrees)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm: exact for multiples of vertices, Σ|x| for other points.
+
+        Unit vectors are in the body: (1 + χ_S(x)) is a density whose mean of the vertex is e_S.
+        """
+        top = np.max(np.abs(points), axis=1)
+        scaled = points / np.where(top > 0, top, 1.0)[:, None]
+        vertex = np.zeros(len(points), dtype=bool)
+        for sign in (1.0, -1.0):
+            vertex |= np.all(parities(self._signs(sign * scaled), self.degrees) == sign * scaled, 1)
+        total = np.zeros(len(points))
+        for column in points.T:
+            total += np.abs(column)
+        return np.where(vertex, top, total * (1 + self._slack))
+
+    def signed_norm_up(self, points: Vector) -> Vector:
+        """Return at least Σ|x|, whatever the signs: unit vectors are in the body."""
+        return np.asarray(np.sum(np.abs(points), axis=1) * (1 + self._slack))
+
+    def support_up(self, directions: Vector) -> Vector:
+        """Return at least max |Σ θ_S x_S|: exact up to 16 signs, Σ|θ| beyond."""
+        total = np.sum(np.abs(directions), axis=1)
+        found = total * (1 + self._slack)
+        if self.size <= LISTED:
+            several = np.flatnonzero(np.count_nonzero(directions, axis=1) > 1)
+            for part in blocks(several, self.size):
+                rows = several[part]
+                values = np.max(np.abs(self.values(directions[rows])), axis=1)
+                found[rows] = np.minimum(found[rows], values + total[rows] * self._slack)
+        return np.asarray(found)
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the best vertex, up to 16 signs; beyond, one that no single flip betters."""
+        found = np.empty_like(directions)
+        if self.size <= LISTED:
+            for rows in blocks(directions, self.size):
+                values = self.values(directions[rows])
+                best = np.argmax(np.abs(values), axis=1)
+                sign = np.where(values[np.arange(len(best)), best] < 0, -1.0, 1.0)
+                found[rows] = sign[:, None] * parities(choices(best, self.size), self.degrees)
+            return found
+        for i, row in enumerate(directions):
+            ends = [s * self.climb(s * row) for s in (1.0, -1.0)]
+            found[i] = max(ends, key=lambda x: float(row @ x))
+        return found
+
+    def energy_up(self, coefficients: Vector) -> float:
+        """Return at least Σy: every square is 1."""
+        return float(np.sum(coefficients)) * (1 + self._slack)
+
+    def moment_up(self, squares: Vector) -> float:
+        """Return at least max z: every z ≤ 1 is at most the second moment of random signs."""
+        return float(np.max(squares))
+
+    def spread(self, gains: Vector) -> Vector:
+        """Return ones."""
+        return np.ones_like(gains)
+
+    def widths(self) -> Vector:
+        """Return ones."""
+        return np.ones(self.dimension)
+
+    @property
+    def _slack(self) -> float:
+        return _SLACK + (self.dimension + self.size) * 2.0**-50
+
+    @cached_property
+    def sets(self) -> tuple[Integers, ...]:
+        """The sets of each degree, shapes (n, degree)."""
+        return tuple(subsets(self.size, j) for j in self.degrees)
+
+    @cached_property
+    def masks(self) -> Integers:
+        """Each set as a number below 2^size, bit i for element i, shape (k,)."""
+        return np.concatenate([np.sum(1 << each, axis=1) for each in self.sets])
+
+    def values(self, directions: Vector) -> Vector:
+        """Return Σ θ_S x_S for all choices of signs, shape (n, 2^size); bit i says xᵢ = −1."""
+        table = np.zeros((len(directions), 1 << self.size))
+        table[:, self.masks] = directions
+        for i in range(self.size):
+            pairs = table.reshape(len(table), -1, 2, 1 << i)
+            table = np.stack(
+                [pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2
+            ).reshape(len(table), -1)
+        return table
+
+    def climb(self, row: Vector) -> Vector:
+        """Return a vertex that no single flip takes farther along one direction, shape (k,)."""
+        member = self._members
+        x = np.ones(self.size)
+        first = 0
+        for each, j in zip(self.sets, self.degrees, strict=True):
+            if j == 1:
+                x = np.where(row[first : first + len(each)] < 0, -1.0, 1.0)
+            first += len(each)
+        at = parities(x[None], self.degrees)[0]
+        for _ in range(_FLIPS):
+            gain = -2 * ((row * at) @ member)
+            i = int(np.argmax(gain))
+            if not gain[i] > 0:
+                break
+            at = np.where(member[:, i], -at, at)
+        return np.asarray(at)
+
+    @cached_property
+    def _members(self) -> Vector:
+        """Whether element i is in set S, shape (k, size)."""
+        found = np.zeros((self.dimension, self.size), dtype=bool)
+        first = 0
+        for each in self.sets:
+            found[np.arange(first, first + len(each))[:, None], each] = True
+            first += len(each)
+        return found
+
+    def _signs(self, points: Vector) -> Vector:
+        """Return the signs that a vertex is made of, shape (n, size); anything for other points."""
+        x = np.ones((len(points), self.size))
+        first = 0
+        for each, j in zip(self.sets, self.degrees, strict=True):
+            if j == 1:
+                x = np.where(points[:, first : first + len(each)] < 0, -1.0, 1.0)
+            elif j == 2:  # noqa: PLR2004
+                pairs = points[:, first : first + self.size - 1]  # {0, i} come first
+                x[:, 1:] = np.where(pairs < 0, -1.0, 1.0)
+            first += len(each)
+        return x
+
+
+def subsets(size: int, degree: int) -> Integers:
+    """Return all sets of that many of the first numbers, in lexicographic order, (n, degree)."""
+    count = math.comb(size, degree)
+    flat = np.fromiter(chain.from_iterable(combinations(range(size), degree)), dtype=np.int64)
+    return flat.reshape(count, degree)
+
+
+def parities(signs: Vector, degrees: tuple[int, ...]) -> Vector:
+    """Return the products of signs over sets, shapes (n, size) and (n, k).
+
+    Examples:
+        >>> parities(np.array([[1.0, -1.0, -1.0]]), (2, 0))
+        array([[-1., -1.,  1.,  1.]])
+    """
+    parts = []
+    for j in degrees:
+        each = subsets(signs.shape[1], j)
+        product = np.ones((len(signs), len(each)))
+        for column in each.T:
+            product = product * signs[:, column]
+        parts.append(product)
+    return np.hstack(parts)
+
+
+def choices(numbers: Integers, size: int) -> Vector:
+    """Return the signs of each numbered choice, shapes (n,) and (n, size)."""
+    return np.where((numbers[:, None] >> np.arange(size)) & 1, -1.0, 1.0)
+
+
+def blocks(rows: Vector | Integers, size: int) -> Iterator[slice]:
+    """Return slices of rows whose tables of all choices fit the memory."""
+    step = max(_BLOCK >> size, 1)
+    return (slice(start, start + step) for start in range(0, len(rows), step))

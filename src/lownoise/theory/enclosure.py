@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The least ellipsoid around a domain, wherever it may stand: Γ_p(K), with its proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import singledispatch
+from itertools import product
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.certificate import order_norm
+from lownoise.errors import DomainError, PlanError
+from lownoise.numbers.arguments import (
+    check_size,
+    checked_order,
+    checked_queries,
+    checked_rtol,
+    checked_weights,
+)
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.changes import sensitivity_body
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape, SelectedShape
+from lownoise.sets.bodies import (
+    AbstractBody,
+    ImageBody,
+    JointBody,
+    OracleBody,
+    OracleDifferences,
+    PointDifferences,
+    SectionBody,
+    SymmetricBox,
+    SymmetricPoints,
+    TensorBall,
+    TranslatedPoints,
+    image_body,
+)
+from lownoise.sets.bodies.kernels import sphere_moments
+from lownoise.sets.domains import (
+    AbstractDomain,
+    AbstractKnownDomain,
+    BallPower,
+    BallPowerDifference,
+    Box,
+    CompoundDifference,
+    CubePower,
+    CubePowerDifference,
+    Image,
+    Intersection,
+    IntersectionDifference,
+    OracleDifference,
+    Points,
+    PointsDifference,
+    Polytope,
+    Product,
+    Slab,
+    as_image,
+    known_set,
+)
+from lownoise.sets.unit_balls.parity import parities
+from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.certificate import Certificate
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.solvers import Progress
+
+_MOST_CORNERS = 12  # ranges of a box whose corners are listed, or signs whose choices are
+_MOST_NUMBERS = 10**7  # of a factor
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Enclosure:
+    """An ellipsoid center + √M·B₂ around a domain, and the proof that it is nearly the least.
+
+    Made by `enclose`.
+
+    Args:
+        shape: M, by its factor; d coordinates. It covers the domain about the center, by the proof,
+            and costs `certificate.upper`.
+        center: shape (d,).
+        certificate: lower ≤ Γ_p ≤ upper, and `verify`.
+        status: how the search ended, and what helps where it ended early.
+        iterations: the number of Newton steps.
+    """
+
+    shape: AbstractShape
+    center: Vector
+    certificate: Certificate
+    status: str
+    iterations: int
+
+
+def enclose(
+    domain: AbstractDomain,
+    *,
+    order: float = 2.0,
+    workload: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+) -> Enclosure:
+    """Return the ellipsoid around a translate of the domain with the least √tr_{p/2}(LMLᵀ).
+
+    That least is Γ_p(LK) (002, section 3); the noise N(0, M/(2ρ)) on a record, or on a mean of one,
+    has ‖standard deviations‖_p = Γ_p/√(2ρ). For the least noise on a mean under `substitute`,
+    enclose `ln.difference_body(domain)`; `ln.plan` does.
+
+    Args:
+        domain: K, `ln.Points`, `ln.Box` or `ln.difference_body` of either.
+        order: p in [2, ∞].
+        workload: L, what is asked of a record, shape (m, d); None for the record itself. Directions
+            that no row of L sees get no noise.
+        weights: ω > 0, what one unit of each answer's error matters, shape (m,); ones by default.
+        rtol: the relative gap between the bounds to reach, from 1e-12.
+        progress: called with a `Progress` after every step. An interrupt (Ctrl-C) ends the search
+            with the best ellipsoid and bounds found so far.
+
+    Raises:
+        PlanError: where an argument is out of range.
+        DomainError: where the domain is of a kind that cannot be enclosed.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> simplex = ln.Points(np.eye(3))
+        >>> found = ln.enclose(simplex)
+        >>> round(found.certificate.upper, 6)  # (N − 1)/√N
+        1.154701
+        >>> found.certificate.gap < 1e-6
+        True
+    """
+    order = checked_order(order)
+    rtol = checked_rtol(rtol)
+    queries = None
+    if workload is not None:
+        queries = checked_queries(workload, _dimension(domain))
+    answers = _dimension(domain) if queries is None else len(queries)
+    omega = checked_weights(weights, answers)
+    check_size(omega, queries)
+    if isinstance(domain, (CubePower, CubePowerDifference)):
+        return _enclose_tensors(domain, order, queries, omega, rtol, progress)
+    if isinstance(domain, (BallPower, BallPowerDifference)):
+        return _enclose_ball(domain, order, queries, omega, rtol, progress)
+    body, offset = _body(domain, queries is not None)
+    solution = solve(
+        body,
+        order=order,
+        weights=omega,
+        queries=queries,
+        rtol=rtol,
+        progress=progress,
+    )
+    claim = solution.claim
+    shape = claim.shape
+    if claim.frame is not None and not claim.frame.exact and isinstance(shape, DenseShape):
+        shape = DenseShape(claim.frame.up() @ shape.factor)
+    certificate = claim.certificate()
+    return Enclosure(
+        shape=_as_proved(shape, certificate, order, queries, omega),
+        center=frozen(claim.center + offset),
+        certificate=certificate,
+        status=proved_status(solution.status, certificate, rtol),
+        iterations=solution.iterations,
+    )
+
+
+def _as_proved(
+    shape: AbstractShape,
+    certificate: Certificate,
+    order: float,
+    queries: Vector | None,
+    weights: Vector,
+) -> AbstractShape:
+    """Return the multiple of M that is proved to cover: √tr_{p/2}(ωLMLᵀω) is `certificate.upper`.
+
+    A search ends with an ellipsoid that covers as far as it knows; the certificate knows by how
+    much it covers too little or too much.
+    """
+    seen = shape if queries is None else shape.mapped(queries)
+    cost = order_norm(weights * seen.deviations(), order)
+    return shape.scaled(certificate.upper / cost) if cost else shape
+
+
+def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
+    """Return the status, where the bounds that were proved are as near as what was asked for.
+
+    Raises:
+        PlanError: where floats prove no upper bound at all.
+    """
+    if not math.isfinite(certificate.upper):
+        raise PlanError(
+            "domain, weights or workload have sizes too unlike for floats to bound an ellipsoid; "
+            "bring columns and answers to like units, or leave out what nearly follows from others"
+        )
+    if status not in (SOLVED, NO_WIDTH) or certificate.gap <= rtol:
+        return status
+    if not certificate.lower:
+        return (
+            f"solved: no width beyond {certificate.upper:.1e}, less than floats resolve; "
+            "the bounds are proved as they are"
+        )
+    return (
+        f"stopped with a proved gap of {certificate.gap:.1e}, where floats resolve no more; the "
+        "bounds are proved as they are, or bring columns to like scales, near zero"
+    )
+
+
+def _dimension(domain: object) -> int:
+    if not isinstance(domain, AbstractDomain):
+        raise DomainError(
+            f"domain={type(domain).__name__} cannot be enclosed; give ln.Points(…) or ln.Box(…)",
+        )
+    return domain.dimension
+
+
+def _enclose_tensors(
+    domain: CubePower | CubePowerDifference,
+    order: float,
+    queries: Vector | None,
+    weights: Vector,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Enclosure:
+    """Return the least ellipsoid around tensors of signs: that of their different entries.
+
+    Entries of one kind are copies of each other, so they get one noise, and ‖·‖_p of their weighted
+    deviations is that of one of them times the ‖·‖_p of their weights.
+    """
+    whole = domain.base if isinstance(domain, CubePowerDifference) else domain
+    copies, k = whole.copies, whole.base.dimension
+    if queries is None:
+        omega, folded = frozen(_norms_by(copies, weights, order, k)), None
+    else:
+        omega, folded = weights, frozen(np.stack([whole.folded(row) for row in queries]))
+    body = _tensors(domain, alike=queries is None and bool(np.ptp(weights) == 0))
+    solution = solve(
+        body,
+        order=order,
+        weights=omega,
+        queries=folded,
+        rtol=rtol,
+        progress=progress,
+    )
+    claim = solution.claim
+    shape, at = claim.shape, np.zeros(whole.dimension)
+    used = np.flatnonzero(copies >= 0)
+    at[used] = claim.center[copies[used]]
+    if isinstance(shape, DiagonalShape):
+        scale = np.where(copies < 0, 0.0, shape.scale[copies])
+        spread: AbstractShape = SelectedShape(scale, np.maximum(copies, 0))
+    else:
+        assert isinstance(shape, DenseShape)  # noqa: S101 (what solvers make)
+        up = shape.factor if claim.frame is None else claim.frame.up() @ shape.factor
+        spread = DenseShape(np.where(copies[:, None] < 0, 0.0, up[copies]))
+    certificate = claim.certificate()
+    return Enclosure(
+        shape=_as_proved(spread, certificate, order, queries, weights),
+        center=frozen(at + domain.center),
+        certificate=certificate,
+        status=proved_status(solution.status, certificate, rtol),
+        iterations=solution.iterations,
+    )
+
+
+def _enclose_ball(
+    domain: BallPower | BallPowerDifference,
+    order: float,
+    queries: Vector | None,
+    weights: Vector,
+    rtol: float,
+    progress: Callable[[Progress], None] | None,
+) -> Enclosure:
+    """Return the ellipsoid around tensors of a ball that treats all directions alike.
+
+    Raises:
+        PlanError: where its factor would not fit the memory.
+    """
+    whole = domain.base if isinstance(domain, BallPowerDifference) else domain
+    if domain.dimension * math.comb(whole.size + whole.power - 1, whole.power) > _MOST_NUMBERS:
+        raise PlanError(
+            f"TensorPower.power={whole.power} of a ball in {whole.size} dimensions needs a factor "
+            "beyond 10^7 numbers; give fewer dimensions or a lower power",
+        )
+    body = TensorBall(whole.size, whole.power, whole.value, domain is not whole)
+    solution = solve(
+        body,
+        order=order,
+        weights=weights,
+        queries=queries,
+        rtol=rtol,
+        progress=progress,
+    )
+    claim = solution.claim
+    deviations = claim.shape.deviations()
+    y = body.parts.shares / np.square(deviations)
+    along = body.share(y) * whole.value * sphere_moments(whole.monomials)[whole.copies]
+    length = whole.value * math.sqrt(body.energy_up(y))
+    certificate = claim.certificate()
+    shape = DenseShape(length * _rotated_factor(whole, body, deviations))
+    return Enclosure(
+        shape=_as_proved(shape, certificate, order, queries, weights),
+        center=frozen(along),
+        certificate=certificate,
+        status=proved_status(solution.status, certificate, rtol),
+        iterations=solution.iterations,
+    )
+
+
+def _rotated_factor(domain: BallPower, body: TensorBall, deviations: Vector) -> Vector:
+    """Return a factor of Σ deviationₖ²·Πₖ over the harmonic parts of tensors.
+
+    The parts are the eigenspaces of p ↦ |x|²Δp, symmetric in the basis √(ℓ!/α!)·x^α.
+    """
+    exponents = domain.monomials
+    place = {tuple(alpha): i for i, alpha in enumerate(exponents.tolist())}
+    often = np.bincount(domain.copies).astype(np.float64)
+    matrix = np.zeros((len(place), len(place)))
+    for alpha, j in place.items():
+        for i, a in enumerate(alpha):
+            for other in range(len(alpha)) if a > 1 else ():
+                beta = list(alpha)
+                beta[i] -= 2
+                beta[other] += 2
+                matrix[place[tuple(beta)], j] += a * (a - 1)
+    matrix *= np.sqrt(often) / np.sqrt(often)[:, None]
+    values, axes = np.linalg.eigh((matrix + matrix.T) / 2)
+    known = np.array([float(body.parts.value(k)) for k in body.parts.degrees])
+    part = np.argmin(np.abs(values[:, None] - known), axis=1)
+    factor = axes * deviations[part] / np.sqrt(often)[:, None]
+    return np.asarray(factor[domain.copies])
+
+
+def _norms_by(copies: Integers, weights: Vector, order: float, sets: int) -> Vector:
+    """Return at least the ‖·‖_p of the weights of each set's entries, shape (k,)."""
+    used = np.flatnonzero(copies >= 0)
+    top = np.zeros(sets)
+    np.maximum.at(top, copies[used], weights[used])
+    if math.isinf(order):
+        return top
+    part = (weights[used] / top[copies[used]]) ** order
+    return np.asarray(top * np.bincount(copies[used], weights=part, minlength=sets) ** (1 / order))
+
+
+def _tensors(domain: CubePower | CubePowerDifference, *, alike: bool) -> AbstractBody:
+    """Return the body of the different entries of tensors of signs.
+
+    Where answers matter alike its majorants say all. Otherwise the tensors are listed where they
+    are few. Where they are not, and a workload tells parities apart, the least ellipsoid around
+    tensors of an even power need not stand at their mean.
+
+    Raises:
+        PlanError: where that would have to be known.
+    """
+    differences = isinstance(domain, CubePowerDifference)
+    whole = domain.base if isinstance(domain, CubePowerDifference) else domain
+    if alike or whole.size > _MOST_CORNERS:
+        if not (alike or differences or whole.odd):
+            raise PlanError(
+                f"workload or weights on an even power would list 2^{whole.size - 1} tensors; "
+                "leave it out, or enclose ln.difference_body(domain)",
+            )
+        scale = whole.difference_scale * whole.value if differences else whole.value
+        base = whole.difference_base if differences else whole.base
+        return ImageBody(frozen(np.full(whole.base.dimension, scale)), base)
+    signs = np.array([(1.0, *rest) for rest in product((1.0, -1.0), repeat=whole.size - 1)])
+    points = frozen(whole.value * parities(signs, whole.degrees))
+    if whole.odd:
+        return SymmetricPoints(frozen(2 * points) if differences else points)
+    return PointDifferences(points) if differences else TranslatedPoints(points)
+
+
+@singledispatch
+def _body(domain: object, asked: bool) -> tuple[SymmetricBox | AbstractBody, Vector]:  # noqa: FBT001
+    """Return the body of a domain, and the point that it is described about."""
+    raise DomainError(f"domain={type(domain).__name__} cannot be enclosed; give ln.Points(…)")
+
+
+@_body.register(Points)
+@_body.register(Polytope)
+def _(domain: Points | Polytope, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    return TranslatedPoints(domain.points), np.zeros(domain.dimension)
+
+
+@_body.register(PointsDifference)
+def _(domain: PointsDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    return PointDifferences(domain.base.points), np.zeros(domain.dimension)
+
+
+@_body.register(AbstractKnownDomain)
+def _(domain: AbstractKnownDomain, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    d = domain.dimension
+    return OracleBody(domain.program, np.arange(d), np.ones(d)), np.zeros(d)
+
+
+@_body.register(Product)
+def _(domain: Product, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    d = domain.dimension
+    whole = OracleBody(domain.program, np.arange(d), np.ones(d))
+    own, at = [], []
+    for part in domain.parts:
+        body, offset = _body((as_image(part) or part) if isinstance(part, Box) else part, False)  # noqa: FBT003
+        assert isinstance(body, AbstractBody)  # noqa: S101 (only a box has another)
+        own.append(body)
+        at.append(offset)
+    return JointBody(whole, tuple(own), frozen(np.concatenate(at))), np.zeros(d)
+
+
+@_body.register(CubePower)
+def _(domain: CubePower, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    d = domain.dimension
+    return OracleBody(known_set(domain), np.arange(d), np.ones(d)), np.zeros(d)
+
+
+@_body.register(OracleDifference)
+def _(domain: OracleDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    d = domain.dimension
+    return OracleDifferences(domain.base.program, np.arange(d), np.ones(d)), np.zeros(d)
+
+
+@_body.register(CompoundDifference)
+def _(domain: CompoundDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    found = sensitivity_body(domain.base, "substitute", domain.base.center)
+    assert isinstance(found, AbstractBody)  # noqa: S101 (of boxes alone it is not)
+    return found, np.zeros(domain.dimension)
+
+
+@_body.register(Image)
+def _(domain: Image, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    if domain.diagonal and asked:
+        return image_body(np.diag(domain.factor), domain.base), domain.center
+    return image_body(domain.factor, domain.base), domain.center
+
+
+@_body.register(Intersection)
+def _(domain: Intersection, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    return SectionBody(domain.section, "translates"), domain.middle
+
+
+@_body.register(IntersectionDifference)
+def _(domain: IntersectionDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    return SectionBody(domain.base.section, "differences"), np.zeros(domain.dimension)
+
+
+@_body.register(Slab)
+def _(domain: Slab, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
+    raise DomainError("domain=Slab is unbounded; cut it with ln.intersection(ln.Box(…), slab)")
+
+
+@_body.register(Box)
+def _(domain: Box, asked: bool) -> tuple[SymmetricBox | AbstractBody, Vector]:  # noqa: FBT001
+    half = np.nextafter((domain.upper - domain.lower) / 2, np.inf)
+    half[domain.upper == domain.lower] = 0.0
+    if not asked:
+        return SymmetricBox(frozen(half)), domain.center
+    wide = np.flatnonzero(half)
+    if wide.size > _MOST_CORNERS:
+        raise PlanError(
+            f"workload on a box of {wide.size} ranges would list 2^{wide.size} corners; "
+            "leave the workload out, or list the points that records can be with ln.Points",
+        )
+    # a box is symmetric: one of each pair of opposite corners will do
+    signs = np.array([(1, *rest) for rest in product((1, -1), repeat=max(wide.size - 1, 0))])
+    corners = np.zeros((len(signs), domain.dimension))
+    corners[:, wide] = signs[:, : wide.size] * half[wide]
+    return SymmetricPoints(frozen(corners)), domain.center

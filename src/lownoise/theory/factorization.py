@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The best factors of a matrix: γ_(p)(W), with its proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.numbers.arguments import (
+    check_size,
+    checked_order,
+    checked_queries,
+    checked_rtol,
+    checked_weights,
+)
+from lownoise.numbers.arrays import frozen, matrix
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sets.bodies import SymmetricPoints
+from lownoise.solvers import RTOL, solve
+from lownoise.theory.enclosure import proved_status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.certificate import AbstractDual, Certificate, Claim
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.solvers import Progress
+
+_LARGEST = 2.0**250  # products of numbers, and sums of them, stay finite
+_SMALLEST = 2.0**-250
+_LOST = 1e-9  # of the length of a row of W: what factors may lose of it
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Factorization:
+    """W = left·right with columns of `right` of length at most 1.
+
+    No number of left·right is off W by more than 1e-9 of the length of its row. `factorize` makes
+    them.
+
+    Args:
+        left: shape (m, r), r the rank of W, or m where W is square and lower-triangular. Where a
+            workload does not see every direction of W, its factors of L·W are L·left and right.
+        right: shape (r, n).
+        certificate: lower ≤ γ_(p)(W) ≤ upper = √tr_{p/2}(left·leftᵀ), and `verify`.
+        status: how the search ended, and what helps where it ended early.
+        iterations: the number of Newton steps.
+    """
+
+    left: Vector
+    right: Vector
+    certificate: Certificate
+    status: str
+    iterations: int
+
+
+def factorize(
+    matrix: ArrayLike,
+    *,
+    order: float = 2.0,
+    workload: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+) -> Factorization:
+    """Return the factors of W with the least √tr_{p/2}(left·leftᵀ): γ_(p)(W).
+
+    That is γ_F at p = 2 and γ_2 at p = ∞, and Γ_p of the hull of ±columns of W (002, Theorem 23).
+    Noise left·z, z standard normal, hides a change of 1 in any one coordinate of x in W·x: adding
+    it is what a factorization mechanism does.
+
+    Args:
+        matrix: W, shape (m, n). Where it is square and lower-triangular both factors are too, so
+            that noise for a round needs nothing of later rounds.
+        order: p in [2, ∞].
+        workload: L, shape (k, m): errors are those of L·W·x; γ_(p)(LW) then, without forming LW.
+        weights: ω > 0, what one unit of each answer's error matters; ones by default.
+        rtol: the relative gap between the bounds to reach, from 1e-12.
+        progress: called with a `Progress` after every step; see `enclose`.
+
+    Raises:
+        PlanError: where an argument is out of range or no table of finite real numbers; and where
+            floats do not hold factors that make W again to 1e-9 of each row, or bounds on them: a
+            triangle with a row that nearly follows from those before it has factors with numbers
+            as much larger than its own, and so has a matrix with rows of very unlike sizes.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> found = ln.factorize(np.tril(np.ones((4, 4))), rtol=1e-9)
+        >>> bool(np.allclose(found.left @ found.right, np.tril(np.ones((4, 4)))))
+        True
+        >>> round(found.certificate.upper ** 2 / 4, 6)
+        1.718536
+    """
+    order = checked_order(order)
+    rtol = checked_rtol(rtol)
+    W = _checked(matrix)
+    queries = None if workload is None else checked_queries(workload, len(W))
+    omega = checked_weights(weights, len(W) if queries is None else len(queries))
+    check_size(omega, queries)
+    triangular = W.shape[0] == W.shape[1] and not np.any(np.triu(W, 1))
+    body = SymmetricPoints(frozen(np.ascontiguousarray(W.T)))
+    solution = solve(
+        body,
+        order=order,
+        weights=omega,
+        queries=queries,
+        rtol=rtol,
+        progress=progress,
+        in_order=triangular,
+    )
+    claim = solution.claim
+    certificate = claim.certificate()
+    left, right = _triangles(claim, body, triangular=triangular)
+    _check_made(W, queries, left, right)
+    return Factorization(
+        left=frozen(left),
+        right=frozen(right),
+        certificate=certificate,
+        status=proved_status(solution.status, certificate, rtol),
+        iterations=solution.iterations,
+    )
+
+
+def best_factors(
+    W: Vector,
+    error: str,
+    rtol: float = RTOL,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Vector, Vector, AbstractDual]:
+    """Return B and C, lower triangles with B·C = W, and the evidence that none are better.
+
+    Args:
+        W: lower triangular, shape (n, n).
+        error: "mean": the least ‖B‖_F; "max": the least row of B; the columns of C at most 1 long.
+        rtol: the relative gap to reach.
+        progress: as `factorize`'s.
+    """
+    body = SymmetricPoints(frozen(np.ascontiguousarray(W.T)))
+    solution = solve(
+        body,
+        order=2.0 if error == "mean" else math.inf,
+        weights=np.ones(len(W)),
+        rtol=rtol,
+        progress=progress,
+        in_order=True,
+    )
+    claim = solution.claim
+    left, right = _triangles(claim, body, triangular=True)
+    return frozen(left), frozen(right), claim.dual
+
+
+def _triangles(claim: Claim, body: SymmetricPoints, *, triangular: bool) -> tuple[Vector, Vector]:
+    n, m = body.points.shape
+    left, right = np.zeros((m, 0)), np.zeros((0, n))
+    frame, shape = claim.frame, claim.shape
+    if frame is not None and frame.rank and isinstance(shape, DenseShape):
+        left, right = _factors(frame.up() @ shape.factor, shape.factor, frame.down(body.points).T)
+    if triangular and (frame is None or frame.view is None):
+        pivots = np.arange(0) if frame is None else frame.pivots
+        left, right = _spread(left, pivots, 1), _spread(right, pivots, 0)
+    return left, right
+
+
+def _check_made(W: Vector, queries: Vector | None, left: Vector, right: Vector) -> None:
+    """Refuse factors that are not those of W.
+
+    Raises:
+        PlanError: as said.
+    """
+    made, wanted = left @ right, W
+    if queries is not None:  # what no query sees may be lost
+        made, wanted = queries @ made, queries @ W
+        size = np.linalg.norm(np.abs(queries) @ np.abs(W), axis=1)
+    else:
+        size = np.linalg.norm(W, axis=1)
+    lost = np.max(np.abs(made - wanted), axis=1)
+    wrong = np.flatnonzero(~(lost <= _LOST * size))
+    if wrong.size:
+        i = int(wrong[0])
+        raise PlanError(
+            f"matrix has factors that lose {lost[i] / size[i] if size[i] else math.inf:.1e} of row "
+            f"{i}; leave out rows that nearly follow from those before them, or bring rows to like "
+            "sizes and say by weights what they matter",
+        )
+
+
+def _checked(values: ArrayLike) -> Vector:
+    W = matrix(values, field="matrix", error=PlanError)
+    if not W.size:
+        raise PlanError(f"matrix has shape {W.shape}; give at least one row and one column")
+    if np.max(np.abs(W)) > _LARGEST:
+        raise PlanError("matrix has a number beyond 2^250; use a larger unit")
+    size = np.max(np.abs(W), axis=1)
+    small = np.flatnonzero((size > 0) & (size < _SMALLEST))
+    if small.size:
+        i = int(small[0])
+        raise PlanError(
+            f"matrix has at most {size[i]} in row {i}, below 2^-250; use a smaller unit",
+        )
+    return W
+
+
+def _factors(left: Vector, factor: Vector, columns: Vector) -> tuple[Vector, Vector]:
+    from scipy.linalg import solve_triangular
+
+    right = solve_triangular(factor, columns, lower=True, check_finite=False)
+    longest = float(np.sqrt(np.max(np.einsum("ij,ij->j", right, right))))
+    longest *= 1 + 2.0**-50  # so that no column is longer than 1 by a rounding
+    return left * longest, right / longest
+
+
+def _spread(factor: Vector, pivots: Integers, axis: int) -> Vector:
+    """Return the square triangle that has the columns, or rows, of `factor` at `pivots`."""
+    size = factor.shape[1 - axis]
+    square = np.zeros((size, size))
+    square[(slice(None), pivots) if axis else pivots] = factor
+    return np.tril(square)
