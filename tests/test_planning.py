@@ -215,8 +215,8 @@ def test_a_plan_reads_back_exactly(relation, order, tmp_path):
     "damage",
     [
         lambda t: t[: len(t) // 2],
-        lambda t: t.replace("lownoise.plan/1", "lownoise.plan/2"),
-        lambda t: t.replace("lownoise.plan/1", "lownoise.release/1"),
+        lambda t: t.replace("lownoise.plan/2", "lownoise.plan/3"),
+        lambda t: t.replace("lownoise.plan/2", "lownoise.release/2"),
         lambda t: t.replace('"diagonal"', '"magic"'),
         lambda t: t.replace('"size": 100', '"size": 0'),
         lambda t: t.replace('"size": 100', '"size": null'),

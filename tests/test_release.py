@@ -182,7 +182,7 @@ def test_a_release_reads_back_exactly(relation, tmp_path):
     assert np.array_equal(again.covariance, answer.covariance)
     assert np.array_equal(again.interval(0.9), answer.interval(0.9))
     assert again.spend == answer.spend
-    for damage in (text[:-9], text.replace('"integers"', '"x"'), text.replace("/1", "/9", 1)):
+    for damage in (text[:-9], text.replace('"integers"', '"x"'), text.replace("/2", "/9", 1)):
         with pytest.raises(FileError):
             Release.from_json(damage)
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.errors import FileError, LownoiseError, told
+from lownoise.errors import FileError, LownoiseError
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import codec
 from lownoise.release.answers import Origin
@@ -225,10 +225,7 @@ def _document(text: str) -> dict[str, Any]:
         document = json.loads(text)
     except (ValueError, RecursionError):
         raise FileError("it is not JSON; give a plan.json or release.json") from None
-    kinds = [f"lownoise.{kind}/{codec.VERSION}" for kind in ("plan", "release")]
-    found = document.get("format") if isinstance(document, dict) else None
-    if found not in kinds:
-        raise FileError(f"format={told(found)} is not {' or '.join(kinds)}; give such a file")
+    codec.expect_format(document, ("plan", "release"))
     return dict(document)
 
 

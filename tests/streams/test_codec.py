@@ -365,5 +365,5 @@ def test_no_other_document_is_taken_for_a_stream():
     with pytest.raises(FileError):
         type(plan).from_json(document(terms_of("optimal")))
     fields = json.loads(document(terms_of("optimal")))
-    fields["format"] = "lownoise.release/1"
+    fields["format"] = "lownoise.release/2"
     assert not ln.verify(json.dumps(fields))

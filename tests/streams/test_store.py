@@ -521,8 +521,8 @@ def test_a_fork_does_not_use_the_noise_again():
         lambda s: s[:-3],
         lambda s: s.replace(b'"round": 2', b'"round": 1'),
         lambda s: s.replace(b"few enough", b"too few"),  # and still a state
-        lambda s: s.replace(b"lownoise.stream/1", b"lownoise.stream/2"),
-        lambda s: s.replace(b"lownoise.stream/1", b"lownoise.plan/1"),
+        lambda s: s.replace(b"lownoise.stream/2", b"lownoise.stream/3"),
+        lambda s: s.replace(b"lownoise.stream/2", b"lownoise.plan/2"),
         lambda s: b"\xff" + s,
         lambda _: b"[]",
         lambda _: b"[" * 10**5,

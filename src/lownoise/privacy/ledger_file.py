@@ -128,8 +128,8 @@ def _check_version(path: Path, connection: sqlite3.Connection, *, create: bool) 
         raise LedgerError(f"ledger={path} is not a lownoise ledger; give another path")
     if version not in range(1, _VERSION + 1):
         raise LedgerError(
-            f"ledger={path} has version {version} and this lownoise reads {_VERSION}; "
-            "upgrade lownoise",
+            f"ledger={path} has version {version} and this lownoise reads up to "
+            f"version {_VERSION}; upgrade lownoise",
         )
     # SQLite fills a short last page with zeros, which would forget the newest spends
     (pages,) = connection.execute("PRAGMA page_count").fetchone()

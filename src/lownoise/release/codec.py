@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import tempfile
 from functools import singledispatch
 from pathlib import Path
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
     from lownoise.release.guarantees import AbstractTerms
     from lownoise.sets.domains import AbstractKnownDomain
 
-VERSION = 1
+VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
+_FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
 _FINEST = 2.0**-52
 T = TypeVar("T")
@@ -83,16 +85,29 @@ def load(kind: str, text: str) -> dict[str, Any]:
     """Return the document.
 
     Raises:
-        FileError: where it is no document of this kind and version.
+        FileError: where it is no document of this kind, or of a newer version.
     """
     document = json.loads(text)
-    found = document.get("format") if isinstance(document, dict) else None
-    if found != f"lownoise.{kind}/{VERSION}":
-        raise FileError(
-            f"format={told(found)} is not lownoise.{kind}/{VERSION}; give a {kind} file that this "
-            "version of lownoise can read",
-        )
+    expect_format(document, (kind,))
     return dict(document)
+
+
+def expect_format(document: object, kinds: tuple[str, ...]) -> None:
+    """Refuse what is no document of these kinds, or of a newer version.
+
+    Raises:
+        FileError: as said.
+    """
+    found = document.get("format") if isinstance(document, dict) else None
+    stated = _FORMAT.fullmatch(found) if isinstance(found, str) else None
+    if stated is None or stated[1] not in kinds:
+        wanted = " or ".join(f"lownoise.{kind}/{VERSION}" for kind in kinds)
+        raise FileError(f"format={told(found)} is not {wanted}; give a file of that kind")
+    if int(stated[2]) > VERSION:
+        raise FileError(
+            f"format={told(found)} is newer than this lownoise, which reads up to version "
+            f"{VERSION}; upgrade lownoise",
+        )
 
 
 def guarded(read: Callable[[], T]) -> T:

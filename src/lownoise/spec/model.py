@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+VERSION = 1  # of specifications, where they say one; see docs/file-versions.md
 _SAID = "said"
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
@@ -65,13 +66,13 @@ def mistaken(mistakes: Iterable[tuple[tuple[str | int, ...], str, object]]) -> V
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the fields of a TOML file.
+    """Return the fields of a TOML file, less its version.
 
     Raises:
-        SpecError: where it cannot be read.
+        SpecError: where it cannot be read, or is of a newer version.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SpecError(
             f"spec={path} cannot be read ({error.strerror}); give the path of a TOML file",
@@ -80,6 +81,15 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise SpecError(f"spec={path} is nested too deep; write it flatter") from None
     except ValueError as error:  # of its syntax, its encoding, or a number too long to read
         raise SpecError(f"spec={path} is not TOML: {error}") from None
+    version = fields.pop("version", VERSION)
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise SpecError(f"spec={path}: version is no whole number; give version = {VERSION}")
+    if version > VERSION:
+        raise SpecError(
+            f"spec={path}: version={version} is newer than this lownoise, which reads up to "
+            f"version {VERSION}; upgrade lownoise",
+        )
+    return fields
 
 
 def checked(kind: type[_Model], fields: object, path: Path, context: dict[str, Any]) -> _Model:

@@ -387,8 +387,8 @@ def _check_header(path: Path) -> None:
     version = int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big")
     if version not in (_VERSION, _COUNTED):
         raise FileError(
-            f"file={path} has version {version} and this lownoise reads {_VERSION} and {_COUNTED}; "
-            "upgrade lownoise",
+            f"file={path} has version {version} and this lownoise reads up to version "
+            f"{_COUNTED}; upgrade lownoise",
         )
 
 
