@@ -183,7 +183,7 @@ _HOMES = {
     "PureRelease": "lownoise.release.pure",
     "Points": "lownoise.sets.domains",
     "Queries": "lownoise.questions",
-    "Release": "lownoise.release",
+    "Release": "lownoise.release.release",
     "Slab": "lownoise.sets.domains",
     "TablePlan": "lownoise.planning",
     "TableRelease": "lownoise.release.tables",
