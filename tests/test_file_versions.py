@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file of a version one higher is refused in one line with its remedy, and nothing is touched.
 
-Mutants seen: a version compared by ≠, a document whose number is not looked at, a store that is
-opened by SQLite before its header is read, a specification whose version is another field.
+Mutants seen: a number of a document, of a stream, of a ledger, of a specification not looked at.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file that a version wrote is read as it was, verified as it was, and gone on with.
 
-Mutants seen: another key of a document, a version of a store that is no longer read, kept noise
-read one round late, a renewed ledger that forgets its spends.
+Mutants seen: a radius less by 1e-12, another key of a document, a version that is no longer read,
+kept noise read one round late, a renewed ledger that forgets its spends.
 """
 
 import math
