@@ -28,7 +28,7 @@ from lownoise.noise.pure import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.budget import gaussian_parameter
 from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
-from lownoise.sets.norms import gauge_of
+from lownoise.sets.norms import norm_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,7 +124,7 @@ def ellipsoid_error(gamma: float, d: int) -> float:
 def exact_k_norm(points: np.ndarray) -> Estimate | None:
     """Return the K-norm mechanism's error where its noise can be drawn, and so is known."""
     try:
-        gauge = gauge_of(SymmetricPoints(frozen(points)))
+        gauge = norm_of(SymmetricPoints(frozen(points)))
     except ln.errors.PlanError:
         return None
     own = KNormNoise(gauge, 1.0).covariance()
@@ -167,7 +167,7 @@ def random_row(d: int, kinds: int) -> Row:
 
 def cube_square(d: int) -> float:
     """Return the variance of one coordinate of the K-norm mechanism's noise for a cube."""
-    return float(KNormNoise(gauge_of(SymmetricBox(np.ones(d))), 1.0).covariance()[0])
+    return float(KNormNoise(norm_of(SymmetricBox(np.ones(d))), 1.0).covariance()[0])
 
 
 def cube_row(d: int) -> Row:

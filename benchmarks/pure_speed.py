@@ -16,14 +16,14 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.samplers.walks import GridWalk, Preimage, RoundBody, walk
 from lownoise.sets.bodies import ImageBody, SymmetricBox, SymmetricPoints
-from lownoise.sets.norms import gauge_of
-from lownoise.sets.norms.product import ProductGauge
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.norms import norm_of
+from lownoise.sets.norms.product import ProductNorm
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.sets.norms import AbstractGauge
+    from lownoise.sets.norms import AbstractNorm
 
 SCALE = 2.0**32  # grid steps of noise, as plans have
 SECONDS = 0.5
@@ -32,36 +32,36 @@ WALKED = (2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 64, 128)
 TIMED = 40_000  # steps up to which a draw is timed
 
 
-def _box(d: int) -> AbstractGauge:
-    return gauge_of(SymmetricBox(np.ones(d)))
+def _box(d: int) -> AbstractNorm:
+    return norm_of(SymmetricBox(np.ones(d)))
 
 
-def _ball(order: float) -> Callable[[int], AbstractGauge]:
-    return lambda d: gauge_of(ImageBody(frozen(np.ones(d)), NormBase(d, order)))
+def _ball(order: float) -> Callable[[int], AbstractNorm]:
+    return lambda d: norm_of(ImageBody(frozen(np.ones(d)), NormBall(d, order)))
 
 
 def _normal(rows: int, d: int) -> np.ndarray:
     return frozen(np.random.default_rng(d).standard_normal((rows, d)))
 
 
-def _ellipsoid(d: int) -> AbstractGauge:
-    return gauge_of(ImageBody(_normal(d, d), NormBase(d, 2.0)))
+def _ellipsoid(d: int) -> AbstractNorm:
+    return norm_of(ImageBody(_normal(d, d), NormBall(d, 2.0)))
 
 
-def _zonotope(d: int) -> AbstractGauge:
-    return gauge_of(ImageBody(frozen(_normal(2 * d, d).T.copy()), NormBase(2 * d, math.inf)))
+def _zonotope(d: int) -> AbstractNorm:
+    return norm_of(ImageBody(frozen(_normal(2 * d, d).T.copy()), NormBall(2 * d, math.inf)))
 
 
-def _hull(d: int) -> AbstractGauge:
+def _hull(d: int) -> AbstractNorm:
     signs = np.random.default_rng(d).choice([-1.0, 1.0], size=(2 * d, d))
-    return gauge_of(SymmetricPoints(frozen(distinct(signs))))
+    return norm_of(SymmetricPoints(frozen(distinct(signs))))
 
 
-def _product(d: int) -> AbstractGauge:
-    return ProductGauge((_ball(2.0)(d // 2), _box(d - d // 2)))
+def _product(d: int) -> AbstractNorm:
+    return ProductNorm((_ball(2.0)(d // 2), _box(d - d // 2)))
 
 
-BODIES: dict[str, Callable[[int], AbstractGauge]] = {
+BODIES: dict[str, Callable[[int], AbstractNorm]] = {
     "box": _box,
     "ball, ℓ₂": _ball(2.0),
     "cross-polytope, ℓ₁": _ball(1.0),

@@ -15,11 +15,11 @@ from lownoise.numbers.rounding import spectral_up
 from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricPoints, image_body
-from lownoise.sets.unit_balls import MixedBase, NormBase
-from unit_bodies import BASES, random_points
+from lownoise.sets.unit_balls import MixedBall, NormBall
+from unit_ball_cases import BASES, random_points
 
 SEED = st.integers(0, 2**32 - 1)
-BALL = NormBase(3, 2.0)
+BALL = NormBall(3, 2.0)
 every = pytest.mark.parametrize("base", BASES.values(), ids=list(BASES))
 
 
@@ -139,7 +139,7 @@ def test_a_hint_never_proves_less_than_the_corners(seed):
     rng = np.random.default_rng(seed)
     k, d = int(rng.integers(1, 9)), int(rng.integers(1, 5))
     factor = rng.normal(size=(d, k)) * 10.0 ** rng.uniform(-3, 3, k)
-    cube = NormBase(k, math.inf)
+    cube = NormBall(k, math.inf)
     corners = SymmetricPoints(image_body(factor, cube).points)
     zero = np.zeros(d)
     truth = corners.reach_up(np.eye(d), zero)
@@ -153,7 +153,7 @@ def test_a_hint_never_proves_less_than_the_corners(seed):
     "hint", [None, np.array([1e-300, 1e-300, 1e-300]), np.array([1e300, 1.0, 1e-300])]
 )
 def test_numbers_of_every_size_are_covered(size, hint):
-    cube = NormBase(3, math.inf)
+    cube = NormBall(3, math.inf)
     truth = size * math.sqrt(3)
     reach = ImageBody(size * np.eye(3), cube, hint).reach_up(np.eye(3), np.zeros(3))
     assert reach >= truth * (1 - 1e-15)
@@ -211,7 +211,7 @@ def test_a_rounded_body_holds_each_point_with_its_box(base, seed):
 
 def test_rounding_counts_in_full():
     """An interval of half a step about each end: both together, exactly."""
-    body = RoundedBody(ImageBody(np.array([3.0]), NormBase(1, 2.0)), np.array([0.5]))
+    body = RoundedBody(ImageBody(np.array([3.0]), NormBall(1, 2.0)), np.array([0.5]))
     assert radius_up(DiagonalShape([1.0]), body) == pytest.approx(3.5, rel=1e-12)
     assert radius_up(DenseShape([[2.0]]), body) == pytest.approx(1.75, rel=1e-12)
 
@@ -255,18 +255,18 @@ def test_the_spectral_bound_of_what_is_not_finite_is_infinite():
 
 
 def test_few_generators_are_listed_as_corners_and_many_are_not():
-    few = image_body(np.ones((2, 5)), NormBase(5, math.inf))
+    few = image_body(np.ones((2, 5)), NormBall(5, math.inf))
     assert isinstance(few, SymmetricPoints)
     assert len(few.points) == 2**4
-    assert isinstance(image_body(np.ones((2, 22)), NormBase(22, math.inf)), ImageBody)
-    assert isinstance(image_body(np.ones((2, 5)), NormBase(5, 1.0)), SymmetricPoints)
-    assert isinstance(image_body(np.ones((2, 5)), NormBase(5, 2.0)), ImageBody)
+    assert isinstance(image_body(np.ones((2, 22)), NormBall(22, math.inf)), ImageBody)
+    assert isinstance(image_body(np.ones((2, 5)), NormBall(5, 1.0)), SymmetricPoints)
+    assert isinstance(image_body(np.ones((2, 5)), NormBall(5, 2.0)), ImageBody)
     assert isinstance(
-        image_body(np.ones((2, 2)), MixedBase((NormBase(1, 2.0),) * 2, 2.0)), ImageBody
+        image_body(np.ones((2, 2)), MixedBall((NormBall(1, 2.0),) * 2, 2.0)), ImageBody
     )
     rng = np.random.default_rng(3)
     factor, theta = rng.normal(size=(3, 5)), rng.normal(size=(40, 3))
     for order in (1.0, math.inf):
-        base = NormBase(5, order)
+        base = NormBall(5, order)
         listed = np.max(np.abs(theta @ image_body(factor, base).points.T), axis=1)
         assert listed == pytest.approx(base.support_up(theta @ factor), rel=1e-9)

@@ -21,7 +21,7 @@ from lownoise.bounds import (
 )
 from lownoise.errors import PlanError
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 EPSILONS = (1e-6, 0.1, 1.0, 5.0)
 DIMENSIONS = (1, 2, 3, 5, 8, 20, 64)
@@ -35,7 +35,7 @@ def cube(d):
 
 
 def ball(d):
-    return ImageBody(np.ones(d), NormBase(d, 2.0))
+    return ImageBody(np.ones(d), NormBall(d, 2.0))
 
 
 def cross(d):

@@ -11,7 +11,7 @@ from lownoise.bounds.volumes import hulls
 from lownoise.bounds.volumes.determinants import inverse_up, log_gram_down, sizes_of_determinants
 from lownoise.bounds.volumes.projected import base_log_volume
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.sets.unit_balls import NormBase, SortedBase, product_base
+from lownoise.sets.unit_balls import NormBall, SortedBall, product_ball
 
 RNG = np.random.default_rng(2027)
 
@@ -132,7 +132,7 @@ def test_zonotopes_are_sums_of_determinants(count, k):
     )
     found = math.exp(hulls.log_zonotope_down(generators, 0.0))
     assert exact * (1 - 1e-9) <= found <= exact
-    image = ImageBody(generators.T.copy(), NormBase(count, math.inf))
+    image = ImageBody(generators.T.copy(), NormBall(count, math.inf))
     assert math.exp(log_volume_down(image, np.eye(k))) == pytest.approx(exact, rel=1e-8)
 
 
@@ -144,7 +144,7 @@ def test_many_segments_have_a_bound_by_their_squares():
 
 def test_ellipsoids_by_their_projections():
     factor, matrix = RNG.normal(size=(5, 4)), RNG.normal(size=(3, 5))
-    body = ImageBody(factor, NormBase(4, 2.0))
+    body = ImageBody(factor, NormBall(4, 2.0))
     gram = matrix @ factor @ factor.T @ matrix.T
     exact = math.sqrt(np.linalg.det(gram)) * 4 * math.pi / 3
     found = math.exp(log_volume_down(body, matrix))
@@ -156,22 +156,22 @@ def test_balls_of_other_norms_by_points_drawn_at_random(order):
     drawn = RNG.uniform(-1, 1, size=(100_000, 3))
     share = np.mean(np.sum(np.abs(drawn) ** order, axis=1) <= 1)
     off = 6 * math.sqrt(share * (1 - share) / 100_000)
-    body = ImageBody(np.ones(3), NormBase(3, order))
+    body = ImageBody(np.ones(3), NormBall(3, order))
     assert abs(math.exp(log_volume_down(body, np.eye(3))) / 8 - share) < off
     # of a plane through them, a part; of two coordinates, all
     plane = np.linalg.qr(RNG.normal(size=(3, 2)))[0].T
     image = drawn[np.sum(np.abs(drawn) ** order, axis=1) <= 1] @ plane.T
     shown = scipy.spatial.ConvexHull(image).volume
     assert 0.3 * shown < math.exp(log_volume_down(body, plane)) <= shown * 1.03
-    two = math.exp(base_log_volume(NormBase(2, order)))
+    two = math.exp(base_log_volume(NormBall(2, order)))
     assert math.exp(log_volume_down(body, np.eye(3)[1:])) == pytest.approx(two, rel=1e-9)
 
 
 def test_products_and_what_has_no_form():
-    lifted = product_base([NormBase(2, 2.0), NormBase(1, math.inf)])
+    lifted = product_ball([NormBall(2, 2.0), NormBall(1, math.inf)])
     body = ImageBody(np.array([[3.0, 0, 1], [0, 2, 0], [0, 0, 1]]), lifted)
     assert math.exp(log_volume_down(body, np.eye(3))) == pytest.approx(12 * math.pi, rel=1e-9)
-    top = SortedBase(np.array([1.0, 1.0]))  # |x₁| + |x₂| ≤ 1: a square on its corner
+    top = SortedBall(np.array([1.0, 1.0]))  # |x₁| + |x₂| ≤ 1: a square on its corner
     assert math.exp(log_volume_down(ImageBody(np.ones(2), top), np.eye(2))) == pytest.approx(2.0)
     assert log_volume_down("a body", np.eye(2)) == -math.inf
 

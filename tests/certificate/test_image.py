@@ -15,9 +15,9 @@ from lownoise.certificate import ImageDual, SquaresDual, lower_bound
 from lownoise.errors import PlanError
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.sets.bodies import ImageBody, SymmetricPoints
-from lownoise.sets.unit_balls import CappedBase, NormBase, SortedBase
+from lownoise.sets.unit_balls import CappedBall, NormBall, SortedBall
 from lownoise.solvers import solve
-from unit_bodies import BASES, least_multiple, random_points
+from unit_ball_cases import BASES, least_multiple, random_points
 
 SEED = st.integers(0, 2**32 - 1)
 ORDER = st.one_of(st.just(2.0), st.floats(2, 40), st.just(math.inf))
@@ -111,7 +111,7 @@ def test_no_evidence_exceeds_an_ellipsoid_found_from_the_corners(seed, order):
     rng = np.random.default_rng(seed)
     d, k = int(rng.integers(1, 5)), int(rng.integers(1, 9))
     factor = rng.normal(size=(d, k)) * 10.0 ** rng.uniform(-2, 2, k)
-    cube = NormBase(k, math.inf)
+    cube = NormBall(k, math.inf)
     body, ones = ImageBody(factor, cube), np.ones(d)
     least = ln.enclose(ln.Points(np.vstack([corners(factor), -corners(factor)])), order=order)
     proof = least.certificate
@@ -138,8 +138,8 @@ def test_no_evidence_exceeds_an_ellipsoid_found_from_the_corners(seed, order):
 @pytest.mark.parametrize(
     "base",
     [
-        NormBase(3, 1.0), NormBase(3, 1.5), NormBase(3, 2.0), NormBase(3, 3.0), NormBase(3, 9.0),
-        CappedBase(np.array([0.7, 0.5, 0.9])), SortedBase(np.array([2.0, 1.0, 0.5])),
+        NormBall(3, 1.0), NormBall(3, 1.5), NormBall(3, 2.0), NormBall(3, 3.0), NormBall(3, 9.0),
+        CappedBall(np.array([0.7, 0.5, 0.9])), SortedBall(np.array([2.0, 1.0, 0.5])),
     ],
     ids=lambda base: f"{type(base).__name__} {getattr(base, 'order', '')}",
 )  # fmt: skip
@@ -207,7 +207,7 @@ POINTS = np.eye(3)
     ],
 )
 def test_malformed_evidence_is_refused_in_one_line(dual):
-    body = ImageBody(np.ones((2, 3)), NormBase(3, 3.0))
+    body = ImageBody(np.ones((2, 3)), NormBall(3, 3.0))
     with pytest.raises(PlanError, match=r"does not fit its body; solve again$") as refusal:
         lower_bound(dual, body, 2.0, np.ones(2))
     assert "\n" not in str(refusal.value)
@@ -222,7 +222,7 @@ def test_evidence_for_images_does_not_fit_points_and_the_other_way_round():
 
 @pytest.mark.parametrize("factor", [np.ones((2, 3)), np.zeros((2, 3)), np.eye(3)[:2]])
 def test_no_weight_proves_nothing(factor):
-    body, ones = ImageBody(factor, NormBase(3, 3.0)), np.ones(2)
+    body, ones = ImageBody(factor, NormBall(3, 3.0)), np.ones(2)
     for dual in (
         SquaresDual(0 * SQUARES, ones),
         SquaresDual(SQUARES, 0 * ones),
@@ -232,7 +232,7 @@ def test_no_weight_proves_nothing(factor):
         ImageDual(np.zeros((0, 3)), np.zeros(0), ones),
     ):
         assert lower_bound(dual, body, 2.0, ones) == 0.0
-    still = ImageBody(np.zeros((2, 3)), NormBase(3, 3.0))
+    still = ImageBody(np.zeros((2, 3)), NormBall(3, 3.0))
     assert lower_bound(SquaresDual(SQUARES, ones), still, 2.0, ones) == 0.0
     assert lower_bound(ImageDual(POINTS, SQUARES, ones), still, 2.0, ones) == 0.0
 
@@ -241,7 +241,7 @@ def test_no_weight_proves_nothing(factor):
 @given(SEED, ORDER)
 def test_the_size_of_weights_does_not_matter(seed, order):
     rng = np.random.default_rng(seed)
-    base = NormBase(4, 3.0)
+    base = NormBall(4, 3.0)
     body = ImageBody(rng.normal(size=(3, 4)), base)
     z, c, x, w = rng.random(4), rng.random(3), rng.normal(size=(5, 4)), rng.random(5)
     for one, other in (

@@ -33,7 +33,7 @@ from lownoise.sets.bodies import (
     SymmetricPoints,
     TranslatedPoints,
 )
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 SEED = st.integers(0, 2**32 - 1)
 ORDER = st.one_of(st.just(2.0), st.floats(2, 40), st.just(math.inf))
@@ -248,7 +248,7 @@ def test_evidence_of_the_last_bits_proves_nothing():
     c = np.full(2, least)
     box = SymmetricBox(np.ones(2))
     assert lower_bound(CornerDual(c), box, 4.0, np.ones(2)) == 0
-    ball = ImageBody(np.ones(2), NormBase(2, 4.0))
+    ball = ImageBody(np.ones(2), NormBall(2, 4.0))
     for dual in (
         SquaresDual(np.full(2, least), np.ones(2)),
         SquaresDual(np.ones(2), c),

@@ -15,8 +15,8 @@ import lownoise as ln
 from lownoise.errors import DomainError
 from lownoise.sets.domains import Image
 from lownoise.sets.domains.image import checked_image
-from lownoise.sets.unit_balls import CappedBase, MixedBase, NormBase, SortedBase
-from unit_bodies import exact_norm
+from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, SortedBall
+from unit_ball_cases import exact_norm
 
 SEED = st.integers(0, 2**32 - 1)
 RNG = np.random.default_rng(11)
@@ -36,10 +36,10 @@ IMAGES = {
     "parallelepiped": ln.Zonotope(RNG.normal(size=(3, 3)), center=FAR),
     "zonotope": ln.Zonotope(RNG.normal(size=(6, 3)) * [1e-3, 1.0, 1e3], center=FAR),
     "flat zonotope": ln.Zonotope([[1.0, 1.0, 0.0], [2.0, 2.0, 0.0], [-1.0, 1.0, 0.0]]),
-    "capped": Image(np.full(3, 2.0), CappedBase(np.array([0.5, 0.7, 0.9])), FAR),
-    "turned sorted": Image(RNG.normal(size=(3, 3)), SortedBase(np.array([1.0, 1.0, 0.0])), FAR),
+    "capped": Image(np.full(3, 2.0), CappedBall(np.array([0.5, 0.7, 0.9])), FAR),
+    "turned sorted": Image(RNG.normal(size=(3, 3)), SortedBall(np.array([1.0, 1.0, 0.0])), FAR),
     "mixed": Image(
-        RNG.normal(size=(3, 4)), MixedBase((NormBase(2, 2.0), NormBase(2, 3.0)), 2.0), np.zeros(3)
+        RNG.normal(size=(3, 4)), MixedBall((NormBall(2, 2.0), NormBall(2, 3.0)), 2.0), np.zeros(3)
     ),
 }
 every = pytest.mark.parametrize("domain", IMAGES.values(), ids=list(IMAGES))
@@ -229,7 +229,7 @@ def test_a_zonotope_moves_records_to_its_nearest_point(seed):
 def test_a_wide_image_of_a_ball_moves_records_to_its_nearest_point(seed):
     """Nearest in parts of each reach: no other point of it is nearer, in many samples."""
     rng = np.random.default_rng(seed)
-    domain = checked_image(rng.normal(size=(2, 4)), NormBase(4, 2.0), np.zeros(2))
+    domain = checked_image(rng.normal(size=(2, 4)), NormBall(4, 2.0), np.zeros(2))
     row = 1.5 * rng.normal(size=2)
     goal = np.clip(row / domain.reach, -2, 2)
     angles = np.linspace(0, 2 * math.pi, 4000)
@@ -305,7 +305,7 @@ def test_numbers_from_outside_are_copied_and_cannot_be_changed():
         ln.Ball(2).center[0] = 1.0
 
 
-NAN, INF, BALL = math.nan, math.inf, NormBase(3, 2.0)
+NAN, INF, BALL = math.nan, math.inf, NormBall(3, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import SectionBody
 from lownoise.sets.domains import Image, Intersection
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
-from lownoise.sets.unit_balls import CappedBase, MeetBase, NormBase
+from lownoise.sets.unit_balls import CappedBall, IntersectionBall, NormBall
 
 RANDOM = np.random.default_rng(5)
 TURN = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
@@ -71,8 +71,8 @@ def test_takes_the_simplest_form():
     assert ln.intersection(ball, ln.Ball(3, radius=2)) is ball
     assert ln.intersection(ball, ball) is ball
     assert isinstance(DOMAINS["capped"], Image)
-    assert isinstance(DOMAINS["capped"].base, CappedBase)
-    assert isinstance(DOMAINS["ellipsoids"].base, MeetBase)
+    assert isinstance(DOMAINS["capped"].base, CappedBall)
+    assert isinstance(DOMAINS["ellipsoids"].base, IntersectionBall)
     assert isinstance(DOMAINS["lens"], Intersection)
     equal = ln.intersection(ln.Ball(3), ln.Ball(3))
     assert equal.support(np.array([0, 0, 1.0])) == pytest.approx(1)
@@ -162,7 +162,7 @@ def test_a_slab_alone_is_unbounded():
 def test_cubes_share_a_cube_that_has_a_file():
     found = ln.intersection(ln.Box([-1, -2], [1, 2]), ln.Ball(2, radius=1.5, order=math.inf))
     assert np.array_equal(found.factor, [1.0, 1.5])
-    assert isinstance(found.base, NormBase)
+    assert isinstance(found.base, NormBall)
     question = ln.Mean(["a", "b"], found)
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
     assert ln.Plan.from_json(plan.to_json()).verify()

@@ -11,9 +11,9 @@ import lownoise as ln
 from lownoise.errors import DomainError, FileError
 from lownoise.sets.domains import Image
 from lownoise.sets.unit_balls import (
-    KroneckerBase,
-    MixedBase,
-    NormBase,
+    KroneckerBall,
+    MixedBall,
+    NormBall,
     base_from_dict,
     base_to_dict,
 )
@@ -214,7 +214,7 @@ def test_bounds_of_matrices_do_not_pass_for_those_of_all_signs():
     fields = {
         "kind": "kronecker",
         "first": base_to_dict(ball.base),
-        "second": base_to_dict(NormBase(2, 2.0)),
+        "second": base_to_dict(NormBall(2, 2.0)),
     }
     with pytest.raises(FileError, match="changes of signs"):
         base_from_dict(fields)
@@ -223,16 +223,16 @@ def test_bounds_of_matrices_do_not_pass_for_those_of_all_signs():
 @pytest.mark.parametrize(
     "base",
     [
-        MixedBase((NormBase(2, 1.0), NormBase(3, 2.0)), 1.0),
-        MixedBase((NormBase(2, 3.0), NormBase(1, 2.0)), 2.5),
-        KroneckerBase(NormBase(2, math.inf), NormBase(3, 2.0)),
+        MixedBall((NormBall(2, 1.0), NormBall(3, 2.0)), 1.0),
+        MixedBall((NormBall(2, 3.0), NormBall(1, 2.0)), 2.5),
+        KroneckerBall(NormBall(2, math.inf), NormBall(3, 2.0)),
     ],
     ids=["hull", "mixed", "kronecker"],
 )
 def test_joined_bodies_say_the_truth_of_themselves(base):
     """Points are made of the parts' own; energies, moments and norms are held to them."""
     k, n = base.dimension, 4000
-    if isinstance(base, KroneckerBase):
+    if isinstance(base, KroneckerBall):
         x, y = RNG.normal(size=(n, 2)), RNG.normal(size=(n, 3))
         x /= np.max(np.abs(x), axis=1)[:, None]
         y /= np.linalg.norm(y, axis=1)[:, None]
@@ -253,7 +253,7 @@ def test_joined_bodies_say_the_truth_of_themselves(base):
     bounds = base.support_up(directions)
     assert np.all(points @ directions.T <= bounds)
     reached = np.sum(base.extreme(directions) * directions, axis=1)
-    loose = 0.7 if isinstance(base, KroneckerBase) else 1e-9
+    loose = 0.7 if isinstance(base, KroneckerBall) else 1e-9
     assert np.all(reached >= bounds * (1 - loose))
     assert np.all(base.norm_up(base.extreme(directions)) <= 1 + 1e-8)
     for y in RNG.exponential(size=(20, k)):
@@ -271,7 +271,7 @@ def test_joined_bodies_say_the_truth_of_themselves(base):
 
 def test_moments_of_products_are_true_mixtures():
     """z = Σ weight·(x ⊗ y)² for signs and unit vectors, in exact fractions."""
-    base = KroneckerBase(NormBase(2, math.inf), NormBase(2, 2.0))
+    base = KroneckerBall(NormBall(2, math.inf), NormBall(2, 2.0))
     z = np.array([0.25, 0.75, 0.25, 0.75])  # (1, 1) ⊗ (¼, ¾): rows of signs, a point of the disc
     assert 1 <= base.moment_up(z) <= 1 + 1e-9
     exact = [Fraction(1, 4) * 1, Fraction(3, 4) * 1] * 2

@@ -16,7 +16,7 @@ from lownoise.errors import DomainError
 from lownoise.sets.bodies import ImageBody
 from lownoise.sets.domains import Image, checked_image
 from lownoise.sets.domains.turning import turned
-from lownoise.sets.unit_balls import CappedBase, NormBase, SortedBase, SpectralBase
+from lownoise.sets.unit_balls import CappedBall, NormBall, SortedBall, SpectralBall
 
 RNG = np.random.default_rng(11)
 ORDERS = (2.0, 3.0, math.inf)
@@ -24,7 +24,7 @@ ORDERS = (2.0, 3.0, math.inf)
 
 def capped(rows, columns, cap):
     m = min(rows, columns)
-    gauge = Image(np.ones(m), CappedBase(np.full(m, cap)), np.zeros(m))
+    gauge = Image(np.ones(m), CappedBall(np.full(m, cap)), np.zeros(m))
     return ln.UnitarilyInvariantBall(rows, columns, gauge, radius=2.0)
 
 
@@ -96,7 +96,7 @@ def test_images_hold_the_same_members_on_both_sides(kind):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_diagonal_images_of_contractions_are_exact(order):
-    base = SpectralBase(3, 4, NormBase(3, math.inf))
+    base = SpectralBall(3, 4, NormBall(3, math.inf))
     for scale in (0.3, 2.0):
         factor = np.exp(scale * RNG.normal(size=12))
         assert ln.enclose(
@@ -202,8 +202,8 @@ def test_a_mean_of_contractions_needs_less_noise_than_its_frobenius_ball():
 
 
 def test_maps_are_turned_without_a_change_of_the_set():
-    for gauge in (NormBase(3, math.inf), NormBase(3, 3.0), SortedBase(np.array([1.0, 1.0, 0.0]))):
-        base = SpectralBase(3, 4, gauge)
+    for gauge in (NormBall(3, math.inf), NormBall(3, 3.0), SortedBall(np.array([1.0, 1.0, 0.0]))):
+        base = SpectralBall(3, 4, gauge)
         for size in (1, 5, 20):
             factor = RNG.normal(size=(size, 12)) * 10.0 ** RNG.integers(-3, 3)
             found = turned(base, factor)
@@ -219,16 +219,16 @@ def test_maps_are_turned_without_a_change_of_the_set():
 
 
 def test_what_is_turned_already_stays():
-    base = SpectralBase(3, 4, NormBase(3, math.inf))
+    base = SpectralBall(3, 4, NormBall(3, math.inf))
     for factor in (np.ones(12), np.arange(1.0, 13.0), np.eye(12), np.zeros((2, 12))):
         assert turned(base, factor) is factor
     other = RNG.normal(size=(3, 3))
-    assert turned(NormBase(3, math.inf), other) is other
+    assert turned(NormBall(3, math.inf), other) is other
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_turning_closes_gaps(order):
-    base = SpectralBase(3, 4, NormBase(3, math.inf))
+    base = SpectralBall(3, 4, NormBall(3, math.inf))
     rows = np.kron(np.eye(3), np.ones((1, 4)))
     columns = np.kron(np.ones((1, 3)), np.eye(4))
     known = {  # the sums of a contraction's rows: √4 times a point of the ball
@@ -283,7 +283,7 @@ def test_evidence_with_signs_at_random_is_not_believed_beyond_the_truth():
     for _ in range(3):
         hadamard = np.kron([[1.0, 1.0], [1.0, -1.0]], hadamard)
         n = len(hadamard)
-        body = ImageBody(hadamard.reshape(1, -1), SpectralBase(n, n, NormBase(n, 1.0)))
+        body = ImageBody(hadamard.reshape(1, -1), SpectralBall(n, n, NormBall(n, 1.0)))
         found = lower_bound(SquaresDual(np.ones(n * n), np.ones(1)), body, 2.0, np.ones(1))
         assert 0.2 * math.sqrt(n) <= found <= math.sqrt(n)
 

@@ -18,11 +18,11 @@ from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.domains import Image
-from lownoise.sets.unit_balls import KroneckerBase, NormBase, SpectralBase
-from unit_bodies import exact_norm
+from lownoise.sets.unit_balls import KroneckerBall, NormBall, SpectralBall
+from unit_ball_cases import exact_norm
 
 SEED = st.integers(0, 2**32 - 1)
-MATRICES = (KroneckerBase, SpectralBase)  # no formula gives their norms to 60 digits
+MATRICES = (KroneckerBall, SpectralBall)  # no formula gives their norms to 60 digits
 CLAMPED = [
     m for m in MEMBERS if isinstance(m.domain, Image) and not isinstance(m.domain.base, MATRICES)
 ]
@@ -237,4 +237,4 @@ def test_the_code_of_a_row_is_its_own():
         assert np.array_equal(found[same], codes[same])
     removed = own.encode(np.delete(rows, 3, axis=0))
     assert np.array_equal(removed, np.delete(codes, 3, axis=0))
-    assert isinstance(domain.base, NormBase)
+    assert isinstance(domain.base, NormBall)

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 
 from lownoise.noise.pure import KNormNoise, LaplaceNoise
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.sets.norms import ImageGauge, gauge_of
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.norms import ImageNorm, norm_of
+from lownoise.sets.unit_balls import NormBall
 
 BOX = SymmetricBox(np.array([6.0, 3.0]))
 TURN = np.array([[3.0, 1.0], [-1.0, 2.0]])
@@ -18,10 +18,10 @@ BODIES = {
     "box": BOX,
     "points": SymmetricPoints(np.array([[6.0, 0.0], [2.0, 4.0], [-3.0, 3.0]])),
     "differences": PointDifferences(np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 5.0]])),
-    "disc": ImageBody(np.array([2.0, 2.0]), NormBase(2, 2.0)),
-    "ellipse": ImageBody(TURN, NormBase(2, 2.0)),
-    "diamond": ImageBody(np.array([2.0, 5.0]), NormBase(2, 1.0)),
-    "cube of order 3": ImageBody(np.array([2.0, 1.0]), NormBase(2, 3.0)),
+    "disc": ImageBody(np.array([2.0, 2.0]), NormBall(2, 2.0)),
+    "ellipse": ImageBody(TURN, NormBall(2, 2.0)),
+    "diamond": ImageBody(np.array([2.0, 5.0]), NormBall(2, 1.0)),
+    "cube of order 3": ImageBody(np.array([2.0, 1.0]), NormBall(2, 3.0)),
 }
 CHANGES = {
     "box": [(6.0, 3.0), (6.0, -3.0), (6.0, 0.0)],
@@ -37,12 +37,12 @@ GRID = 401
 
 
 def k_norm(name, epsilon):
-    gauge = gauge_of(BODIES[name])
+    gauge = norm_of(BODIES[name])
     return KNormNoise(gauge, 1 / epsilon), lambda z: epsilon * gauge.norm_up(z)
 
 
 def ellipsoid(name, epsilon):
-    gauge = ImageGauge(TURN * 3, NormBase(2, 2.0))
+    gauge = ImageNorm(TURN * 3, NormBall(2, 2.0))
     most = gauge.reach_up(BODIES[name])
     return KNormNoise(gauge, most / epsilon), lambda z: epsilon * gauge.norm_up(z) / most
 

@@ -25,7 +25,7 @@ from lownoise.noise.pure.abstract import quotient_up, sampling_loss, sum_up
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Queries
 from lownoise.sets.bodies import PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.sets.norms import gauge_of, mapped
+from lownoise.sets.norms import mapped, norm_of
 
 BOX = SymmetricBox(np.array([6.0, 3.0]))
 POINTS = SymmetricPoints(np.array([[6.0, 0.0], [2.0, 4.0], [-3.0, 3.0]]))
@@ -38,8 +38,8 @@ def recursion(reach, epsilon):
     return RecursiveNoise(
         TURN,
         (
-            KNormNoise(gauge_of(reach), 2 / epsilon),
-            KNormNoise(gauge_of(mapped(reach, TURN[:1])), 2 / epsilon),
+            KNormNoise(norm_of(reach), 2 / epsilon),
+            KNormNoise(norm_of(mapped(reach, TURN[:1])), 2 / epsilon),
         ),
     )
 
@@ -51,7 +51,7 @@ def laplace(reach, epsilon):
 
 
 KINDS = {
-    "k_norm": lambda reach, epsilon: KNormNoise(gauge_of(reach), 1 / epsilon),
+    "k_norm": lambda reach, epsilon: KNormNoise(norm_of(reach), 1 / epsilon),
     "recursive": recursion,
     "laplace": laplace,
 }
@@ -148,7 +148,7 @@ def test_draws_have_the_covariance_that_is_stated(kind, reach):
 def test_noise_of_a_smaller_body_is_seen_to_reveal_more():
     """The norm of K hides half of what K − K can change; the loss says so."""
     half = SymmetricPoints(PAIRS.points[1:])
-    noise = KNormNoise(gauge_of(half), 1.0)
+    noise = KNormNoise(norm_of(half), 1.0)
     assert noise.loss(half).epsilon == 1.0
     assert noise.loss(PAIRS).epsilon > 1.5
 
@@ -174,7 +174,7 @@ def test_the_noise_does_not_look_at_the_totals():
         def exact(self, totals):
             return self.q
 
-    noise = KNormNoise(gauge_of(BOX), 1.0)
+    noise = KNormNoise(norm_of(BOX), 1.0)
     far = (10**40, -(10**30))
     near, away = (
         AdditiveMechanism(Grid(q), noise).run(None, randomness=SimulationRandomness(7))
@@ -185,7 +185,7 @@ def test_the_noise_does_not_look_at_the_totals():
 
 def test_refuses_what_does_not_fit():
     """One line each."""
-    noise = KNormNoise(gauge_of(BOX), 1.0)
+    noise = KNormNoise(norm_of(BOX), 1.0)
     for wrong in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(PlanError, match="not above 0"):
             replace(noise, scale=wrong)

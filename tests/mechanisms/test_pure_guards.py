@@ -10,14 +10,14 @@ from lownoise.errors import PlanError
 from lownoise.noise.pure import KNormNoise, ResponseMechanism
 from lownoise.questions import Queries
 from lownoise.sets.bodies import SymmetricBox
-from lownoise.sets.norms import ImageGauge
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.norms import ImageNorm
+from lownoise.sets.unit_balls import NormBall
 
 
 def test_the_loss_of_k_norm_noise_is_never_rounded_down():
     """In fractions, of 300 scales: the reach over the scale is at most what is said."""
     box = SymmetricBox(np.array([2.0, 4.0]))
-    gauge = ImageGauge(np.array([2.0, 4.0]), NormBase(2, np.inf))
+    gauge = ImageNorm(np.array([2.0, 4.0]), NormBall(2, np.inf))
     assert gauge.reach_up(box) == 1
     for scale in np.random.default_rng(1).uniform(0.3, 30, 300).tolist():
         epsilon = Fraction(KNormNoise(gauge, scale).loss(box).epsilon)

@@ -13,7 +13,7 @@ from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.gamma import GammaRadius, k_norm_noise, laplace, simulated_noise
 from lownoise.samplers.lazy import UniformBits, above_zero, chosen, rounded
 from lownoise.samplers.uniform import UniformNormBall
-from uniform_bodies import CASES, Scripted, middles
+from uniform_cases import CASES, Scripted, middles
 
 FIRST_KIND = 1e-6
 EXACT = 3000

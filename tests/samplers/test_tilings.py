@@ -15,7 +15,7 @@ from lownoise.samplers.uniform import UniformHull, UniformZonotope
 from lownoise.samplers.uniform import star as module
 from lownoise.samplers.uniform.dyadic import dyadic
 from lownoise.samplers.uniform.star import star
-from uniform_bodies import GENERATORS, HULL, PRISM, Scripted, middles
+from uniform_cases import GENERATORS, HULL, PRISM, Scripted, middles
 
 RNG = np.random.default_rng(1)
 TURN = np.linalg.qr(RNG.normal(size=(4, 4)))[0]

@@ -25,7 +25,7 @@ from lownoise.samplers.uniform import (
     UniformProduct,
     UniformZonotope,
 )
-from uniform_bodies import CASES, GENERATORS, HULL, Scripted, middles, reference
+from uniform_cases import CASES, GENERATORS, HULL, Scripted, middles, reference
 
 FIRST_KIND = 1e-6
 EXACT = 1500  # points drawn exactly

@@ -28,7 +28,7 @@ from lownoise.samplers.walks import (
 )
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Increments
 from lownoise.samplers.walks.mixing import Proximal
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.norm import NormBall
 
 LEVEL = 1e-6
 SKEW = np.array([[1.0, 0.4, 0.0], [-0.3, 1.2, 0.5], [0.0, 0.2, 0.9], [0.7, -0.6, 0.4]])
@@ -321,7 +321,7 @@ def test_a_planned_walk_keeps_its_word():
 
 
 def test_a_weak_membership_is_charged_in_total_variation():
-    base = Weak(NormBase(2, 2.0), 2.0**-40)
+    base = Weak(NormBall(2, 2.0), 2.0**-40)
     uniform = walk(base, np.eye(2), 1.0, 1.001, distance=1e-6)
     proof = uniform.proof
     assert 0 < uniform.distance <= 1e-6
@@ -329,7 +329,7 @@ def test_a_weak_membership_is_charged_in_total_variation():
     points = drawn(uniform, 150, 5)
     radii = np.linalg.norm(points, axis=1)
     assert stats.kstest(radii**2, "uniform").pvalue > LEVEL
-    wide = replace(uniform.body, membership=Weak(NormBase(2, 2.0), 0.01))
+    wide = replace(uniform.body, membership=Weak(NormBall(2, 2.0), 0.01))
     loose = replace(uniform, body=wide)
     assert loose.distance > 0.01 * uniform.steps
     assert np.linalg.norm(drawn(loose, 20, 5), axis=1).max() <= 1
@@ -342,9 +342,9 @@ def test_a_weak_membership_is_charged_in_total_variation():
             lambda: walk(Preimage(np.eye(60)), np.eye(60), 0.5, 1e5),
             "60 coordinates takes [0-9]+ st",
         ),
-        (lambda: walk(Weak(NormBase(2, 2.0), 1e-12), np.eye(2), 1.0, 1.1), "no guarantee is pure"),
+        (lambda: walk(Weak(NormBall(2, 2.0), 1e-12), np.eye(2), 1.0, 1.1), "no guarantee is pure"),
         (
-            lambda: walk(Weak(NormBase(2, 2.0), 1e-3), np.eye(2), 1.0, 1.1, distance=1e-6),
+            lambda: walk(Weak(NormBall(2, 2.0), 1e-3), np.eye(2), 1.0, 1.1, distance=1e-6),
             "1e-06 is allowed",
         ),
         (lambda: walk(Preimage(np.eye(2)), np.eye(2), 1.0, 1.5, relative=0.0), "relative=0.0"),
@@ -354,7 +354,7 @@ def test_a_weak_membership_is_charged_in_total_variation():
         (lambda: Preimage(np.eye(2), [1.0, -1.0]), "2 positive"),
         (lambda: Preimage(np.eye(2), order=0.5), "order=0.5"),
         (lambda: Meet(()), "none"),
-        (lambda: Weak(NormBase(2, 2.0), 0.0), "slack=0.0"),
+        (lambda: Weak(NormBall(2, 2.0), 0.0), "slack=0.0"),
         (lambda: stationary(Preimage(np.eye(2)), np.eye(2), 0.5, steps=0), "steps=0"),
         (lambda: stationary(Preimage(np.eye(2)), np.eye(2), -0.5), "deviation=-0.5"),
     ],

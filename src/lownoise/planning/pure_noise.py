@@ -22,8 +22,8 @@ from lownoise.noise.pure import (
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints
-from lownoise.sets.norms import ImageGauge, gauge_of, mapped
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.norms import ImageNorm, mapped, norm_of
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.changes import Reach
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sets.norms import AbstractGauge
+    from lownoise.sets.norms import AbstractNorm
 
 _ROUNDS = 500
 _SETTLED = 1e-9
@@ -75,14 +75,14 @@ class Setting:
         return mapped(self.grid.reach, np.eye(self.grid.length)[self.kept])
 
     @cached_property
-    def _gauge(self) -> AbstractGauge | PlanError:
+    def _gauge(self) -> AbstractNorm | PlanError:
         try:
-            return gauge_of(self.body, distance_within(self.epsilon, self.delta))
+            return norm_of(self.body, distance_within(self.epsilon, self.delta))
         except PlanError as error:  # what took long to refuse is not tried again
             return error
 
     @property
-    def gauge(self) -> AbstractGauge:
+    def gauge(self) -> AbstractNorm:
         """The norm of K-norm noise of those changes.
 
         Raises:
@@ -162,7 +162,7 @@ def ellipsoid(setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
         raise PlanError(f"noise of kind {type(shape).__name__} is no ellipsoid's factor")
     if factor.ndim == 2 and factor.shape[0] != factor.shape[1]:  # noqa: PLR2004
         raise PlanError("the ellipsoid is flat where changes are not")
-    gauge = ImageGauge(frozen(np.ascontiguousarray(factor)), NormBase(len(factor), 2.0))
+    gauge = ImageNorm(frozen(np.ascontiguousarray(factor)), NormBall(len(factor), 2.0))
     return setting.made(lambda scale: KNormNoise(gauge, scale / setting.epsilon))
 
 
@@ -261,7 +261,7 @@ def _squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
 
 def _recursive(setting: Setting, turned: Vector, sizes: tuple[int, ...]) -> AdditiveMechanism:
     rows = _turned(setting.body, turned, sizes)
-    rest = [gauge_of(mapped(setting.body, rows[:n])) for n in sizes[1:]]
+    rest = [norm_of(mapped(setting.body, rows[:n])) for n in sizes[1:]]
     gauges = [setting.gauge, *rest]
     unit = RecursiveNoise(rows, tuple(KNormNoise(gauge, 1.0) for gauge in gauges))
     shares = np.cbrt([max(v, 1e-300) for v in _kept_errors(unit, setting.metric)])
@@ -318,7 +318,7 @@ def _turned(body: Reach, turned: Vector, sizes: tuple[int, ...]) -> Vector:
 def _moment(body: Reach, rows: Vector) -> Vector:
     """Return the second moment of the image of the body under the rows, nearly."""
     near = _rounded(rows, body)
-    own = gauge_of(mapped(body, near)).uniform.second_moment()
+    own = norm_of(mapped(body, near)).uniform.second_moment()
     dense = np.diag(own) if own.ndim == 1 else own
     unit = np.max(np.abs(rows), axis=1)  # what each was divided by
     return np.asarray(dense * unit * unit[:, None])

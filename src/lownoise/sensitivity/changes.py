@@ -52,7 +52,7 @@ from lownoise.sets.domains import (
     as_image,
     known_set,
 )
-from lownoise.sets.unit_balls import NormBase, product_base
+from lownoise.sets.unit_balls import NormBall, product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -150,7 +150,7 @@ def _(
         return image_body(frozen(2 * factor), domain.base)
     # the hull of ±(offset + F·B) × {1} is the image of B × [−1, 1] under [[F, offset], [0, 1]]
     offset = (domain.center - center)[pivots] / step
-    lifted = product_base([domain.base, NormBase(1, math.inf)])
+    lifted = product_ball([domain.base, NormBall(1, math.inf)])
     if factor.ndim == 1 and not np.any(offset):
         return image_body(frozen(np.append(factor, 1.0)), lifted)
     dense = np.diag(factor) if factor.ndim == 1 else factor
@@ -264,7 +264,7 @@ def _(
     rows[:m, :d], rows[:m, d], rows[m, d] = section.rows, column, 1.0
     rows[:m] /= 1 + off if np.any(away) else 1.0
     lifted = Section(
-        frozen(rows), frozen(np.zeros(m + 1)), product_base([own.base, NormBase(1, math.inf)])
+        frozen(rows), frozen(np.zeros(m + 1)), product_ball([own.base, NormBall(1, math.inf)])
     )
     return SectionBody(lifted, "lifted", inside=section, shift=frozen(np.append(-away / step, 1.0)))
 

@@ -37,7 +37,7 @@ from lownoise.sets.domains import (
     corners,
 )
 from lownoise.sets.domains.symmetric import as_image
-from lownoise.sets.unit_balls import NormBase, product_base
+from lownoise.sets.unit_balls import NormBall, product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -86,7 +86,7 @@ class Change:
         if not mixed:
             return found
         if isinstance(found, SymmetricBox):
-            return image_body(np.diag(found.half_width), NormBase(found.dimension, math.inf))
+            return image_body(np.diag(found.half_width), NormBall(found.dimension, math.inf))
         return image_body(found.dense, found.base) if isinstance(found, ImageBody) else found
 
 
@@ -158,5 +158,5 @@ def _image_changes(domain: Image, pivots: Integers, step: Vector) -> AbstractBod
         return image_body(frozen(factor), domain.base)
     # ±(c + F·x) have the hull {τc + F·z : |τ| ≤ 1, z ∈ B}: z = λx − (1 − λ)x', τ = 2λ − 1
     offset = (domain.center[pivots] / step)[:, None]
-    lifted = product_base([domain.base, NormBase(1, math.inf)])
+    lifted = product_ball([domain.base, NormBall(1, math.inf)])
     return image_body(frozen(np.hstack([factor, offset])), lifted)

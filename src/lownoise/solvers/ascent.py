@@ -14,14 +14,14 @@ import numpy as np
 
 from lownoise.certificate import ImageDual
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _ENDLESS = 2**62
 _CLIMBS = 30
@@ -33,7 +33,7 @@ _LARGEST = 2.0e8  # products a climb takes
 
 def far_points(
     columns: Vector,
-    base: AbstractBase,
+    base: AbstractUnitBall,
     asked: Vector,
     order: float,
     rtol: float,
@@ -52,7 +52,7 @@ def far_points(
         query_weights: c where the best ones are known from elsewhere, shape (m,).
     """
     k, r = columns.shape
-    if isinstance(base, NormBase) and base.order == 2:  # noqa: PLR2004
+    if isinstance(base, NormBall) and base.order == 2:  # noqa: PLR2004
         # every second moment of trace 1 is one of the ball; FᵀGF is in proportion to the best
         seen = (np.sqrt(query_weights)[:, None] * asked) @ columns.T
         _, lengths, axes = np.linalg.svd(seen, full_matrices=False)
@@ -76,7 +76,7 @@ class ImageVertices(AbstractVertices):
         base: B.
     """
 
-    def __init__(self, columns: Vector, base: AbstractBase) -> None:
+    def __init__(self, columns: Vector, base: AbstractUnitBall) -> None:
         self._columns = columns
         self._base = base
         self._random = np.random.default_rng(0)  # starts only: nothing that is released

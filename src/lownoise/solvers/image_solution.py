@@ -20,7 +20,7 @@ from lownoise.sensitivity.frames import find_frame
 from lownoise.sets.bodies import (
     ImageBody,
 )
-from lownoise.sets.unit_balls import MixedBase, NormBase, ParityBase
+from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall
 from lownoise.solvers.ascent import far_points
 from lownoise.solvers.image import (
     Majorant,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.frames import Frame
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
     from lownoise.solvers.generation import Progress
 
 
@@ -115,7 +115,7 @@ def _diagonal_image(
 
 def _separate(
     size: Vector,
-    base: AbstractBase,
+    base: AbstractUnitBall,
     order: float,
     rtol: float,
     progress: Callable[[Progress], None] | None,
@@ -127,13 +127,13 @@ def _separate(
     return least_majorant(np.square(size), base, order, rtol=rtol, progress=progress)
 
 
-def _order_of(base: AbstractBase) -> float | None:
+def _order_of(base: AbstractUnitBall) -> float | None:
     """Return r where squares of the base reach as far as those of a ball of ℓ_r."""
-    if isinstance(base, NormBase):
+    if isinstance(base, NormBall):
         return base.order if base.size > 1 else math.inf
-    if isinstance(base, ParityBase):
+    if isinstance(base, ParityBall):
         return math.inf
-    parts = base.parts if isinstance(base, MixedBase) and base.order == math.inf else ()
+    parts = base.parts if isinstance(base, MixedBall) and base.order == math.inf else ()
     if parts and all(_order_of(part) == math.inf for part in parts):
         return math.inf
     return None

@@ -19,11 +19,11 @@ from lownoise.sets.bodies import (
     SymmetricBox,
     SymmetricPoints,
 )
-from lownoise.sets.unit_balls import MixedBase, NormBase
+from lownoise.sets.unit_balls import MixedBall, NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _MOST_WORK = 1 << 24
 _MOST_PAIRS = 4000
@@ -86,13 +86,13 @@ def _(body: ImageBody, matrix: Vector) -> float:
     kept = np.flatnonzero(used & np.any(body.dense, axis=0))
     if kept.size < len(matrix):
         return -math.inf
-    base: AbstractBase | None = body.base
+    base: AbstractUnitBall | None = body.base
     factor = body.dense[:, kept]
     if kept.size < body.base.dimension:  # no more is seen than of this projection
         base = body.base.restricted(kept)
     if base is None:
         return _hull(_axes(body.base, body.dense), matrix)
-    if isinstance(base, NormBase) and math.isinf(base.order):
+    if isinstance(base, NormBall) and math.isinf(base.order):
         if body.diagonal:
             return _segments(np.abs(body.factor[kept]), matrix[:, kept])
         return log_zonotope_down(*_product(factor.T, matrix))
@@ -107,25 +107,25 @@ def _(body: ImageBody, matrix: Vector) -> float:
     return max(found, log_gram_down(matrix, factor) + known - 2.0**-40 * (1 + min(abs(known), 1e9)))
 
 
-def _axes(base: AbstractBase, factor: Vector) -> Vector:
+def _axes(base: AbstractUnitBall, factor: Vector) -> Vector:
     """Return points of F·B, one on each axis of B, shape (n, d)."""
     inside = (1 - 2.0**-50) / base.norm_up(np.eye(base.dimension))
     return np.asarray((factor * inside).T)
 
 
-def base_log_volume(base: AbstractBase) -> float:
+def base_log_volume(base: AbstractUnitBall) -> float:
     """Return ln vol(B) of a unit body, to about 12 digits; nan where it has no known form.
 
     Parts of dimensions k_i joined by ℓ_r have Π vol(B_i)·Π Γ(k_i/r + 1)/Γ(Σk_i/r + 1) (Dirichlet).
 
     Examples:
-        >>> disc_and_segment = MixedBase((NormBase(2, 2.0), NormBase(1, 2.0)), order=math.inf)
+        >>> disc_and_segment = MixedBall((NormBall(2, 2.0), NormBall(1, 2.0)), order=math.inf)
         >>> round(math.exp(base_log_volume(disc_and_segment)) / math.pi, 9)
         2.0
     """
-    if isinstance(base, NormBase):
+    if isinstance(base, NormBall):
         return ball_log_volume(base.size, base.order)
-    if not isinstance(base, MixedBase):
+    if not isinstance(base, MixedBall):
         return math.nan
     found = sum(base_log_volume(part) for part in base.parts)
     if math.isinf(base.order):
@@ -134,9 +134,9 @@ def base_log_volume(base: AbstractBase) -> float:
     return found + sum(math.lgamma(s + 1) for s in sizes) - math.lgamma(sum(sizes) + 1)
 
 
-def _round_part(base: AbstractBase) -> float:
+def _round_part(base: AbstractUnitBall) -> float:
     """Return the radius of a round ball in B; 0 where none is known."""
-    if not isinstance(base, NormBase):
+    if not isinstance(base, NormBall):
         return 0.0
     if base.order >= 2:  # noqa: PLR2004
         return 1.0

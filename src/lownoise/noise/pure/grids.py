@@ -16,7 +16,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.size import check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.bodies import ImageBody
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.engines.histogram import Histogram
@@ -130,7 +130,7 @@ class HistogramTotals:
         than what can happen under `substitute`, but no farther in any sum of sizes.
         """
         moved = (1.0 if self.size is None else 2.0) / self.step
-        return ImageBody(frozen(np.full(self.length, moved)), NormBase(self.length, 1.0))
+        return ImageBody(frozen(np.full(self.length, moved)), NormBall(self.length, 1.0))
 
     def exact(self, records: Histogram) -> tuple[int, ...]:
         """Return the integers without noise: never to be shown.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
     from lownoise.sensitivity.changes import Reach
-    from lownoise.sets.norms import AbstractGauge
+    from lownoise.sets.norms import AbstractNorm
 
 
 @final
@@ -46,7 +46,7 @@ class KNormNoise(AbstractPureNoise):
         PlanError: where the scale is no number above 0.
     """
 
-    gauge: AbstractGauge
+    gauge: AbstractNorm
     scale: float
 
     def __post_init__(self) -> None:

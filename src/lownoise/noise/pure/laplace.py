@@ -14,8 +14,8 @@ from lownoise.noise.pure.abstract import AbstractPureNoise, Loss, independent_lo
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers.gamma import laplace, simulated_noise
 from lownoise.samplers.uniform import UniformNormBall
-from lownoise.sets.norms import ImageGauge
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.norms import ImageNorm
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -57,7 +57,7 @@ class LaplaceNoise(AbstractPureNoise):
 
     def loss(self, reach: Reach) -> Loss:
         """Return the greatest Σ|sᵢ|/bᵢ over `reach`, and ρ and μ of such changes, rounded up."""
-        gauge = ImageGauge(self.scales, NormBase(self.dimension, 1.0))
+        gauge = ImageNorm(self.scales, NormBall(self.dimension, 1.0))
         found = gauge.reach_up(reach)
         if not math.isfinite(found):
             return Loss(math.inf)

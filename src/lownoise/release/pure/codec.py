@@ -60,8 +60,8 @@ from lownoise.release.linear.codec import (
 )
 from lownoise.release.pure.terms import Alternative, PureTerms, allowed
 from lownoise.sets.domains.encoding import oracle_of
-from lownoise.sets.norms import ImageGauge, gauge_of, mapped
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.norms import ImageNorm, mapped, norm_of
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,7 +161,7 @@ def _ellipsoid_to_dict(mechanism: AdditiveMechanism) -> dict[str, Any]:
     noise = mechanism.noise
     own = noise.inner if isinstance(noise, StillNoise) else noise
     assert isinstance(own, KNormNoise)  # noqa: S101 (what that mechanism is)
-    assert isinstance(own.gauge, ImageGauge)  # noqa: S101
+    assert isinstance(own.gauge, ImageNorm)  # noqa: S101
     return {"factor": packed(own.gauge.factor)}
 
 
@@ -275,7 +275,7 @@ def _k_norm(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # noqa
 
     def made(reach: Reach) -> AbstractPureNoise:
         scale = _positive(fields["noise"]["scale"], "noise.scale")
-        return KNormNoise(gauge_of(reach, distance), scale)
+        return KNormNoise(norm_of(reach, distance), scale)
 
     return _placed(fields, question, made)
 
@@ -286,7 +286,7 @@ def _ellipsoid(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # n
     factor = unpacked(noise["factor"], "noise.factor", len(noise["factor"]["shape"]))
     if factor.ndim not in (1, 2) or len(set(factor.shape)) != 1:
         raise FileError("noise.factor is no diagonal and no square matrix")
-    gauge = ImageGauge(factor, NormBase(len(factor), 2.0))
+    gauge = ImageNorm(factor, NormBall(len(factor), 2.0))
     return _placed(fields, question, lambda _: KNormNoise(gauge, scale))
 
 
@@ -310,7 +310,7 @@ def _recursive(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # n
 
     def made(reach: Reach) -> AbstractPureNoise:
         bodies = [reach, *(mapped(reach, rows[:n]) for n, _ in levels[1:])]
-        own = [KNormNoise(gauge_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
+        own = [KNormNoise(norm_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
         return RecursiveNoise(rows, tuple(own))
 
     return _placed(fields, question, made)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls.abstract import AbstractBase
+    from lownoise.sets.unit_balls.abstract import AbstractUnitBall
 
 _POWERS = 2.0**-44  # how far powers of floats can be off, relatively
 
@@ -249,12 +249,12 @@ class Weak(AbstractMembership):
         PlanError: where the slack is not between 0 and 1.
 
     Examples:
-        >>> from lownoise.sets.unit_balls.norm import NormBase
-        >>> Weak(NormBase(2, 2.0), 2.0**-40).holds([arb(0), arb(0)]) is None
+        >>> from lownoise.sets.unit_balls.norm import NormBall
+        >>> Weak(NormBall(2, 2.0), 2.0**-40).holds([arb(0), arb(0)]) is None
         True
     """
 
-    base: AbstractBase
+    base: AbstractUnitBall
     slack: float
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from lownoise.sets.bodies.hint import far_hint
 from lownoise.sets.bodies.image import ImageBody
 from lownoise.sets.bodies.known import AbstractKnown, Told, affine_farthest, longer
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
-from lownoise.sets.unit_balls import NormBase, product_base
+from lownoise.sets.unit_balls import NormBall, product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -248,8 +248,8 @@ def _apart(one: AbstractKnown, two: AbstractKnown, matrix: Vector, known: float)
     assert isinstance(two, ImageSet)  # noqa: S101
     offset = one.center - two.center
     factor = np.hstack([one.factor, -two.factor, offset[:, None]])
-    both = product_base([one.base, two.base])
-    base = product_base([one.base, two.base, NormBase(1, np.inf)])
+    both = product_ball([one.base, two.base])
+    base = product_ball([one.base, two.base, NormBall(1, np.inf)])
     image = matrix @ factor
     x = climbed(both, image[:, :-1], image[:, -1])
     body = ImageBody(frozen(factor), base)

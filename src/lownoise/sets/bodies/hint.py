@@ -17,7 +17,7 @@ from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _ROUNDS = 60
 _NEAR = 1e-9
@@ -25,7 +25,7 @@ _LEAST = 1e-24  # of the greatest gain
 _SHARES = 1 / (2.0 ** np.arange(0, 12))
 
 
-def far_hint(image: Vector, base: AbstractBase) -> Vector:
+def far_hint(image: Vector, base: AbstractUnitBall) -> Vector:
     """Return y > 0, shape (k,), for `ImageBody.hinted`; any y is a proof, this one a good one.
 
     Args:
@@ -33,8 +33,8 @@ def far_hint(image: Vector, base: AbstractBase) -> Vector:
         base: B, k coordinates.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
-        >>> y = far_hint(np.array([[1.0, 1.0], [1.0, -1.0]]), NormBase(2, np.inf))
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> y = far_hint(np.array([[1.0, 1.0], [1.0, -1.0]]), NormBall(2, np.inf))
         >>> (y / y.sum()).round(6)
         array([0.5, 0.5])
     """
@@ -58,7 +58,7 @@ def far_hint(image: Vector, base: AbstractBase) -> Vector:
 
 
 def _shared(
-    part: Vector, mixed: Vector, top: Vector, base: AbstractBase
+    part: Vector, mixed: Vector, top: Vector, base: AbstractUnitBall
 ) -> tuple[float, float, Vector]:
     """Return the best share of `top` in the mixture, and what `_inner` says of it."""
     best = -np.inf
@@ -70,7 +70,7 @@ def _shared(
     return share, best, reached
 
 
-def _inner(part: Vector, mixed: Vector, base: AbstractBase) -> tuple[float, Vector]:
+def _inner(part: Vector, mixed: Vector, base: AbstractUnitBall) -> tuple[float, Vector]:
     """Return min over y of Σ g/y under energy(y) ≤ 1, and the best y."""
     gains = np.einsum("ij,ij->j", part, mixed @ part)
     gains = np.maximum(gains, _LEAST * np.max(gains))

@@ -20,11 +20,11 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.points import SymmetricPoints
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _FEW_ROWS = 16
 _MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
@@ -45,7 +45,7 @@ class ImageBody(AbstractBody):
     """
 
     factor: Vector
-    base: AbstractBase
+    base: AbstractUnitBall
     hint: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -99,7 +99,7 @@ class ImageBody(AbstractBody):
                 longest = min(longest, _length(self.base.support_up(image)))
             return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
 
-    def _piece_up(self, image: Vector, kept: Integers, base: AbstractBase) -> float:
+    def _piece_up(self, image: Vector, kept: Integers, base: AbstractUnitBall) -> float:
         """Return at least max ‖image·x‖ over a body on some coordinates, by the best y at hand."""
         own = image if kept.size == self.base.dimension else image[:, kept]
         most = float(np.max(np.abs(own), initial=0.0)) or 1.0
@@ -172,13 +172,13 @@ def _length(values: Vector) -> float:
     return most * float(np.linalg.norm(values / most)) if 0 < most < math.inf else most
 
 
-def _bounded(image: Vector, base: AbstractBase, y: Vector) -> float:
+def _bounded(image: Vector, base: AbstractUnitBall, y: Vector) -> float:
     y = y / np.max(y)  # the bound is the same, and nothing of the image vanishes beside it
     bound = spectral_up(image / np.sqrt(y)) * math.sqrt(base.energy_up(y))
     return math.inf if math.isnan(bound) else bound * (1 + 2.0**-45)
 
 
-def image_body(factor: Vector, base: AbstractBase) -> ImageBody | SymmetricPoints:
+def image_body(factor: Vector, base: AbstractUnitBall) -> ImageBody | SymmetricPoints:
     """Return F·B as the body of which most is known: a list of its corners where they are few.
 
     Args:
@@ -186,11 +186,11 @@ def image_body(factor: Vector, base: AbstractBase) -> ImageBody | SymmetricPoint
         base: B, k coordinates.
 
     Examples:
-        >>> image_body(np.array([[1.0, 1.0], [0.0, 1.0]]), NormBase(2, np.inf)).points
+        >>> image_body(np.array([[1.0, 1.0], [0.0, 1.0]]), NormBall(2, np.inf)).points
         array([[ 2.,  1.],
                [ 0., -1.]])
     """
-    if factor.ndim == 1 or not isinstance(base, NormBase):
+    if factor.ndim == 1 or not isinstance(base, NormBall):
         return ImageBody(factor, base)
     if base.order == 1 or base.size == 1:
         return SymmetricPoints(frozen(factor.T.copy()))

@@ -24,12 +24,12 @@ from lownoise.sets.bodies.image import ImageBody
 from lownoise.sets.bodies.known import AbstractKnown, Told
 from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints
 from lownoise.sets.bodies.section import SectionBody
-from lownoise.sets.unit_balls import NormBase, product_base
+from lownoise.sets.unit_balls import NormBall, product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.sets.bodies.section import Section
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _CLIMBS = 50
 _STARTS = 4
@@ -125,7 +125,7 @@ class ImageSet(AbstractKnown):
         center: shape (d,).
     """
 
-    def __init__(self, factor: Vector, base: AbstractBase, center: Vector) -> None:
+    def __init__(self, factor: Vector, base: AbstractUnitBall, center: Vector) -> None:
         self.factor = factor
         self.base = base
         self.center = center
@@ -191,7 +191,7 @@ class ImageSet(AbstractKnown):
             size = float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
             upper = (upper + size) * (1 + growth(self.dimension + len(matrix) + 9))
             factor = np.hstack([self.factor, offset[:, None]])
-            base = product_base([self.base, NormBase(1, math.inf)])
+            base = product_ball([self.base, NormBall(1, math.inf)])
             upper = min(upper, _bounded(matrix, factor, base, self.base))
         upper += lost
         return Told(x, _squared(upper))
@@ -298,7 +298,7 @@ class SectionSet(AbstractKnown):
         return np.asarray(self.section.far(direction[None])[0])
 
 
-def climbed(base: AbstractBase, image: Vector, away: Vector) -> Vector:
+def climbed(base: AbstractUnitBall, image: Vector, away: Vector) -> Vector:
     """Return x in B that makes ‖X·x + o‖ great: to what is extreme along the gradient, and again.
 
     Args:
@@ -308,7 +308,7 @@ def climbed(base: AbstractBase, image: Vector, away: Vector) -> Vector:
     """
     axes = np.linalg.svd(image, full_matrices=False)[2][:_STARTS]
     starts = np.vstack([axes, -axes, away @ image])
-    if isinstance(base, NormBase) and base.order == 2:  # noqa: PLR2004
+    if isinstance(base, NormBall) and base.order == 2:  # noqa: PLR2004
         starts = np.vstack([starts, _trust_region(image, away)[0]])
     x = base.extreme(starts)
     size = np.linalg.norm(x @ image.T + away, axis=1)
@@ -322,7 +322,7 @@ def climbed(base: AbstractBase, image: Vector, away: Vector) -> Vector:
     return np.asarray(x[np.argmax(size)])
 
 
-def image_reach(image: Vector, away: Vector, base: AbstractBase) -> float:
+def image_reach(image: Vector, away: Vector, base: AbstractUnitBall) -> float:
     """Return at least max ‖X·x + o‖ over B.
 
     Args:
@@ -332,7 +332,7 @@ def image_reach(image: Vector, away: Vector, base: AbstractBase) -> float:
     """
     r = len(away)
     factor = np.hstack([image, away[:, None]])
-    lifted = product_base([base, NormBase(1, math.inf)])
+    lifted = product_ball([base, NormBall(1, math.inf)])
     return min(
         _bounded(np.eye(r), factor, lifted, base),
         (_bounded(np.eye(r), image, base, base) + float(np.linalg.norm(away)))
@@ -340,12 +340,14 @@ def image_reach(image: Vector, away: Vector, base: AbstractBase) -> float:
     )
 
 
-def _bounded(matrix: Vector, factor: Vector, base: AbstractBase, own: AbstractBase) -> float:
+def _bounded(
+    matrix: Vector, factor: Vector, base: AbstractUnitBall, own: AbstractUnitBall
+) -> float:
     """Return at least max ‖matrix·F·x‖ over a base: own × [−1, 1], or own alone."""
     body = ImageBody(frozen(factor), base)
     image = matrix @ factor
     if np.any(image):
-        if isinstance(own, NormBase) and own.order == 2:  # noqa: PLR2004
+        if isinstance(own, NormBall) and own.order == 2:  # noqa: PLR2004
             body = body.hinted(np.ones(own.size) if base is own else _ball_hint(image))
         else:
             body = body.hinted(far_hint(image, base))

@@ -19,7 +19,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.known import AbstractKnown, Told, longer
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_reach
-from lownoise.sets.unit_balls import product_base
+from lownoise.sets.unit_balls import product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -148,7 +148,7 @@ class ProductSet(AbstractKnown):
                 longer(lengths[i] ** 2, doubt),
             )
         image = np.hstack(columns)
-        base = product_base([part.base for part in images])
+        base = product_ball([part.base for part in images])
         around = image_reach(image, np.zeros(r), base)
         longest, at_most = -1.0, 0
         for i in np.argsort(-lengths, kind="stable"):

@@ -30,11 +30,11 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.barrier import farthest
-from lownoise.sets.unit_balls import NormBase, side_by_side
+from lownoise.sets.unit_balls import NormBall, side_by_side
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _SLACK = 2.0**-44
 _MOST_SUPPORTS = 4.0e11  # products that supports may take before coarser bounds must do
@@ -55,7 +55,7 @@ class Section:
 
     rows: Vector
     offsets: Vector
-    base: AbstractBase
+    base: AbstractUnitBall
 
     @property
     def dimension(self) -> int:
@@ -366,6 +366,6 @@ def _stretched(section: Section, factor: float) -> Section:
     return Section(frozen(section.rows / factor), section.offsets, section.base)
 
 
-def is_slabs(part: AbstractBase) -> bool:
+def is_slabs(part: AbstractUnitBall) -> bool:
     """Return whether a part is a cube: every row a slab of its own."""
-    return isinstance(part, NormBase) and (math.isinf(part.order) or part.size == 1)
+    return isinstance(part, NormBall) and (math.isinf(part.order) or part.size == 1)

@@ -11,7 +11,7 @@ import numpy as np
 from lownoise.errors import DomainError, told
 from lownoise.numbers.arrays import frozen, number
 from lownoise.sets.domains.image import Image, center_or_zero, check_size
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -50,7 +50,7 @@ def Ball(  # noqa: N802 (a domain is named like one)
     size = checked_positive(radius, "Ball.radius", least=0.0)
     r = checked_norm_order(order, "Ball.order")
     middle = center_or_zero(center, d, "Ball.center")
-    return Image(frozen(np.full(d, size)), NormBase(d, r), middle)
+    return Image(frozen(np.full(d, size)), NormBall(d, r), middle)
 
 
 def checked_dimension(value: int, field: str) -> int:

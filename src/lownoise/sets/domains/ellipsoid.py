@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lownoise.sets.domains.image import Image, center_or_zero, checked_factor
 from lownoise.sets.domains.turning import narrowed
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,5 +35,5 @@ def Ellipsoid(factor: ArrayLike, center: ArrayLike | None = None) -> Image:  # n
     d = a.shape[0]
     size = d if a.ndim == 1 else a.shape[1]
     middle = center_or_zero(center, d, "Ellipsoid.center")
-    narrow, ball = narrowed(NormBase(size, 2.0), a)
+    narrow, ball = narrowed(NormBall(size, 2.0), a)
     return Image(narrow, ball, middle)

@@ -14,13 +14,13 @@ from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen, matrix, vector
 from lownoise.sets.domains.abstract import AbstractClampedDomain
 from lownoise.sets.domains.nearest import corrected_weights, nearest_weights
-from lownoise.sets.unit_balls import NormBase, limits_of
+from lownoise.sets.unit_balls import NormBall, limits_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
 _NARROWEST = 2.0**-250
@@ -47,7 +47,7 @@ class Image(AbstractClampedDomain):
     """
 
     factor: Vector
-    base: AbstractBase
+    base: AbstractUnitBall
     shift: Vector
 
     @property
@@ -171,7 +171,7 @@ class Image(AbstractClampedDomain):
     def _flat_faced(self) -> bool:
         """Whether K is an image of a polytope, in which a nearest point is searched for."""
         searched = not self.diagonal and self._inverse is None
-        return searched and isinstance(self.base, NormBase) and self.base.order in (1.0, math.inf)
+        return searched and isinstance(self.base, NormBall) and self.base.order in (1.0, math.inf)
 
     @cached_property
     def _shortest(self) -> Vector:
@@ -206,7 +206,7 @@ class Image(AbstractClampedDomain):
         return found
 
 
-def checked_image(factor: ArrayLike, base: AbstractBase, shift: ArrayLike) -> Image:
+def checked_image(factor: ArrayLike, base: AbstractUnitBall, shift: ArrayLike) -> Image:
     """Return the image, every argument checked.
 
     Raises:

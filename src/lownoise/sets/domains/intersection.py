@@ -14,13 +14,13 @@ from lownoise.numbers.arrays import frozen, matrix, vector
 from lownoise.sets.bodies import Section, is_slabs
 from lownoise.sets.bodies.barrier import farthest
 from lownoise.sets.domains.abstract import AbstractClampedDomain
-from lownoise.sets.unit_balls import NormBase, side_by_side
+from lownoise.sets.unit_balls import NormBall, side_by_side
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 LEAST_MARGIN = 1e-6  # of the size of a part
 _BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is the same everywhere
@@ -110,7 +110,7 @@ class Intersection(AbstractClampedDomain):
 
 
 def checked_intersection(
-    rows: ArrayLike, offsets: ArrayLike, base: AbstractBase, center: ArrayLike
+    rows: ArrayLike, offsets: ArrayLike, base: AbstractUnitBall, center: ArrayLike
 ) -> Intersection:
     """Return the intersection, every argument checked.
 
@@ -124,7 +124,7 @@ def checked_intersection(
     if a.shape != (b.size, o.size) or base.dimension != b.size:
         raise DomainError("Intersection.rows, offsets, base and center do not fit; make it again")
     parts = side_by_side(base)
-    if not all(isinstance(p, NormBase) and (is_slabs(p) or p.order == 2) for p in parts):  # noqa: PLR2004
+    if not all(isinstance(p, NormBall) and (is_slabs(p) or p.order == 2) for p in parts):  # noqa: PLR2004
         raise DomainError("Intersection.base has a part that is neither cube nor ball")
     section = Section(a, b, base)
     if not section.margin >= LEAST_MARGIN:

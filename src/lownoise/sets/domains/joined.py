@@ -20,11 +20,11 @@ from lownoise.sets.domains.compound import checked_hull, checked_mapped, checked
 from lownoise.sets.domains.image import Image, check_size
 from lownoise.sets.domains.polytope import hull_of
 from lownoise.sets.domains.symmetric import as_image, corners, hulled
-from lownoise.sets.unit_balls import KroneckerBase, mixed_base, product_base
+from lownoise.sets.unit_balls import KroneckerBall, mixed_ball, product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _MOST_POINTS = 2**18
 _MOST_NUMBERS = 2**27  # of a factor: a gigabyte
@@ -59,7 +59,7 @@ def product(*domains: AbstractDomain) -> AbstractDomain:
     if images is None:
         return checked_product(parts)
     total = sum(part.dimension for part in parts)
-    base = product_base([own.base for own in images])
+    base = product_ball([own.base for own in images])
     center = frozen(np.concatenate([own.center for own in images]))
     if all(own.diagonal for own in images):
         return Image(frozen(np.concatenate([own.factor for own in images])), base, center)
@@ -100,7 +100,7 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
             return listed
         d = parts[0].dimension
         return checked_mapped(np.tile(np.eye(d), len(parts)), checked_product(parts), np.zeros(d))
-    base = product_base([own.base for own in images])
+    base = product_ball([own.base for own in images])
     center = np.sum([own.center for own in images], axis=0)
     return _side_by_side(images, base, center, "minkowski_sum")
 
@@ -134,7 +134,7 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
     if images is None or any(np.any(own.center != images[0].center) for own in images):
         return checked_hull(parts)
     # {x₁ + … : Σ‖x_k‖ ≤ 1} is the hull of bodies about one center
-    base = mixed_base([own.base for own in images], 1.0)
+    base = mixed_ball([own.base for own in images], 1.0)
     return _side_by_side(images, base, images[0].center, "hull")
 
 
@@ -167,7 +167,7 @@ def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
         np.any(own.center) or not own.base.unconditional for own in images
     ):
         one, two = images
-        base = KroneckerBase(one.base, two.base)
+        base = KroneckerBall(one.base, two.base)
         if not (one.diagonal and two.diagonal):
             _check_numbers(size * base.dimension, "kronecker")
         flat = np.multiply.outer(one.factor, two.factor).ravel()
@@ -228,7 +228,7 @@ def _dense(own: Image) -> Vector:
     return np.diag(own.factor) if own.diagonal else own.factor
 
 
-def _side_by_side(images: list[Image], base: AbstractBase, center: Vector, name: str) -> Image:
+def _side_by_side(images: list[Image], base: AbstractUnitBall, center: Vector, name: str) -> Image:
     _check_numbers(images[0].dimension * base.dimension, name)
     check_size(center, f"{name}.center")
     return Image(frozen(np.hstack([_dense(own) for own in images])), base, frozen(center))

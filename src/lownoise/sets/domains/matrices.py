@@ -25,12 +25,12 @@ from lownoise.sets.domains.ball import (
     checked_positive,
 )
 from lownoise.sets.domains.image import Image, center_or_zero
-from lownoise.sets.unit_balls import NormBase, SortedBase, is_symmetric, spectral_base
+from lownoise.sets.unit_balls import NormBall, SortedBall, is_symmetric, spectral_ball
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 
 def OperatorNormBall(  # noqa: N802 (a domain is named like one)
@@ -60,7 +60,7 @@ def OperatorNormBall(  # noqa: N802 (a domain is named like one)
         2.0
     """
     matrices = _Matrices("OperatorNormBall", rows, columns)
-    return matrices.ball(NormBase(matrices.least, math.inf), radius, center)
+    return matrices.ball(NormBall(matrices.least, math.inf), radius, center)
 
 
 def SchattenBall(  # noqa: N802 (a domain is named like one)
@@ -91,7 +91,7 @@ def SchattenBall(  # noqa: N802 (a domain is named like one)
         4.0
     """
     matrices = _Matrices("SchattenBall", rows, columns)
-    gauge = NormBase(matrices.least, checked_norm_order(order, "SchattenBall.order"))
+    gauge = NormBall(matrices.least, checked_norm_order(order, "SchattenBall.order"))
     return matrices.ball(gauge, radius, center)
 
 
@@ -130,9 +130,9 @@ def KyFanBall(  # noqa: N802 (a domain is named like one)
             f"KyFanBall.largest={k} singular values of a matrix that has {m}; give at most {m}"
         )
     if k in (1, m):
-        gauge: AbstractBase = NormBase(m, math.inf if k == 1 else 1.0)
+        gauge: AbstractUnitBall = NormBall(m, math.inf if k == 1 else 1.0)
     else:
-        gauge = SortedBase(frozen(np.where(np.arange(m) < k, 1.0, 0.0)))
+        gauge = SortedBall(frozen(np.where(np.arange(m) < k, 1.0, 0.0)))
     return matrices.ball(gauge, radius, center)
 
 
@@ -213,7 +213,7 @@ class _Matrices:
 
     def ball(
         self,
-        gauge: AbstractBase,
+        gauge: AbstractUnitBall,
         radius: float,
         center: ArrayLike | None,
         unit: float = 1.0,
@@ -228,7 +228,7 @@ class _Matrices:
         size = checked_positive(given * unit, field, least=0.0)
         d = self.rows * self.columns
         middle = center_or_zero(self._flat(center), d, f"{self.name}.center")
-        base = spectral_base(self.rows, self.columns, gauge)
+        base = spectral_ball(self.rows, self.columns, gauge)
         return Image(frozen(np.full(d, size)), base, middle)
 
     def _flat(self, center: ArrayLike | None) -> ArrayLike | None:

@@ -18,14 +18,20 @@ from lownoise.sets.domains.image import Image
 from lownoise.sets.domains.intersection import LEAST_MARGIN, Intersection, checked_intersection
 from lownoise.sets.domains.points import Points
 from lownoise.sets.domains.slab import Slab
-from lownoise.sets.unit_balls import CappedBase, MeetBase, NormBase, product_base, side_by_side
+from lownoise.sets.unit_balls import (
+    CappedBall,
+    IntersectionBall,
+    NormBall,
+    product_ball,
+    side_by_side,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Chosen, Vector
     from lownoise.sets.domains.abstract import AbstractDomain
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _LEAST_CAP = 2.0**-250
 _SAME = 2.0**-48  # of the numbers that make it: how far two equal centers may be apart
@@ -130,7 +136,7 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
     """Return the image of what unit bodies along the coordinates share; None where they do not."""
     own = [_along_axes(part) for part in parts]
     first = own[0]
-    found: list[tuple[Vector, AbstractBase, AbstractDomain]] = []
+    found: list[tuple[Vector, AbstractUnitBall, AbstractDomain]] = []
     if first is None:
         return None
     for part, image in zip(parts, own, strict=True):
@@ -157,13 +163,15 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
     if len(kept) == 2 and any(cubes):  # noqa: PLR2004
         i = 1 - cubes.index(True)
         base, ball, half = bases[i], factors[i], factors[1 - i]
-        if isinstance(base, NormBase):
+        if isinstance(base, NormBall):
             cap = _checked_cap(np.minimum(half / np.where(flat, 1.0, ball), 1.0), flat)
-            return Image(frozen(ball), CappedBase(cap, base.order), first.shift)
+            return Image(frozen(ball), CappedBall(cap, base.order), first.shift)
     unit = np.where(flat, 1.0, np.min(factors, axis=0))
     scales = np.array([unit / np.where(flat, 1.0, factor) for factor in factors])
     return Image(
-        frozen(np.where(flat, 0.0, unit)), MeetBase(tuple(bases), frozen(scales)), first.shift
+        frozen(np.where(flat, 0.0, unit)),
+        IntersectionBall(tuple(bases), frozen(scales)),
+        first.shift,
     )
 
 
@@ -179,14 +187,14 @@ def _checked_cap(cap: Vector, flat: Chosen) -> Vector:
 
 
 def _one_cube(
-    found: list[tuple[Vector, AbstractBase, AbstractDomain]], shift: Vector
-) -> list[tuple[Vector, AbstractBase, AbstractDomain]]:
+    found: list[tuple[Vector, AbstractUnitBall, AbstractDomain]], shift: Vector
+) -> list[tuple[Vector, AbstractUnitBall, AbstractDomain]]:
     """Return the parts, several cubes made the one that they share."""
     cubes = [each for each in found if is_slabs(each[1])]
     if len(cubes) < 2:  # noqa: PLR2004
         return found
     half = frozen(np.min([factor for factor, _, _ in cubes], axis=0))
-    cube = NormBase(half.size, math.inf)
+    cube = NormBall(half.size, math.inf)
     rest = [each for each in found if not is_slabs(each[1])]
     return [(half, cube, Image(half, cube, shift)), *rest]
 
@@ -195,14 +203,14 @@ def _along_axes(part: AbstractDomain) -> Image | None:
     """Return a box as an image of the cube, and an image along the coordinates as it is."""
     if isinstance(part, Box):
         half = np.maximum(part.upper - part.center, part.center - part.lower)
-        cube = NormBase(part.dimension, math.inf)
+        cube = NormBall(part.dimension, math.inf)
         return Image(frozen(half), cube, part.center)
     return part if isinstance(part, Image) and part.diagonal else None
 
 
 def _inside(
-    one: tuple[Vector, AbstractBase, AbstractDomain],
-    other: tuple[Vector, AbstractBase, AbstractDomain],
+    one: tuple[Vector, AbstractUnitBall, AbstractDomain],
+    other: tuple[Vector, AbstractUnitBall, AbstractDomain],
 ) -> bool:
     """Return whether `one` is surely inside of `other`, which then adds nothing.
 
@@ -212,7 +220,7 @@ def _inside(
     """
     (f, base, _), (g, outer, _) = one, other
     ratio = np.where(g > 0, f / np.where(g > 0, g, 1.0), 0.0)
-    if isinstance(base, NormBase) and isinstance(outer, NormBase) and base.order <= outer.order:
+    if isinstance(base, NormBall) and isinstance(outer, NormBall) and base.order <= outer.order:
         # the ball of the lower order is inside of that of the higher
         return bool(np.all(ratio <= 1))
     if is_slabs(base):  # its corner is the point of the greatest norm
@@ -222,7 +230,9 @@ def _inside(
     return False
 
 
-Piece = tuple["Vector", "Vector", "AbstractBase"]  # G, its center, and the unit body of G(x − c)
+Piece = tuple[
+    "Vector", "Vector", "AbstractUnitBall"
+]  # G, its center, and the unit body of G(x − c)
 
 
 @singledispatch
@@ -240,7 +250,7 @@ def _(part: Box) -> list[Piece]:
             f"intersection has a box of no width in coordinate {i}; leave that column out, its "
             "value is known"
         )
-    return [(np.diag(1 / half), part.center, NormBase(part.dimension, math.inf))]
+    return [(np.diag(1 / half), part.center, NormBall(part.dimension, math.inf))]
 
 
 @_pieces.register(Image)
@@ -265,15 +275,15 @@ def _(part: Image) -> list[Piece]:
     return found
 
 
-def _units(base: AbstractBase) -> list[tuple[Vector, AbstractBase]]:
+def _units(base: AbstractUnitBall) -> list[tuple[Vector, AbstractUnitBall]]:
     """Return the cubes and Euclidean balls, each in its scale, that a unit body is made of."""
     ones = np.ones(base.dimension)
-    if isinstance(base, NormBase) and (is_slabs(base) or base.order == 2):  # noqa: PLR2004
+    if isinstance(base, NormBall) and (is_slabs(base) or base.order == 2):  # noqa: PLR2004
         return [(ones, base)]
-    if isinstance(base, CappedBase) and base.order == 2:  # noqa: PLR2004
+    if isinstance(base, CappedBall) and base.order == 2:  # noqa: PLR2004
         k = base.dimension
-        return [(ones, NormBase(k, 2.0)), (1 / base.cap, NormBase(k, math.inf))]
-    if isinstance(base, MeetBase):
+        return [(ones, NormBall(k, 2.0)), (1 / base.cap, NormBall(k, math.inf))]
+    if isinstance(base, IntersectionBall):
         pairs = zip(base.parts, base.scales, strict=True)
         return [(scale * s, unit) for part, scale in pairs for s, unit in _units(part)]
     raise DomainError(
@@ -322,7 +332,7 @@ def _general(parts: list[AbstractDomain]) -> Intersection:
         unit = slab.normal / max((most - least) / 2, 2.0**-500)
         size = float(slab.normal @ slab.normal)
         pieces.append(
-            (unit[None], slab.normal * ((least + most) / 2 / size), NormBase(1, math.inf))
+            (unit[None], slab.normal * ((least + most) / 2 / size), NormBall(1, math.inf))
         )
     return _placed(pieces, (low + high) / 2)
 
@@ -357,7 +367,7 @@ def _placed(pieces: list[Piece], start: Vector) -> Intersection:
     """Return the section about the point where the greatest norm of a part is least."""
     rows = np.vstack([g for g, _, _ in pieces])
     offsets = np.concatenate([g @ (start - c) for g, c, _ in pieces])
-    base = product_base([unit for _, _, unit in pieces])
+    base = product_ball([unit for _, _, unit in pieces])
     # in a coordinate's own unit, so that the search is well posed
     unit = 1 / np.max(np.abs(rows), axis=0)
     shape = Section(frozen(rows * unit), frozen(offsets), base)

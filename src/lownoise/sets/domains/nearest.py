@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 
-def nearest_weights(factor: Vector, base: AbstractBase, points: Vector, reach: Vector) -> Vector:
+def nearest_weights(
+    factor: Vector, base: AbstractUnitBall, points: Vector, reach: Vector
+) -> Vector:
     """Return x in B whose image F·x is nearest to each point, in parts of each coordinate's reach.
 
     A coordinate beyond twice its reach counts as twice its reach. No row's answer depends on the
@@ -36,9 +38,9 @@ def nearest_weights(factor: Vector, base: AbstractBase, points: Vector, reach: V
         x with a norm of at most 1, within rounding, shape (m, k).
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> hexagon = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-        >>> cube, far = NormBase(3, np.inf), np.array([[9.0, 1.0]])
+        >>> cube, far = NormBall(3, np.inf), np.array([[9.0, 1.0]])
         >>> x = nearest_weights(hexagon, cube, far, 2 * np.ones(2))
         >>> (hexagon @ x[0]).round(6)
         array([2., 1.])
@@ -51,7 +53,9 @@ def nearest_weights(factor: Vector, base: AbstractBase, points: Vector, reach: V
     return np.asarray(found / np.maximum(base.norm_up(found), 1.0)[:, None])
 
 
-def corrected_weights(factor: Vector, base: AbstractBase, point: Vector, reach: Vector) -> Vector:
+def corrected_weights(
+    factor: Vector, base: AbstractUnitBall, point: Vector, reach: Vector
+) -> Vector:
     """Return the same for one point, shape (d,), by mixtures of extreme points.
 
     Slower and, where B has flat faces, sharper: a polytope's nearest point is found after finitely
@@ -67,7 +71,7 @@ def _in_reach(factor: Vector, points: Vector, reach: Vector) -> tuple[Vector, Ve
     return factor / unit[:, None], goals
 
 
-def _corrected(scaled: Vector, base: AbstractBase, goal: Vector) -> Vector:
+def _corrected(scaled: Vector, base: AbstractUnitBall, goal: Vector) -> Vector:
     """Return x in B by fully corrective conditional gradients.
 
     The best mixture of the extreme points so far, then the point of B that is extreme along what

@@ -11,7 +11,7 @@ from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.sets.domains.ball import checked_dimension, checked_positive
 from lownoise.sets.domains.image import Image, center_or_zero
-from lownoise.sets.unit_balls import SortedBase
+from lownoise.sets.unit_balls import SortedBall
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -45,7 +45,7 @@ def OrderedBall(  # noqa: N802 (a domain is named like one)
             f"OrderedBall.weights[{i}]={w[i]:g} is above the one before; sort them down"
         )
     size = checked_positive(radius, "OrderedBall.radius", least=0.0)
-    unit = SortedBase(frozen(w / w[0]))
+    unit = SortedBall(frozen(w / w[0]))
     shift = center_or_zero(center, w.size, "OrderedBall.center")
     factor = np.full(w.size, size / float(w[0]))
     return Image(frozen(factor), unit, shift)

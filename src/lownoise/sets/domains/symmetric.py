@@ -16,7 +16,7 @@ from lownoise.sets.domains.image import Image
 from lownoise.sets.domains.points import Points
 from lownoise.sets.domains.polytope import Polytope, hull_of
 from lownoise.sets.domains.tensor import CubePower
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 from lownoise.sets.unit_balls.parity import choices
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ def as_image(domain: object) -> Image | None:
         middle = domain.center
         half = np.maximum(domain.upper - middle, middle - domain.lower)
         half = np.where(domain.upper > domain.lower, np.nextafter(half, np.inf), 0.0)
-        return Image(frozen(half), NormBase(domain.dimension, math.inf), middle)
+        return Image(frozen(half), NormBall(domain.dimension, math.inf), middle)
     if isinstance(domain, (Points, Polytope)) and len(domain.points) <= _PAIR:
         first, last = domain.points[0], domain.points[-1]
         middle = first / 2 + last / 2
         reach = np.maximum(np.abs(last - middle), np.abs(first - middle))
         half = np.where(last != first, np.copysign(np.nextafter(reach, np.inf), last - first), 0.0)
-        return Image(frozen(half[:, None]), NormBase(1, math.inf), frozen(middle))
+        return Image(frozen(half[:, None]), NormBall(1, math.inf), frozen(middle))
     return None
 
 
@@ -95,7 +95,7 @@ def _(domain: CubePower) -> Vector | None:
 @corners.register(Image)
 def _(domain: Image) -> Vector | None:
     base = domain.base
-    if not isinstance(base, NormBase):
+    if not isinstance(base, NormBall):
         return None
     k = base.size
     if base.order == 1 or k == 1:

@@ -18,7 +18,7 @@ from lownoise.sets.domains.box import Box
 from lownoise.sets.domains.image import check_size
 from lownoise.sets.domains.points import Points
 from lownoise.sets.domains.tensor_ball import BallPower
-from lownoise.sets.unit_balls import MixedBase, NormBase, ParityBase, ParityDifferenceBase
+from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall, ParityDifferenceBall
 from lownoise.sets.unit_balls.parity import LISTED, choices
 
 if TYPE_CHECKING:
@@ -135,21 +135,21 @@ class CubePower(AbstractDomain):
         return tuple(range(1 if self.odd else 2, min(self.power, self.size) + 1, 2))
 
     @property
-    def base(self) -> ParityBase:
+    def base(self) -> ParityBall:
         """The parities that entries are copies of."""
-        return ParityBase(self.size, self.degrees)
+        return ParityBall(self.size, self.degrees)
 
     @property
-    def difference_base(self) -> ParityBase | ParityDifferenceBase:
+    def difference_base(self) -> ParityBall | ParityDifferenceBall:
         """What differences of records are `difference_scale` times an image of."""
-        return self.base if self.odd else ParityDifferenceBase(self.size, self.degrees)
+        return self.base if self.odd else ParityDifferenceBall(self.size, self.degrees)
 
     @property
-    def counted_base(self) -> ParityBase | MixedBase:
+    def counted_base(self) -> ParityBall | MixedBall:
         """The hull of ±(parities, 1)."""
         if self.odd:  # the parities alone have both signs
-            return MixedBase((self.base, NormBase(1, math.inf)), math.inf)
-        return ParityBase(self.size, (*self.degrees, 0))
+            return MixedBall((self.base, NormBall(1, math.inf)), math.inf)
+        return ParityBall(self.size, (*self.degrees, 0))
 
     @property
     def difference_scale(self) -> float:

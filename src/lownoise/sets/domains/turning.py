@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.unit_balls import NormBase, SpectralBase
+from lownoise.sets.unit_balls import NormBall, SpectralBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _STRAIGHT = 1e-12  # of the trace: what counts as diagonal already
 
@@ -33,17 +33,17 @@ def turned(base: object, factor: Vector) -> Vector:
         factor: F, shape (d, k); or shape (d,), a diagonal, which has diagonal traces already.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> row_sums = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-        >>> np.abs(turned(SpectralBase(2, 2, NormBase(2, np.inf)), row_sums)).round(6)
+        >>> np.abs(turned(SpectralBall(2, 2, NormBall(2, np.inf)), row_sums)).round(6)
         array([[0.      , 1.414214, 0.      , 0.      ],
                [0.      , 0.      , 0.      , 1.414214]])
     """
     return factor
 
 
-@turned.register(SpectralBase)
-def _(base: SpectralBase, factor: Vector) -> Vector:
+@turned.register(SpectralBall)
+def _(base: SpectralBall, factor: Vector) -> Vector:
     if factor.ndim == 1:
         return factor
     maps = factor.reshape(-1, base.rows, base.columns)
@@ -63,19 +63,19 @@ def _(base: SpectralBase, factor: Vector) -> Vector:
     return frozen(np.ascontiguousarray(maps.reshape(factor.shape)))
 
 
-def narrowed(base: AbstractBase, factor: Vector) -> tuple[Vector, AbstractBase]:
+def narrowed(base: AbstractUnitBall, factor: Vector) -> tuple[Vector, AbstractUnitBall]:
     """Return an injective factor, and its ball, where B is a Euclidean ball and F is not injective.
 
     With F = UΣVᵀ the image F·B is UΣ times the ball of as many coordinates as F has rank, up to
     rounding. Records outside an injective image need no search.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
-        >>> narrow, ball = narrowed(NormBase(2, 2.0), np.array([[3.0, 4.0]]))
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> narrow, ball = narrowed(NormBall(2, 2.0), np.array([[3.0, 4.0]]))
         >>> np.abs(narrow).round(9), ball.size
         (array([[5.]]), 1)
     """
-    if factor.ndim == 1 or not isinstance(base, NormBase) or base.order != 2:  # noqa: PLR2004
+    if factor.ndim == 1 or not isinstance(base, NormBall) or base.order != 2:  # noqa: PLR2004
         return factor, base
     unit = float(np.max(np.abs(factor)))
     if not unit:
@@ -86,7 +86,7 @@ def narrowed(base: AbstractBase, factor: Vector) -> tuple[Vector, AbstractBase]:
     if rank == factor.shape[1]:
         return factor, base
     narrow = left[:, kept] * (sizes[kept] * unit)
-    return frozen(np.asarray(narrow)), NormBase(rank, 2.0)
+    return frozen(np.asarray(narrow)), NormBall(rank, 2.0)
 
 
 def _axes(rows: Vector) -> Vector | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.sets.domains.image import Image, center_or_zero, check_size
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,4 +42,4 @@ def Zonotope(generators: ArrayLike, center: ArrayLike | None = None) -> Image:  
     check_size(rows, "Zonotope.generators")
     k, d = rows.shape
     middle = center_or_zero(center, d, "Zonotope.center")
-    return Image(frozen(rows.T.copy()), NormBase(k, math.inf), middle)
+    return Image(frozen(rows.T.copy()), NormBall(k, math.inf), middle)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lownoise.sets.norms.form import Form
 
 
-class AbstractGauge(ABC):
+class AbstractNorm(ABC):
     """The norm ‖·‖ whose unit ball is a symmetric convex body that can be sampled."""
 
     @property
@@ -38,7 +38,7 @@ class AbstractGauge(ABC):
         """
 
     @abstractmethod
-    def scaled(self, factor: float) -> AbstractGauge:
+    def scaled(self, factor: float) -> AbstractNorm:
         """Return the gauge of factor·(unit ball), every number rounded to a float; factor > 0."""
 
     @property

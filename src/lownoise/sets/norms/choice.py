@@ -20,31 +20,31 @@ from lownoise.sets.bodies import (
     SymmetricBox,
     SymmetricPoints,
 )
-from lownoise.sets.norms.differences import SimplexGauge, edges_of
-from lownoise.sets.norms.hull import HullGauge
-from lownoise.sets.norms.image import ImageGauge, balls_of, simplest
+from lownoise.sets.norms.differences import SimplexNorm, edges_of
+from lownoise.sets.norms.hull import HullNorm
+from lownoise.sets.norms.image import ImageNorm, balls_of, simplest
 from lownoise.sets.norms.inverse import inverse_of
 from lownoise.sets.norms.keys import distinct
-from lownoise.sets.norms.placed import PlacedGauge
+from lownoise.sets.norms.placed import PlacedNorm
 from lownoise.sets.norms.points import differences_of, extreme, parallelepiped
-from lownoise.sets.norms.product import ProductGauge
+from lownoise.sets.norms.product import ProductNorm
 from lownoise.sets.norms.projection import joint_parts, projected
-from lownoise.sets.norms.walk import WalkGauge, section_rows
-from lownoise.sets.norms.weak import WeakGauge, admitted
-from lownoise.sets.norms.zonotope import ZonotopeGauge
-from lownoise.sets.unit_balls import CappedBase, NormBase, product_base
+from lownoise.sets.norms.walk import WalkNorm, section_rows
+from lownoise.sets.norms.weak import WeakNorm, admitted
+from lownoise.sets.norms.zonotope import ZonotopeNorm
+from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.changes import Reach
-    from lownoise.sets.norms.abstract import AbstractGauge
+    from lownoise.sets.norms.abstract import AbstractNorm
 
 _ROUNDS = 4
 _MORE = 2.0**-46  # of a gauge, so that what is rounded again is covered
 _EUCLID = 2.0
 
 
-def gauge_of(body: Reach, distance: float = 0.0) -> AbstractGauge:
+def norm_of(body: Reach, distance: float = 0.0) -> AbstractNorm:
     """Return the gauge whose unit ball is the body of changes, or hardly more.
 
     Coordinates that never move get no noise.
@@ -58,9 +58,9 @@ def gauge_of(body: Reach, distance: float = 0.0) -> AbstractGauge:
             to do.
 
     Examples:
-        >>> gauge = gauge_of(SymmetricBox(np.array([3.0, 4.0])))
+        >>> gauge = norm_of(SymmetricBox(np.array([3.0, 4.0])))
         >>> gauge.factor, gauge.base
-        (array([3., 4.]), NormBase(size=2, order=inf))
+        (array([3., 4.]), NormBall(size=2, order=inf))
         >>> gauge.reach_up(SymmetricBox(np.array([3.0, 4.0])))
         1.0
     """
@@ -69,16 +69,16 @@ def gauge_of(body: Reach, distance: float = 0.0) -> AbstractGauge:
     return found
 
 
-def _chosen(body: Reach, distance: float) -> AbstractGauge:
+def _chosen(body: Reach, distance: float) -> AbstractNorm:
     moving = np.flatnonzero(body.widths())
     if moving.size == body.dimension:
         try:
-            return _gauge_of(body, distance)
+            return _norm_of(body, distance)
         except PlanError:
             if body.dimension > 1:
                 raise
             # whatever it is, on one line it is an interval
-            return ImageGauge(frozen(body.widths()), NormBase(1, math.inf))
+            return ImageNorm(frozen(body.widths()), NormBall(1, math.inf))
     if not moving.size:
         raise PlanError("no neighbour changes any answer; publish it without noise")
     own = projected(body, moving)
@@ -87,11 +87,11 @@ def _chosen(body: Reach, distance: float) -> AbstractGauge:
             f"{type(body).__name__} does not move in {body.dimension - moving.size} of its "
             f"{body.dimension} coordinates; leave those out of the question",
         )
-    return PlacedGauge(_gauge_of(own, distance), moving, body.dimension)
+    return PlacedNorm(_norm_of(own, distance), moving, body.dimension)
 
 
 @singledispatch
-def _gauge_of(body: object, distance: float) -> AbstractGauge:
+def _norm_of(body: object, distance: float) -> AbstractNorm:
     return _unknown(body)
 
 
@@ -103,53 +103,53 @@ def _unknown(body: object) -> NoReturn:
     )
 
 
-@_gauge_of.register(SymmetricBox)
-def _(body: SymmetricBox, distance: float) -> AbstractGauge:
-    return ImageGauge(body.half_width, NormBase(body.dimension, math.inf))
+@_norm_of.register(SymmetricBox)
+def _(body: SymmetricBox, distance: float) -> AbstractNorm:
+    return ImageNorm(body.half_width, NormBall(body.dimension, math.inf))
 
 
-@_gauge_of.register(SymmetricPoints)
-def _(body: SymmetricPoints, distance: float) -> AbstractGauge:
-    return of_points(body.points) if body.image is None else _gauge_of(body.image, distance)
+@_norm_of.register(SymmetricPoints)
+def _(body: SymmetricPoints, distance: float) -> AbstractNorm:
+    return of_points(body.points) if body.image is None else _norm_of(body.image, distance)
 
 
-@_gauge_of.register(PointDifferences)
-def _(body: PointDifferences, distance: float) -> AbstractGauge:
+@_norm_of.register(PointDifferences)
+def _(body: PointDifferences, distance: float) -> AbstractNorm:
     found = differences_of(body.points)
     if isinstance(found, PointDifferences):
-        return SimplexGauge(edges_of(found.points)[0])
-    return _gauge_of(found, distance)
+        return SimplexNorm(edges_of(found.points)[0])
+    return _norm_of(found, distance)
 
 
-@_gauge_of.register(SectionBody)
-def _(body: SectionBody, distance: float) -> AbstractGauge:
-    return WalkGauge(section_rows(body), body.section.base)
+@_norm_of.register(SectionBody)
+def _(body: SectionBody, distance: float) -> AbstractNorm:
+    return WalkNorm(section_rows(body), body.section.base)
 
 
-@_gauge_of.register(ImageBody)
-def _(body: ImageBody, distance: float) -> AbstractGauge:
+@_norm_of.register(ImageBody)
+def _(body: ImageBody, distance: float) -> AbstractNorm:
     d, k = body.dimension, body.base.dimension
-    if isinstance(body.base, CappedBase) and d == k:
+    if isinstance(body.base, CappedBall) and d == k:
         return _enlarged(_capped(body, body.base), body)
     if balls_of(body.base) is None:
         if admitted(body.base) and (body.diagonal or d == k):
-            return WeakGauge(body.factor, body.base, distance)
+            return WeakNorm(body.factor, body.base, distance)
         raise PlanError(
             f"{type(body.base).__name__} in {d} dimensions has no exact sampler; use (ε, δ), or a "
             "domain that is an image of an ℓ_r ball or a product of such",
         )
     if body.diagonal or d == k:
-        return ImageGauge(simplest(body.factor, body.base), body.base)
+        return ImageNorm(simplest(body.factor, body.base), body.base)
     if d > k:
         raise PlanError(
             f"changes of {d} answers come from {k} numbers: they are flat; leave out answers that "
             "follow from others, or give a body of changes with width",
         )
-    order = body.base.order if isinstance(body.base, NormBase) else 0.0
+    order = body.base.order if isinstance(body.base, NormBall) else 0.0
     if order == 1:
         return of_points(body.factor.T)
     if math.isinf(order):
-        return ZonotopeGauge(frozen(np.ascontiguousarray(body.factor.T)))
+        return ZonotopeNorm(frozen(np.ascontiguousarray(body.factor.T)))
     if order == _EUCLID:
         return _ellipsoid(body)
     raise PlanError(
@@ -158,21 +158,21 @@ def _(body: ImageBody, distance: float) -> AbstractGauge:
     )
 
 
-@_gauge_of.register(RoundedBody)
-def _(body: RoundedBody, distance: float) -> AbstractGauge:
+@_norm_of.register(RoundedBody)
+def _(body: RoundedBody, distance: float) -> AbstractNorm:
     return _enlarged(_chosen(body.body, distance), body)
 
 
-@_gauge_of.register(JointBody)
-def _(body: JointBody, distance: float) -> AbstractGauge:
+@_norm_of.register(JointBody)
+def _(body: JointBody, distance: float) -> AbstractNorm:
     parts = joint_parts(body)
     if parts is None:
         return _unknown(body)
     share = distance / len(parts) * (1 - 2.0**-40)  # they add up
-    return ProductGauge(tuple(gauge_of(part, share) for part in parts))
+    return ProductNorm(tuple(norm_of(part, share) for part in parts))
 
 
-def of_points(points: Vector) -> AbstractGauge:
+def of_points(points: Vector) -> AbstractNorm:
     """Return the gauge of the hull of points and their opposites, shape (N, d).
 
     Raises:
@@ -191,18 +191,18 @@ def of_points(points: Vector) -> AbstractGauge:
             f"changes of {d} answers are made of {n} points: they are flat; leave out answers that "
             "follow from others, or give a body of changes with width",
         )
-    gauge = HullGauge(rows)
+    gauge = HullNorm(rows)
     # what lies on a facet is of the hull for certain if it is one of its points
     every = distinct(points)
     edge = every[gauge.norm_up(every) > 1]
-    return HullGauge(frozen(np.vstack([rows, edge]))) if len(edge) else gauge
+    return HullNorm(frozen(np.vstack([rows, edge]))) if len(edge) else gauge
 
 
-def _simple(rows: Vector) -> AbstractGauge | None:
+def _simple(rows: Vector) -> AbstractNorm | None:
     """Return the gauge of a cross-polytope's or a cube's image, of which few numbers are enough."""
     n, d = rows.shape
     if d == 1 and n:
-        return ImageGauge(frozen(np.max(np.abs(rows), axis=0)), NormBase(1, math.inf))
+        return ImageNorm(frozen(np.max(np.abs(rows), axis=0)), NormBall(1, math.inf))
     if n == d:
         return _of_columns(rows, 1.0)
     generators = parallelepiped(rows)
@@ -211,27 +211,27 @@ def _simple(rows: Vector) -> AbstractGauge | None:
     return _of_columns(generators, math.inf)
 
 
-def _of_columns(rows: Vector, order: float) -> ImageGauge:
-    base = NormBase(len(rows), order)
-    return ImageGauge(simplest(frozen(np.ascontiguousarray(rows.T)), base), base)
+def _of_columns(rows: Vector, order: float) -> ImageNorm:
+    base = NormBall(len(rows), order)
+    return ImageNorm(simplest(frozen(np.ascontiguousarray(rows.T)), base), base)
 
 
-def _capped(body: ImageBody, base: CappedBase) -> AbstractGauge:
+def _capped(body: ImageBody, base: CappedBall) -> AbstractNorm:
     """Return F·(ball ∩ caps) as all s with X·s in both, X nearly the inverse of F."""
     inverse = inverse_of(body.dense, base).matrix
     rows = np.vstack([inverse, inverse / base.cap[:, None]])
     d = base.dimension
-    return WalkGauge(frozen(rows), product_base([NormBase(d, _EUCLID), NormBase(d, math.inf)]))
+    return WalkNorm(frozen(rows), product_ball([NormBall(d, _EUCLID), NormBall(d, math.inf)]))
 
 
-def _ellipsoid(body: ImageBody) -> AbstractGauge:
+def _ellipsoid(body: ImageBody) -> AbstractNorm:
     """Return F·B₂ ⊂ R^d, for F with more columns than rows, as an image of the ball in R^d."""
     unit = np.max(np.abs(body.factor), axis=1, keepdims=True)
     root = triangle_of((body.factor / unit).T).T * unit
-    return _enlarged(ImageGauge(frozen(root), NormBase(body.dimension, _EUCLID)), body)
+    return _enlarged(ImageNorm(frozen(root), NormBall(body.dimension, _EUCLID)), body)
 
 
-def _enlarged(gauge: AbstractGauge, body: Reach) -> AbstractGauge:
+def _enlarged(gauge: AbstractNorm, body: Reach) -> AbstractNorm:
     """Return the gauge, scaled until its unit ball holds the body, or all but a rounding of it."""
     reach, scale = gauge.reach_up(body), 1.0
     found = gauge

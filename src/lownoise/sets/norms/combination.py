@@ -18,7 +18,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.sets.norms.form import ball_norm_up
 from lownoise.sets.norms.inverse import Inverse, inverse_of
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -61,7 +61,7 @@ class Combination:
         if k < d:
             return Inverse(frozen(np.zeros((d, d))), math.inf)
         chosen = np.ascontiguousarray(self.factor[:, self._columns])
-        return inverse_of(chosen, NormBase(d, self.order))
+        return inverse_of(chosen, NormBall(d, self.order))
 
     def rough_up(self, sizes: Vector) -> Vector:
         """Return at least ‖s‖ for every s with |s| ≤ sizes, row by row, but not nearly that."""

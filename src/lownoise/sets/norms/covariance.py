@@ -9,10 +9,10 @@ from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.norms.abstract import AbstractGauge
+    from lownoise.sets.norms.abstract import AbstractNorm
 
 
-def covariance(gauge: AbstractGauge, scale: float) -> Vector:
+def covariance(gauge: AbstractNorm, scale: float) -> Vector:
     """Return E z·zᵀ of noise of density ∝ exp(−‖z‖/scale), a float for predictions.
 
     z = scale·r·u with r ~ Gamma(k + 1) and u uniform in the unit ball of k dimensions (001, Remark
@@ -26,10 +26,10 @@ def covariance(gauge: AbstractGauge, scale: float) -> Vector:
         Shape (d, d); or (d,), the diagonal, where all other entries are 0.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
-        >>> from lownoise.sets.norms import ImageGauge
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> from lownoise.sets.norms import ImageNorm
         >>> import numpy as np
-        >>> covariance(ImageGauge(np.ones(2), NormBase(2, 1.0)), 1.0).round(9)  # Laplace
+        >>> covariance(ImageNorm(np.ones(2), NormBall(2, 1.0)), 1.0).round(9)  # Laplace
         array([2., 2.])
     """
     k = gauge.uniform.rank

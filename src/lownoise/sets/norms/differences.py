@@ -15,11 +15,11 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.samplers.uniform import UniformImage, UniformSimplexDifferences
 from lownoise.sets.bodies import PointDifferences
-from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.form import Form
 from lownoise.sets.norms.inverse import inverse_of
 from lownoise.sets.norms.keys import among
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class SimplexGauge(AbstractGauge):
+class SimplexNorm(AbstractNorm):
     """‖Σ λᵢvᵢ‖ = max(Σ λᵢ⁺, Σ λᵢ⁻): the unit ball holds all x − y of the simplex 0, v₁, …, v_d.
 
     With λ₀ = −Σ λᵢ that is (|λ₀| + Σ |λᵢ|)/2, half of a norm of order 1.
@@ -41,7 +41,7 @@ class SimplexGauge(AbstractGauge):
         PlanError: where they are flat.
 
     Examples:
-        >>> gauge = SimplexGauge(np.eye(2))
+        >>> gauge = SimplexNorm(np.eye(2))
         >>> gauge.norm_up(np.array([[1.0, -1.0], [1.0, 1.0]])).round(9)
         array([1., 2.])
         >>> gauge.reach_up(PointDifferences(np.array([[5.0, 5.0], [6.0, 5.0], [5.0, 6.0]])))
@@ -75,7 +75,7 @@ class SimplexGauge(AbstractGauge):
         The defect is measured at order 1: ‖λ‖ ≤ ‖λ‖₁ ≤ 2‖λ‖.
         """
         d = self.dimension
-        white = inverse_of(self.edges.T, NormBase(d, 1.0))
+        white = inverse_of(self.edges.T, NormBall(d, 1.0))
         defect = 2 * (1 - 1 / white.stretch) * (1 + growth(9)) + growth(9)
         x = white.matrix
         # the last row is rounded: by as much as the sizes of what it sums, d times
@@ -93,9 +93,9 @@ class SimplexGauge(AbstractGauge):
             found[above[among(points[above], self.edges)]] = 1.0
         return found
 
-    def scaled(self, factor: float) -> SimplexGauge:
+    def scaled(self, factor: float) -> SimplexNorm:
         """Return the gauge of factor·(differences)."""
-        return SimplexGauge(frozen(factor * self.edges))
+        return SimplexNorm(frozen(factor * self.edges))
 
     def own_up(self, body: Reach) -> float:
         """Return 1 for the differences of the simplex itself, wherever it stands."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.diameter import farthest_pairs
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -42,7 +42,7 @@ def ball_norm_up(size: Vector, order: float) -> Vector:
         return np.asarray(np.max(size, axis=1))
     if order == 1:
         return np.asarray(np.sum(size, axis=1) * (1 + growth(size.shape[1] + 9)))
-    return NormBase(size.shape[1], order).norm_up(size)
+    return NormBall(size.shape[1], order).norm_up(size)
 
 
 @final
@@ -99,7 +99,7 @@ class Form:
     def image_up(self, body: ImageBody) -> float:
         """Return at least the greatest norm over an image of a unit body."""
         found = self.body_up(body)
-        if isinstance(body.base, NormBase) and body.base.order == 1:
+        if isinstance(body.base, NormBall) and body.base.order == 1:
             found = min(found, float(np.max(self.norm_up(body.dense.T), initial=0.0)))
         return found
 

@@ -15,11 +15,11 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.samplers.uniform import UniformHull
 from lownoise.sets.bodies import ImageBody, SymmetricPoints
-from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.combination import Combination
 from lownoise.sets.norms.form import Form
 from lownoise.sets.norms.keys import among
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class HullGauge(AbstractGauge):
+class HullNorm(AbstractNorm):
     """‖s‖ = min {Σ|λᵢ| : Σ λᵢpᵢ = s}: the unit ball is the hull of ±p₁, …, ±p_N.
 
     Args:
@@ -39,7 +39,7 @@ class HullGauge(AbstractGauge):
         PlanError: where they are flat, too many or of too many coordinates to be sampled.
 
     Examples:
-        >>> gauge = HullGauge(np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
+        >>> gauge = HullNorm(np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
         >>> gauge.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
         array([1., 1.])
     """
@@ -95,9 +95,9 @@ class HullGauge(AbstractGauge):
             found[above[among(points[above], self.points)]] = 1.0
         return found
 
-    def scaled(self, factor: float) -> HullGauge:
+    def scaled(self, factor: float) -> HullNorm:
         """Return the gauge of factor·(hull)."""
-        return HullGauge(frozen(factor * self.points))
+        return HullNorm(frozen(factor * self.points))
 
     def own_up(self, body: Reach) -> float:
         """Return at least the reach of points that are nearly a multiple of these, in order."""
@@ -112,16 +112,16 @@ class HullGauge(AbstractGauge):
 
 
 @singledispatch
-def _own_up(body: object, gauge: HullGauge) -> float:
+def _own_up(body: object, gauge: HullNorm) -> float:
     return math.inf
 
 
 @_own_up.register(ImageBody)
-def _(body: ImageBody, gauge: HullGauge) -> float:
-    cross = isinstance(body.base, NormBase) and body.base.order == 1
+def _(body: ImageBody, gauge: HullNorm) -> float:
+    cross = isinstance(body.base, NormBall) and body.base.order == 1
     return gauge.near_up(body.dense.T) if cross else math.inf
 
 
 @_own_up.register(SymmetricPoints)
-def _(body: SymmetricPoints, gauge: HullGauge) -> float:
+def _(body: SymmetricPoints, gauge: HullNorm) -> float:
     return gauge.near_up(body.points)

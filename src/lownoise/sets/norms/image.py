@@ -17,12 +17,12 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.samplers.uniform import UniformImage, UniformNormBall, UniformProduct
 from lownoise.sets.bodies import ImageBody, SymmetricBox
-from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.combination import NEAR
 from lownoise.sets.norms.form import Form, ball_norm_up
 from lownoise.sets.norms.inverse import inverse_of
 from lownoise.sets.norms.keys import among
-from lownoise.sets.unit_balls import AbstractBase, NormBase, side_by_side
+from lownoise.sets.unit_balls import AbstractUnitBall, NormBall, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,28 +33,28 @@ if TYPE_CHECKING:
     from lownoise.sets.norms.inverse import Inverse
 
 
-def balls_of(base: AbstractBase) -> tuple[NormBase, ...] | None:
+def balls_of(base: AbstractUnitBall) -> tuple[NormBall, ...] | None:
     """Return the balls that a unit body is the product of; None where it is not one.
 
     Examples:
-        >>> balls_of(NormBase(2, 1.0))
-        (NormBase(size=2, order=1.0),)
+        >>> balls_of(NormBall(2, 1.0))
+        (NormBall(size=2, order=1.0),)
     """
     parts = side_by_side(base)
-    balls = tuple(part for part in parts if isinstance(part, NormBase))
+    balls = tuple(part for part in parts if isinstance(part, NormBall))
     return balls if len(balls) == len(parts) else None
 
 
-def simplest(factor: Vector, base: AbstractBase) -> Vector:
+def simplest(factor: Vector, base: AbstractUnitBall) -> Vector:
     """Return the factor of the same image: a diagonal where order and signs make it one.
 
     Only of a ball, which no change of order or of signs changes.
 
     Examples:
-        >>> simplest(np.array([[0.0, -2.0], [1.0, 0.0]]), NormBase(2, 1.0))
+        >>> simplest(np.array([[0.0, -2.0], [1.0, 0.0]]), NormBall(2, 1.0))
         array([2., 1.])
     """
-    if factor.ndim == 1 or not isinstance(base, NormBase) or factor.shape[0] != factor.shape[1]:
+    if factor.ndim == 1 or not isinstance(base, NormBall) or factor.shape[0] != factor.shape[1]:
         return factor
     used = factor != 0
     if np.all(np.count_nonzero(used, axis=0) == 1) and np.all(np.count_nonzero(used, axis=1) == 1):
@@ -64,7 +64,7 @@ def simplest(factor: Vector, base: AbstractBase) -> Vector:
 
 @final
 @dataclass(frozen=True, eq=False)
-class ImageGauge(AbstractGauge):
+class ImageNorm(AbstractNorm):
     """‖s‖ = ‖F⁻¹s‖_B: the unit ball is F·B, with exactly the stored floats of F.
 
     Args:
@@ -75,7 +75,7 @@ class ImageGauge(AbstractGauge):
         PlanError: where B is neither, or F is of another shape or not proved to have an inverse.
 
     Examples:
-        >>> gauge = ImageGauge(np.array([2.0, 4.0]), NormBase(2, math.inf))
+        >>> gauge = ImageNorm(np.array([2.0, 4.0]), NormBall(2, math.inf))
         >>> gauge.norm_up(np.array([[1.0, -4.0]]))
         array([1.])
         >>> gauge.reach_up(SymmetricBox(np.array([2.0, 4.0])))
@@ -83,7 +83,7 @@ class ImageGauge(AbstractGauge):
     """
 
     factor: Vector
-    base: AbstractBase
+    base: AbstractUnitBall
 
     def __post_init__(self) -> None:
         if balls_of(self.base) is None:
@@ -108,7 +108,7 @@ class ImageGauge(AbstractGauge):
     @property
     def euclidean(self) -> int:
         """The dimension where B is a Euclidean ball, because F has an inverse; else 1."""
-        ball = isinstance(self.base, NormBase) and self.base.order == 2  # noqa: PLR2004
+        ball = isinstance(self.base, NormBall) and self.base.order == 2  # noqa: PLR2004
         return self.dimension if ball else 1
 
     @property
@@ -164,9 +164,9 @@ class ImageGauge(AbstractGauge):
             found[above[among(points[above], self.factor.T)]] = 1.0
         return np.asarray(found)
 
-    def scaled(self, factor: float) -> ImageGauge:
+    def scaled(self, factor: float) -> ImageNorm:
         """Return the gauge of factor·F·B."""
-        return ImageGauge(frozen(factor * self.factor), self.base)
+        return ImageNorm(frozen(factor * self.factor), self.base)
 
     def own_up(self, body: Reach) -> float:
         """Return at least the reach of boxes, where F is a diagonal, and of images of B."""
@@ -205,21 +205,21 @@ class ImageGauge(AbstractGauge):
 
 
 @singledispatch
-def _own_up(body: object, gauge: ImageGauge) -> float:
+def _own_up(body: object, gauge: ImageNorm) -> float:
     return math.inf
 
 
 @_own_up.register(SymmetricBox)
-def _(body: SymmetricBox, gauge: ImageGauge) -> float:
+def _(body: SymmetricBox, gauge: ImageNorm) -> float:
     return gauge.box_up(body)
 
 
 @_own_up.register(ImageBody)
-def _(body: ImageBody, gauge: ImageGauge) -> float:
+def _(body: ImageBody, gauge: ImageNorm) -> float:
     return gauge.image_up(body) if body.base == gauge.base else math.inf
 
 
-def uniform_balls(balls: Sequence[NormBase]) -> AbstractUniform:
+def uniform_balls(balls: Sequence[NormBall]) -> AbstractUniform:
     """Return uniform points of a product of ℓ_r balls."""
     own = tuple(UniformNormBall(ball.size, ball.order) for ball in balls)
     return own[0] if len(own) == 1 else UniformProduct(own)

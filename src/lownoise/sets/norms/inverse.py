@@ -14,7 +14,7 @@ from lownoise.numbers.rounding import down, growth, up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 
 @final
@@ -32,7 +32,7 @@ class Inverse:
     stretch: float
 
 
-def inverse_of(factor: Vector, base: AbstractBase) -> Inverse:
+def inverse_of(factor: Vector, base: AbstractUnitBall) -> Inverse:
     """Return an inverse, with its error in the operator norm of a unit body.
 
     ‖Ex‖ ≤ ‖|E|·widths‖ on a unit body, whatever the signs of the entries of the latter.
@@ -42,12 +42,12 @@ def inverse_of(factor: Vector, base: AbstractBase) -> Inverse:
         base: the body, d coordinates.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
-        >>> found = inverse_of(np.array([[2.0, 1.0], [0.0, 1.0]]), NormBase(2, 1.0))
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> found = inverse_of(np.array([[2.0, 1.0], [0.0, 1.0]]), NormBall(2, 1.0))
         >>> found.matrix.round(9), 1 <= found.stretch < 1.000001
         (array([[ 0.5, -0.5],
                [ 0. ,  1. ]]), True)
-        >>> inverse_of(np.ones((2, 2)), NormBase(2, 1.0)).stretch
+        >>> inverse_of(np.ones((2, 2)), NormBall(2, 1.0)).stretch
         inf
     """
     d = len(factor)

@@ -19,7 +19,7 @@ from lownoise.sets.bodies import (
     SymmetricBox,
     SymmetricPoints,
 )
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -56,7 +56,7 @@ def _(reach: SymmetricBox, rows: Vector) -> Reach:
     if _selects(rows):
         return SymmetricBox(frozen(np.abs(rows) @ reach.half_width))
     _check_exact(rows, reach.half_width[None])
-    return ImageBody(frozen(rows * reach.half_width), NormBase(rows.shape[1], math.inf))
+    return ImageBody(frozen(rows * reach.half_width), NormBall(rows.shape[1], math.inf))
 
 
 @_mapped.register(SymmetricPoints)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.samplers.uniform import UniformPlaced
-from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.projection import projected
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class PlacedGauge(AbstractGauge):
+class PlacedNorm(AbstractNorm):
     """A norm of some coordinates, infinite where any other moves: those get no noise at all.
 
     Args:
@@ -34,14 +34,14 @@ class PlacedGauge(AbstractGauge):
         PlanError: where `kept` does not rise within 0 … d − 1, one for each coordinate of `inner`.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
-        >>> from lownoise.sets.norms import ImageGauge
-        >>> line = ImageGauge(np.array([2.0]), NormBase(1, 1.0))
-        >>> PlacedGauge(line, np.array([1]), 2).norm_up(np.array([[0.0, 1.0], [1.0, 0.0]]))
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> from lownoise.sets.norms import ImageNorm
+        >>> line = ImageNorm(np.array([2.0]), NormBall(1, 1.0))
+        >>> PlacedNorm(line, np.array([1]), 2).norm_up(np.array([[0.0, 1.0], [1.0, 0.0]]))
         array([0.5, inf])
     """
 
-    inner: AbstractGauge
+    inner: AbstractNorm
     kept: Integers
     size: int
 
@@ -72,9 +72,9 @@ class PlacedGauge(AbstractGauge):
         found = self.inner.norm_up(np.ascontiguousarray(points[:, self.kept]))
         return np.where(np.any(points[:, self._still], axis=1), np.inf, found)
 
-    def scaled(self, factor: float) -> PlacedGauge:
+    def scaled(self, factor: float) -> PlacedNorm:
         """Return the same of factor·(unit ball)."""
-        return PlacedGauge(self.inner.scaled(factor), self.kept, self.size)
+        return PlacedNorm(self.inner.scaled(factor), self.kept, self.size)
 
     def own_up(self, body: Reach) -> float:
         """Return at least the reach of the body's projection, if nothing else moves."""

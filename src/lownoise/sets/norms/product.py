@@ -14,7 +14,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.samplers.uniform import UniformProduct
 from lownoise.sets.bodies import JointBody
-from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.form import Form
 from lownoise.sets.norms.projection import joint_parts, projected
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class ProductGauge(AbstractGauge):
+class ProductNorm(AbstractNorm):
     """‖s‖ = max ‖sᵢ‖ᵢ: the unit ball is the product of those of the parts.
 
     Args:
@@ -38,18 +38,18 @@ class ProductGauge(AbstractGauge):
         PlanError: where there is none.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
-        >>> from lownoise.sets.norms import ImageGauge
-        >>> line = ImageGauge(np.array([2.0]), NormBase(1, 1.0))
-        >>> ProductGauge((line, line.scaled(2.0))).norm_up(np.array([[1.0, 6.0]]))
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> from lownoise.sets.norms import ImageNorm
+        >>> line = ImageNorm(np.array([2.0]), NormBall(1, 1.0))
+        >>> ProductNorm((line, line.scaled(2.0))).norm_up(np.array([[1.0, 6.0]]))
         array([1.5])
     """
 
-    parts: tuple[AbstractGauge, ...]
+    parts: tuple[AbstractNorm, ...]
 
     def __post_init__(self) -> None:
         if not self.parts:
-            raise PlanError("ProductGauge.parts is empty; give one or more")
+            raise PlanError("ProductNorm.parts is empty; give one or more")
 
     @property
     def dimension(self) -> int:
@@ -86,9 +86,9 @@ class ProductGauge(AbstractGauge):
         pairs = zip(self.parts, self.blocks, strict=True)
         return np.asarray(np.max([part.norm_up(points[:, at]) for part, at in pairs], axis=0))
 
-    def scaled(self, factor: float) -> ProductGauge:
+    def scaled(self, factor: float) -> ProductNorm:
         """Return the product of the parts, all scaled."""
-        return ProductGauge(tuple(part.scaled(factor) for part in self.parts))
+        return ProductNorm(tuple(part.scaled(factor) for part in self.parts))
 
     def own_up(self, body: Reach) -> float:
         """Return at least the greatest reach of the body's projections to the blocks."""

@@ -17,7 +17,7 @@ from lownoise.sets.bodies import (
     SymmetricBox,
     SymmetricPoints,
 )
-from lownoise.sets.unit_balls import NormBase, side_by_side
+from lownoise.sets.unit_balls import NormBall, side_by_side
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers
@@ -61,7 +61,7 @@ def projected_image(body: ImageBody, kept: Integers) -> ImageBody:
             return ImageBody(frozen(body.factor[kept]), own)
     rows = body.dense[kept]
     used = np.flatnonzero(np.any(rows, axis=0))
-    simple = all(isinstance(part, NormBase) for part in side_by_side(body.base))
+    simple = all(isinstance(part, NormBall) for part in side_by_side(body.base))
     own = body.base.restricted(used) if simple and 0 < used.size < rows.shape[1] else None
     if own is None:
         return ImageBody(frozen(rows), body.base)

@@ -23,13 +23,13 @@ from lownoise.sets.bodies import (
     SymmetricBox,
     SymmetricPoints,
 )
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.norms.abstract import AbstractGauge
+    from lownoise.sets.norms.abstract import AbstractNorm
     from lownoise.sets.norms.form import Form
 
 _MOST_CORNERS = 7  # signs, whose 2^6 pairs of opposite choices are listed
@@ -37,7 +37,7 @@ _MOST_PAIRS = 1 << 12
 
 
 @singledispatch
-def body_reach_up(body: object, gauge: AbstractGauge) -> float:
+def body_reach_up(body: object, gauge: AbstractNorm) -> float:
     """Return at least max ‖s‖ over a body in the norm of a gauge.
 
     Raises:
@@ -52,13 +52,13 @@ def corners(width: int) -> Vector:
     return np.asarray(1.0 - 2.0 * bits)
 
 
-def _by_forms(gauge: AbstractGauge, ask: Callable[[Form], float]) -> float:
+def _by_forms(gauge: AbstractNorm, ask: Callable[[Form], float]) -> float:
     forms = gauge.forms
     found = float(np.max([ask(form) for form in forms])) if forms else math.inf
     return found if found >= 0 else math.inf  # not a number proves nothing
 
 
-def _sure(found: float, body: object, gauge: AbstractGauge) -> float:
+def _sure(found: float, body: object, gauge: AbstractNorm) -> float:
     if math.isfinite(found):
         return found
     raise PlanError(
@@ -68,7 +68,7 @@ def _sure(found: float, body: object, gauge: AbstractGauge) -> float:
 
 
 @body_reach_up.register(SymmetricBox)
-def _(body: SymmetricBox, gauge: AbstractGauge) -> float:
+def _(body: SymmetricBox, gauge: AbstractNorm) -> float:
     if not np.any(body.half_width):
         return 0.0
     found = gauge.own_up(body)
@@ -87,7 +87,7 @@ def _(body: SymmetricBox, gauge: AbstractGauge) -> float:
 
 
 @body_reach_up.register(SymmetricPoints)
-def _(body: SymmetricPoints, gauge: AbstractGauge) -> float:
+def _(body: SymmetricPoints, gauge: AbstractNorm) -> float:
     found = gauge.own_up(body)
     if body.image is not None and not math.isfinite(found):
         found = gauge.own_up(body.image)
@@ -97,7 +97,7 @@ def _(body: SymmetricPoints, gauge: AbstractGauge) -> float:
 
 
 @body_reach_up.register(PointDifferences)
-def _(body: PointDifferences, gauge: AbstractGauge) -> float:
+def _(body: PointDifferences, gauge: AbstractNorm) -> float:
     found = gauge.own_up(body)
     if math.isfinite(found):
         return found
@@ -119,7 +119,7 @@ def _exact_differences(body: PointDifferences, pairs: np.ndarray) -> Vector | No
 
 
 @body_reach_up.register(ImageBody)
-def _(body: ImageBody, gauge: AbstractGauge) -> float:
+def _(body: ImageBody, gauge: AbstractNorm) -> float:
     found = gauge.own_up(body)
     if math.isfinite(found) and found <= 1:
         return found
@@ -133,7 +133,7 @@ def _(body: ImageBody, gauge: AbstractGauge) -> float:
 def _ends(body: ImageBody) -> Vector | None:
     """Return what an image is the symmetric hull of, where that is a short list."""
     base = body.base
-    if not isinstance(base, NormBase):
+    if not isinstance(base, NormBall):
         return None
     if base.order == 1:
         return np.ascontiguousarray(body.dense.T)
@@ -142,7 +142,7 @@ def _ends(body: ImageBody) -> Vector | None:
 
 
 @body_reach_up.register(RoundedBody)
-def _(body: RoundedBody, gauge: AbstractGauge) -> float:
+def _(body: RoundedBody, gauge: AbstractNorm) -> float:
     found = body_reach_up(body.body, gauge)
     if not np.any(body.slack):
         return found
@@ -150,7 +150,7 @@ def _(body: RoundedBody, gauge: AbstractGauge) -> float:
 
 
 @body_reach_up.register(AbstractBody)
-def _(body: AbstractBody, gauge: AbstractGauge) -> float:
+def _(body: AbstractBody, gauge: AbstractNorm) -> float:
     found = gauge.own_up(body)
     if not math.isfinite(found):
         found = _by_forms(gauge, lambda form: form.body_up(body))

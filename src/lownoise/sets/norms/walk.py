@@ -22,7 +22,7 @@ from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.numbers.rounding import down, growth, spectral_up, up
 from lownoise.samplers.walks import Meet, Preimage, walk
 from lownoise.sets.bodies import SectionBody
-from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.form import Form
 from lownoise.sets.norms.image import balls_of
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.samplers.walks import AbstractMembership
     from lownoise.sensitivity.changes import Reach
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 RELATIVE = 1e-9  # of a density: what the walk may be off by, which costs twice that in ε
 _ROUNDS = 60
@@ -39,7 +39,7 @@ _ROUNDS = 60
 
 @final
 @dataclass(frozen=True, eq=False)
-class WalkGauge(AbstractGauge):
+class WalkNorm(AbstractNorm):
     """‖s‖ = ‖A·s‖_B: the unit ball is {s : A·s ∈ B}, with exactly the stored floats of A.
 
     Args:
@@ -51,7 +51,7 @@ class WalkGauge(AbstractGauge):
     """
 
     rows: Vector
-    base: AbstractBase
+    base: AbstractUnitBall
 
     def __post_init__(self) -> None:
         if balls_of(self.base) is None or self.base.dimension != len(self.rows):
@@ -139,9 +139,9 @@ class WalkGauge(AbstractGauge):
         """Return at least ‖A·s‖_B."""
         return np.asarray(np.max([form.norm_up(points) for form in self.forms], axis=0))
 
-    def scaled(self, factor: float) -> WalkGauge:
+    def scaled(self, factor: float) -> WalkNorm:
         """Return the gauge of factor·(unit ball)."""
-        return WalkGauge(frozen(self.rows / factor), self.base)
+        return WalkNorm(frozen(self.rows / factor), self.base)
 
     def own_up(self, body: Reach) -> float:
         """Return 1 for the section that it is of: z − z' ∈ 2B for z, z' ∈ B."""

@@ -18,15 +18,15 @@ from lownoise.samplers.normal_quantile import normals
 from lownoise.samplers.uniform import UniformImage
 from lownoise.samplers.walks import Weak, walk
 from lownoise.sets.bodies import ImageBody, SymmetricBox
-from lownoise.sets.norms.abstract import AbstractGauge
-from lownoise.sets.norms.accuracy import excess_of, inner_of, oracle_base, outer_of, volume_up
+from lownoise.sets.norms.abstract import AbstractNorm
+from lownoise.sets.norms.accuracy import excess_of, inner_of, oracle_ball, outer_of, volume_up
 from lownoise.sets.norms.inverse import Inverse, inverse_of
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.sensitivity.changes import Reach
-    from lownoise.sets.unit_balls import AbstractBase
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 RELATIVE = 1e-9  # of a density: what the walk may be off by, which costs twice that in ε
 _TINY = 2.0**-900  # more than what underflows
@@ -37,7 +37,7 @@ _DIRECTIONS = 1 << 15
 
 @final
 @dataclass(frozen=True, eq=False)
-class WeakGauge(AbstractGauge):
+class WeakNorm(AbstractNorm):
     """‖s‖ = ‖F⁻¹s‖_B, with a walk in B that asks for no more than B's norm in floats.
 
     Its points are known in total variation, so noise made of them is (ε, δ) (001, section 8).
@@ -52,8 +52,8 @@ class WeakGauge(AbstractGauge):
             `uniform` where the walk takes too long or is farther off than is allowed.
 
     Examples:
-        >>> from lownoise.sets.unit_balls.sorted_norm import SortedBase
-        >>> gauge = WeakGauge(np.array([2.0, 4.0]), SortedBase(np.array([2.0, 1.0])), 1e-6)
+        >>> from lownoise.sets.unit_balls.sorted_norm import SortedBall
+        >>> gauge = WeakNorm(np.array([2.0, 4.0]), SortedBall(np.array([2.0, 1.0])), 1e-6)
         >>> gauge.norm_up(np.array([[2.0, 4.0]])).round(9)
         array([3.])
         >>> 0 < gauge.uniform.distance <= 1e-6
@@ -61,7 +61,7 @@ class WeakGauge(AbstractGauge):
     """
 
     factor: Vector
-    base: AbstractBase
+    base: AbstractUnitBall
     distance: float
 
     def __post_init__(self) -> None:
@@ -110,7 +110,7 @@ class WeakGauge(AbstractGauge):
     def uniform(self) -> AbstractUniform:
         """Points of F·B by the walk: uniform but for what `relative` and `distance` say."""
         inner, outer = inner_of(self.base), outer_of(self.base)
-        membership = Weak(oracle_base(self.base), excess_of(self.base))
+        membership = Weak(oracle_ball(self.base), excess_of(self.base))
         found = walk(
             membership,
             np.eye(self.dimension),
@@ -130,9 +130,9 @@ class WeakGauge(AbstractGauge):
         total = self.base.norm_up(found) + self.base.signed_norm_up(off)
         return np.asarray(total * self._inverse.stretch * (1 + 2.0**-50))
 
-    def scaled(self, factor: float) -> WeakGauge:
+    def scaled(self, factor: float) -> WeakNorm:
         """Return the gauge of factor·F·B."""
-        return WeakGauge(frozen(factor * self.factor), self.base, self.distance)
+        return WeakNorm(frozen(factor * self.factor), self.base, self.distance)
 
     def own_up(self, body: Reach) -> float:
         """Return at least the reach of images of B, 1 for F·B itself; and of boxes."""
@@ -166,7 +166,7 @@ class WeakGauge(AbstractGauge):
         return up(found * self._inverse.stretch * (1 + growth(9)))
 
 
-def _moment(base: AbstractBase) -> Vector:
+def _moment(base: AbstractUnitBall) -> Vector:
     """Return an estimate of E u·uᵀ over a unit body, a diagonal as its signs have it.
 
     With u = ρθ, |θ|₂ = 1, the radius has density ∝ ρ^{d−1} up to 1/‖θ‖, so that E uᵢ² is
@@ -182,29 +182,29 @@ def _moment(base: AbstractBase) -> Vector:
     return frozen(np.diag(squares))
 
 
-def admitted(base: AbstractBase) -> bool:
+def admitted(base: AbstractUnitBall) -> bool:
     """Return whether the norm of a unit body is known closely in floats.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
-        >>> admitted(NormBase(2, 3.0))
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> admitted(NormBall(2, 3.0))
         True
     """
     return excess_of(base) < 2.0**-20 and inner_of(base) > 0
 
 
 @singledispatch
-def _own_up(body: object, gauge: WeakGauge) -> float:
+def _own_up(body: object, gauge: WeakNorm) -> float:
     return math.inf
 
 
 @_own_up.register(SymmetricBox)
-def _(body: SymmetricBox, gauge: WeakGauge) -> float:
+def _(body: SymmetricBox, gauge: WeakNorm) -> float:
     return gauge.box_up(body)
 
 
 @_own_up.register(ImageBody)
-def _(body: ImageBody, gauge: WeakGauge) -> float:
+def _(body: ImageBody, gauge: WeakNorm) -> float:
     return gauge.image_up(body) if _same(body.base, gauge.base) else math.inf
 
 

@@ -14,9 +14,9 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers.uniform import UniformZonotope
 from lownoise.sets.bodies import ImageBody
-from lownoise.sets.norms.abstract import AbstractGauge
+from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.combination import Combination
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class ZonotopeGauge(AbstractGauge):
+class ZonotopeNorm(AbstractNorm):
     """‖s‖ = min {max |λᵢ| : Σ λᵢgᵢ = s}: the unit ball is the sum of the segments [−gᵢ, gᵢ].
 
     Args:
@@ -36,7 +36,7 @@ class ZonotopeGauge(AbstractGauge):
         PlanError: where they are flat, or too many to be sampled.
 
     Examples:
-        >>> gauge = ZonotopeGauge(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+        >>> gauge = ZonotopeNorm(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
         >>> gauge.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
         array([1., 1.])
     """
@@ -69,9 +69,9 @@ class ZonotopeGauge(AbstractGauge):
         """Return at least the norm, row by row."""
         return self._combination.norm_up(points)
 
-    def scaled(self, factor: float) -> ZonotopeGauge:
+    def scaled(self, factor: float) -> ZonotopeNorm:
         """Return the gauge of factor·(zonotope)."""
-        return ZonotopeGauge(frozen(factor * self.generators))
+        return ZonotopeNorm(frozen(factor * self.generators))
 
     def own_up(self, body: Reach) -> float:
         """Return at least the reach of an image of a cube by nearly the same generators."""
@@ -83,11 +83,11 @@ class ZonotopeGauge(AbstractGauge):
 
 
 @singledispatch
-def _own_up(body: object, gauge: ZonotopeGauge) -> float:
+def _own_up(body: object, gauge: ZonotopeNorm) -> float:
     return math.inf
 
 
 @_own_up.register(ImageBody)
-def _(body: ImageBody, gauge: ZonotopeGauge) -> float:
-    cube = isinstance(body.base, NormBase) and math.isinf(body.base.order)
+def _(body: ImageBody, gauge: ZonotopeNorm) -> float:
+    cube = isinstance(body.base, NormBall) and math.isinf(body.base.order)
     return gauge.near_up(body) if cube else math.inf

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
 
-class AbstractBase(ABC):
+class AbstractUnitBall(ABC):
     """A unit body B; `points` and `directions` have shape (n, k)."""
 
     @property
@@ -87,10 +87,10 @@ class AbstractBase(ABC):
     def widths(self) -> Vector:
         """Return max |xᵢ| over B, shape (k,), rounded up."""
 
-    def pieces(self) -> list[tuple[Integers, AbstractBase]]:
+    def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
         """Return unit bodies on some of the coordinates, whose union has the hull B."""
         return [(np.arange(self.dimension), self)]
 
-    def restricted(self, kept: Integers) -> AbstractBase | None:
+    def restricted(self, kept: Integers) -> AbstractUnitBall | None:
         """Return the projection to those rising coordinates; None where it has no known form."""
         return None

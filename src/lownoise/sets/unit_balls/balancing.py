@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.norm import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -91,7 +91,7 @@ def balanced(g: Vector, order: float) -> Vector:
     """
     g = np.maximum(g / np.max(g), _LEAST)
     r, c = g.shape
-    rows, columns = NormBase(r, order), NormBase(c, order)
+    rows, columns = NormBall(r, order), NormBall(c, order)
 
     def stepped(x: Vector) -> Vector:
         z = g / np.square(x[:r, None] + x[r:])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractBase
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.norm import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -21,7 +21,7 @@ _STEPS = 200  # halvings of a bracket: more than a float has
 
 @final
 @dataclass(frozen=True, eq=False)
-class CappedBase(AbstractBase):
+class CappedBall(AbstractUnitBall):
     """{x : ‖x‖_order ≤ 1 and |xᵢ| ≤ capᵢ}.
 
     From order 2 on its squares fill {z : z ≤ cap², ‖z‖_{order/2} ≤ 1}. Below 2 the greatest squares
@@ -34,12 +34,12 @@ class CappedBase(AbstractBase):
         order: r in [1, ∞).
 
     Examples:
-        >>> base = CappedBase(np.array([0.6, 1.0]))
+        >>> base = CappedBall(np.array([0.6, 1.0]))
         >>> round(base.energy_up(np.array([2.0, 1.0])), 9)
         1.36
         >>> base.extreme(np.array([[3.0, 1.0]])).round(9)
         array([[0.6, 0.8]])
-        >>> CappedBase(np.array([0.6, 1.0]), 1.0).extreme(np.array([[3.0, -1.0]])).round(9)
+        >>> CappedBall(np.array([0.6, 1.0]), 1.0).extreme(np.array([[3.0, -1.0]])).round(9)
         array([[ 0.6, -0.4]])
     """
 
@@ -59,8 +59,8 @@ class CappedBase(AbstractBase):
         """Return at least the greater of ‖x‖_order and max |xᵢ|/capᵢ."""
         k = self.dimension
         return np.maximum(
-            NormBase(k, self.order).norm_up(points),
-            NormBase(k, np.inf).norm_up(points / self.cap),
+            NormBall(k, self.order).norm_up(points),
+            NormBall(k, np.inf).norm_up(points / self.cap),
         )
 
     def support_up(self, directions: Vector) -> Vector:
@@ -70,7 +70,7 @@ class CappedBase(AbstractBase):
         # for every split θ = a + b the support is at most ‖a‖_dual + Σ cap·|b|
         inside = np.minimum(size, level[:, None] * self.cap ** (self.order - 1))
         beyond = (size - inside) @ self.cap
-        found = NormBase(self.dimension, self.order).support_up(inside) + beyond
+        found = NormBall(self.dimension, self.order).support_up(inside) + beyond
         return np.asarray(top * found * (1 + self._slack))
 
     def extreme(self, directions: Vector) -> Vector:
@@ -88,13 +88,13 @@ class CappedBase(AbstractBase):
         Below order 2 it is Σ y·cap²·w with w ≤ 1 and Σ cap^order·w ≤ 1: chords of x² = w^{2/order}.
         """
         if self.order >= 2:  # noqa: PLR2004
-            squares = CappedBase(np.square(self.cap), self.order / 2)
+            squares = CappedBall(np.square(self.cap), self.order / 2)
             return float(squares.support_up(coefficients[None])[0])
         if self._list is not None:
             falling = -np.sort(-coefficients)
             return float(falling @ self._list) * (1 + self._slack)
         chords = coefficients * self.cap ** (2 - self.order)
-        most = float(CappedBase(self.cap**self.order, 1.0).support_up(chords[None])[0])
+        most = float(CappedBall(self.cap**self.order, 1.0).support_up(chords[None])[0])
         return min(most, float(np.max(coefficients))) * (1 + self._slack)
 
     def moment_up(self, squares: Vector) -> float:
@@ -106,7 +106,7 @@ class CappedBase(AbstractBase):
         part = squares / np.square(self.cap)
         top = float(np.max(part))
         if self.order >= 2:  # noqa: PLR2004
-            norm = NormBase(self.dimension, self.order / 2).norm_up(squares[None])
+            norm = NormBall(self.dimension, self.order / 2).norm_up(squares[None])
             return max(float(norm[0]), top) * (1 + self._slack)
         found = float(self.norm_up(np.sqrt(squares)[None])[0]) ** 2
         if self._list is not None:
@@ -130,7 +130,7 @@ class CappedBase(AbstractBase):
         return np.asarray(z / max(self.moment_up(z), 1.0))
 
     @cached_property
-    def hull(self) -> tuple[CappedBase, Vector]:
+    def hull(self) -> tuple[CappedBall, Vector]:
         """A body of order 2 and its scale, whose squares fill the hull of this one's, or more.
 
         Below order 2 that is z ≤ cap² with Σz ≤ the sum of the list of equal caps, and with
@@ -142,15 +142,15 @@ class CappedBase(AbstractBase):
             scale = np.full(self.dimension, float(np.sum(self._list)) ** -0.5)
         else:
             scale = self.cap ** (self.order / 2 - 1)
-        return CappedBase(np.minimum(self.cap * scale, 1.0)), scale
+        return CappedBall(np.minimum(self.cap * scale, 1.0)), scale
 
     def widths(self) -> Vector:
         """Return the caps."""
         return self.cap
 
-    def restricted(self, kept: Integers) -> AbstractBase:
+    def restricted(self, kept: Integers) -> AbstractUnitBall:
         """Return the ball with those coordinates' caps."""
-        return CappedBase(self.cap[kept], self.order)
+        return CappedBall(self.cap[kept], self.order)
 
     @cached_property
     def _list(self) -> Vector | None:
@@ -192,7 +192,7 @@ class CappedBase(AbstractBase):
             touched = np.where(filled > 0, size, np.inf)
             return np.where(bounded, 0.0, np.min(touched, axis=1))
         # at t = ‖θ‖_dual the uncapped sizes have norm 1 already
-        high = np.where(bounded, 0.0, NormBase(self.dimension, self.order).support_up(size))
+        high = np.where(bounded, 0.0, NormBall(self.dimension, self.order).support_up(size))
         low = np.zeros(len(size))
         for _ in range(_STEPS):
             middle = (low + high) / 2

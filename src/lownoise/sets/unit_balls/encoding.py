@@ -11,20 +11,20 @@ import numpy as np
 
 from lownoise.errors import FileError, told
 from lownoise.numbers.arrays import frozen, matrix, vector
-from lownoise.sets.unit_balls.capped import CappedBase
-from lownoise.sets.unit_balls.kronecker import KroneckerBase
-from lownoise.sets.unit_balls.meet import MeetBase
-from lownoise.sets.unit_balls.mixed import MixedBase
-from lownoise.sets.unit_balls.norm import NormBase
-from lownoise.sets.unit_balls.parity import ParityBase
-from lownoise.sets.unit_balls.parity_difference import ParityDifferenceBase
-from lownoise.sets.unit_balls.sorted_norm import SortedBase
-from lownoise.sets.unit_balls.spectral import SpectralBase, is_symmetric
+from lownoise.sets.unit_balls.capped import CappedBall
+from lownoise.sets.unit_balls.kronecker import KroneckerBall
+from lownoise.sets.unit_balls.meet import IntersectionBall
+from lownoise.sets.unit_balls.mixed import MixedBall
+from lownoise.sets.unit_balls.norm import NormBall
+from lownoise.sets.unit_balls.parity import ParityBall
+from lownoise.sets.unit_balls.parity_difference import ParityDifferenceBall
+from lownoise.sets.unit_balls.sorted_norm import SortedBall
+from lownoise.sets.unit_balls.spectral import SpectralBall, is_symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.sets.unit_balls.abstract import AbstractBase
+    from lownoise.sets.unit_balls.abstract import AbstractUnitBall
 
 _SMALLEST = 2.0**-250  # its square is a normal number
 
@@ -39,35 +39,35 @@ def base_to_dict(base: object) -> dict[str, Any]:
     raise FileError(f"base={type(base).__name__} cannot be written; plan again")
 
 
-@base_to_dict.register(NormBase)
-def _(base: NormBase) -> dict[str, Any]:
+@base_to_dict.register(NormBall)
+def _(base: NormBall) -> dict[str, Any]:
     return {"kind": "norm", "size": base.size, "order": _order_to_json(base.order)}
 
 
-@base_to_dict.register(CappedBase)
-def _(base: CappedBase) -> dict[str, Any]:
+@base_to_dict.register(CappedBall)
+def _(base: CappedBall) -> dict[str, Any]:
     return {"kind": "capped", "cap": base.cap.tolist(), "order": base.order}
 
 
-@base_to_dict.register(MeetBase)
-def _(base: MeetBase) -> dict[str, Any]:
+@base_to_dict.register(IntersectionBall)
+def _(base: IntersectionBall) -> dict[str, Any]:
     parts = [base_to_dict(part) for part in base.parts]
     return {"kind": "meet", "parts": parts, "scales": base.scales.tolist()}
 
 
-@base_to_dict.register(SortedBase)
-def _(base: SortedBase) -> dict[str, Any]:
+@base_to_dict.register(SortedBall)
+def _(base: SortedBall) -> dict[str, Any]:
     return {"kind": "sorted", "weights": base.weights.tolist()}
 
 
-@base_to_dict.register(MixedBase)
-def _(base: MixedBase) -> dict[str, Any]:
+@base_to_dict.register(MixedBall)
+def _(base: MixedBall) -> dict[str, Any]:
     parts = [base_to_dict(part) for part in base.parts]
     return {"kind": "mixed", "order": _order_to_json(base.order), "parts": parts}
 
 
-@base_to_dict.register(KroneckerBase)
-def _(base: KroneckerBase) -> dict[str, Any]:
+@base_to_dict.register(KroneckerBall)
+def _(base: KroneckerBall) -> dict[str, Any]:
     return {
         "kind": "kronecker",
         "first": base_to_dict(base.first),
@@ -75,23 +75,23 @@ def _(base: KroneckerBase) -> dict[str, Any]:
     }
 
 
-@base_to_dict.register(SpectralBase)
-def _(base: SpectralBase) -> dict[str, Any]:
+@base_to_dict.register(SpectralBall)
+def _(base: SpectralBall) -> dict[str, Any]:
     gauge = base_to_dict(base.gauge)
     return {"kind": "spectral", "rows": base.rows, "columns": base.columns, "gauge": gauge}
 
 
-@base_to_dict.register(ParityBase)
-def _(base: ParityBase) -> dict[str, Any]:
+@base_to_dict.register(ParityBall)
+def _(base: ParityBall) -> dict[str, Any]:
     return {"kind": "parity", "size": base.size, "degrees": list(base.degrees)}
 
 
-@base_to_dict.register(ParityDifferenceBase)
-def _(base: ParityDifferenceBase) -> dict[str, Any]:
+@base_to_dict.register(ParityDifferenceBall)
+def _(base: ParityDifferenceBall) -> dict[str, Any]:
     return {"kind": "parity differences", "size": base.size, "degrees": list(base.degrees)}
 
 
-def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
+def base_from_dict(fields: dict[str, Any]) -> AbstractUnitBall:
     """Return the unit body of those fields.
 
     Raises:
@@ -104,24 +104,24 @@ def base_from_dict(fields: dict[str, Any]) -> AbstractBase:
     return _KINDS[fields["kind"]](fields)
 
 
-def _norm(fields: dict[str, Any]) -> NormBase:
+def _norm(fields: dict[str, Any]) -> NormBall:
     size = fields["size"]
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise FileError(f"base.size={told(size)} is no number of coordinates")
-    return NormBase(size, _order_from_json(fields["order"]))
+    return NormBall(size, _order_from_json(fields["order"]))
 
 
-def _capped(fields: dict[str, Any]) -> CappedBase:
+def _capped(fields: dict[str, Any]) -> CappedBall:
     cap = vector(fields["cap"], field="base.cap", error=FileError)
     if not (cap >= _SMALLEST).all() or not (cap <= 1).all():
         raise FileError("base.cap is not made of numbers from 2^-250 to 1")
     order = float(fields.get("order", 2.0))
     if not 1 <= order < math.inf:
         raise FileError(f"base.order={told(order)} describes no ball")
-    return CappedBase(cap, order)
+    return CappedBall(cap, order)
 
 
-def _meet(fields: dict[str, Any]) -> MeetBase:
+def _meet(fields: dict[str, Any]) -> IntersectionBall:
     parts = tuple(base_from_dict(part) for part in fields["parts"])
     scales = matrix(fields["scales"], field="base.scales", error=FileError)
     sizes = {part.dimension for part in parts}
@@ -129,28 +129,28 @@ def _meet(fields: dict[str, Any]) -> MeetBase:
         raise FileError("base.parts are not unchanged by all changes of signs")
     if len(sizes) != 1 or scales.shape != (len(parts), *sizes) or not np.all(scales > 0):
         raise FileError("base.parts and base.scales do not fit; give one scale above 0 each")
-    return MeetBase(parts, frozen(scales))
+    return IntersectionBall(parts, frozen(scales))
 
 
-def _sorted(fields: dict[str, Any]) -> SortedBase:
+def _sorted(fields: dict[str, Any]) -> SortedBall:
     weights = vector(fields["weights"], field="base.weights", error=FileError)
     if not _SMALLEST <= weights[0] <= 1 / _SMALLEST:
         raise FileError("base.weights does not begin with a number from 2^-250 to 2^250")
     if not (weights >= 0).all() or not (weights[1:] <= weights[:-1]).all():
         raise FileError("base.weights do not fall to at least 0")
-    return SortedBase(weights)
+    return SortedBall(weights)
 
 
-def _parity(fields: dict[str, Any]) -> ParityBase:
+def _parity(fields: dict[str, Any]) -> ParityBall:
     size, degrees = _degrees(fields, least=0)
-    return ParityBase(size, degrees)
+    return ParityBall(size, degrees)
 
 
-def _parity_difference(fields: dict[str, Any]) -> ParityDifferenceBase:
+def _parity_difference(fields: dict[str, Any]) -> ParityDifferenceBall:
     size, degrees = _degrees(fields, least=1)
     if degrees[0] % 2 or list(degrees) != sorted(degrees):
         raise FileError(f"base.degrees={degrees} do not rise, all even")
-    return ParityDifferenceBase(size, degrees)
+    return ParityDifferenceBall(size, degrees)
 
 
 def _degrees(fields: dict[str, Any], *, least: int) -> tuple[int, tuple[int, ...]]:
@@ -167,18 +167,18 @@ def _degrees(fields: dict[str, Any], *, least: int) -> tuple[int, tuple[int, ...
     return size, tuple(degrees)
 
 
-def _mixed(fields: dict[str, Any]) -> MixedBase:
+def _mixed(fields: dict[str, Any]) -> MixedBall:
     parts = tuple(base_from_dict(part) for part in fields["parts"])
     if not parts:
         raise FileError("base.parts is empty")
-    return MixedBase(parts, _order_from_json(fields["order"]))
+    return MixedBall(parts, _order_from_json(fields["order"]))
 
 
-def _kronecker(fields: dict[str, Any]) -> KroneckerBase:
+def _kronecker(fields: dict[str, Any]) -> KroneckerBall:
     first, second = base_from_dict(fields["first"]), base_from_dict(fields["second"])
     if not (first.unconditional and second.unconditional):
         raise FileError("base.first and base.second are not unchanged by all changes of signs")
-    return KroneckerBase(first, second)
+    return KroneckerBall(first, second)
 
 
 def _order_to_json(order: float) -> float | str:
@@ -193,7 +193,7 @@ def _order_from_json(value: object) -> float:
     return float(value)
 
 
-def _spectral(fields: dict[str, Any]) -> SpectralBase:
+def _spectral(fields: dict[str, Any]) -> SpectralBall:
     rows, columns = fields["rows"], fields["columns"]
     for size in (rows, columns):
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
@@ -205,11 +205,11 @@ def _spectral(fields: dict[str, Any]) -> SpectralBase:
         raise FileError(
             f"base.gauge is no permutation-symmetric body in {min(rows, columns)} coordinates"
         )
-    return SpectralBase(rows, columns, gauge)
+    return SpectralBall(rows, columns, gauge)
 
 
 _MOST_SIGNS = 1 << 22
-_KINDS: dict[str, Callable[[dict[str, Any]], AbstractBase]] = {
+_KINDS: dict[str, Callable[[dict[str, Any]], AbstractUnitBall]] = {
     "norm": _norm,
     "parity": _parity,
     "parity differences": _parity_difference,

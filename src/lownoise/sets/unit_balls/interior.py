@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.norm import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -60,7 +60,7 @@ def central(
     """
     (m, _), (n, k) = theta.shape, scales.shape
     norms = [
-        float(NormBase(k, float(r)).norm_up(own[None])[0])
+        float(NormBall(k, float(r)).norm_up(own[None])[0])
         for own, r in zip(scales, orders, strict=True)
     ]
     held = np.empty((m, 3 * k + 2 * n))

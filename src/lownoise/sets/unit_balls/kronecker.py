@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
 from lownoise.sets.unit_balls.mixtures import mixture
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.norm import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -24,7 +24,7 @@ _STEPS = 60
 
 @final
 @dataclass(frozen=True)
-class KroneckerBase(AbstractBase):
+class KroneckerBall(AbstractUnitBall):
     """The hull of {x ⊗ y : x ∈ B₁, y ∈ B₂}; the coordinate of xᵢyⱼ is i·k₂ + j.
 
     Signs drawn for the coordinates of x and of y make second moments diagonal. The maximum of a
@@ -35,16 +35,16 @@ class KroneckerBase(AbstractBase):
         second: B₂, k₂ coordinates.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBase
-        >>> pair = KroneckerBase(NormBase(2, np.inf), NormBase(2, 2.0))
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> pair = KroneckerBall(NormBall(2, np.inf), NormBall(2, 2.0))
         >>> pair.norm_up(np.kron([1.0, -1.0], [0.6, 0.8])[None]).round(6)
         array([1.])
         >>> round(pair.energy_up(np.kron([1.0, 2.0], [3.0, 4.0])), 9)
         12.0
     """
 
-    first: AbstractBase
-    second: AbstractBase
+    first: AbstractUnitBall
+    second: AbstractUnitBall
 
     @property
     def dimension(self) -> int:
@@ -59,7 +59,7 @@ class KroneckerBase(AbstractBase):
     @property
     def searched(self) -> bool:
         """It is, but where a part is an ℓ₁ ball or both are Euclidean."""
-        orders = [p.order if isinstance(p, NormBase) else 0.0 for p in (self.first, self.second)]
+        orders = [p.order if isinstance(p, NormBall) else 0.0 for p in (self.first, self.second)]
         return 1.0 not in orders and orders != [2.0, 2.0]
 
     def _tables(self, rows: Vector) -> Vector:
@@ -78,7 +78,7 @@ class KroneckerBase(AbstractBase):
         return np.minimum(np.minimum(by_rows, by_columns), self._by_singular_values(points))
 
     @staticmethod
-    def _entry_by_entry(tables: Vector, one: AbstractBase, other: AbstractBase) -> Vector:
+    def _entry_by_entry(tables: Vector, one: AbstractUnitBall, other: AbstractUnitBall) -> Vector:
         """Return Σ ‖eᵢ‖‖rowᵢ‖; shapes (n, k, l) and (n,)."""
         n, k, size = tables.shape
         rows = other.norm_up(tables.reshape(n * k, size)).reshape(n, k)
@@ -203,11 +203,11 @@ class KroneckerBase(AbstractBase):
         """Return the products of the parts' widths."""
         return np.outer(self.first.widths(), self.second.widths()).ravel() * (1 + _SLACK)
 
-    def restricted(self, kept: Integers) -> AbstractBase | None:
+    def restricted(self, kept: Integers) -> AbstractUnitBall | None:
         """Return the product of the rows and columns that are kept, if it is one."""
         k2 = self.second.dimension
         rows, columns = np.unique(kept // k2), np.unique(kept % k2)
         first, second = self.first.restricted(rows), self.second.restricted(columns)
         if rows.size * columns.size != kept.size or first is None or second is None:
             return None
-        return KroneckerBase(first, second)
+        return KroneckerBall(first, second)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.sets.unit_balls.interior import central, factored, powers_of, solved
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.norm import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -155,5 +155,5 @@ def _split(theta: Vector, x: Vector, multipliers: Vector, scales: Vector, orders
     for j, order in enumerate(orders):
         # what a norm does not see has no part of its split
         own = parts[:, j] / np.where(scales[j] > 0, scales[j], 1.0)
-        bound = bound + NormBase(theta.shape[1], float(order)).support_up(own)
+        bound = bound + NormBall(theta.shape[1], float(order)).support_up(own)
     return np.asarray(bound)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractBase
-from lownoise.sets.unit_balls.capped import CappedBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.capped import CappedBall
 from lownoise.sets.unit_balls.limits import Limits
-from lownoise.sets.unit_balls.mixed import MixedBase
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.mixed import MixedBall
+from lownoise.sets.unit_balls.norm import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ _CLIMBS = 40
 
 @final
 @dataclass(frozen=True, eq=False)
-class MeetBase(AbstractBase):
+class IntersectionBall(AbstractUnitBall):
     """{x : scaleⱼ∘x ∈ Bⱼ for every j}.
 
     Its support function is the least Σ hⱼ(θⱼ/scaleⱼ) over splits θ = Σ θⱼ, and the energy of parts
@@ -43,14 +43,15 @@ class MeetBase(AbstractBase):
         scales: above 0, shape (n, k).
 
     Examples:
-        >>> cross = MeetBase((NormBase(2, 1.0), NormBase(2, 2.0)), np.array([[0.8, 0.8], [1.0, 1]]))
+        >>> scales = np.array([[0.8, 0.8], [1.0, 1]])
+        >>> cross = IntersectionBall((NormBall(2, 1.0), NormBall(2, 2.0)), scales)
         >>> cross.norm_up(np.array([[1.0, 0.0], [1.0, 1.0]])).round(9)
         array([1. , 1.6])
         >>> bool(1.0 <= cross.support_up(np.array([[1.0, 0.0]]))[0] < 1 + 1e-9)
         True
     """
 
-    parts: tuple[AbstractBase, ...]
+    parts: tuple[AbstractUnitBall, ...]
     scales: Vector
 
     @property
@@ -188,19 +189,19 @@ def squares_convex(base: object) -> bool:
     return False
 
 
-@squares_convex.register(NormBase)
-@squares_convex.register(CappedBase)
-def _(base: NormBase | CappedBase) -> bool:
+@squares_convex.register(NormBall)
+@squares_convex.register(CappedBall)
+def _(base: NormBall | CappedBall) -> bool:
     return base.order >= 2 or base.dimension == 1  # noqa: PLR2004
 
 
-@squares_convex.register(MixedBase)
-def _(base: MixedBase) -> bool:
+@squares_convex.register(MixedBall)
+def _(base: MixedBall) -> bool:
     return base.order >= 2 and all(squares_convex(part) for part in base.parts)  # noqa: PLR2004
 
 
-@squares_convex.register(MeetBase)
-def _(base: MeetBase) -> bool:
+@squares_convex.register(IntersectionBall)
+def _(base: IntersectionBall) -> bool:
     return all(squares_convex(part) for part in base.parts)
 
 
@@ -210,20 +211,20 @@ def limits_of(base: object) -> Limits | None:
     return None
 
 
-@limits_of.register(NormBase)
-def _(base: NormBase) -> Limits:
+@limits_of.register(NormBall)
+def _(base: NormBall) -> Limits:
     if np.isinf(base.order) or base.size == 1:
         return Limits(np.ones(base.size), np.zeros((0, base.size)), np.zeros(0))
     return Limits(np.ones(base.size), np.ones((1, base.size)), np.array([base.order]))
 
 
-@limits_of.register(CappedBase)
-def _(base: CappedBase) -> Limits:
+@limits_of.register(CappedBall)
+def _(base: CappedBall) -> Limits:
     return Limits(base.cap, np.ones((1, base.dimension)), np.array([base.order]))
 
 
-@limits_of.register(MixedBase)
-def _(base: MixedBase) -> Limits | None:
+@limits_of.register(MixedBall)
+def _(base: MixedBall) -> Limits | None:
     found = [limits_of(part) for part in base.parts]
     known = [part for part in found if part is not None]
     if not np.isinf(base.order) or len(known) < len(found):
@@ -236,8 +237,8 @@ def _(base: MixedBase) -> Limits | None:
     return _held(Limits(np.concatenate([part.cap for part in known]), np.vstack(rows), orders))
 
 
-@limits_of.register(MeetBase)
-def _(base: MeetBase) -> Limits | None:
+@limits_of.register(IntersectionBall)
+def _(base: IntersectionBall) -> Limits | None:
     found = [limits_of(part) for part in base.parts]
     known = [p.rescaled(s) for p, s in zip(found, base.scales, strict=True) if p is not None]
     if len(known) < len(found):
@@ -257,50 +258,52 @@ def only_near(base: object) -> bool:
     return False
 
 
-@only_near.register(MeetBase)
-def _(base: MeetBase) -> bool:
+@only_near.register(IntersectionBall)
+def _(base: IntersectionBall) -> bool:
     return limits_of(base) is None
 
 
-@only_near.register(MixedBase)
-def _(base: MixedBase) -> bool:
+@only_near.register(MixedBall)
+def _(base: MixedBall) -> bool:
     return any(only_near(part) for part in base.parts)
 
 
 @singledispatch
-def square_hull(base: AbstractBase) -> tuple[AbstractBase, Vector]:
+def square_hull(base: AbstractUnitBall) -> tuple[AbstractUnitBall, Vector]:
     """Return a body and its scale whose squares fill a convex set around those of `base`."""
     if squares_convex(base):
         return base, np.ones(base.dimension)
-    return NormBase(base.dimension, np.inf), 1 / base.widths()
+    return NormBall(base.dimension, np.inf), 1 / base.widths()
 
 
-@square_hull.register(NormBase)
-def _(base: NormBase) -> tuple[AbstractBase, Vector]:
-    return NormBase(base.size, max(base.order, 2.0)), np.ones(base.size)
+@square_hull.register(NormBall)
+def _(base: NormBall) -> tuple[AbstractUnitBall, Vector]:
+    return NormBall(base.size, max(base.order, 2.0)), np.ones(base.size)
 
 
-@square_hull.register(CappedBase)
-def _(base: CappedBase) -> tuple[AbstractBase, Vector]:
+@square_hull.register(CappedBall)
+def _(base: CappedBall) -> tuple[AbstractUnitBall, Vector]:
     return base.hull
 
 
-@square_hull.register(MixedBase)
-def _(base: MixedBase) -> tuple[AbstractBase, Vector]:
+@square_hull.register(MixedBall)
+def _(base: MixedBall) -> tuple[AbstractUnitBall, Vector]:
     found = [square_hull(part) for part in base.parts]
     hulls = tuple(hull for hull, _ in found)
-    return MixedBase(hulls, max(base.order, 2.0)), np.concatenate([scale for _, scale in found])
+    return MixedBall(hulls, max(base.order, 2.0)), np.concatenate([scale for _, scale in found])
 
 
-@square_hull.register(MeetBase)
-def _(base: MeetBase) -> tuple[AbstractBase, Vector]:
+@square_hull.register(IntersectionBall)
+def _(base: IntersectionBall) -> tuple[AbstractUnitBall, Vector]:
     found = [square_hull(part) for part in base.parts]
     scales = [own * scale for (_, own), scale in zip(found, base.scales, strict=True)]
-    return MeetBase(tuple(hull for hull, _ in found), np.array(scales)), np.ones(base.dimension)
+    return IntersectionBall(tuple(hull for hull, _ in found), np.array(scales)), np.ones(
+        base.dimension
+    )
 
 
 @singledispatch
-def squares_extreme(base: AbstractBase, coefficients: Vector) -> Vector:
+def squares_extreme(base: AbstractUnitBall, coefficients: Vector) -> Vector:
     """Return x² for a point x of B where Σ yᵢxᵢ² is nearly greatest, y ≥ 0, shape (k,).
 
     Going to the point that is extreme along y∘x never loses, as the sum is convex.
@@ -311,27 +314,27 @@ def squares_extreme(base: AbstractBase, coefficients: Vector) -> Vector:
     return np.asarray(np.square(x))
 
 
-@squares_extreme.register(NormBase)
-def _(base: NormBase, coefficients: Vector) -> Vector:
+@squares_extreme.register(NormBall)
+def _(base: NormBall, coefficients: Vector) -> Vector:
     order = max(base.order / 2, 1.0)
-    return np.asarray(np.abs(NormBase(base.size, order).extreme(coefficients[None])[0]))
+    return np.asarray(np.abs(NormBall(base.size, order).extreme(coefficients[None])[0]))
 
 
-@squares_extreme.register(CappedBase)
-def _(base: CappedBase, coefficients: Vector) -> Vector:
+@squares_extreme.register(CappedBall)
+def _(base: CappedBall, coefficients: Vector) -> Vector:
     if base.order < 2:  # noqa: PLR2004
         chords = coefficients * base.cap ** (2 - base.order)
-        filled = CappedBase(base.cap**base.order, 1.0).extreme(chords[None])[0]
+        filled = CappedBall(base.cap**base.order, 1.0).extreme(chords[None])[0]
         return np.asarray(np.abs(filled) * base.cap ** (2 - base.order))
-    squares = CappedBase(np.square(base.cap), base.order / 2)
+    squares = CappedBall(np.square(base.cap), base.order / 2)
     return np.asarray(np.abs(squares.extreme(coefficients[None])[0]))
 
 
-@squares_extreme.register(MixedBase)
-def _(base: MixedBase, coefficients: Vector) -> Vector:
+@squares_extreme.register(MixedBall)
+def _(base: MixedBall, coefficients: Vector) -> Vector:
     ends = np.cumsum([part.dimension for part in base.parts])[:-1]
     split = np.split(coefficients, ends)
     found = [squares_extreme(part, y) for part, y in zip(base.parts, split, strict=True)]
     reached = np.array([float(y @ z) for y, z in zip(split, found, strict=True)])
-    share = squares_extreme(NormBase(len(found), base.order), reached)
+    share = squares_extreme(NormBall(len(found), base.order), reached)
     return np.concatenate([t * z for t, z in zip(share, found, strict=True)])

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractBase
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.norm import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ _MOST_PIECES = 64
 
 @final
 @dataclass(frozen=True)
-class MixedBase(AbstractBase):
+class MixedBall(AbstractUnitBall):
     """{(x₁, …, x_n) : the ℓ_order norm of (‖x₁‖, …, ‖x_n‖) is at most 1}, ‖·‖ each part's own norm.
 
     Whatever is asked of it is asked of each part, and what they answer of the outer ball: if z is
@@ -38,12 +38,12 @@ class MixedBase(AbstractBase):
         order: in [1, ∞].
 
     Examples:
-        >>> pair = MixedBase((NormBase(2, 2.0), NormBase(1, 2.0)), order=1.0)
+        >>> pair = MixedBall((NormBall(2, 2.0), NormBall(1, 2.0)), order=1.0)
         >>> pair.norm_up(np.array([[3.0, 4.0, -2.0]])).round(9)
         array([7.])
     """
 
-    parts: tuple[AbstractBase, ...]
+    parts: tuple[AbstractUnitBall, ...]
     order: float
 
     @property
@@ -61,10 +61,10 @@ class MixedBase(AbstractBase):
         return np.cumsum([0, *(part.dimension for part in self.parts)])
 
     @cached_property
-    def _outer(self) -> NormBase:
-        return NormBase(len(self.parts), self.order)
+    def _outer(self) -> NormBall:
+        return NormBall(len(self.parts), self.order)
 
-    def _pairs(self) -> Iterator[tuple[AbstractBase, slice]]:
+    def _pairs(self) -> Iterator[tuple[AbstractUnitBall, slice]]:
         slices = (slice(int(a), int(b)) for a, b in pairwise(self._ends))
         return zip(self.parts, slices, strict=True)
 
@@ -118,7 +118,7 @@ class MixedBase(AbstractBase):
         """Return each part's own."""
         return np.concatenate([part.widths() for part in self.parts])
 
-    def pieces(self) -> list[tuple[Integers, AbstractBase]]:
+    def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
         """Return the parts' pieces, at order 1; all ways to take one of each, at order ∞."""
         own = [
             [(start + kept, piece) for kept, piece in part.pieces()]
@@ -130,11 +130,11 @@ class MixedBase(AbstractBase):
         if not math.isinf(self.order) or not 1 < ways <= _MOST_PIECES:
             return super().pieces()
         return [
-            (np.concatenate([kept for kept, _ in way]), product_base([piece for _, piece in way]))
+            (np.concatenate([kept for kept, _ in way]), product_ball([piece for _, piece in way]))
             for way in product(*own)
         ]
 
-    def restricted(self, kept: Integers) -> AbstractBase | None:
+    def restricted(self, kept: Integers) -> AbstractUnitBall | None:
         """Return the parts' restrictions, joined."""
         rows = [
             kept[(kept >= own.start) & (kept < own.stop)] - own.start for _, own in self._pairs()
@@ -142,44 +142,44 @@ class MixedBase(AbstractBase):
         pairs = zip(self.parts, rows, strict=True)
         found = [part.restricted(own) for part, own in pairs if own.size]
         known = [part for part in found if part is not None]
-        return mixed_base(known, self.order) if len(known) == len(found) else None
+        return mixed_ball(known, self.order) if len(known) == len(found) else None
 
 
-def mixed_base(parts: Sequence[AbstractBase], order: float) -> AbstractBase:
+def mixed_ball(parts: Sequence[AbstractUnitBall], order: float) -> AbstractUnitBall:
     """Return the parts joined, in the simplest form: balls of the outer norm are one ball.
 
     Examples:
-        >>> cube = NormBase(2, math.inf)
-        >>> mixed_base([cube, mixed_base([cube, cube], math.inf)], math.inf)
-        NormBase(size=6, order=inf)
+        >>> cube = NormBall(2, math.inf)
+        >>> mixed_ball([cube, mixed_ball([cube, cube], math.inf)], math.inf)
+        NormBall(size=6, order=inf)
     """
-    flat: list[AbstractBase] = []
+    flat: list[AbstractUnitBall] = []
     for part in parts:
-        nested = isinstance(part, MixedBase) and part.order == order
-        for own in part.parts if isinstance(part, MixedBase) and nested else (part,):
+        nested = isinstance(part, MixedBall) and part.order == order
+        for own in part.parts if isinstance(part, MixedBall) and nested else (part,):
             last = flat[-1] if flat else None
             if last is not None and _is_ball(own, order) and _is_ball(last, order):
-                flat[-1] = NormBase(last.dimension + own.dimension, order)
+                flat[-1] = NormBall(last.dimension + own.dimension, order)
             else:
                 flat.append(own)
-    return flat[0] if len(flat) == 1 else MixedBase(tuple(flat), order)
+    return flat[0] if len(flat) == 1 else MixedBall(tuple(flat), order)
 
 
-def side_by_side(base: AbstractBase) -> tuple[AbstractBase, ...]:
+def side_by_side(base: AbstractUnitBall) -> tuple[AbstractUnitBall, ...]:
     """Return the parts of a product, or the body itself."""
-    apart = isinstance(base, MixedBase) and math.isinf(base.order)
-    return base.parts if isinstance(base, MixedBase) and apart else (base,)
+    apart = isinstance(base, MixedBall) and math.isinf(base.order)
+    return base.parts if isinstance(base, MixedBall) and apart else (base,)
 
 
-def product_base(parts: Sequence[AbstractBase]) -> AbstractBase:
+def product_ball(parts: Sequence[AbstractUnitBall]) -> AbstractUnitBall:
     """Return the parts side by side.
 
     Examples:
-        >>> product_base([NormBase(1, 2.0), NormBase(2, math.inf)])
-        NormBase(size=3, order=inf)
+        >>> product_ball([NormBall(1, 2.0), NormBall(2, math.inf)])
+        NormBall(size=3, order=inf)
     """
-    return mixed_base(parts, math.inf)
+    return mixed_ball(parts, math.inf)
 
 
-def _is_ball(base: AbstractBase, order: float) -> bool:
-    return isinstance(base, NormBase) and (base.order == order or base.size == 1)
+def _is_ball(base: AbstractUnitBall, order: float) -> bool:
+    return isinstance(base, NormBall) and (base.order == order or base.size == 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -20,7 +20,7 @@ _SLACK = 2.0**-44  # outward, for powers
 
 @final
 @dataclass(frozen=True)
-class NormBase(AbstractBase):
+class NormBall(AbstractUnitBall):
     """{x : ‖x‖_order ≤ 1} in k coordinates.
 
     Its squares fill {z : ‖z‖_{order/2} ≤ 1} where the order is at least 2, and the simplex below.
@@ -30,9 +30,9 @@ class NormBase(AbstractBase):
         order: in [1, ∞].
 
     Examples:
-        >>> NormBase(2, 1.0).norm_up(np.array([[3.0, -4.0]])).round(9)
+        >>> NormBall(2, 1.0).norm_up(np.array([[3.0, -4.0]])).round(9)
         array([7.])
-        >>> round(NormBase(2, math.inf).energy_up(np.array([3.0, 4.0])), 9)
+        >>> round(NormBall(2, math.inf).energy_up(np.array([3.0, 4.0])), 9)
         7.0
     """
 
@@ -81,22 +81,22 @@ class NormBase(AbstractBase):
 
     def spread(self, gains: Vector) -> Vector:
         """Return z where √g and √z are dual in ℓ_r, exactly."""
-        dual = NormBase(self.size, max(self.order, 2.0)).extreme(np.sqrt(gains)[None])
+        dual = NormBall(self.size, max(self.order, 2.0)).extreme(np.sqrt(gains)[None])
         return np.asarray(np.square(dual[0]))
 
     def widths(self) -> Vector:
         """Return ones."""
         return np.ones(self.size)
 
-    def pieces(self) -> list[tuple[Integers, AbstractBase]]:
+    def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
         """Return the segments along the coordinates, where they are few and B is their hull."""
         if self.order > 1 or not 1 < self.size <= _MOST_PIECES:
             return super().pieces()
-        return [(np.array([i]), NormBase(1, math.inf)) for i in range(self.size)]
+        return [(np.array([i]), NormBall(1, math.inf)) for i in range(self.size)]
 
-    def restricted(self, kept: Integers) -> AbstractBase:
+    def restricted(self, kept: Integers) -> AbstractUnitBall:
         """Return the ball in fewer coordinates."""
-        return NormBase(kept.size, self.order)
+        return NormBall(kept.size, self.order)
 
 
 def _slack(size: int) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ _FLIPS = 200
 
 @final
 @dataclass(frozen=True)
-class ParityBase(AbstractBase):
+class ParityBall(AbstractUnitBall):
     """The hull of all ±(Π_{i∈S} xᵢ)_S for x ∈ {−1, 1}^size, S the sets of the given degrees.
 
     Changing signs of x multiplies coordinate S by a character, and different characters are
@@ -40,7 +40,7 @@ class ParityBase(AbstractBase):
             size are in lexicographic order.
 
     Examples:
-        >>> base = ParityBase(3, (2,))
+        >>> base = ParityBall(3, (2,))
         >>> base.energy_up(np.array([1.0, 2.0, 3.0])).__round__(9)
         6.0
         >>> base.support_up(-np.ones((1, 3))).round(9)  # xy + xz + yz lies in [-1, 3]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.unit_balls.abstract import AbstractBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
 from lownoise.sets.unit_balls.mixing import best_mixture, least_mixture_up
-from lownoise.sets.unit_balls.parity import LISTED, ParityBase, blocks, choices, parities
+from lownoise.sets.unit_balls.parity import LISTED, ParityBall, blocks, choices, parities
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -23,7 +23,7 @@ _SLACK = 2.0**-44
 
 @final
 @dataclass(frozen=True)
-class ParityDifferenceBase(AbstractBase):
+class ParityDifferenceBall(AbstractUnitBall):
     """The hull of all (x_S − y_S)_S for x, y ∈ {−1, 1}^size, |S| in `degrees`, x_S = Π_{i∈S} xᵢ.
 
     (x_S − y_S)² is 2(1 − t_S) with t = xy. Where y weighs sets of one degree j alike, the sum over
@@ -35,7 +35,7 @@ class ParityDifferenceBase(AbstractBase):
         degrees: even, above 0, rising; sets of one degree in lexicographic order.
 
     Examples:
-        >>> base = ParityDifferenceBase(3, (2,))  # of three signs two at most differ pairwise
+        >>> base = ParityDifferenceBall(3, (2,))  # of three signs two at most differ pairwise
         >>> round(base.energy_up(np.ones(3)), 9)
         8.0
     """
@@ -147,8 +147,8 @@ class ParityDifferenceBase(AbstractBase):
         return np.array(self._sizes, dtype=np.float64)
 
     @cached_property
-    def _parity(self) -> ParityBase:
-        return ParityBase(self.size, self.degrees)
+    def _parity(self) -> ParityBall:
+        return ParityBall(self.size, self.degrees)
 
     @property
     def _slack(self) -> float:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractBase
-from lownoise.sets.unit_balls.capped import CappedBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.capped import CappedBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -20,14 +20,14 @@ _SLACK = 2.0**-44
 
 @final
 @dataclass(frozen=True, eq=False)
-class SortedBase(AbstractBase):
+class SortedBall(AbstractUnitBall):
     """{x : Σ weightᵢ·|x|₍ᵢ₎ ≤ 1}, |x|₍₁₎ the largest; weights fall, the first is above 0, (k,).
 
     With Wⱼ = Σ_{i≤j} weightᵢ its extreme points have j entries ±1/Wⱼ and the others 0 (the dual
     ball is an intersection of the balls S_j(θ) ≤ W_j of the sums of j largest).
 
     Examples:
-        >>> top_two = SortedBase(np.array([1.0, 1.0, 0.0]))
+        >>> top_two = SortedBall(np.array([1.0, 1.0, 0.0]))
         >>> top_two.norm_up(np.array([[1.0, -2.0, 3.0]])).round(9)
         array([5.])
     """
@@ -88,7 +88,7 @@ class SortedBase(AbstractBase):
         """Return the best z that mixes extreme points of one j."""
         found, most = np.zeros_like(gains), -1.0
         for j, total in enumerate(self._totals, start=1):
-            part = CappedBase(np.full(self.dimension, j**-0.5)).spread(gains) * (j / total**2)
+            part = CappedBall(np.full(self.dimension, j**-0.5)).spread(gains) * (j / total**2)
             value = float(np.sum(np.sqrt(gains * part)))
             if value > most:
                 found, most = part, value
@@ -98,6 +98,6 @@ class SortedBase(AbstractBase):
         """Return 1/W₁ for each coordinate."""
         return np.full(self.dimension, np.nextafter(1 / self.weights[0], np.inf))
 
-    def restricted(self, kept: Integers) -> AbstractBase:
+    def restricted(self, kept: Integers) -> AbstractUnitBall:
         """Return the ball of the largest weights: the others meet zeros."""
-        return SortedBase(self.weights[: kept.size])
+        return SortedBall(self.weights[: kept.size])

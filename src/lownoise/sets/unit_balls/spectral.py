@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.sets.unit_balls.abstract import AbstractBase
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall
 from lownoise.sets.unit_balls.balancing import balanced, least_sums, scalings
-from lownoise.sets.unit_balls.capped import CappedBase
-from lownoise.sets.unit_balls.norm import NormBase
+from lownoise.sets.unit_balls.capped import CappedBall
+from lownoise.sets.unit_balls.norm import NormBall
 from lownoise.sets.unit_balls.singular import decomposed, singular_values
-from lownoise.sets.unit_balls.sorted_norm import SortedBase
+from lownoise.sets.unit_balls.sorted_norm import SortedBall
 from lownoise.sets.unit_balls.substochastic import best_substochastic
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ _FEW_SIZES = 6  # for each of which a problem is solved
 
 @final
 @dataclass(frozen=True, eq=False)
-class SpectralBase(AbstractBase):
-    """{X : the singular values of X lie in G}, points being X row by row; see `spectral_base`.
+class SpectralBall(AbstractUnitBall):
+    """{X : the singular values of X lie in G}, points being X row by row; see `spectral_ball`.
 
     Args:
         rows: r ≥ 1.
@@ -48,7 +48,7 @@ class SpectralBase(AbstractBase):
         PlanError: by `norm_up`, where a decomposition is worse than the limits; never expected.
 
     Examples:
-        >>> contractions = SpectralBase(2, 2, NormBase(2, math.inf))
+        >>> contractions = SpectralBall(2, 2, NormBall(2, math.inf))
         >>> contractions.norm_up(np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, -1.0]])).round(9)
         array([2.        , 1.41421356])
         >>> round(contractions.energy_up(np.array([3.0, 1.0, 0.0, 2.0])), 9)  # 3x₁₁² + 2x₂₂²
@@ -57,7 +57,7 @@ class SpectralBase(AbstractBase):
 
     rows: int
     columns: int
-    gauge: AbstractBase
+    gauge: AbstractUnitBall
     checked: bool = False
 
     @property
@@ -110,8 +110,8 @@ class SpectralBase(AbstractBase):
         m = self.gauge.dimension
         extremes = np.vstack([np.ones(m), np.eye(m)[0]])
         ones, first = self.gauge.norm_up(extremes)
-        wide = SpectralBase(self.rows, self.columns, NormBase(m, math.inf)).norm_up(np.abs(points))
-        length = NormBase(self.dimension, 2.0).norm_up(points)
+        wide = SpectralBall(self.rows, self.columns, NormBall(m, math.inf)).norm_up(np.abs(points))
+        length = NormBall(self.dimension, 2.0).norm_up(points)
         return np.asarray(np.minimum(wide * ones, math.sqrt(m) * length * first) * (1 + _SLACK))
 
     def support_up(self, directions: Vector) -> Vector:
@@ -182,7 +182,7 @@ class SpectralBase(AbstractBase):
         if not np.any(g > 0):
             g = np.ones_like(g)
         m, order = self.gauge.dimension, None
-        if isinstance(self.gauge, NormBase):
+        if isinstance(self.gauge, NormBall):
             order = self.gauge.order
             if order > 2 and not math.isinf(order):  # noqa: PLR2004
                 return self._inside(balanced(g, order))
@@ -204,28 +204,28 @@ class SpectralBase(AbstractBase):
         return np.ascontiguousarray(points).reshape(-1, self.rows, self.columns)
 
 
-def spectral_base(rows: int, columns: int, gauge: AbstractBase) -> AbstractBase:
+def spectral_ball(rows: int, columns: int, gauge: AbstractUnitBall) -> AbstractUnitBall:
     """Return the body in its simplest form: a Euclidean ball of entries where it is one.
 
     Examples:
-        >>> spectral_base(2, 3, NormBase(2, 2.0))
-        NormBase(size=6, order=2.0)
+        >>> spectral_ball(2, 3, NormBall(2, 2.0))
+        NormBall(size=6, order=2.0)
     """
-    if isinstance(gauge, NormBase) and (gauge.order == 2 or gauge.size == 1):  # noqa: PLR2004
-        return NormBase(rows * columns, 2.0)
-    return SpectralBase(rows, columns, gauge)
+    if isinstance(gauge, NormBall) and (gauge.order == 2 or gauge.size == 1):  # noqa: PLR2004
+        return NormBall(rows * columns, 2.0)
+    return SpectralBall(rows, columns, gauge)
 
 
-def is_symmetric(base: AbstractBase) -> bool:
+def is_symmetric(base: AbstractUnitBall) -> bool:
     """Return whether a body is known to be the same under every permutation of coordinates.
 
     Examples:
-        >>> is_symmetric(NormBase(3, 1.0)), is_symmetric(CappedBase(np.array([0.5, 1.0])))
+        >>> is_symmetric(NormBall(3, 1.0)), is_symmetric(CappedBall(np.array([0.5, 1.0])))
         (True, False)
     """
-    if isinstance(base, CappedBase):
+    if isinstance(base, CappedBall):
         return bool(np.all(base.cap == base.cap[0]))
-    return isinstance(base, (NormBase, SortedBase))
+    return isinstance(base, (NormBall, SortedBall))
 
 
 def _sizes(m: int, most: int) -> Vector:

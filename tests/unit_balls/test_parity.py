@@ -10,29 +10,29 @@ from scipy.optimize import linprog, minimize
 
 from lownoise.errors import FileError
 from lownoise.sets.unit_balls import (
-    NormBase,
-    ParityBase,
-    ParityDifferenceBase,
+    NormBall,
+    ParityBall,
+    ParityDifferenceBall,
     base_from_dict,
     base_to_dict,
-    product_base,
+    product_ball,
 )
 from lownoise.sets.unit_balls.mixing import best_mixture, least_mixture_up
 from lownoise.sets.unit_balls.parity import parities, subsets
 from lownoise.sets.unit_balls.parity_difference import krawtchouk
 
 BASES = (
-    ParityBase(4, (1,)),
-    ParityBase(4, (2,)),
-    ParityBase(4, (1, 3)),
-    ParityBase(5, (2, 4, 0)),
-    ParityDifferenceBase(2, (2,)),
-    ParityDifferenceBase(4, (2,)),
-    ParityDifferenceBase(5, (2, 4)),
+    ParityBall(4, (1,)),
+    ParityBall(4, (2,)),
+    ParityBall(4, (1, 3)),
+    ParityBall(5, (2, 4, 0)),
+    ParityDifferenceBall(2, (2,)),
+    ParityDifferenceBall(4, (2,)),
+    ParityDifferenceBall(5, (2, 4)),
 )
 
 
-def vertices(base: ParityBase | ParityDifferenceBase) -> np.ndarray:
+def vertices(base: ParityBall | ParityDifferenceBall) -> np.ndarray:
     """All of them, product by product in plain Python."""
     sets = [s for j in base.degrees for s in itertools.combinations(range(base.size), j)]
     every = [
@@ -40,13 +40,13 @@ def vertices(base: ParityBase | ParityDifferenceBase) -> np.ndarray:
         for x in itertools.product((-1.0, 1.0), repeat=base.size)
     ]
     p = np.unique(np.array(every), axis=0)
-    if isinstance(base, ParityBase):
+    if isinstance(base, ParityBall):
         return np.vstack([p, -p])
     return (p[:, None] - p[None]).reshape(-1, p.shape[1])
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
-def test_what_a_base_says_is_what_its_vertices_say(base: ParityBase) -> None:
+def test_what_a_base_says_is_what_its_vertices_say(base: ParityBall) -> None:
     rng = np.random.default_rng(7)
     v = vertices(base)
     assert base.dimension == v.shape[1]
@@ -63,7 +63,7 @@ def test_what_a_base_says_is_what_its_vertices_say(base: ParityBase) -> None:
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
-def test_no_point_has_less_norm_than_its_best_mixture_of_vertices(base: ParityBase) -> None:
+def test_no_point_has_less_norm_than_its_best_mixture_of_vertices(base: ParityBall) -> None:
     rng = np.random.default_rng(8)
     v = vertices(base)
     own = v[np.any(v != 0, axis=1)]
@@ -76,7 +76,7 @@ def test_no_point_has_less_norm_than_its_best_mixture_of_vertices(base: ParityBa
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
-def test_a_moment_is_that_of_some_random_vertex(base: ParityBase) -> None:
+def test_a_moment_is_that_of_some_random_vertex(base: ParityBall) -> None:
     """Of the best mixtures of vertices whose second moment is at least diag(z)."""
     rng = np.random.default_rng(9)
     squares = np.square(vertices(base))
@@ -96,7 +96,7 @@ def test_a_moment_is_that_of_some_random_vertex(base: ParityBase) -> None:
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
-def test_changes_of_signs_make_second_moments_diagonal(base: ParityBase) -> None:
+def test_changes_of_signs_make_second_moments_diagonal(base: ParityBall) -> None:
     v = vertices(base)
     characters = parities(
         np.array(list(itertools.product((-1.0, 1.0), repeat=base.size))), base.degrees
@@ -108,7 +108,7 @@ def test_changes_of_signs_make_second_moments_diagonal(base: ParityBase) -> None
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
-def test_the_signed_norm_holds_for_every_sign(base: ParityBase) -> None:
+def test_the_signed_norm_holds_for_every_sign(base: ParityBall) -> None:
     """Against the least mixture of vertices, whose signs all are tried."""
     rng = np.random.default_rng(11)
     v = vertices(base)
@@ -119,13 +119,13 @@ def test_the_signed_norm_holds_for_every_sign(base: ParityBase) -> None:
         assert np.all(base.signed_norm_up(flips * x) == bound)
         least = [linprog(np.ones(len(v)), A_eq=v.T, b_eq=x * s).fun for s in flips]
         assert bound >= max(least) * (1 - 1e-9)
-        pair = product_base([base, NormBase(1, math.inf)])
+        pair = product_ball([base, NormBall(1, math.inf)])
         assert pair.signed_norm_up(np.append(x, 2 * bound)[None])[0] >= 2 * bound
         assert pair.signed_norm_up(np.append(x, 0.0)[None])[0] >= bound
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
-def test_the_segments_along_the_axes_are_inside(base: ParityBase) -> None:
+def test_the_segments_along_the_axes_are_inside(base: ParityBall) -> None:
     """On which `signed_norm_up` rests."""
     v = vertices(base)
     for i, width in enumerate(base.widths()):
@@ -136,7 +136,7 @@ def test_the_segments_along_the_axes_are_inside(base: ParityBase) -> None:
 
 def test_a_change_of_signs_can_raise_a_parity_norm() -> None:
     """So `signed_norm_up` says something: a vertex with one sign changed is outside."""
-    base = ParityBase(4, (2,))
+    base = ParityBall(4, (2,))
     v = vertices(base)
     turned = np.array([-1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     assert base.norm_up(np.ones((1, 6)))[0] == 1
@@ -146,7 +146,7 @@ def test_a_change_of_signs_can_raise_a_parity_norm() -> None:
 
 def test_many_signs_are_bounded_without_listing_them() -> None:
     rng = np.random.default_rng(4)
-    for base in (ParityBase(30, (2,)), ParityDifferenceBase(30, (2, 4))):
+    for base in (ParityBall(30, (2,)), ParityDifferenceBall(30, (2, 4))):
         theta = rng.normal(size=(2, base.dimension))
         x = base.extreme(theta)
         assert np.all(np.sum(theta * x, axis=1) <= base.support_up(theta))
@@ -186,9 +186,9 @@ def test_best_and_least_mixtures_against_general_optimisers(seed: int) -> None:
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
-def test_a_file_joins_parities_with_nothing_that_needs_every_sign(base: ParityBase) -> None:
-    own, cube = base_to_dict(base), base_to_dict(NormBase(base.dimension, math.inf))
-    both = product_base([base, NormBase(2, 2.0)])
+def test_a_file_joins_parities_with_nothing_that_needs_every_sign(base: ParityBall) -> None:
+    own, cube = base_to_dict(base), base_to_dict(NormBall(base.dimension, math.inf))
+    both = product_ball([base, NormBall(2, 2.0)])
     assert not both.unconditional
     meet = {"kind": "meet", "parts": [own, cube], "scales": np.ones((2, base.dimension)).tolist()}
     for fields in (
@@ -201,5 +201,5 @@ def test_a_file_joins_parities_with_nothing_that_needs_every_sign(base: ParityBa
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
-def test_bases_are_written_and_read(base: ParityBase) -> None:
+def test_bases_are_written_and_read(base: ParityBall) -> None:
     assert base_from_dict(base_to_dict(base)) == base

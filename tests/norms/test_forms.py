@@ -12,11 +12,11 @@ import pytest
 
 from exact_norms import solved, zonotope_norm
 from lownoise.sets.bodies import SymmetricBox
-from lownoise.sets.norms import ImageGauge
+from lownoise.sets.norms import ImageNorm
 from lownoise.sets.norms.combination import Combination
 from lownoise.sets.norms.form import Form
 from lownoise.sets.norms.inverse import inverse_of
-from lownoise.sets.unit_balls import NormBase
+from lownoise.sets.unit_balls import NormBall
 
 EPS = Fraction(1, 2**51)
 RNG = np.random.default_rng(20260109)
@@ -88,7 +88,7 @@ def test_what_a_combination_leaves_over_is_added():
 
 def test_quotients_are_rounded_up():
     for a, b in RNG.uniform(0.1, 10, (40, 2)):
-        found = ImageGauge(np.array([b]), NormBase(1, 1.0)).reach_up(SymmetricBox(np.array([a])))
+        found = ImageNorm(np.array([b]), NormBall(1, 1.0)).reach_up(SymmetricBox(np.array([a])))
         assert Fraction(a) / Fraction(b) <= Fraction(found) <= Fraction(a) / Fraction(b) * (1 + EPS)
 
 
@@ -110,7 +110,7 @@ def test_a_stretch_covers_what_the_inverse_is_off_by():
     below = 0
     for k in range(20, 44, 4):
         factor = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-k]]) * RNG.uniform(0.5, 1, (1, 2))
-        found = inverse_of(factor, NormBase(2, 1.0))
+        found = inverse_of(factor, NormBall(2, 1.0))
         for s in RNG.normal(size=(5, 2)):
             own = sum(map(abs, solved(factor.T.tolist(), s.tolist())))
             bare = sum(exact(found.matrix, s))

@@ -15,26 +15,26 @@ from scipy.optimize import linprog
 from exact_norms import hull_norm, solved, zonotope_norm
 from lownoise.errors import PlanError
 from lownoise.sets.norms import (
-    HullGauge,
-    ImageGauge,
-    PlacedGauge,
-    ProductGauge,
-    SimplexGauge,
-    ZonotopeGauge,
+    HullNorm,
+    ImageNorm,
+    PlacedNorm,
+    ProductNorm,
+    SimplexNorm,
+    ZonotopeNorm,
     covariance,
 )
-from lownoise.sets.unit_balls import CappedBase, MixedBase, NormBase, product_base, side_by_side
+from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, product_ball, side_by_side
 
 RNG = np.random.default_rng(20260107)
 NEAR = 1e-9
 UNITS = [1.0, 2.0**-40, 2.0**50]
 BASES = [
-    NormBase(3, 1.0),
-    NormBase(3, 1.5),
-    NormBase(3, 2.0),
-    NormBase(3, math.inf),
-    product_base([NormBase(2, 1.0), NormBase(1, 2.0)]),
-    product_base([NormBase(1, 1.0), NormBase(2, 2.0)]),
+    NormBall(3, 1.0),
+    NormBall(3, 1.5),
+    NormBall(3, 2.0),
+    NormBall(3, math.inf),
+    product_ball([NormBall(2, 1.0), NormBall(1, 2.0)]),
+    product_ball([NormBall(1, 1.0), NormBall(2, 2.0)]),
 ]
 
 
@@ -67,7 +67,7 @@ def test_images_of_balls(base, unit):
     """F⁻¹s in fractions, then the norm to 60 digits."""
     with mpmath.workdps(60):
         for factor in (integers(3, 3) * unit, integers(3) * unit):
-            gauge = ImageGauge(factor, base)
+            gauge = ImageNorm(factor, base)
             points = np.vstack([integers(6, 3), integers(2, 3, bits=2), np.eye(3)]) * unit
             dense = np.diag(factor) if factor.ndim == 1 else factor
             for s, found in zip(points, gauge.norm_up(points), strict=True):
@@ -78,7 +78,7 @@ def test_images_of_balls(base, unit):
 @pytest.mark.parametrize("d", [2, 3])
 def test_hulls(d, unit):
     points = integers(6, d) * unit
-    gauge = HullGauge(points)
+    gauge = HullNorm(points)
     asked = np.vstack([integers(5, d) * unit, points, np.eye(d) * unit])
     with mpmath.workdps(60):
         for s, found in zip(asked, gauge.norm_up(asked), strict=True):
@@ -89,7 +89,7 @@ def test_hulls(d, unit):
 @pytest.mark.parametrize("d", [2, 3])
 def test_zonotopes(d, unit):
     generators = integers(6, d) * unit
-    gauge = ZonotopeGauge(generators)
+    gauge = ZonotopeNorm(generators)
     asked = np.vstack([integers(5, d) * unit, generators, generators.sum(axis=0, keepdims=True)])
     with mpmath.workdps(60):
         for s, found in zip(asked, gauge.norm_up(asked), strict=True):
@@ -102,7 +102,7 @@ def test_differences_of_a_simplex_are_a_hull(d, unit):
     edges = integers(d, d) * unit
     corners = np.vstack([np.zeros(d), edges])
     apart = [(corners[i] - corners[j]).tolist() for i, j in combinations(range(d + 1), 2)]
-    gauge = SimplexGauge(edges)
+    gauge = SimplexNorm(edges)
     asked = np.vstack([integers(6, d) * unit, edges, np.array(apart)])
     with mpmath.workdps(60):
         for s, found in zip(asked, gauge.norm_up(asked), strict=True):
@@ -115,12 +115,12 @@ def test_hulls_and_zonotopes_in_more_dimensions(d):
     rows = integers(d + 4, d)
     asked = integers(10, d)
     scale = 2.0**-20
-    for s, found in zip(asked, HullGauge(rows).norm_up(asked), strict=True):
+    for s, found in zip(asked, HullNorm(rows).norm_up(asked), strict=True):
         least = linprog(
             np.ones(2 * len(rows)), A_eq=np.hstack([rows.T, -rows.T]) * scale, b_eq=s * scale
         )
         assert least.fun * (1 - 1e-7) <= found <= least.fun * (1 + 1e-7)
-    for s, found in zip(asked, ZonotopeGauge(rows).norm_up(asked), strict=True):
+    for s, found in zip(asked, ZonotopeNorm(rows).norm_up(asked), strict=True):
         # the dual: max ⟨a, s⟩ with Σ|⟨a, gᵢ⟩| ≤ 1
         n = len(rows)
         grown = linprog(
@@ -139,14 +139,14 @@ def test_hulls_and_zonotopes_in_more_dimensions(d):
 
 
 def test_products_and_coordinates_that_never_move():
-    disc = ImageGauge(integers(2, 2), NormBase(2, 2.0))
-    line = ImageGauge(np.array([3.0]), NormBase(1, 2.0))
-    both = ProductGauge((disc, line))
+    disc = ImageNorm(integers(2, 2), NormBall(2, 2.0))
+    line = ImageNorm(np.array([3.0]), NormBall(1, 2.0))
+    both = ProductNorm((disc, line))
     asked = np.hstack([integers(20, 2), integers(20, 1)])
     own = np.maximum(disc.norm_up(asked[:, :2]), line.norm_up(asked[:, 2:]))
     assert np.array_equal(both.norm_up(asked), own)
     assert np.allclose(np.max([form.norm_up(asked) for form in both.forms], axis=0), own)
-    placed = PlacedGauge(both, np.array([0, 2, 3]), 5)
+    placed = PlacedNorm(both, np.array([0, 2, 3]), 5)
     wide = np.zeros((20, 5))
     wide[:, [0, 2, 3]] = asked
     assert np.array_equal(placed.norm_up(wide), own)
@@ -158,10 +158,10 @@ def test_products_and_coordinates_that_never_move():
 @pytest.mark.parametrize(
     "gauge",
     [
-        ImageGauge(np.array([[1.0, 2.0], [0.0, 3.0]]), NormBase(2, 1.5)),
-        HullGauge(np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 1.0]])),
-        ZonotopeGauge(np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 1.0]])),
-        SimplexGauge(np.array([[1.0, 2.0], [0.0, 3.0]])),
+        ImageNorm(np.array([[1.0, 2.0], [0.0, 3.0]]), NormBall(2, 1.5)),
+        HullNorm(np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 1.0]])),
+        ZonotopeNorm(np.array([[1.0, 2.0], [0.0, 3.0], [4.0, 1.0]])),
+        SimplexNorm(np.array([[1.0, 2.0], [0.0, 3.0]])),
     ],
     ids=lambda gauge: type(gauge).__name__,
 )
@@ -175,33 +175,33 @@ def test_a_factor_that_is_nearly_flat_costs_a_wider_bound_or_is_refused():
     """The inverse of a matrix of condition 2^40 is off by 2^-12, and the norm never below."""
     with mpmath.workdps(60):
         factor = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-40]])
-        gauge = ImageGauge(factor, NormBase(2, 1.0))
+        gauge = ImageNorm(factor, NormBall(2, 1.0))
         for s in integers(10, 2, bits=6):
             own = sum(map(abs, solved(factor.T.tolist(), s.tolist())))
             found = Fraction(float(gauge.norm_up(s[None])[0]))
             assert own <= found <= own * Fraction(11, 10)
     with pytest.raises(PlanError, match="flat, or too nearly so"):
-        ImageGauge(np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-51]]), NormBase(2, 1.0))
+        ImageNorm(np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-51]]), NormBall(2, 1.0))
 
 
 @pytest.mark.parametrize(
     ("build", "said"),
     [
-        (lambda: ImageGauge(np.ones(2), CappedBase(np.ones(2))), "no exact sampler"),
-        (lambda: ImageGauge(np.ones(2), MixedBase((NormBase(1, 1.0),) * 2, 1.5)), "no exact"),
-        (lambda: ImageGauge(np.ones(3), NormBase(2, 1.0)), "shape"),
-        (lambda: ImageGauge(np.array([1.0, 0.0]), NormBase(2, 1.0)), "flat"),
-        (lambda: ImageGauge(np.array([1.0, np.nan]), NormBase(2, 1.0)), "flat"),
-        (lambda: ImageGauge(np.ones((2, 2)), NormBase(2, 1.0)), "flat"),
-        (lambda: HullGauge(np.ones((3, 2))), "flat"),
-        (lambda: HullGauge(np.ones((1, 2))), "flat"),
-        (lambda: HullGauge(integers(60, 20)), "too many|simplices"),
-        (lambda: ZonotopeGauge(np.ones((3, 2))), "flat"),
-        (lambda: ZonotopeGauge(integers(60, 10)), "more than"),
-        (lambda: SimplexGauge(np.ones((2, 2))), "flat"),
-        (lambda: ProductGauge(()), "empty"),
-        (lambda: PlacedGauge(SimplexGauge(np.eye(2)), np.array([1, 0]), 3), "rise"),
-        (lambda: PlacedGauge(SimplexGauge(np.eye(2)), np.array([0, 3]), 3), "rise"),
+        (lambda: ImageNorm(np.ones(2), CappedBall(np.ones(2))), "no exact sampler"),
+        (lambda: ImageNorm(np.ones(2), MixedBall((NormBall(1, 1.0),) * 2, 1.5)), "no exact"),
+        (lambda: ImageNorm(np.ones(3), NormBall(2, 1.0)), "shape"),
+        (lambda: ImageNorm(np.array([1.0, 0.0]), NormBall(2, 1.0)), "flat"),
+        (lambda: ImageNorm(np.array([1.0, np.nan]), NormBall(2, 1.0)), "flat"),
+        (lambda: ImageNorm(np.ones((2, 2)), NormBall(2, 1.0)), "flat"),
+        (lambda: HullNorm(np.ones((3, 2))), "flat"),
+        (lambda: HullNorm(np.ones((1, 2))), "flat"),
+        (lambda: HullNorm(integers(60, 20)), "too many|simplices"),
+        (lambda: ZonotopeNorm(np.ones((3, 2))), "flat"),
+        (lambda: ZonotopeNorm(integers(60, 10)), "more than"),
+        (lambda: SimplexNorm(np.ones((2, 2))), "flat"),
+        (lambda: ProductNorm(()), "empty"),
+        (lambda: PlacedNorm(SimplexNorm(np.eye(2)), np.array([1, 0]), 3), "rise"),
+        (lambda: PlacedNorm(SimplexNorm(np.eye(2)), np.array([0, 3]), 3), "rise"),
     ],
 )
 def test_refusals(build, said):
@@ -213,8 +213,8 @@ def test_refusals(build, said):
 @pytest.mark.parametrize(
     "gauge",
     [
-        ImageGauge(np.array([[1.0, 2.0], [0.0, 3.0]]), NormBase(2, 2.0)),
-        PlacedGauge(SimplexGauge(np.array([[1.0, 2.0], [0.0, 3.0]])), np.array([0, 2]), 3),
+        ImageNorm(np.array([[1.0, 2.0], [0.0, 3.0]]), NormBall(2, 2.0)),
+        PlacedNorm(SimplexNorm(np.array([[1.0, 2.0], [0.0, 3.0]])), np.array([0, 2]), 3),
     ],
     ids=["ellipse", "placed"],
 )

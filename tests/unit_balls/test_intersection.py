@@ -8,13 +8,13 @@ import pytest
 
 from lownoise.errors import FileError
 from lownoise.sets.unit_balls import (
-    CappedBase,
-    MeetBase,
-    NormBase,
-    SortedBase,
+    CappedBall,
+    IntersectionBall,
+    NormBall,
+    SortedBall,
     base_from_dict,
     base_to_dict,
-    product_base,
+    product_ball,
 )
 
 RANDOM = np.random.default_rng(11)
@@ -22,20 +22,22 @@ CAP = np.array([0.3, 0.5, 0.7, 0.9])
 EVEN = np.full(4, 0.45)
 SCALES = np.array([[1.0, 0.8, 1.2, 0.9], [0.9, 1.1, 0.7, 1.0]])
 BASES = {
-    **{f"capped {r}": CappedBase(CAP, r) for r in (1.0, 1.4, 2.0, 3.0, 8.0)},
-    **{f"even {r}": CappedBase(EVEN, r) for r in (1.0, 1.4, 2.0)},
-    "two balls": MeetBase((NormBase(4, 2.0), NormBase(4, 2.0)), SCALES),
-    "two orders": MeetBase((NormBase(4, 2.0), NormBase(4, 4.0)), SCALES),
-    "three orders": MeetBase(
-        (NormBase(4, 2.5), CappedBase(np.array([0.9, 0.4, 0.8, 1.0]), 4.0), NormBase(4, 2.0)),
+    **{f"capped {r}": CappedBall(CAP, r) for r in (1.0, 1.4, 2.0, 3.0, 8.0)},
+    **{f"even {r}": CappedBall(EVEN, r) for r in (1.0, 1.4, 2.0)},
+    "two balls": IntersectionBall((NormBall(4, 2.0), NormBall(4, 2.0)), SCALES),
+    "two orders": IntersectionBall((NormBall(4, 2.0), NormBall(4, 4.0)), SCALES),
+    "three orders": IntersectionBall(
+        (NormBall(4, 2.5), CappedBall(np.array([0.9, 0.4, 0.8, 1.0]), 4.0), NormBall(4, 2.0)),
         np.vstack([SCALES, [[0.8, 1.0, 1.0, 1.3]]]),
     ),
-    "cross and ball": MeetBase((NormBase(4, 1.0), NormBase(4, 2.0)), SCALES * [[0.6], [1.0]]),
-    "capped and sorted": MeetBase(
-        (CappedBase(CAP), SortedBase(np.array([1, 0.5, 0.2, 0]))), SCALES
+    "cross and ball": IntersectionBall(
+        (NormBall(4, 1.0), NormBall(4, 2.0)), SCALES * [[0.6], [1.0]]
     ),
-    "pairs and cube": MeetBase(
-        (product_base([NormBase(2, 2.0), NormBase(2, 1.0)]), NormBase(4, math.inf)), SCALES
+    "capped and sorted": IntersectionBall(
+        (CappedBall(CAP), SortedBall(np.array([1, 0.5, 0.2, 0]))), SCALES
+    ),
+    "pairs and cube": IntersectionBall(
+        (product_ball([NormBall(2, 2.0), NormBall(2, 1.0)]), NormBall(4, math.inf)), SCALES
     ),
 }
 EXACT = {"capped 2.0", "capped 3.0", "capped 8.0", "even 1.0", "even 2.0"}
@@ -92,9 +94,9 @@ def _norms(base, x):
     found = []
     for part, scale in zip(base.parts, base.scales, strict=True):
         y = scale * x
-        if isinstance(part, CappedBase):
+        if isinstance(part, CappedBall):
             found += [*(y / part.cap), np.sum(y**part.order) ** (1 / part.order)]
-        elif isinstance(part, NormBase):
+        elif isinstance(part, NormBall):
             found += list(y) if math.isinf(part.order) else [np.linalg.norm(y, part.order)]
         else:
             found += [np.linalg.norm(y[:2]), np.sum(y[2:])]
@@ -107,7 +109,7 @@ def test_bounds_of_two_norms_are_met_at_every_scale(orders):
     k = 9
     for spread, near in ((0.3, 1e-8), (3.0, 5e-3)):
         scales = 10.0 ** RANDOM.uniform(-spread, spread, (2, k))
-        base = MeetBase((NormBase(k, orders[0]), NormBase(k, orders[1])), scales)
+        base = IntersectionBall((NormBall(k, orders[0]), NormBall(k, orders[1])), scales)
         theta = RANDOM.standard_normal((40, k)) * 10.0 ** RANDOM.uniform(-spread, spread, (40, k))
         theta[0], theta[1], theta[2, 1:] = 0.0, 1.0, 0.0
         theta[3] *= 2.0**-500
@@ -171,7 +173,7 @@ def test_moments_of_even_caps_are_exact(order):
 
     from scipy.optimize import linprog
 
-    base = CappedBase(EVEN, order)
+    base = CappedBall(EVEN, order)
     filled = np.sort(np.abs(base.extreme(np.array([[4.0, 3.0, 2.0, 1.0]]))[0]))
     squares = np.array(sorted(set(permutations(np.square(filled)))))
     for _ in range(10):

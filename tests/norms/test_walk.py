@@ -11,18 +11,18 @@ import pytest
 from lownoise.errors import PlanError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.sets.bodies import ImageBody, RoundedBody, Section, SectionBody
-from lownoise.sets.norms import WalkGauge, gauge_of
-from lownoise.sets.unit_balls import CappedBase, NormBase, product_base
+from lownoise.sets.norms import WalkNorm, norm_of
+from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
 RNG = np.random.default_rng(20260110)
 SLABS = np.vstack([np.eye(3), [[1.0, 1.0, 1.0], [1.0, -1.0, 0.0]]]) * 2.0**-20
-CYLINDERS = product_base([NormBase(3, math.inf), NormBase(2, 2.0)])
+CYLINDERS = product_ball([NormBall(3, math.inf), NormBall(2, 2.0)])
 
 
 def test_differences_of_a_section_reach_1():
-    body = SectionBody(Section(SLABS, np.zeros(5), NormBase(5, math.inf)), "differences")
-    gauge = gauge_of(body)
-    assert isinstance(gauge, WalkGauge)
+    body = SectionBody(Section(SLABS, np.zeros(5), NormBall(5, math.inf)), "differences")
+    gauge = norm_of(body)
+    assert isinstance(gauge, WalkNorm)
     assert gauge.reach_up(body) == 1
     assert gauge.uniform.relative <= 1e-9
     assert gauge.uniform.distance == 0
@@ -46,10 +46,10 @@ def test_differences_of_a_section_reach_1():
 
 def test_capped_balls_and_rounding():
     """Supports and energies are what they are of the ball and of the caps."""
-    body = ImageBody(np.array([[2.0, 1.0], [0.0, 3.0]]) * 2.0**20, CappedBase(np.array([0.6, 1.0])))
+    body = ImageBody(np.array([[2.0, 1.0], [0.0, 3.0]]) * 2.0**20, CappedBall(np.array([0.6, 1.0])))
     rounded = RoundedBody(body, np.array([1.0, 0.5]))
-    gauge = gauge_of(rounded)
-    assert isinstance(gauge, WalkGauge)
+    gauge = norm_of(rounded)
+    assert isinstance(gauge, WalkNorm)
     assert 1 - 1e-5 <= gauge.reach_up(rounded) <= 1 + 1e-9
     x = RNG.normal(size=(3000, 2))
     x /= body.base.norm_up(x)[:, None]
@@ -59,10 +59,10 @@ def test_capped_balls_and_rounding():
 
 def test_refusals():
     with pytest.raises(PlanError, match="has no walk"):
-        WalkGauge(np.eye(2), CappedBase(np.ones(2)))
+        WalkNorm(np.eye(2), CappedBall(np.ones(2)))
     with pytest.raises(PlanError, match="a coordinate a row"):
-        WalkGauge(np.eye(2), NormBase(3, 1.0))
+        WalkNorm(np.eye(2), NormBall(3, 1.0))
     with pytest.raises(PlanError, match="cylinders"):
-        gauge_of(SectionBody(Section(SLABS, np.zeros(5), CYLINDERS), "differences"))
+        norm_of(SectionBody(Section(SLABS, np.zeros(5), CYLINDERS), "differences"))
     with pytest.raises(PlanError, match="flat"):
-        WalkGauge(np.ones((3, 2)), NormBase(3, math.inf))
+        WalkNorm(np.ones((3, 2)), NormBall(3, math.inf))

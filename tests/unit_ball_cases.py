@@ -11,37 +11,37 @@ import mpmath
 import numpy as np
 from scipy.optimize import linprog, minimize
 
-from lownoise.sets.unit_balls import CappedBase, MixedBase, NormBase, SortedBase
+from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, SortedBall
 
-NORM = NormBase(2, math.inf)
+NORM = NormBall(2, math.inf)
 BASES = {
-    "interval": NormBase(1, 7.0),
-    "ball of ℓ₁": NormBase(4, 1.0),
-    "nearly ℓ₁": NormBase(3, 1.0 + 2.0**-20),
-    "ball of ℓ₁.₅": NormBase(3, 1.5),
-    "ball of ℓ₂": NormBase(4, 2.0),
-    "ball of ℓ₃": NormBase(3, 3.0),
-    "ball of ℓ₁₀₀₀": NormBase(3, 1000.0),
-    "cube": NormBase(4, math.inf),
-    "capped": CappedBase(np.array([0.6, 1.0, 0.3])),
-    "only caps": CappedBase(np.array([0.2, 0.5, 0.4])),
-    "two largest": SortedBase(np.array([1.0, 1.0, 0.0, 0.0])),
-    "ordered ℓ₁": SortedBase(np.array([3.0, 2.0, 1.0, 0.5])),
-    "largest alone": SortedBase(np.array([1e-3, 0.0, 0.0])),
-    "product": MixedBase(
-        (NormBase(2, 2.0), CappedBase(np.array([0.9, 0.5])), NormBase(1, 1.0), NormBase(2, 3.0)),
+    "interval": NormBall(1, 7.0),
+    "ball of ℓ₁": NormBall(4, 1.0),
+    "nearly ℓ₁": NormBall(3, 1.0 + 2.0**-20),
+    "ball of ℓ₁.₅": NormBall(3, 1.5),
+    "ball of ℓ₂": NormBall(4, 2.0),
+    "ball of ℓ₃": NormBall(3, 3.0),
+    "ball of ℓ₁₀₀₀": NormBall(3, 1000.0),
+    "cube": NormBall(4, math.inf),
+    "capped": CappedBall(np.array([0.6, 1.0, 0.3])),
+    "only caps": CappedBall(np.array([0.2, 0.5, 0.4])),
+    "two largest": SortedBall(np.array([1.0, 1.0, 0.0, 0.0])),
+    "ordered ℓ₁": SortedBall(np.array([3.0, 2.0, 1.0, 0.5])),
+    "largest alone": SortedBall(np.array([1e-3, 0.0, 0.0])),
+    "product": MixedBall(
+        (NormBall(2, 2.0), CappedBall(np.array([0.9, 0.5])), NormBall(1, 1.0), NormBall(2, 3.0)),
         math.inf,
     ),
-    "product of sorted": MixedBase((SortedBase(np.array([2.0, 1.0])), NORM), math.inf),
-    "hull": MixedBase((NormBase(2, 2.0), NORM, NormBase(1, 2.0)), 1.0),
-    "mixed at 1.5": MixedBase((NormBase(2, 3.0), NORM), 1.5),
-    "mixed at 3": MixedBase((NormBase(2, 1.0), NormBase(2, 2.0)), 3.0),
+    "product of sorted": MixedBall((SortedBall(np.array([2.0, 1.0])), NORM), math.inf),
+    "hull": MixedBall((NormBall(2, 2.0), NORM, NormBall(1, 2.0)), 1.0),
+    "mixed at 1.5": MixedBall((NormBall(2, 3.0), NORM), 1.5),
+    "mixed at 3": MixedBall((NormBall(2, 1.0), NormBall(2, 2.0)), 3.0),
 }
 
 
 def parts(base):
     """Return the factors of a base, each with where its coordinates stand."""
-    own = base.parts if isinstance(base, MixedBase) else (base,)
+    own = base.parts if isinstance(base, MixedBall) else (base,)
     ends = np.cumsum([0, *(part.dimension for part in own)])
     return [(p, slice(int(a), int(b))) for p, a, b in zip(own, ends[:-1], ends[1:], strict=True)]
 
@@ -60,13 +60,13 @@ def _power_norm(sizes, order):
         return mpmath.fsum(v**r for v in sizes) ** (1 / r)
 
 
-@exact_norm.register(NormBase)
+@exact_norm.register(NormBall)
 def _(base, point):
     with mpmath.workdps(60):
         return _power_norm([abs(mpmath.mpf(float(v))) for v in point], base.order)
 
 
-@exact_norm.register(CappedBase)
+@exact_norm.register(CappedBall)
 def _(base, point):
     with mpmath.workdps(60):
         size = [abs(mpmath.mpf(float(v))) for v in point]
@@ -74,7 +74,7 @@ def _(base, point):
         return max(over, mpmath.sqrt(mpmath.fsum(v * v for v in size)))
 
 
-@exact_norm.register(SortedBase)
+@exact_norm.register(SortedBall)
 def _(base, point):
     with mpmath.workdps(60):
         falling = sorted((abs(mpmath.mpf(float(v))) for v in point), reverse=True)
@@ -110,15 +110,15 @@ def least_multiple(base, z):
     return float(_power_norm(inner, max(base.order / 2, 1.0)))
 
 
-@least_multiple.register(NormBase)
-@least_multiple.register(CappedBase)
+@least_multiple.register(NormBall)
+@least_multiple.register(CappedBall)
 def _(base, z):
-    if isinstance(base, NormBase) and base.order < 2:  # mixtures of the ends of the axes
+    if isinstance(base, NormBall) and base.order < 2:  # mixtures of the ends of the axes
         return float(mpmath.fsum(z))
     return float(exact_norm(base, np.sqrt(z))) ** 2  # the squares are convex: one point will do
 
 
-@least_multiple.register(SortedBase)
+@least_multiple.register(SortedBall)
 def _(base, z):
     atoms = sorted_atoms(base)
     scale = float(np.max(atoms))
@@ -134,7 +134,7 @@ def best_spread(base, g):
     return float(_power_norm(inner, 1.0 if math.isinf(r) else r / (r - 1)))
 
 
-@best_spread.register(NormBase)
+@best_spread.register(NormBall)
 def _(base, g):
     k = base.dimension
     r = max(base.order, 2.0)
@@ -144,7 +144,7 @@ def _(base, g):
     return _maximised(g, np.full(k, k ** (-2 / r)), [(1e-12, 1)] * k, held, np.eye(k))
 
 
-@best_spread.register(CappedBase)
+@best_spread.register(CappedBall)
 def _(base, g):
     k = base.dimension
     held = [{"type": "ineq", "fun": lambda z: 1 - np.sum(z)}]
@@ -153,7 +153,7 @@ def _(base, g):
     return _maximised(g, start, [(1e-12, float(c)) for c in caps], held, np.eye(k))
 
 
-@best_spread.register(SortedBase)
+@best_spread.register(SortedBall)
 def _(base, g):
     atoms = sorted_atoms(base)
     held = [{"type": "ineq", "fun": lambda w: 1 - np.sum(w)}]

@@ -23,18 +23,18 @@ from lownoise.sets.bodies import (
     image_body,
 )
 from lownoise.sets.norms import (
-    HullGauge,
-    ImageGauge,
-    PlacedGauge,
-    ProductGauge,
-    SimplexGauge,
-    ZonotopeGauge,
-    gauge_of,
+    HullNorm,
+    ImageNorm,
+    PlacedNorm,
+    ProductNorm,
+    SimplexNorm,
+    ZonotopeNorm,
+    norm_of,
 )
-from lownoise.sets.unit_balls import CappedBase, NormBase, product_base
+from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
 RNG = np.random.default_rng(20260108)
-CUBE3, CUBE6 = NormBase(3, math.inf), NormBase(6, math.inf)
+CUBE3, CUBE6 = NormBall(3, math.inf), NormBall(6, math.inf)
 
 
 def integers(*shape, bits=20):
@@ -49,55 +49,55 @@ POINTS = integers(12, 3, bits=51)
 SQUARE = integers(3, 3, bits=51)
 # each body, the kind of its gauge, and points of it, all its vertices among them where it has any
 OWN = {
-    "box": (SymmetricBox(np.array([3.0, 2.0**52, 0.1])), ImageGauge),
-    "diagonal ball": (ImageBody(np.array([3.0, 2.0**52, 0.1]), NormBase(3, 1.5)), ImageGauge),
-    "dense ball": (ImageBody(SQUARE, NormBase(3, 2.0)), ImageGauge),
-    "parallelepiped": (image_body(SQUARE, CUBE3), ImageGauge),
+    "box": (SymmetricBox(np.array([3.0, 2.0**52, 0.1])), ImageNorm),
+    "diagonal ball": (ImageBody(np.array([3.0, 2.0**52, 0.1]), NormBall(3, 1.5)), ImageNorm),
+    "dense ball": (ImageBody(SQUARE, NormBall(3, 2.0)), ImageNorm),
+    "parallelepiped": (image_body(SQUARE, CUBE3), ImageNorm),
     "product": (
-        ImageBody(SQUARE, product_base([NormBase(2, 2.0), NormBase(1, 1.0)])),
-        ImageGauge,
+        ImageBody(SQUARE, product_ball([NormBall(2, 2.0), NormBall(1, 1.0)])),
+        ImageNorm,
     ),
-    "cross-polytope": (SymmetricPoints(SQUARE), ImageGauge),
+    "cross-polytope": (SymmetricPoints(SQUARE), ImageNorm),
     "cross-polytope with points inside": (
         SymmetricPoints(np.vstack([SQUARE * 2, SQUARE, SQUARE[:1] + SQUARE[1:2], -SQUARE])),
-        ImageGauge,
+        ImageNorm,
     ),
-    "boxed signs": (SymmetricPoints(cube(3) * 5), ImageGauge),
-    "histogram": (SymmetricPoints(np.eye(40) * 2.0**40), ImageGauge),
-    "hull": (SymmetricPoints(POINTS), HullGauge),
+    "boxed signs": (SymmetricPoints(cube(3) * 5), ImageNorm),
+    "histogram": (SymmetricPoints(np.eye(40) * 2.0**40), ImageNorm),
+    "hull": (SymmetricPoints(POINTS), HullNorm),
     "hull of points on its faces": (
         SymmetricPoints(
             np.array([[4, 0], [2, 4], [-2, 4], [3, 2], [0, 4], [-3, 2], [1, 1.0], [0, 0]]) * 2.0**50
         ),
-        HullGauge,
+        HullNorm,
     ),
-    "zonotope": (image_body(integers(3, 6), CUBE6), ZonotopeGauge),
+    "zonotope": (image_body(integers(3, 6), CUBE6), ZonotopeNorm),
     "zonotope of a lifted box": (
-        image_body(np.hstack([integers(3, 3), integers(3, 1)]), NormBase(4, math.inf)),
-        ZonotopeGauge,
+        image_body(np.hstack([integers(3, 3), integers(3, 1)]), NormBall(4, math.inf)),
+        ZonotopeNorm,
     ),
-    "differences": (PointDifferences(integers(6, 3)), HullGauge),
+    "differences": (PointDifferences(integers(6, 3)), HullNorm),
     "differences of a grid": (
         PointDifferences(np.array(list(product([1.0, 2.0, 5.0], repeat=3)))),
-        ImageGauge,
+        ImageNorm,
     ),
     "differences about a center": (
         PointDifferences(np.vstack([POINTS[:3], -POINTS[:3]]) + 7.0),
-        ImageGauge,
+        ImageNorm,
     ),
-    "differences of a simplex": (PointDifferences(integers(4, 3)), SimplexGauge),
+    "differences of a simplex": (PointDifferences(integers(4, 3)), SimplexNorm),
     "one of 30 categories": (
         PointDifferences(np.vstack([np.zeros(30), np.eye(30)]) * 2.0**40),
-        SimplexGauge,
+        SimplexNorm,
     ),
-    "a column that never moves": (SymmetricBox(np.array([0.0, 4.0, 0.0, 1.0])), PlacedGauge),
+    "a column that never moves": (SymmetricBox(np.array([0.0, 4.0, 0.0, 1.0])), PlacedNorm),
     "points in some columns": (
         SymmetricPoints(np.hstack([POINTS[:, :2], np.zeros((12, 1)), POINTS[:, 2:]])),
-        PlacedGauge,
+        PlacedNorm,
     ),
     "image in some columns": (
-        ImageBody(np.array([2.0, 0.0, 5.0]), product_base([NormBase(2, 2.0), NormBase(1, 2.0)])),
-        PlacedGauge,
+        ImageBody(np.array([2.0, 0.0, 5.0]), product_ball([NormBall(2, 2.0), NormBall(1, 2.0)])),
+        PlacedNorm,
     ),
 }
 
@@ -110,7 +110,7 @@ FOUND = ("boxed signs", "cross-polytope with points inside", "differences about 
 def test_a_body_reaches_1_in_its_own_norm(name):
     """Exactly: what is claimed is what is paid for."""
     body, kind = OWN[name]
-    gauge = gauge_of(body)
+    gauge = norm_of(body)
     assert type(gauge) is kind
     reach = gauge.reach_up(body)
     if name in FOUND:
@@ -151,7 +151,7 @@ def test_the_unit_ball_is_the_body(name):
     from lownoise.numbers.randomness import SimulationRandomness
 
     body, _ = OWN[name]
-    inside = gauge_of(body).uniform.simulate(300, SimulationRandomness(3))
+    inside = norm_of(body).uniform.simulate(300, SimulationRandomness(3))
     widths = np.maximum(body.widths(), 1e-300)
     directions = RNG.normal(size=(40, inside.shape[1])) / widths
     if isinstance(body, SymmetricBox):
@@ -162,21 +162,21 @@ def test_the_unit_ball_is_the_body(name):
 
 
 GAUGES = {
-    "cross-polytope": ImageGauge(integers(3, 3), NormBase(3, 1.0)),
-    "ellipsoid": ImageGauge(integers(3, 3), NormBase(3, 2.0)),
-    "order 3": ImageGauge(integers(3, 3), NormBase(3, 3.0)),
-    "cube": ImageGauge(integers(3, 3), CUBE3),
-    "box": ImageGauge(integers(3), CUBE3),
-    "octahedron": ImageGauge(integers(3), NormBase(3, 1.0)),
-    "cylinder": ImageGauge(integers(3, 3), product_base([NormBase(2, 2.0), NormBase(1, 2.0)])),
-    "hull": HullGauge(integers(7, 3)),
-    "zonotope": ZonotopeGauge(integers(5, 3)),
-    "simplex": SimplexGauge(integers(3, 3)),
-    "product": ProductGauge(
-        (ImageGauge(integers(2, 2), NormBase(2, 2.0)), ImageGauge(integers(1), NormBase(1, 1.0)))
+    "cross-polytope": ImageNorm(integers(3, 3), NormBall(3, 1.0)),
+    "ellipsoid": ImageNorm(integers(3, 3), NormBall(3, 2.0)),
+    "order 3": ImageNorm(integers(3, 3), NormBall(3, 3.0)),
+    "cube": ImageNorm(integers(3, 3), CUBE3),
+    "box": ImageNorm(integers(3), CUBE3),
+    "octahedron": ImageNorm(integers(3), NormBall(3, 1.0)),
+    "cylinder": ImageNorm(integers(3, 3), product_ball([NormBall(2, 2.0), NormBall(1, 2.0)])),
+    "hull": HullNorm(integers(7, 3)),
+    "zonotope": ZonotopeNorm(integers(5, 3)),
+    "simplex": SimplexNorm(integers(3, 3)),
+    "product": ProductNorm(
+        (ImageNorm(integers(2, 2), NormBall(2, 2.0)), ImageNorm(integers(1), NormBall(1, 1.0)))
     ),
-    "product with a hull": ProductGauge(
-        (ImageGauge(integers(1), NormBase(1, 1.0)), HullGauge(integers(4, 2)))
+    "product with a hull": ProductNorm(
+        (ImageNorm(integers(1), NormBall(1, 1.0)), HullNorm(integers(4, 2)))
     ),
 }
 OTHERS = {
@@ -185,10 +185,10 @@ OTHERS = {
     "points": SymmetricPoints(integers(20, 3)),
     "differences": PointDifferences(integers(12, 3) + 2.0**40),
     "many differences": PointDifferences(integers(300, 3)),
-    "corners": image_body(integers(3, 4), NormBase(4, math.inf)),
-    "ball": ImageBody(integers(3, 3), NormBase(3, 2.0)),
-    "diagonal ball": ImageBody(np.abs(integers(3)), NormBase(3, 2.0)),
-    "order 1": ImageBody(integers(3, 5), NormBase(5, 1.0)),
+    "corners": image_body(integers(3, 4), NormBall(4, math.inf)),
+    "ball": ImageBody(integers(3, 3), NormBall(3, 2.0)),
+    "diagonal ball": ImageBody(np.abs(integers(3)), NormBall(3, 2.0)),
+    "order 1": ImageBody(integers(3, 5), NormBall(5, 1.0)),
     "rounded": RoundedBody(SymmetricPoints(integers(20, 3)), np.array([900.0, 0.0, 70000.0])),
 }
 
@@ -220,7 +220,7 @@ def test_curved_bodies_in_boxes_reach_what_their_support_says():
     for norm in (GAUGES["cube"], GAUGES["box"], GAUGES["hull"]):
         factor = integers(3, 3)
         exact = np.max(np.linalg.norm(norm.forms[0].matrix @ factor, axis=1))
-        assert norm.reach_up(ImageBody(factor, NormBase(3, 2.0))) == pytest.approx(exact, rel=1e-9)
+        assert norm.reach_up(ImageBody(factor, NormBall(3, 2.0))) == pytest.approx(exact, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["dense ball", "product", "zonotope", "hull", "parallelepiped"])
@@ -228,11 +228,11 @@ def test_rounding_of_records_enlarges_the_ball_by_what_it_takes(name):
     body, _ = OWN[name]
     size = np.max(np.abs(changes_of(body)), axis=0)
     rounded = RoundedBody(body, size * 2.0**-20)
-    gauge = gauge_of(rounded)
+    gauge = norm_of(rounded)
     assert gauge.reach_up(rounded) <= 1
     assert float(np.max(gauge.norm_up(changes_of(rounded)))) <= 1 + 1e-12
     grown = 1 / gauge.reach_up(body)
-    axes = gauge_of(body).norm_up(np.diag(size * 2.0**-20))
+    axes = norm_of(body).norm_up(np.diag(size * 2.0**-20))
     assert 1 + float(np.max(axes)) * 0.99 <= grown <= 1 + float(np.sum(axes)) * 1.01
 
 
@@ -243,13 +243,13 @@ def test_products_reach_as_far_as_their_parts():
     domain = Product([Ball(2, radius=3.0), Points([[0.0, 0.0], [4.0, 1.0], [0.0, 5.0]])])
     pivots, step = np.arange(4), np.full(4, 2.0**-20)
     body = changes(domain, "substitute", np.zeros(4), pivots, step)
-    gauge = gauge_of(body)
-    assert isinstance(gauge, ProductGauge)
-    assert [type(part) for part in gauge.parts] == [ImageGauge, SimplexGauge]
+    gauge = norm_of(body)
+    assert isinstance(gauge, ProductNorm)
+    assert [type(part) for part in gauge.parts] == [ImageNorm, SimplexNorm]
     assert gauge.reach_up(body) == 1
     lifted = changes(domain, "add_remove", np.array([0.0, 0.0, 1.0, 1.0]), pivots, step)
-    gauge = gauge_of(lifted)
-    assert isinstance(gauge, ProductGauge)
+    gauge = norm_of(lifted)
+    assert isinstance(gauge, ProductNorm)
     assert [part.dimension for part in gauge.parts] == [2, 2, 1]
     assert gauge.parts[2].factor == 1
     x = np.hstack([in_ball(2, 2.0)(RNG, 90) * 3, domain.parts[1].points[RNG.integers(0, 3, 90)]])
@@ -259,8 +259,8 @@ def test_products_reach_as_far_as_their_parts():
 
 
 def test_an_ellipsoid_of_more_numbers_than_answers():
-    body = ImageBody(integers(3, 7), NormBase(7, 2.0))
-    gauge = gauge_of(body)
+    body = ImageBody(integers(3, 7), NormBall(7, 2.0))
+    gauge = norm_of(body)
     assert 1 - 1e-9 <= gauge.reach_up(body) <= 1
     directions = RNG.normal(size=(30, 3))
     ours = np.linalg.norm(directions @ gauge.factor, axis=1)
@@ -270,10 +270,10 @@ def test_an_ellipsoid_of_more_numbers_than_answers():
 def test_large_lists_are_not_paired():
     """4,000 points and their 8 million differences: facets look at each point once."""
     points = np.round(RNG.normal(size=(4000, 2)) * 2.0**30)
-    gauge = gauge_of(PointDifferences(points))
-    assert isinstance(gauge, HullGauge)
+    gauge = norm_of(PointDifferences(points))
+    assert isinstance(gauge, HullNorm)
     assert 1 <= gauge.reach_up(PointDifferences(points)) <= 1 + 1e-12
-    big = ImageGauge(np.eye(300) + 0.1 * RNG.normal(size=(300, 300)), NormBase(300, 1.0))
+    big = ImageNorm(np.eye(300) + 0.1 * RNG.normal(size=(300, 300)), NormBall(300, 1.0))
     rows = integers(3000, 300)
     reach = big.reach_up(PointDifferences(rows))
     some = [np.max(big.norm_up(rows - rows[i])) for i in range(5)]
@@ -282,7 +282,7 @@ def test_large_lists_are_not_paired():
 
 def test_wide_cross_polytopes_are_fast():
     points = integers(600, 600, bits=40)
-    gauge = gauge_of(SymmetricPoints(points))
+    gauge = norm_of(SymmetricPoints(points))
     assert gauge.reach_up(SymmetricPoints(points)) == 1
 
 
@@ -298,19 +298,19 @@ SECTION = Section(np.vstack([np.eye(2), [[1.0, 1.0]]]), np.zeros(3), CUBE3)
         (SymmetricPoints(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])), "flat"),
         (PointDifferences(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])), "flat"),
         (PointDifferences(np.array([[1.0, 1.0], [2.0, 2.0]])), "flat"),
-        (ImageBody(np.ones((3, 2)), NormBase(2, 2.0)), "flat"),
-        (ImageBody(np.ones((2, 2)), NormBase(2, 2.0)), "flat"),
-        (ImageBody(np.ones((2, 3)), CappedBase(np.ones(3))), "no exact sampler"),
-        (ImageBody(integers(2, 3), NormBase(3, 1.5)), "order 1.5"),
-        (ImageBody(integers(2, 3), product_base([NormBase(2, 2.0), NormBase(1, 1.0)])), "mixed"),
+        (ImageBody(np.ones((3, 2)), NormBall(2, 2.0)), "flat"),
+        (ImageBody(np.ones((2, 2)), NormBall(2, 2.0)), "flat"),
+        (ImageBody(np.ones((2, 3)), CappedBall(np.ones(3))), "no exact sampler"),
+        (ImageBody(integers(2, 3), NormBall(3, 1.5)), "order 1.5"),
+        (ImageBody(integers(2, 3), product_ball([NormBall(2, 2.0), NormBall(1, 1.0)])), "mixed"),
         (SymmetricPoints(integers(400, 25)), "25 dimensions"),
         (PointDifferences(integers(400, 25)), "25 dimensions"),
-        (ImageBody(integers(10, 60), NormBase(60, math.inf)), "60 in 10 dimensions"),
+        (ImageBody(integers(10, 60), NormBall(60, math.inf)), "60 in 10 dimensions"),
     ],
 )
 def test_what_cannot_be_sampled_is_refused_in_one_line(body, said):
     with pytest.raises(PlanError, match=said) as caught:
-        gauge_of(body)
+        norm_of(body)
     assert "\n" not in str(caught.value)
     assert any(way in str(caught.value) for way in ("; use", "; leave", "; publish", "; give"))
 
@@ -318,11 +318,11 @@ def test_what_cannot_be_sampled_is_refused_in_one_line(body, said):
 def test_bodies_that_nothing_is_known_of():
     with pytest.raises(PlanError, match="no known reach"):
         GAUGES["cube"].reach_up("a body")
-    placed = gauge_of(SymmetricBox(np.array([0.0, 4.0])))
+    placed = norm_of(SymmetricBox(np.array([0.0, 4.0])))
     with pytest.raises(PlanError, match="no known reach"):
         placed.reach_up(SymmetricBox(np.array([1.0, 4.0])))
     # what a section says of its supports is enough in a norm with facets
-    box = ImageGauge(np.array([1.0, 0.25]), NormBase(2, math.inf))
+    box = ImageNorm(np.array([1.0, 0.25]), NormBall(2, math.inf))
     assert box.reach_up(SectionBody(SECTION, "differences")) == pytest.approx(8, rel=1e-6)
     with pytest.raises(PlanError, match="has 2 coordinates"):
         GAUGES["box"].reach_up(SectionBody(SECTION, "differences"))
@@ -331,7 +331,7 @@ def test_bodies_that_nothing_is_known_of():
 def test_corners_keep_their_generators_when_they_are_scaled():
     body = image_body(integers(3, 6), CUBE6)
     for own in (body, body.scaled(2.0**20)):
-        gauge = gauge_of(own)
+        gauge = norm_of(own)
         greatest = float(np.max(gauge.norm_up(own.points)))
         assert greatest == pytest.approx(1, rel=1e-9)
         assert gauge.reach_up(own) == 1
@@ -340,27 +340,27 @@ def test_corners_keep_their_generators_when_they_are_scaled():
 
 def test_coordinates_of_different_balls_are_not_exchanged():
     """In a product the order of columns matters: a turned cylinder is another body."""
-    base = product_base([NormBase(2, 2.0), NormBase(1, 2.0)])
+    base = product_ball([NormBall(2, 2.0), NormBall(1, 2.0)])
     turned = np.eye(3)[[2, 1, 0]] * np.array([3.0, 4.0, 5.0])
     body = ImageBody(turned, base)
-    gauge = gauge_of(body)
+    gauge = norm_of(body)
     changes = changes_of(body)
     assert float(np.max(gauge.norm_up(changes))) <= 1 + 1e-9
-    straight = ImageGauge(np.array([5.0, 4.0, 3.0]), base)
+    straight = ImageNorm(np.array([5.0, 4.0, 3.0]), base)
     assert float(np.max(straight.norm_up(changes))) <= straight.reach_up(body)
     assert straight.reach_up(body) > 1.2
 
 
 def test_as_many_points_as_a_cube_has_corners_are_no_cube():
     points = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0], [3.0, -1.0, -1.0]])
-    gauge = gauge_of(SymmetricPoints(points))
-    assert isinstance(gauge, HullGauge)
+    gauge = norm_of(SymmetricPoints(points))
+    assert isinstance(gauge, HullNorm)
     skew = np.array([[4.0, 0.0, 0.0], [3.0, 1.0, 0.0], [2.0, 0.0, 1.0], [1.0, 1.0, 2.0]])
-    assert isinstance(gauge_of(SymmetricPoints(skew)), HullGauge)
+    assert isinstance(norm_of(SymmetricPoints(skew)), HullNorm)
 
 
 @pytest.mark.parametrize("rows", [[1.0, -3.0, 2.0], [3.0, 1.0], [-3.0]])
 def test_changes_on_a_line_are_an_interval_to_the_farthest(rows):
-    gauge = gauge_of(SymmetricPoints(np.array(rows)[:, None]))
+    gauge = norm_of(SymmetricPoints(np.array(rows)[:, None]))
     assert gauge.factor.tolist() == [3.0]
     assert 1.0 <= gauge.reach_up(SymmetricPoints(np.array([[3.0]]))) < 1 + 1e-12

@@ -9,7 +9,7 @@ import pytest
 from lownoise.errors import FileError
 from lownoise.release.codec import guarded
 from lownoise.sets.unit_balls import base_from_dict, base_to_dict
-from unit_bodies import BASES
+from unit_ball_cases import BASES
 
 
 @pytest.mark.parametrize("base", BASES.values(), ids=list(BASES))

@@ -20,22 +20,22 @@ from lownoise.samplers.uniform import UniformNormBall, UniformPlaced, UniformPro
 from lownoise.samplers.walks import Weak
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox
-from lownoise.sets.norms import WeakGauge, gauge_of
-from lownoise.sets.norms.accuracy import excess_of, inner_of, oracle_base, outer_of, volume_up
-from lownoise.sets.unit_balls import NormBase
-from lownoise.sets.unit_balls.kronecker import KroneckerBase
-from lownoise.sets.unit_balls.mixed import MixedBase
+from lownoise.sets.norms import WeakNorm, norm_of
+from lownoise.sets.norms.accuracy import excess_of, inner_of, oracle_ball, outer_of, volume_up
+from lownoise.sets.unit_balls import NormBall
+from lownoise.sets.unit_balls.kronecker import KroneckerBall
+from lownoise.sets.unit_balls.mixed import MixedBall
 from lownoise.sets.unit_balls.singular import decomposed
-from lownoise.sets.unit_balls.sorted_norm import SortedBase
-from lownoise.sets.unit_balls.spectral import SpectralBase
+from lownoise.sets.unit_balls.sorted_norm import SortedBall
+from lownoise.sets.unit_balls.spectral import SpectralBall
 
 RNG = np.random.default_rng(20260301)
 ERROR = 1e-6  # of the first kind
-WIDE = SpectralBase(2, 3, NormBase(2, math.inf))
-SQUARE = SpectralBase(2, 2, NormBase(2, math.inf))
-ORDERED = SortedBase(np.array([0.75, 0.5, 0.25]))
-MIXED = MixedBase((SortedBase(np.array([1.0, 0.5])), NormBase(1, 2.0)), 1.0)
-BASES = [WIDE, SQUARE, SpectralBase(2, 2, NormBase(2, 1.0)), ORDERED, MIXED]
+WIDE = SpectralBall(2, 3, NormBall(2, math.inf))
+SQUARE = SpectralBall(2, 2, NormBall(2, math.inf))
+ORDERED = SortedBall(np.array([0.75, 0.5, 0.25]))
+MIXED = MixedBall((SortedBall(np.array([1.0, 0.5])), NormBall(1, 2.0)), 1.0)
+BASES = [WIDE, SQUARE, SpectralBall(2, 2, NormBall(2, 1.0)), ORDERED, MIXED]
 
 
 def _ks(values: np.ndarray) -> float:
@@ -80,7 +80,7 @@ def test_a_bad_decomposition_is_refused(monkeypatch):
 
     monkeypatch.setattr("lownoise.sets.unit_balls.singular.decomposed", bad)
     with pytest.raises(PlanError, match="decomposition is off"):
-        oracle_base(WIDE).norm_up(RNG.normal(size=(3, 6)))
+        oracle_ball(WIDE).norm_up(RNG.normal(size=(3, 6)))
     assert np.all(np.isfinite(WIDE.norm_up(RNG.normal(size=(3, 6)))))
 
 
@@ -111,8 +111,8 @@ def test_half_spaces_hold_the_body_and_cut_a_point_off():
 
 def test_radial_laws_and_moments():
     """‖u‖^d is uniform on [0, 1] where u is uniform in the unit ball."""
-    gauge = gauge_of(ImageBody(np.array([2.0, 1.0, 4.0]), ORDERED), 1e-6)
-    assert isinstance(gauge, WeakGauge)
+    gauge = norm_of(ImageBody(np.array([2.0, 1.0, 4.0]), ORDERED), 1e-6)
+    assert isinstance(gauge, WeakNorm)
     randomness = SimulationRandomness(5)
     drawn = np.array(
         [[float(x.mid()) for x in gauge.uniform.draw(randomness).balls()] for _ in range(30)]
@@ -123,7 +123,7 @@ def test_radial_laws_and_moments():
     moment = gauge.uniform.second_moment()
     assert np.allclose(np.diag(moment), np.mean(many**2, axis=0), rtol=0.25)
     assert gauge.uniform.estimated
-    square = WeakGauge(np.eye(4), SQUARE, 1e-6)
+    square = WeakNorm(np.eye(4), SQUARE, 1e-6)
     some = square.uniform.simulate(100, randomness)
     assert _ks(square.norm_up(some) ** 4) < _threshold(100)
     assert np.allclose(np.diag(square.uniform.second_moment()), np.mean(some**2), rtol=0.35)
@@ -131,9 +131,9 @@ def test_radial_laws_and_moments():
 
 def test_reach():
     factor = np.array([[2.0, 1.0, 0.0, 0.0], [0.0, 3.0, 0.0, 0.5], [0, 0, 1, 0], [1, 0, 0, 2]])
-    other = SpectralBase(2, 2, NormBase(2, math.inf))  # the same numbers, made again
+    other = SpectralBall(2, 2, NormBall(2, math.inf))  # the same numbers, made again
     for own in (factor, np.array([2.0, 3.0, 1.0, 5.0])):
-        gauge = WeakGauge(own, SQUARE, 1e-6)
+        gauge = WeakNorm(own, SQUARE, 1e-6)
         body = ImageBody(own, other)
         assert gauge.reach_up(body) == 1
         assert 1 <= gauge.scaled(0.5).reach_up(body) * 0.5 <= 1 + 1e-9
@@ -146,27 +146,27 @@ def test_reach():
         assert np.max(gauge.norm_up(ends)) <= gauge.reach_up(box) * (1 + 1e-12)
         rounded = RoundedBody(body, np.full(4, 1e-3))
         assert gauge.reach_up(rounded) >= 1 + gauge.reach_up(box)
-    assert WeakGauge(np.ones(3), ORDERED, 1e-6).own_up(ImageBody(np.ones(4), SQUARE)) == math.inf
+    assert WeakNorm(np.ones(3), ORDERED, 1e-6).own_up(ImageBody(np.ones(4), SQUARE)) == math.inf
 
 
 def test_what_is_not_allowed_is_refused():
     body = ImageBody(np.ones(3), ORDERED)
     with pytest.raises(PlanError, match=r"weak membership.*approx_dp.*k_norm"):
-        gauge_of(body)
-    distance = gauge_of(body, 1e-6).uniform.distance
-    assert gauge_of(body, distance).uniform.distance == distance
+        norm_of(body)
+    distance = norm_of(body, 1e-6).uniform.distance
+    assert norm_of(body, distance).uniform.distance == distance
     with pytest.raises(PlanError, match="total variation"):
-        gauge_of(body, distance / 2)
-    loose = KroneckerBase(NormBase(2, 2.0), NormBase(2, math.inf))
+        norm_of(body, distance / 2)
+    loose = KroneckerBall(NormBall(2, 2.0), NormBall(2, math.inf))
     with pytest.raises(PlanError, match="no exact sampler"):
-        gauge_of(ImageBody(np.ones(4), loose), 1e-6)
-    inside = MixedBase((SQUARE, NormBase(1, 2.0)), 1.0)
+        norm_of(ImageBody(np.ones(4), loose), 1e-6)
+    inside = MixedBall((SQUARE, NormBall(1, 2.0)), 1.0)
     with pytest.raises(PlanError, match="no exact sampler"):
-        gauge_of(ImageBody(np.ones(5), inside), 1e-6)
+        norm_of(ImageBody(np.ones(5), inside), 1e-6)
 
 
 def test_cost_counts_the_total_variation():
-    gauge = gauge_of(ImageBody(np.ones(3), ORDERED), 1e-6)
+    gauge = norm_of(ImageBody(np.ones(3), ORDERED), 1e-6)
     loss = KNormNoise(gauge, 1.0).loss(ImageBody(np.ones(3), ORDERED))
     uniform = gauge.uniform
     assert 1 + 2 * uniform.relative <= loss.epsilon <= 1 + 3e-9
@@ -214,7 +214,7 @@ def test_the_shell_is_counted_step_by_step():
 
 
 def test_what_holds_an_estimate_says_so():
-    walk = WeakGauge(np.ones(3), ORDERED, 1e-6).uniform
+    walk = WeakNorm(np.ones(3), ORDERED, 1e-6).uniform
     assert UniformProduct((UniformNormBall(2, 2.0), walk)).estimated
     assert UniformPlaced(walk, np.array([0, 2, 3]), 4).estimated
     assert not UniformPlaced(UniformNormBall(2, 2.0), np.array([0, 2]), 4).estimated

@@ -12,15 +12,15 @@ from scipy.optimize import linear_sum_assignment, linprog
 
 from lownoise.errors import FileError
 from lownoise.sets.unit_balls import (
-    CappedBase,
-    NormBase,
-    SortedBase,
-    SpectralBase,
+    CappedBall,
+    NormBall,
+    SortedBall,
+    SpectralBall,
     base_from_dict,
     base_to_dict,
     is_symmetric,
-    product_base,
-    spectral_base,
+    product_ball,
+    spectral_ball,
 )
 from lownoise.sets.unit_balls import singular as singular_module
 from lownoise.sets.unit_balls.balancing import scalings
@@ -29,18 +29,18 @@ from lownoise.sets.unit_balls.substochastic import best_substochastic
 
 RNG = np.random.default_rng(5)
 GAUGES = {
-    "operator": NormBase(3, math.inf),
-    "Schatten 4": NormBase(3, 4.0),
-    "Schatten 2.5": NormBase(3, 2.5),
-    "Schatten 1.5": NormBase(3, 1.5),
-    "nuclear": NormBase(3, 1.0),
-    "Ky Fan 2": SortedBase(np.array([1.0, 1.0, 0.0])),
-    "ordered": SortedBase(np.array([3.0, 2.0, 0.5])),
-    "capped": CappedBase(np.full(3, 0.7)),
+    "operator": NormBall(3, math.inf),
+    "Schatten 4": NormBall(3, 4.0),
+    "Schatten 2.5": NormBall(3, 2.5),
+    "Schatten 1.5": NormBall(3, 1.5),
+    "nuclear": NormBall(3, 1.0),
+    "Ky Fan 2": SortedBall(np.array([1.0, 1.0, 0.0])),
+    "ordered": SortedBall(np.array([3.0, 2.0, 0.5])),
+    "capped": CappedBall(np.full(3, 0.7)),
 }
 SHAPES = ((3, 3), (3, 5), (4, 3))
 BASES = {
-    f"{name} {r}x{c}": SpectralBase(r, c, gauge)
+    f"{name} {r}x{c}": SpectralBall(r, c, gauge)
     for name, gauge in GAUGES.items()
     for r, c in SHAPES
 }
@@ -103,7 +103,7 @@ def test_energy_is_above_every_member_and_tight_on_sums(base):
 
 
 def test_energy_of_contractions_is_the_best_assignment_and_at_most_its_double():
-    base = SpectralBase(4, 5, NormBase(4, math.inf))
+    base = SpectralBall(4, 5, NormBall(4, math.inf))
     ratios = []
     for _ in range(30):
         y = RNG.exponential(size=(4, 5))
@@ -142,7 +142,7 @@ def test_moments_are_those_of_an_explicit_mixture(base):
         assert found.status == 0
         t = base.moment_up(z.ravel())
         assert t >= found.fun * (1 - 1e-9)
-        if kind == 0 and not isinstance(base.gauge, SortedBase | CappedBase):
+        if kind == 0 and not isinstance(base.gauge, SortedBall | CappedBall):
             assert t <= found.fun * (1 + 1e-9)  # equal entries are exact
         for y in (*RNG.exponential(size=(20, base.dimension)), np.ones(base.dimension)):
             assert z.ravel() @ y <= t * base.energy_up(y)
@@ -150,7 +150,7 @@ def test_moments_are_those_of_an_explicit_mixture(base):
 
 def test_moments_of_contractions_are_exact():
     """Birkhoff: a linear programme over all partial permutations gives the same t."""
-    base = SpectralBase(3, 4, NormBase(3, math.inf))
+    base = SpectralBall(3, 4, NormBall(3, math.inf))
     atoms = []
     for i, j in permuted(base):
         square = np.zeros((3, 4))
@@ -182,13 +182,13 @@ def test_signed_norm_holds_for_every_sign(base):
     most = float(np.max(base.norm_up(np.abs(x) * signs)))
     bound = float(base.signed_norm_up(np.abs(x)[None])[0])
     assert most <= bound
-    pair = product_base([base, NormBase(1, math.inf)])
+    pair = product_ball([base, NormBall(1, math.inf)])
     assert pair.signed_norm_up(np.append(np.abs(x), 0.0)[None])[0] >= bound
 
 
 def test_a_change_of_signs_can_raise_the_norm():
     """Why the rounding of signs needs more than the norm of one pattern."""
-    nuclear = SpectralBase(2, 2, NormBase(2, 1.0))
+    nuclear = SpectralBall(2, 2, NormBall(2, 1.0))
     ones, other = np.array([[1.0, 1.0, 1.0, 1.0]]), np.array([[1.0, 1.0, 1.0, -1.0]])
     assert nuclear.norm_up(other)[0] > 1.4 * nuclear.norm_up(ones)[0]
     assert nuclear.signed_norm_up(ones)[0] >= nuclear.norm_up(other)[0]
@@ -319,13 +319,13 @@ def test_files_hold_what_is_needed(base):
     ],
 )
 def test_damaged_fields_are_refused(change):
-    fields = base_to_dict(SpectralBase(3, 4, NormBase(3, math.inf))) | change
+    fields = base_to_dict(SpectralBall(3, 4, NormBall(3, math.inf))) | change
     with pytest.raises(FileError):
         base_from_dict(fields)
 
 
 def test_simplest_forms_and_symmetry():
-    assert spectral_base(1, 9, NormBase(1, 7.0)) == NormBase(9, 2.0)
-    assert spectral_base(3, 2, NormBase(2, 2.0)) == NormBase(6, 2.0)
-    assert is_symmetric(SortedBase(np.array([2.0, 1.0])))
-    assert not is_symmetric(SpectralBase(2, 2, NormBase(2, 1.0)))
+    assert spectral_ball(1, 9, NormBall(1, 7.0)) == NormBall(9, 2.0)
+    assert spectral_ball(3, 2, NormBall(2, 2.0)) == NormBall(6, 2.0)
+    assert is_symmetric(SortedBall(np.array([2.0, 1.0])))
+    assert not is_symmetric(SpectralBall(2, 2, NormBall(2, 1.0)))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.sets.unit_balls import CappedBase, MixedBase, NormBase, SortedBase, product_base
-from unit_bodies import BASES, best_spread, exact_norm, least_multiple, parts, random_points
+from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, SortedBall, product_ball
+from unit_ball_cases import BASES, best_spread, exact_norm, least_multiple, parts, random_points
 
 SEED = st.integers(0, 2**32 - 1)
 NEAR = 1e-9
@@ -33,7 +33,7 @@ def rows(base, seed, count=24):
 
 def exact(base):
     """Whether `moment_up` is the least multiple: a sorted norm mixes corners of one size only."""
-    return not any(isinstance(part, SortedBase) for part, _ in parts(base))
+    return not any(isinstance(part, SortedBall) for part, _ in parts(base))
 
 
 @every
@@ -164,11 +164,11 @@ def test_a_row_has_the_same_norm_wherever_it_stands(base, seed):
 
 
 WIDE = {
-    **{f"ball of order {r:g}": NormBase(37, r) for r in (1.0, 1.5, 2.0, 3.0, math.inf)},
-    "capped": CappedBase(np.linspace(0.1, 1.0, 37)),
-    "sorted": SortedBase(np.linspace(1.0, 0.0, 37)),
-    "hull": MixedBase((NormBase(20, 3.0), NormBase(17, 1.5)), 1.0),
-    "mixed": MixedBase(tuple(NormBase(2, 3.0) for _ in range(18)), 1.5),
+    **{f"ball of order {r:g}": NormBall(37, r) for r in (1.0, 1.5, 2.0, 3.0, math.inf)},
+    "capped": CappedBall(np.linspace(0.1, 1.0, 37)),
+    "sorted": SortedBall(np.linspace(1.0, 0.0, 37)),
+    "hull": MixedBall((NormBall(20, 3.0), NormBall(17, 1.5)), 1.0),
+    "mixed": MixedBall(tuple(NormBall(2, 3.0) for _ in range(18)), 1.5),
 }
 
 
@@ -193,21 +193,21 @@ def test_an_ordered_norm_is_the_most_over_permutations():
 def test_published_norms_of_one_vector():
     x = np.array([[3.0, -4.0, 12.0]])
     for base, norm in (
-        (NormBase(3, 1.0), 19.0),
-        (NormBase(3, 2.0), 13.0),
-        (NormBase(3, 3.0), 1819 ** (1 / 3)),
-        (NormBase(3, math.inf), 12.0),
-        (SortedBase(np.array([1.0, 1.0, 0.0])), 16.0),
-        (CappedBase(np.array([0.5, 0.5, 0.5])), 24.0),
-        (product_base([NormBase(2, 2.0), NormBase(1, 5.0)]), 12.0),
+        (NormBall(3, 1.0), 19.0),
+        (NormBall(3, 2.0), 13.0),
+        (NormBall(3, 3.0), 1819 ** (1 / 3)),
+        (NormBall(3, math.inf), 12.0),
+        (SortedBall(np.array([1.0, 1.0, 0.0])), 16.0),
+        (CappedBall(np.array([0.5, 0.5, 0.5])), 24.0),
+        (product_ball([NormBall(2, 2.0), NormBall(1, 5.0)]), 12.0),
     ):
         assert base.norm_up(x)[0] == pytest.approx(norm, rel=1e-12)
 
 
 def test_cubes_side_by_side_are_one_cube_and_others_stay():
-    cube, ball = NormBase(2, math.inf), NormBase(2, 2.0)
-    assert product_base([cube, NormBase(1, 1.0), cube]) == NormBase(5, math.inf)
-    assert product_base([ball]) is ball
-    mixed = product_base([cube, product_base([ball, cube]), NormBase(1, 2.0)])
+    cube, ball = NormBall(2, math.inf), NormBall(2, 2.0)
+    assert product_ball([cube, NormBall(1, 1.0), cube]) == NormBall(5, math.inf)
+    assert product_ball([ball]) is ball
+    mixed = product_ball([cube, product_ball([ball, cube]), NormBall(1, 2.0)])
     assert [part.dimension for part in mixed.parts] == [2, 2, 3]
     assert mixed.dimension == 7
