@@ -19,7 +19,7 @@ from lownoise.certificate.finite import check_private
 from lownoise.errors import EngineError, LedgerError, PlanError, QuestionError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.samplers.finite import UNIT
+from lownoise.samplers.lazy import UNIT
 from lownoise.solvers.finite import needed_pairs
 from lownoise.solvers.repair import repaired
 

@@ -17,7 +17,7 @@ from lownoise.numbers.randomness import SimulationRandomness, SystemRandomness
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DiagonalShape
 
-sampler = sys.modules["lownoise.samplers.rounded_gaussian"]
+sampler = sys.modules["lownoise.samplers.gaussian"]
 THREADS = 8
 
 # ---------------------------------------------------------------- forks

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.sets.bodies.diameter import farthest_pairs
+from lownoise.sets.bodies.points import farthest_pairs
 
 SEED = st.integers(0, 2**32 - 1)
 CLOSE = 1e-9
@@ -75,15 +75,15 @@ def test_known_bounds_change_no_answer(seed, loose):
 
 def test_most_pairs_are_never_looked_at(monkeypatch):
     seen = []
-    from lownoise.sets.bodies import diameter
+    from lownoise.sets.bodies import points as module
 
-    scan = diameter._Scan.block
+    scan = module._Scan.block
 
     def counted(self, start, end, live):
         seen.append((end - start) * (live - start))
         scan(self, start, end, live)
 
-    monkeypatch.setattr(diameter._Scan, "block", counted)
+    monkeypatch.setattr(module._Scan, "block", counted)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(20_000, 3))
     found = farthest_pairs(points)

@@ -38,7 +38,7 @@ def prepare():
         importlib.import_module(name)
     import lownoise as ln
     from lownoise.privacy import ledger
-    from lownoise.samplers.normal_quantile import taylor_table
+    from lownoise.samplers.gaussian import taylor_table
 
     taylor_table()
     ledger._PATIENCE = 1e6  # s, so that no load decides who is refused

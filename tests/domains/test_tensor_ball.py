@@ -9,8 +9,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import DomainError, PlanError, QuestionError
-from lownoise.sets.bodies.harmonics import Harmonics
-from lownoise.sets.bodies.kernels import sphere_moments
+from lownoise.sets.bodies.harmonics import Harmonics, sphere_moments
 
 ORDERS = (2.0, 3.0, math.inf)
 

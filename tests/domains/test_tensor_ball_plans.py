@@ -21,7 +21,7 @@ from lownoise.sensitivity.changes import radius_up, sensitivity_body
 from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TensorBall, TensorChanges
-from lownoise.sets.bodies.kernels import axes, kernels, monomials, multiplicities
+from lownoise.sets.bodies.harmonics import axes, kernels, monomials, multiplicities
 from lownoise.solvers import solve
 
 ORDERS = (2.0, 3.0, math.inf)

@@ -13,9 +13,8 @@ import pytest
 from exact_norms import solved, zonotope_norm
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.sets.norms import ImageNorm
-from lownoise.sets.norms.combination import Combination
-from lownoise.sets.norms.form import Form
-from lownoise.sets.norms.inverse import inverse_of
+from lownoise.sets.norms.abstract import Form
+from lownoise.sets.norms.combination import Combination, inverse_of
 from lownoise.sets.unit_balls import NormBall
 
 EPS = Fraction(1, 2**51)

@@ -21,12 +21,11 @@ from lownoise.samplers.walks import Weak
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox
 from lownoise.sets.norms import WeakNorm, norm_of
-from lownoise.sets.norms.accuracy import excess_of, inner_of, oracle_ball, outer_of, volume_up
+from lownoise.sets.norms.weak import excess_of, inner_of, oracle_ball, outer_of, volume_up
 from lownoise.sets.unit_balls import NormBall
-from lownoise.sets.unit_balls.kronecker import KroneckerBall
-from lownoise.sets.unit_balls.mixed import MixedBall
-from lownoise.sets.unit_balls.singular import decomposed
-from lownoise.sets.unit_balls.sorted_norm import SortedBall
+from lownoise.sets.unit_balls.matrices import decomposed
+from lownoise.sets.unit_balls.norm import SortedBall
+from lownoise.sets.unit_balls.products import KroneckerBall, MixedBall
 from lownoise.sets.unit_balls.spectral import SpectralBall
 
 RNG = np.random.default_rng(20260301)
@@ -78,7 +77,7 @@ def test_a_bad_decomposition_is_refused(monkeypatch):
         u, s, v = decomposed(matrices)
         return u, s * (1 + 1e-9), v
 
-    monkeypatch.setattr("lownoise.sets.unit_balls.singular.decomposed", bad)
+    monkeypatch.setattr("lownoise.sets.unit_balls.matrices.decomposed", bad)
     with pytest.raises(PlanError, match="decomposition is off"):
         oracle_ball(WIDE).norm_up(RNG.normal(size=(3, 6)))
     assert np.all(np.isfinite(WIDE.norm_up(RNG.normal(size=(3, 6)))))

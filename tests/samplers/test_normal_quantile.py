@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.samplers.normal_quantile import CELLS, OCTAVES, normals, taylor_table
+from lownoise.samplers.gaussian import CELLS, OCTAVES, normals, taylor_table
 
 SMALLEST = 2 ** (63 - OCTAVES)  # the least tail of the table, in units of 2^-64
 SIGN = 2**63

@@ -17,7 +17,7 @@ from scipy import special, stats
 
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import rounded_gaussian
-from lownoise.samplers.normal_quantile import normals
+from lownoise.samplers.gaussian import normals
 from lownoise.sensitivity.factors import AbstractShape, DiagonalShape
 
 SIGN = 2**63
@@ -172,7 +172,7 @@ def either_way_setting(request):
 @pytest.fixture(name="either_way")
 def _either_way(either_way_setting, monkeypatch):
     """Few numbers are decided by ball arithmetic alone, many by the table first: test both."""
-    module = sys.modules["lownoise.samplers.rounded_gaussian"]
+    module = sys.modules["lownoise.samplers.gaussian"]
     monkeypatch.setattr(module, "_FEW", either_way_setting)
 
 
@@ -483,7 +483,7 @@ def test_the_covariance_of_another_factor_is_rejected(B):
 @pytest.mark.parametrize("scale", [1.1 * 2.0**48, 1.7 * 2.0**49, 1.3 * 2.0**50])
 def test_the_table_and_the_balls_decide_alike_where_products_round(scale, monkeypatch):
     """Here the rounding of L·z itself is a quarter of a step: leaving it out of the doubt shows."""
-    module = sys.modules["lownoise.samplers.rounded_gaussian"]
+    module = sys.modules["lownoise.samplers.gaussian"]
     shape = DiagonalShape(np.full(30_000, scale))
     drawn = []
     for few in (0, 2**60):

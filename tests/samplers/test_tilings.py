@@ -13,7 +13,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.uniform import UniformHull, UniformZonotope
 from lownoise.samplers.uniform import star as module
-from lownoise.samplers.uniform.dyadic import dyadic
+from lownoise.samplers.uniform.abstract import dyadic
 from lownoise.samplers.uniform.star import star
 from uniform_cases import GENERATORS, HULL, PRISM, Scripted, middles
 

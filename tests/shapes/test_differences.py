@@ -6,7 +6,7 @@ import pytest
 
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import prepare, rounded_gaussian
-from lownoise.samplers.rounded_gaussian import _decide
+from lownoise.samplers.gaussian import _decide
 from lownoise.sensitivity.factors.differences import DifferenceFactor, centered, differences
 
 

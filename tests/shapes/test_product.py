@@ -80,7 +80,7 @@ def test_entries_of_rows_are_exact():
 def test_deciding_every_number_by_itself_gives_the_same(monkeypatch):
     found = factor("pairs", scale=40.0)
     quick = rounded_gaussian(found, randomness=SimulationRandomness(7))
-    module = sys.modules["lownoise.samplers.rounded_gaussian"]
+    module = sys.modules["lownoise.samplers.gaussian"]
     monkeypatch.setattr(module, "_LARGEST", 0.0)  # nothing counts as decided
     assert np.array_equal(rounded_gaussian(found, randomness=SimulationRandomness(7)), quick)
 
@@ -98,7 +98,7 @@ class Far:
 
 
 def test_a_far_normal_number_does_not_leave_all_its_answers_open(monkeypatch):
-    module = sys.modules["lownoise.samplers.rounded_gaussian"]
+    module = sys.modules["lownoise.samplers.gaussian"]
     module.prepare(10**6)
     left = []
     decide = module._decide

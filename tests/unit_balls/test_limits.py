@@ -8,7 +8,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.sets.unit_balls import IntersectionBall, NormBall, limits_of
-from lownoise.sets.unit_balls.interior import factored, solved
+from lownoise.sets.unit_balls.limits import factored, solved
 
 RNG = np.random.default_rng(17)
 DOMAINS = {

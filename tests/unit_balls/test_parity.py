@@ -17,9 +17,8 @@ from lownoise.sets.unit_balls import (
     base_to_dict,
     product_ball,
 )
-from lownoise.sets.unit_balls.mixing import best_mixture, least_mixture_up
-from lownoise.sets.unit_balls.parity import parities, subsets
-from lownoise.sets.unit_balls.parity_difference import krawtchouk
+from lownoise.sets.unit_balls.mixtures import best_mixture, least_mixture_up
+from lownoise.sets.unit_balls.parity import krawtchouk, parities, subsets
 
 BASES = (
     ParityBall(4, (1,)),

@@ -22,10 +22,8 @@ from lownoise.sets.unit_balls import (
     product_ball,
     spectral_ball,
 )
-from lownoise.sets.unit_balls import singular as singular_module
-from lownoise.sets.unit_balls.balancing import scalings
-from lownoise.sets.unit_balls.singular import singular_values
-from lownoise.sets.unit_balls.substochastic import best_substochastic
+from lownoise.sets.unit_balls import matrices as matrices_module
+from lownoise.sets.unit_balls.matrices import best_substochastic, scalings, singular_values
 
 RNG = np.random.default_rng(5)
 GAUGES = {
@@ -245,7 +243,7 @@ def test_a_wrong_decomposition_is_seen(monkeypatch):
     """LAPACK is checked, not trusted."""
     x = RNG.normal(size=(4, 3, 3))
     true = np.linalg.svd(x, compute_uv=False)
-    honest = singular_module.decomposed
+    honest = matrices_module.decomposed
 
     def shrunk(matrices):
         u, s, v = honest(matrices)
@@ -264,7 +262,7 @@ def test_a_wrong_decomposition_is_seen(monkeypatch):
         return np.nan * u, s, v
 
     for wrong in (shrunk, crooked, long, missing):
-        monkeypatch.setattr(singular_module, "decomposed", wrong)
+        monkeypatch.setattr(matrices_module, "decomposed", wrong)
         found = singular_values(x)
         assert np.all(found.stretch * found.values[:, 0] + found.off >= true[:, 0])
 
@@ -282,7 +280,7 @@ def test_a_decomposition_that_fails_leaves_its_neighbours_alone(monkeypatch):
             raise np.linalg.LinAlgError
         return svd(matrices, **kw)
 
-    monkeypatch.setattr(singular_module.np.linalg, "svd", failing)
+    monkeypatch.setattr(matrices_module.np.linalg, "svd", failing)
     found = singular_values(x)
     others = [0, 1, 3, 4]
     assert np.array_equal(found.values[others], known.values[others])

@@ -27,7 +27,7 @@ from lownoise.certificate.claim import Certificate
 from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import down, growth, up
-from lownoise.samplers.finite import UNIT
+from lownoise.samplers.lazy import UNIT
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector

@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise.certificate.duals import OrthantDual, RotationDual
 from lownoise.errors import PlanError
-from lownoise.sets.bodies.kernels import axes, monomials, multiplicities
+from lownoise.sets.bodies.harmonics import axes, monomials, multiplicities
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

@@ -21,7 +21,7 @@ from flint import arb
 from lownoise.errors import PlanError
 from lownoise.samplers.lazy import Composed, UniformBits
 from lownoise.samplers.uniform import UniformNormBall
-from lownoise.samplers.uniform.floats import uniforms
+from lownoise.samplers.uniform.abstract import uniforms
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, final
 
+import numpy as np
 from flint import arb
 
 from lownoise.numbers.intervals import precision
@@ -20,11 +21,13 @@ from lownoise.numbers.intervals import precision
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lownoise.numbers.arrays import Words
+    from lownoise.numbers.arrays import Vector, Words
     from lownoise.numbers.randomness import Randomness
 
 WORD = 64
 _FIRST_PRECISION = 128
+UNIT = 2.0**-52  # probabilities are whole numbers of it
+_DROPPED = 12  # bits of a word: 52 are left, as many as a probability has
 
 
 class Lazy(Protocol):
@@ -196,3 +199,24 @@ def rounded(real: Lazy, *, randomness: Randomness) -> list[int]:
             return [int(integer) for integer in found]
         real.refine(randomness)
         bits += WORD
+
+
+def drawn(law: Vector, *, randomness: Randomness) -> int:
+    """Return r with probability law[r], exactly.
+
+    One word decides: 52 of its bits are a uniform multiple of 2⁻⁵², and the ends of the answers'
+    intervals are such multiples too, so no comparison is ever undecided. The work is the same
+    whatever the word and the law are.
+
+    Args:
+        law: multiples of 2⁻⁵² that sum to one, shape (R,).
+        randomness: where the word comes from.
+
+    Examples:
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> drawn(np.array([0.0, 1.0, 0.0]), randomness=SimulationRandomness(0))
+        1
+    """
+    uniform = int(randomness.words(1)[0]) >> _DROPPED
+    ends = np.cumsum((law / UNIT).astype(np.int64))
+    return int(np.sum(ends <= uniform))

@@ -14,7 +14,7 @@ import numpy as np
 
 from lownoise.certificate.finite import check_private
 from lownoise.errors import PlanError
-from lownoise.samplers.finite import UNIT
+from lownoise.samplers.lazy import UNIT
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector

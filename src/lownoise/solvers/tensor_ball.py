@@ -18,7 +18,7 @@ from lownoise.certificate import OrthantDual, RotationDual
 from lownoise.certificate.lower import orthant_counts, orthant_squares
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate
-from lownoise.sets.unit_balls.mixing import best_mixture
+from lownoise.sets.unit_balls.mixtures import best_mixture
 from lownoise.solvers.image import least_majorant
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from lownoise.certificate import Claim, OrthantDual, RotationDual, lower_bound, 
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.frames import Frame
-from lownoise.sets.bodies.kernels import kernels, monomials, multiplicities
+from lownoise.sets.bodies.harmonics import kernels, monomials, multiplicities
 from lownoise.solvers.image import INTERRUPTED, Majorant, least_majorant
 from lownoise.solvers.solution import RTOL, Solution, honest, in_unit
 from lownoise.solvers.tensor_ball import rotated

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.sets.bodies.diameter import farthest_pairs
+from lownoise.sets.bodies.points import farthest_pairs
 from lownoise.solvers.fidelity import fidelity
 from lownoise.solvers.generation import Outcome
 from lownoise.solvers.newton import objective

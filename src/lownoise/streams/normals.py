@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.numbers.intervals import precision
-from lownoise.samplers.normal_quantile import normals
+from lownoise.samplers.gaussian import normals
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -46,7 +46,7 @@ def close_normals(count: int, randomness: Randomness) -> Vector:
 
 
 def _tail(word: int, randomness: Randomness) -> float:
-    from lownoise.samplers.tail import Tail
+    from lownoise.samplers.gaussian import Tail
 
     tail = Tail(word)
     with precision(_BITS):

@@ -37,7 +37,7 @@ from lownoise.sets.bodies import (
     TranslatedPoints,
     image_body,
 )
-from lownoise.sets.bodies.kernels import sphere_moments
+from lownoise.sets.bodies.harmonics import sphere_moments
 from lownoise.sets.domains import (
     AbstractDomain,
     AbstractKnownDomain,

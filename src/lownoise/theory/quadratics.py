@@ -14,7 +14,7 @@ from lownoise.numbers.arrays import vector
 from lownoise.numbers.rounding import up
 from lownoise.sensitivity.changes import sensitivity_body
 from lownoise.sets.bodies import AbstractBody, ImageBody
-from lownoise.sets.bodies.hint import far_hint
+from lownoise.sets.bodies.image import far_hint
 from lownoise.sets.domains import (
     AbstractDifference,
     AbstractDomain,

@@ -2,11 +2,9 @@
 """Uniform points of convex bodies, by the bits drawn so far."""
 
 from lownoise.samplers.uniform.abstract import AbstractUniform
-from lownoise.samplers.uniform.composite import UniformImage, UniformProduct
-from lownoise.samplers.uniform.hull import UniformHull
+from lownoise.samplers.uniform.composite import UniformImage, UniformPlaced, UniformProduct
+from lownoise.samplers.uniform.hull import UniformHull, UniformSimplexDifferences
 from lownoise.samplers.uniform.norm_ball import UniformNormBall
-from lownoise.samplers.uniform.placed import UniformPlaced
-from lownoise.samplers.uniform.simplex import UniformSimplexDifferences
 from lownoise.samplers.uniform.zonotope import UniformZonotope
 
 __all__ = [

@@ -23,8 +23,7 @@ from flint import arb
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers.lazy import Composed, UniformBits, above_zero
-from lownoise.samplers.uniform.abstract import AbstractUniform
-from lownoise.samplers.uniform.floats import uniforms
+from lownoise.samplers.uniform.abstract import AbstractUniform, uniforms
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

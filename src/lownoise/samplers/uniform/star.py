@@ -33,7 +33,7 @@ from flint import fmpq, fmpz_mat
 
 from lownoise.errors import PlanError
 from lownoise.numbers.rounding import growth
-from lownoise.samplers.uniform.dyadic import Dyadic, dyadic
+from lownoise.samplers.uniform.abstract import Dyadic, dyadic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,9 +30,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.lazy import Composed, UniformBits, chosen
-from lownoise.samplers.uniform.abstract import AbstractUniform
-from lownoise.samplers.uniform.dyadic import Dyadic, dyadic
-from lownoise.samplers.uniform.floats import uniforms
+from lownoise.samplers.uniform.abstract import AbstractUniform, Dyadic, dyadic, uniforms
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -35,8 +35,7 @@ from lownoise.numbers.rounding import growth
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits
 from lownoise.samplers.uniform import AbstractUniform
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Anchored, Increments, NormalVector
-from lownoise.samplers.walks.mixing import Proximal
-from lownoise.samplers.walks.prediction import moment, points_after
+from lownoise.samplers.walks.mixing import Proximal, moment, points_after
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

@@ -10,9 +10,8 @@ import numpy as np
 from flint import arb
 
 from lownoise.numbers.intervals import precision
+from lownoise.samplers.gaussian import Tail, normals
 from lownoise.samplers.lazy import WORD, UniformBits
-from lownoise.samplers.normal_quantile import normals
-from lownoise.samplers.tail import Tail
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Vector, Words

@@ -5,7 +5,6 @@ from lownoise.sets.bodies.abstract import AbstractBody, AbstractPointBody
 from lownoise.sets.bodies.answers import answer_radius, answer_widths
 from lownoise.sets.bodies.box import SymmetricBox
 from lownoise.sets.bodies.image import ImageBody, RoundedBody, image_body
-from lownoise.sets.bodies.joint import JointBody
 from lownoise.sets.bodies.oracle import (
     AbstractOracleBody,
     LiftedOracle,
@@ -13,9 +12,9 @@ from lownoise.sets.bodies.oracle import (
     OracleDifferences,
 )
 from lownoise.sets.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.sets.bodies.product import JointBody
 from lownoise.sets.bodies.section import Section, SectionBody, is_slabs
-from lownoise.sets.bodies.tensor_ball import TensorBall
-from lownoise.sets.bodies.tensor_changes import TensorChanges
+from lownoise.sets.bodies.tensors import TensorBall, TensorChanges
 
 __all__ = [
     "AbstractBody",

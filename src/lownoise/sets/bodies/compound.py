@@ -14,8 +14,7 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.hint import far_hint
-from lownoise.sets.bodies.image import ImageBody
+from lownoise.sets.bodies.image import ImageBody, far_hint
 from lownoise.sets.bodies.known import AbstractKnown, Told, affine_farthest, longer
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
 from lownoise.sets.unit_balls import NormBall, product_ball

@@ -18,11 +18,9 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.diameter import farthest_pairs
-from lownoise.sets.bodies.hint import far_hint
-from lownoise.sets.bodies.image import ImageBody
+from lownoise.sets.bodies.image import ImageBody, far_hint
 from lownoise.sets.bodies.known import AbstractKnown, Told
-from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints
+from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints, farthest_pairs
 from lownoise.sets.bodies.section import SectionBody
 from lownoise.sets.unit_balls import NormBall, product_ball
 

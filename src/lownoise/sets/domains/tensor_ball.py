@@ -13,7 +13,7 @@ import numpy as np
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.bodies import TensorBall
-from lownoise.sets.bodies.kernels import copies, monomials, sphere_moments
+from lownoise.sets.bodies.harmonics import copies, monomials, sphere_moments
 from lownoise.sets.domains.abstract import AbstractClampedDomain, AbstractDifference
 
 if TYPE_CHECKING:

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gauges: the norms of pure noise, each with its unit ball, and how far changes reach in them."""
 
-from lownoise.sets.norms.abstract import AbstractNorm
+from lownoise.sets.norms.abstract import AbstractNorm, covariance
 from lownoise.sets.norms.choice import norm_of
-from lownoise.sets.norms.covariance import covariance
 from lownoise.sets.norms.differences import SimplexNorm
-from lownoise.sets.norms.hull import HullNorm
+from lownoise.sets.norms.hull import HullNorm, ZonotopeNorm
 from lownoise.sets.norms.image import ImageNorm
 from lownoise.sets.norms.mapping import mapped
-from lownoise.sets.norms.placed import PlacedNorm
-from lownoise.sets.norms.product import ProductNorm
+from lownoise.sets.norms.product import PlacedNorm, ProductNorm
 from lownoise.sets.norms.walk import WalkNorm
 from lownoise.sets.norms.weak import WeakNorm
-from lownoise.sets.norms.zonotope import ZonotopeNorm
 
 __all__ = [
     "AbstractNorm",

@@ -20,18 +20,15 @@ from lownoise.sets.bodies import (
     SymmetricBox,
     SymmetricPoints,
 )
+from lownoise.sets.norms.combination import distinct, inverse_of
 from lownoise.sets.norms.differences import SimplexNorm, edges_of
-from lownoise.sets.norms.hull import HullNorm
+from lownoise.sets.norms.hull import HullNorm, ZonotopeNorm
 from lownoise.sets.norms.image import ImageNorm, balls_of, simplest
-from lownoise.sets.norms.inverse import inverse_of
-from lownoise.sets.norms.keys import distinct
-from lownoise.sets.norms.placed import PlacedNorm
 from lownoise.sets.norms.points import differences_of, extreme, parallelepiped
-from lownoise.sets.norms.product import ProductNorm
+from lownoise.sets.norms.product import PlacedNorm, ProductNorm
 from lownoise.sets.norms.projection import joint_parts, projected
 from lownoise.sets.norms.walk import WalkNorm, section_rows
 from lownoise.sets.norms.weak import WeakNorm, admitted
-from lownoise.sets.norms.zonotope import ZonotopeNorm
 from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
 if TYPE_CHECKING:

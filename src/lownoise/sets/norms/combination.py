@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms of images F·B of an ℓ_r ball B with more columns than rows: ‖s‖ = min {‖λ‖_r : Fλ = s}.
+"""Inverses of matrices and least combinations of columns, with proofs of how far off they are.
 
+The norm of an image F·B of an ℓ_r ball B with more columns than rows is ‖s‖ = min {‖λ‖_r : Fλ = s}.
 Every λ with Fλ near s is a proof: what is left over is small in any norm, and d independent columns
 of F say how small in this one. Which λ is the least, a linear program says where r is ∞.
 """
@@ -10,21 +11,75 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth
-from lownoise.sets.norms.form import ball_norm_up
-from lownoise.sets.norms.inverse import Inverse, inverse_of
+from lownoise.numbers.rounding import down, growth, up
+from lownoise.sets.norms.abstract import ball_norm_up
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 NEAR = 2.0**-20  # of a norm: what a matrix may differ by from a multiple of another one
 _TINY = 2.0**-900
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """A map X that nearly undoes F: ‖F⁻¹s‖ ≤ stretch·‖X·s‖, because F⁻¹ = (XF)⁻¹X.
+
+    Args:
+        matrix: X, shape (d, d).
+        stretch: at least 1/(1 − ‖I − XF‖); infinite where that is not known to be positive, and F
+            may have no inverse.
+    """
+
+    matrix: Vector
+    stretch: float
+
+
+def inverse_of(factor: Vector, base: AbstractUnitBall) -> Inverse:
+    """Return an inverse, with its error in the operator norm of a unit body.
+
+    ‖Ex‖ ≤ ‖|E|·widths‖ on a unit body, whatever the signs of the entries of the latter.
+
+    Args:
+        factor: F, shape (d, d).
+        base: the body, d coordinates.
+
+    Examples:
+        >>> from lownoise.sets.unit_balls import NormBall
+        >>> found = inverse_of(np.array([[2.0, 1.0], [0.0, 1.0]]), NormBall(2, 1.0))
+        >>> found.matrix.round(9), 1 <= found.stretch < 1.000001
+        (array([[ 0.5, -0.5],
+               [ 0. ,  1. ]]), True)
+        >>> inverse_of(np.ones((2, 2)), NormBall(2, 1.0)).stretch
+        inf
+    """
+    d = len(factor)
+    most = np.max(np.abs(factor), axis=1)
+    lost = Inverse(frozen(np.zeros((d, d))), math.inf)
+    if not (np.all(np.isfinite(factor)) and np.all(most > 0)):
+        return lost
+    # units differ from row to row; powers of two round nothing
+    unit = np.exp2(np.floor(np.log2(most)))
+    rows = factor / unit[:, None]
+    with np.errstate(all="ignore"):
+        try:
+            found = np.linalg.inv(rows)
+        except np.linalg.LinAlgError:
+            return lost
+        rest = np.abs(np.eye(d) - found @ rows)
+        rest += growth(d + 9) * (np.abs(found) @ np.abs(rows)) * (1 + 2.0**-30) + d * 2.0**-900
+        defect = float(base.signed_norm_up((rest @ base.widths() * (1 + growth(d + 9)))[None])[0])
+        if not defect < 1:
+            return lost
+        return Inverse(frozen(found / unit), up(1 / down(1 - defect)))
 
 
 @final
@@ -131,3 +186,36 @@ class Combination:
             least = np.zeros(k)
             least[self._columns] = self.inverse.matrix @ (point / size)
         return np.asarray(least * size)
+
+
+def turned(points: Vector) -> Vector:
+    """Return each row or its opposite, the first number that is not 0 being positive."""
+    first = np.argmax(points != 0, axis=1)
+    sign = np.where(points[np.arange(len(points)), first] < 0, -1.0, 1.0)
+    return np.asarray(points * sign[:, None] + 0.0)  # no negative zeros
+
+
+def _keys(rows: Vector) -> Any:  # noqa: ANN401 (raw bytes have no type of their own)
+    whole = np.ascontiguousarray(rows)
+    return whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).ravel()
+
+
+def among(points: Vector, known: Vector) -> Chosen:
+    """Return which rows are rows of a list or opposites of them, number for number, shape (n,).
+
+    Examples:
+        >>> among(np.array([[-1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 0.0]]))
+        array([ True, False])
+    """
+    return np.asarray(np.isin(_keys(turned(points)), _keys(turned(known))))
+
+
+def distinct(points: Vector) -> Vector:
+    """Return the rows that are not 0, one of each and its opposite.
+
+    Examples:
+        >>> distinct(np.array([[0.0, 0.0], [1.0, 2.0], [-1.0, -2.0]]))
+        array([[1., 2.]])
+    """
+    moved = points[np.any(points, axis=1)]
+    return frozen(np.unique(turned(moved), axis=0)) if len(moved) else frozen(moved.copy())

@@ -15,10 +15,8 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.samplers.uniform import UniformImage, UniformSimplexDifferences
 from lownoise.sets.bodies import PointDifferences
-from lownoise.sets.norms.abstract import AbstractNorm
-from lownoise.sets.norms.form import Form
-from lownoise.sets.norms.inverse import inverse_of
-from lownoise.sets.norms.keys import among
+from lownoise.sets.norms.abstract import AbstractNorm, Form
+from lownoise.sets.norms.combination import among, inverse_of
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:

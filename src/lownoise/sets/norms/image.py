@@ -17,11 +17,8 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.samplers.uniform import UniformImage, UniformNormBall, UniformProduct
 from lownoise.sets.bodies import ImageBody, SymmetricBox
-from lownoise.sets.norms.abstract import AbstractNorm
-from lownoise.sets.norms.combination import NEAR
-from lownoise.sets.norms.form import Form, ball_norm_up
-from lownoise.sets.norms.inverse import inverse_of
-from lownoise.sets.norms.keys import among
+from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up
+from lownoise.sets.norms.combination import NEAR, among, inverse_of
 from lownoise.sets.unit_balls import AbstractUnitBall, NormBall, side_by_side
 
 if TYPE_CHECKING:
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.sensitivity.changes import Reach
-    from lownoise.sets.norms.inverse import Inverse
+    from lownoise.sets.norms.combination import Inverse
 
 
 def balls_of(base: AbstractUnitBall) -> tuple[NormBall, ...] | None:

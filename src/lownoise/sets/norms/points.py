@@ -10,7 +10,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.bodies import PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.sets.norms.keys import among, distinct
+from lownoise.sets.norms.combination import among, distinct
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.norms.abstract import AbstractNorm
-    from lownoise.sets.norms.form import Form
+    from lownoise.sets.norms.abstract import AbstractNorm, Form
 
 _MOST_CORNERS = 7  # signs, whose 2^6 pairs of opposite choices are listed
 _MOST_PAIRS = 1 << 12

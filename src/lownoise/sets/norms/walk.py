@@ -22,8 +22,7 @@ from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.numbers.rounding import down, growth, spectral_up, up
 from lownoise.samplers.walks import Meet, Preimage, walk
 from lownoise.sets.bodies import SectionBody
-from lownoise.sets.norms.abstract import AbstractNorm
-from lownoise.sets.norms.form import Form
+from lownoise.sets.norms.abstract import AbstractNorm, Form
 from lownoise.sets.norms.image import balls_of
 
 if TYPE_CHECKING:

@@ -2,15 +2,17 @@
 """Unit bodies that changes of signs leave alone: what structured domains are images of."""
 
 from lownoise.sets.unit_balls.abstract import AbstractUnitBall
-from lownoise.sets.unit_balls.capped import CappedBall
 from lownoise.sets.unit_balls.encoding import base_from_dict, base_to_dict
-from lownoise.sets.unit_balls.kronecker import KroneckerBall
-from lownoise.sets.unit_balls.meet import IntersectionBall, limits_of, only_near
-from lownoise.sets.unit_balls.mixed import MixedBall, mixed_ball, product_ball, side_by_side
-from lownoise.sets.unit_balls.norm import NormBall
-from lownoise.sets.unit_balls.parity import ParityBall
-from lownoise.sets.unit_balls.parity_difference import ParityDifferenceBall
-from lownoise.sets.unit_balls.sorted_norm import SortedBall
+from lownoise.sets.unit_balls.intersection import IntersectionBall, limits_of, only_near
+from lownoise.sets.unit_balls.norm import CappedBall, NormBall, SortedBall
+from lownoise.sets.unit_balls.parity import ParityBall, ParityDifferenceBall
+from lownoise.sets.unit_balls.products import (
+    KroneckerBall,
+    MixedBall,
+    mixed_ball,
+    product_ball,
+    side_by_side,
+)
 from lownoise.sets.unit_balls.spectral import SpectralBall, is_symmetric, spectral_ball
 
 __all__ = [

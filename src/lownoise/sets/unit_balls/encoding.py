@@ -11,14 +11,10 @@ import numpy as np
 
 from lownoise.errors import FileError, told
 from lownoise.numbers.arrays import frozen, matrix, vector
-from lownoise.sets.unit_balls.capped import CappedBall
-from lownoise.sets.unit_balls.kronecker import KroneckerBall
-from lownoise.sets.unit_balls.meet import IntersectionBall
-from lownoise.sets.unit_balls.mixed import MixedBall
-from lownoise.sets.unit_balls.norm import NormBall
-from lownoise.sets.unit_balls.parity import ParityBall
-from lownoise.sets.unit_balls.parity_difference import ParityDifferenceBall
-from lownoise.sets.unit_balls.sorted_norm import SortedBall
+from lownoise.sets.unit_balls.intersection import IntersectionBall
+from lownoise.sets.unit_balls.norm import CappedBall, NormBall, SortedBall
+from lownoise.sets.unit_balls.parity import ParityBall, ParityDifferenceBall
+from lownoise.sets.unit_balls.products import KroneckerBall, MixedBall
 from lownoise.sets.unit_balls.spectral import SpectralBall, is_symmetric
 
 if TYPE_CHECKING:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The unit ball of an ℓ_r norm."""
+"""The unit balls of ℓ_r norms, of such with caps, and of norms of sorted sizes: ordered ℓ₁."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_PIECES = 64
 _SLACK = 2.0**-44  # outward, for powers
+_STEPS = 200  # halvings of a bracket: more than a float has
 
 
 @final
@@ -131,3 +133,289 @@ def _norms(rows: Vector, order: float) -> Vector:
             total += part**order
     root = np.sqrt(total) if order == 2 else total ** (1 / order)  # noqa: PLR2004
     return np.asarray(scale * root * (top > 0))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SortedBall(AbstractUnitBall):
+    """{x : Σ weightᵢ·|x|₍ᵢ₎ ≤ 1}, |x|₍₁₎ the largest; weights fall, the first is above 0, (k,).
+
+    With Wⱼ = Σ_{i≤j} weightᵢ its extreme points have j entries ±1/Wⱼ and the others 0 (the dual
+    ball is an intersection of the balls S_j(θ) ≤ W_j of the sums of j largest).
+
+    Examples:
+        >>> top_two = SortedBall(np.array([1.0, 1.0, 0.0]))
+        >>> top_two.norm_up(np.array([[1.0, -2.0, 3.0]])).round(9)
+        array([5.])
+    """
+
+    weights: Vector
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates k."""
+        return self.weights.size
+
+    @cached_property
+    def _totals(self) -> Vector:
+        return np.cumsum(self.weights)
+
+    @property
+    def _slack(self) -> float:
+        return _SLACK + self.dimension * 2.0**-50
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least Σ weightᵢ·|x|₍ᵢ₎."""
+        falling = -np.sort(-np.abs(points), axis=1)
+        total = np.zeros(len(points))
+        for weight, column in zip(self.weights, falling.T, strict=True):
+            total += weight * column
+        return total * (1 + self._slack)
+
+    def support_up(self, directions: Vector) -> Vector:
+        """Return at least max over j of the sum of the j largest |θᵢ|, over Wⱼ."""
+        falling = -np.sort(-np.abs(directions), axis=1)
+        return np.asarray(
+            np.max(np.cumsum(falling, axis=1) / self._totals, axis=1) * (1 + self._slack)
+        )
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return ±1/Wⱼ on the j largest, for the best j."""
+        order = np.argsort(-np.abs(directions), axis=1)
+        falling = np.take_along_axis(np.abs(directions), order, axis=1)
+        best = np.argmax(np.cumsum(falling, axis=1) / self._totals, axis=1)
+        sizes = np.where(np.arange(self.dimension) <= best[:, None], 1.0, 0.0)
+        sizes /= self._totals[best][:, None]
+        found = np.empty_like(sizes)
+        np.put_along_axis(found, order, sizes, axis=1)
+        return np.where(directions < 0, -found, found)
+
+    def energy_up(self, coefficients: Vector) -> float:
+        """Return at least max over j of the sum of the j largest yᵢ, over Wⱼ²."""
+        sums = np.cumsum(-np.sort(-coefficients))
+        return float(np.max(sums / np.square(self._totals))) * (1 + self._slack)
+
+    def moment_up(self, squares: Vector) -> float:
+        """Return at least the least t for one j: z ≤ t/Wⱼ² and Σz ≤ t·j/Wⱼ²."""
+        j = np.arange(1, self.dimension + 1)
+        need = np.square(self._totals) * np.maximum(np.max(squares), np.sum(squares) / j)
+        return float(np.min(need)) * (1 + self._slack)
+
+    def spread(self, gains: Vector) -> Vector:
+        """Return the best z that mixes extreme points of one j."""
+        found, most = np.zeros_like(gains), -1.0
+        for j, total in enumerate(self._totals, start=1):
+            part = CappedBall(np.full(self.dimension, j**-0.5)).spread(gains) * (j / total**2)
+            value = float(np.sum(np.sqrt(gains * part)))
+            if value > most:
+                found, most = part, value
+        return found
+
+    def widths(self) -> Vector:
+        """Return 1/W₁ for each coordinate."""
+        return np.full(self.dimension, np.nextafter(1 / self.weights[0], np.inf))
+
+    def restricted(self, kept: Integers) -> AbstractUnitBall:
+        """Return the ball of the largest weights: the others meet zeros."""
+        return SortedBall(self.weights[: kept.size])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CappedBall(AbstractUnitBall):
+    """{x : ‖x‖_order ≤ 1 and |xᵢ| ≤ capᵢ}.
+
+    From order 2 on its squares fill {z : z ≤ cap², ‖z‖_{order/2} ≤ 1}. Below 2 the greatest squares
+    are those of points with all but one coordinate 0 or at its cap. Where all caps are equal they
+    are the arrangements of one list, and z is in their hull where the sum of its j largest entries
+    is at most the list's, for every j (Rado); for other caps bounds are near, not exact (ours).
+
+    Args:
+        cap: above 0, at most 1, shape (k,).
+        order: r in [1, ∞).
+
+    Examples:
+        >>> base = CappedBall(np.array([0.6, 1.0]))
+        >>> round(base.energy_up(np.array([2.0, 1.0])), 9)
+        1.36
+        >>> base.extreme(np.array([[3.0, 1.0]])).round(9)
+        array([[0.6, 0.8]])
+        >>> CappedBall(np.array([0.6, 1.0]), 1.0).extreme(np.array([[3.0, -1.0]])).round(9)
+        array([[ 0.6, -0.4]])
+    """
+
+    cap: Vector
+    order: float = 2.0
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates k."""
+        return self.cap.size
+
+    @property
+    def _slack(self) -> float:
+        return _SLACK + self.dimension * 2.0**-50
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the greater of ‖x‖_order and max |xᵢ|/capᵢ."""
+        k = self.dimension
+        return np.maximum(
+            NormBall(k, self.order).norm_up(points),
+            NormBall(k, np.inf).norm_up(points / self.cap),
+        )
+
+    def support_up(self, directions: Vector) -> Vector:
+        """Return at least max ⟨θ, x⟩: the dual norm of what no cap binds, the caps for the rest."""
+        size, top = _scaled(directions)
+        level = self._levels(size)
+        # for every split θ = a + b the support is at most ‖a‖_dual + Σ cap·|b|
+        inside = np.minimum(size, level[:, None] * self.cap ** (self.order - 1))
+        beyond = (size - inside) @ self.cap
+        found = NormBall(self.dimension, self.order).support_up(inside) + beyond
+        return np.asarray(top * found * (1 + self._slack))
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return x = ±min(cap, (|θ|/t)^{1/(order−1)}), of norm 1 where the caps allow it."""
+        size, _ = _scaled(directions)
+        if self.order == 1:
+            found = _filled(self.cap, size)
+        else:
+            found = self._shared(size, self._levels(size))
+        return np.where(directions < 0, -found, found)
+
+    def energy_up(self, coefficients: Vector) -> float:
+        """Return at least the greatest Σ yz with z ≤ cap² and ‖z‖_{order/2} ≤ 1.
+
+        Below order 2 it is Σ y·cap²·w with w ≤ 1 and Σ cap^order·w ≤ 1: chords of x² = w^{2/order}.
+        """
+        if self.order >= 2:  # noqa: PLR2004
+            squares = CappedBall(np.square(self.cap), self.order / 2)
+            return float(squares.support_up(coefficients[None])[0])
+        if self._list is not None:
+            falling = -np.sort(-coefficients)
+            return float(falling @ self._list) * (1 + self._slack)
+        chords = coefficients * self.cap ** (2 - self.order)
+        most = float(CappedBall(self.cap**self.order, 1.0).support_up(chords[None])[0])
+        return min(most, float(np.max(coefficients))) * (1 + self._slack)
+
+    def moment_up(self, squares: Vector) -> float:
+        """Return at least the greater of ‖z‖_{order/2} and max z/cap²; below order 2 see `_room`.
+
+        There z ≤ t·cap² and Σ z·cap^{order−2} ≤ t·room put z into t times the hull; so does the
+        point √z alone.
+        """
+        part = squares / np.square(self.cap)
+        top = float(np.max(part))
+        if self.order >= 2:  # noqa: PLR2004
+            norm = NormBall(self.dimension, self.order / 2).norm_up(squares[None])
+            return max(float(norm[0]), top) * (1 + self._slack)
+        found = float(self.norm_up(np.sqrt(squares)[None])[0]) ** 2
+        if self._list is not None:
+            sums = np.cumsum(-np.sort(-squares)) / np.cumsum(self._list)
+            found = min(found, float(np.max(sums)))
+        elif self._room > 0:
+            filled = float(np.sum(part * self.cap**self.order)) / self._room
+            found = min(found, max(top, filled))
+        return found * (1 + self._slack)
+
+    def spread(self, gains: Vector) -> Vector:
+        """Return √z dual to √g in this very body: Σ√(gz) is ⟨√g, √z⟩.
+
+        Below order 2 in the body whose squares fill the hull, or for unequal caps a set around it;
+        then made small enough for the hull.
+        """
+        if self.order >= 2:  # noqa: PLR2004
+            return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
+        hull, scale = self.hull
+        z = hull.spread(gains / np.square(scale)) / np.square(scale)
+        return np.asarray(z / max(self.moment_up(z), 1.0))
+
+    @cached_property
+    def hull(self) -> tuple[CappedBall, Vector]:
+        """A body of order 2 and its scale, whose squares fill the hull of this one's, or more.
+
+        Below order 2 that is z ≤ cap² with Σz ≤ the sum of the list of equal caps, and with
+        Σ z·cap^{order−2} ≤ 1 (chords) for others.
+        """
+        if self.order >= 2:  # noqa: PLR2004
+            return self, np.ones(self.dimension)
+        if self._list is not None:
+            scale = np.full(self.dimension, float(np.sum(self._list)) ** -0.5)
+        else:
+            scale = self.cap ** (self.order / 2 - 1)
+        return CappedBall(np.minimum(self.cap * scale, 1.0)), scale
+
+    def widths(self) -> Vector:
+        """Return the caps."""
+        return self.cap
+
+    def restricted(self, kept: Integers) -> AbstractUnitBall:
+        """Return the ball with those coordinates' caps."""
+        return CappedBall(self.cap[kept], self.order)
+
+    @cached_property
+    def _list(self) -> Vector | None:
+        """The squares of the extreme points, falling, where all caps are equal: cap², rest², 0."""
+        if np.any(self.cap != self.cap[0]):
+            return None
+        size = np.full(self.dimension, self.cap[0] ** self.order)
+        filled = np.diff(np.minimum(np.cumsum(size), 1.0), prepend=0.0)
+        return np.asarray(np.maximum(filled, 0.0) ** (2 / self.order))
+
+    @cached_property
+    def _room(self) -> float:
+        """A number such that {w ≤ 1, Σ cap^order·w ≤ room} is in the hull of fillings by 0 and 1.
+
+        A vertex of it has one fraction at most, and rounding that up adds the greatest cap^order at
+        most.
+        """
+        room = 1 - float(np.max(self.cap**self.order))
+        return room if room > 2.0**-30 else 0.0
+
+    def _shared(self, size: Vector, level: Vector) -> Vector:
+        """Return min(cap, (|θ|/t)^{1/(order−1)}), the caps where t = 0."""
+        whole = level <= 0
+        safe = np.where(whole, 1.0, level)[:, None]
+        with np.errstate(over="ignore"):
+            ratio = size / safe
+            power = ratio if self.order == 2 else ratio ** (1 / (self.order - 1))  # noqa: PLR2004
+        free = np.minimum(self.cap, power)
+        return np.where(whole[:, None], self.cap * (size > 0), free)
+
+    def _levels(self, size: Vector) -> Vector:
+        """Return t with ‖min(cap, (|θ|/t)^{1/(order−1)})‖ = 1, row by row; 0 where caps bind all.
+
+        At order 1 it is the size at which filling the largest first comes to 1.
+        """
+        bounded = np.sum((self.cap * (size > 0)) ** self.order, axis=1) <= 1
+        if self.order == 1:
+            filled = _filled(self.cap, size)
+            touched = np.where(filled > 0, size, np.inf)
+            return np.where(bounded, 0.0, np.min(touched, axis=1))
+        # at t = ‖θ‖_dual the uncapped sizes have norm 1 already
+        high = np.where(bounded, 0.0, NormBall(self.dimension, self.order).support_up(size))
+        low = np.zeros(len(size))
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            if np.all((middle <= low) | (middle >= high)):
+                break
+            over = np.sum(self._shared(size, middle) ** self.order, axis=1) > 1
+            low, high = np.where(over, middle, low), np.where(over, high, middle)
+        return np.asarray(high)
+
+
+def _scaled(directions: Vector) -> tuple[Vector, Vector]:
+    """Return |θ| in parts of its greatest entry, whose powers neither vanish nor overflow."""
+    size = np.abs(directions)
+    top = np.max(size, axis=1)
+    return size / np.where(top > 0, top, 1.0)[:, None], top
+
+
+def _filled(cap: Vector, size: Vector) -> Vector:
+    """Return 0 ≤ x ≤ cap with Σx ≤ 1 that fills the largest first, row by row."""
+    order = np.argsort(-size, axis=1, kind="stable")
+    used = np.minimum(np.cumsum(cap[order], axis=1), 1.0)
+    sizes = np.diff(used, axis=1, prepend=0.0)
+    found = np.empty_like(sizes)
+    np.put_along_axis(found, order, sizes, axis=1)
+    return found * (size > 0)

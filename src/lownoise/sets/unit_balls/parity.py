@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The products of signs: what moment tensors of the cube are made of."""
+"""The products of signs that moment tensors of the cube are made of, and their differences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.numbers.arrays import frozen
 from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.mixtures import best_mixture, least_mixture_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,3 +224,173 @@ def blocks(rows: Vector | Integers, size: int) -> Iterator[slice]:
     """Return slices of rows whose tables of all choices fit the memory."""
     step = max(_BLOCK >> size, 1)
     return (slice(start, start + step) for start in range(0, len(rows), step))
+
+
+@final
+@dataclass(frozen=True)
+class ParityDifferenceBall(AbstractUnitBall):
+    """The hull of all (x_S − y_S)_S for x, y ∈ {−1, 1}^size, |S| in `degrees`, x_S = Π_{i∈S} xᵢ.
+
+    (x_S − y_S)² is 2(1 − t_S) with t = xy. Where y weighs sets of one degree j alike, the sum over
+    them depends on how many signs differ, w, alone: 2(1 − K_j(w)/C(size, j)) on the average, K_j
+    the Krawtchouk polynomial. It is 4 for all degrees at once only where no degree is even.
+
+    Args:
+        size: d ≥ 2.
+        degrees: even, above 0, rising; sets of one degree in lexicographic order.
+
+    Examples:
+        >>> base = ParityDifferenceBall(3, (2,))  # of three signs two at most differ pairwise
+        >>> round(base.energy_up(np.ones(3)), 9)
+        8.0
+    """
+
+    size: int
+    degrees: tuple[int, ...]
+
+    @property
+    def unconditional(self) -> bool:
+        """Signs of single coordinates lead out of it."""
+        return False
+
+    @property
+    def dimension(self) -> int:
+        """The number of sets."""
+        return self._parity.dimension
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm: exact for multiples of vertices, Σ|x|/2 for other points."""
+        top = np.max(np.abs(points), axis=1)
+        scaled = points * (2 / np.where(top > 0, top, 1.0))[:, None]
+        total = np.zeros(len(points))
+        for column in points.T:
+            total += np.abs(column)
+        return np.where(self._vertices(scaled), top / 2, total / 2 * (1 + self._slack))
+
+    def signed_norm_up(self, points: Vector) -> Vector:
+        """Return at least Σ|x|/2, whatever the signs: twice any unit vector is in the body.
+
+        It is the mean of x − y, the densities of x and y being 1 + χ_S and 1 − χ_S.
+        """
+        return np.asarray(np.sum(np.abs(points), axis=1) / 2 * (1 + self._slack))
+
+    def support_up(self, directions: Vector) -> Vector:
+        """Return at least max − min of Σ θ_S x_S: exact up to 16 signs, 2Σ|θ| beyond."""
+        total = np.sum(np.abs(directions), axis=1)
+        found = 2 * total * (1 + self._slack)
+        if self.size <= LISTED:
+            several = np.flatnonzero(np.count_nonzero(directions, axis=1) > 1)
+            for part in blocks(several, self.size):
+                rows = several[part]
+                width = np.ptp(self._parity.values(directions[rows]), axis=1)
+                found[rows] = np.minimum(found[rows], width + 2 * total[rows] * self._slack)
+        return np.asarray(found)
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the best vertex, up to 16 signs; beyond, one that no single flip betters."""
+        found = np.empty_like(directions)
+        if self.size <= LISTED:
+            for rows in blocks(directions, self.size):
+                values = self._parity.values(directions[rows])
+                high, low = np.argmax(values, axis=1), np.argmin(values, axis=1)
+                found[rows] = parities(choices(high, self.size), self.degrees)
+                found[rows] -= parities(choices(low, self.size), self.degrees)
+            return found
+        for i, row in enumerate(directions):
+            found[i] = self._parity.climb(row) - self._parity.climb(-row)
+        return found
+
+    def energy_up(self, coefficients: Vector) -> float:
+        """Return at least max Σ y_S(x_S − y_S)²: exact up to 16 signs, and where y goes by degree.
+
+        Elsewhere y is first raised to the greatest of its degree.
+        """
+        total = float(np.sum(coefficients))
+        top = np.array([float(np.max(part)) for part in self._split(coefficients)])
+        found = min(4 * total, float(np.max(self.table @ (top * self._counts))))
+        if self.size <= LISTED:
+            least = float(np.min(self._parity.values(coefficients[None])))
+            found = min(found, 2 * (total - least))
+        return found * (1 + self._slack) + 4 * total * self._slack
+
+    def moment_up(self, squares: Vector) -> float:
+        """Return at least the least t for z raised to the greatest of its degree."""
+        top = np.array([float(np.max(part)) for part in self._split(squares)])
+        return least_mixture_up(self.table, top) * (1 + self._slack)
+
+    def spread(self, gains: Vector) -> Vector:
+        """Return the best z among those that go by degree: pairs at random distances."""
+        sums = np.array([float(np.sum(np.sqrt(part))) for part in self._split(gains)])
+        if not np.any(sums > 0):
+            sums = np.ones_like(sums)
+        z = best_mixture(self.table, sums) @ self.table
+        return np.repeat(z, self._sizes)
+
+    def widths(self) -> Vector:
+        """Return 2 for each coordinate."""
+        return np.full(self.dimension, 2.0)
+
+    @cached_property
+    def table(self) -> Vector:
+        """The mean of (x_S − y_S)² by how many signs differ, 1 … ⌊size/2⌋, and by degree."""
+        d = self.size
+        return frozen(
+            np.array(
+                [
+                    [2 - 2 * krawtchouk(d, j, w) / math.comb(d, j) for j in self.degrees]
+                    for w in range(1, d // 2 + 1)
+                ]
+            )
+        )
+
+    @property
+    def _sizes(self) -> list[int]:
+        return [math.comb(self.size, j) for j in self.degrees]
+
+    @property
+    def _counts(self) -> Vector:
+        return np.array(self._sizes, dtype=np.float64)
+
+    @cached_property
+    def _parity(self) -> ParityBall:
+        return ParityBall(self.size, self.degrees)
+
+    @property
+    def _slack(self) -> float:
+        return _SLACK + (self.dimension + self.size) * 2.0**-50
+
+    def _split(self, values: Vector) -> list[Vector]:
+        return np.split(values, np.cumsum(self._sizes)[:-1])
+
+    def _vertices(self, points: Vector) -> Vector:
+        """Return which rows are x_S − y_S for some signs x and y, found from pairs {i, j}."""
+        rows, d = np.arange(len(points)), self.size
+        if self.degrees[0] != 2:  # noqa: PLR2004
+            return np.zeros(len(points), dtype=bool)
+        pair = np.zeros((len(points), d, d))
+        left, right = self._parity.sets[0].T
+        pair[:, left, right] = pair[:, right, left] = points[:, : left.size]
+        differs = pair[:, 0] != 0
+        far = np.argmax(differs, axis=1)  # an index on the other side of 0
+        across = np.where(pair[rows, 0, far] < 0, -1.0, 1.0)
+        x = np.where(
+            differs,
+            np.where(pair[:, 0] < 0, -1.0, 1.0),
+            np.where(pair[rows, far] < 0, -1.0, 1.0) * across[:, None],
+        )
+        y = np.where(differs, -x, x)
+        made = parities(x, self.degrees) - parities(y, self.degrees)
+        return np.asarray(np.all(made == points, axis=1) & np.any(points != 0, axis=1))
+
+
+def krawtchouk(size: int, degree: int, distance: int) -> int:
+    """Return K_j(w) = Σᵢ (−1)ⁱ C(w, i) C(d − w, j − i): the sum of t_S over |S| = j.
+
+    Examples:
+        >>> [krawtchouk(4, 2, w) for w in range(5)]
+        [6, 0, -2, 0, 6]
+    """
+    return sum(
+        (-1) ** i * math.comb(distance, i) * math.comb(size - distance, degree - i)
+        for i in range(degree + 1)
+    )

@@ -18,12 +18,15 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.sets.unit_balls.abstract import AbstractUnitBall
-from lownoise.sets.unit_balls.balancing import balanced, least_sums, scalings
-from lownoise.sets.unit_balls.capped import CappedBall
-from lownoise.sets.unit_balls.norm import NormBall
-from lownoise.sets.unit_balls.singular import decomposed, singular_values
-from lownoise.sets.unit_balls.sorted_norm import SortedBall
-from lownoise.sets.unit_balls.substochastic import best_substochastic
+from lownoise.sets.unit_balls.matrices import (
+    balanced,
+    best_substochastic,
+    decomposed,
+    least_sums,
+    scalings,
+    singular_values,
+)
+from lownoise.sets.unit_balls.norm import CappedBall, NormBall, SortedBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

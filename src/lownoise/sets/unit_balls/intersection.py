@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several unit bodies in the same coordinates, each in its own scale: what they share."""
+"""What several unit balls in the same coordinates share, each in its own scale."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.sets.unit_balls.abstract import AbstractUnitBall
-from lownoise.sets.unit_balls.capped import CappedBall
 from lownoise.sets.unit_balls.limits import Limits
-from lownoise.sets.unit_balls.mixed import MixedBall
-from lownoise.sets.unit_balls.norm import NormBall
+from lownoise.sets.unit_balls.norm import CappedBall, NormBall
+from lownoise.sets.unit_balls.products import MixedBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
