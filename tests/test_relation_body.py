@@ -24,7 +24,7 @@ from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.release import execute
 from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.relations import Change, changed
-from lownoise.sets.domains import PointsDifference
+from lownoise.sets.domains import AbstractDomain, PointsDifference
 
 SIZE = 1000
 TILT = np.array([[1.0, 0.5], [-2.0, 0.25], [0.5, 1.0]])
@@ -469,7 +469,7 @@ def test_refuses(domain, relation, more, said):
 
 
 def test_refuses_a_kind_of_body_that_it_does_not_know():
-    class Odd(ln.domains.AbstractDomain):
+    class Odd(AbstractDomain):
         dimension, center = 2, np.zeros(2)
 
         def support(self, direction):

@@ -5,6 +5,7 @@ import copy
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -143,6 +144,32 @@ def test_what_is_no_file_of_ours_is_one_line(text):
     with pytest.raises(FileError) as refusal:
         ln.verify(text)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_path_a_folder_and_a_text_are_verified_alike(tmp_path):
+    text = DOCUMENTS["plan substitute"]
+    (tmp_path / "plan.json").write_text(text)
+    (path,) = tmp_path.iterdir()
+    found = ln.verify(text)
+    assert found
+    assert [ln.verify(p) for p in (path, str(path), tmp_path, str(tmp_path))] == [found] * 4
+
+
+@pytest.mark.parametrize(
+    "source", ["absent.json", Path("absent"), "no\nname", "no\0name", "x" * 10**5, None, 3, b"{}"]
+)
+def test_what_is_no_file_is_one_line(source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileError, match=r"^file=.* cannot be read; give a plan\.json") as refusal:
+        ln.verify(source)
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 400
+
+
+def test_a_file_that_is_refused_is_named(tmp_path):
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(FileError, match=r"^file=.*plan\.json: "):
+        ln.verify(tmp_path)
 
 
 def test_verifying_loads_no_optimiser(tmp_path):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lownoise import errors
+    from lownoise.errors import ReadingNotice
     from lownoise.planning import LinearPlan, Plan, PurePlan, TablePlan, plan, stream
     from lownoise.privacy import (
         Caps,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         pure_dp,
         zcdp,
     )
-    from lownoise.privacy.notices import ReadingNotice
     from lownoise.questions import (
         Decayed,
         FiniteProblem,
@@ -170,7 +170,7 @@ _HOMES = {
     "Enclosure": "lownoise.theory.enclosure",
     "Factorization": "lownoise.theory.factorization",
     "Ledger": "lownoise.privacy",
-    "ReadingNotice": "lownoise.privacy.notices",
+    "ReadingNotice": "lownoise.errors",
     "Caps": "lownoise.privacy",
     "LinearPlan": "lownoise.planning",
     "LinearRelease": "lownoise.release.linear",

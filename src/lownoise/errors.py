@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every error that a user can cause: one line that names the field, the value and the remedy."""
+"""Every error that a user can cause, and every notice: one line of field, value and remedy."""
 
 _LONGEST = 200  # characters of a value in a message
 
@@ -74,3 +74,7 @@ class FileError(LownoiseError):
 
 class StreamError(LownoiseError):
     """A stream that cannot go on as asked: no round is left, or its state is not the last one."""
+
+
+class ReadingNotice(UserWarning):
+    """A first spend is about to fix the reading of an account, which nobody named."""

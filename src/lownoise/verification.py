@@ -18,9 +18,10 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.errors import FileError, LownoiseError
+from lownoise.errors import FileError, LownoiseError, told
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import codec
 from lownoise.release.answers import Origin
@@ -38,7 +39,7 @@ from lownoise.streams import StreamTerms
 from lownoise.streams import codec as streams
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from os import PathLike
 
     from lownoise.privacy import Budget, Event
     from lownoise.sets.domains import AbstractKnownDomain
@@ -68,9 +69,12 @@ class Verification:
 
 
 def verify(
-    text: str, *, domain: AbstractKnownDomain | None = None, largest: int = streams.LARGEST
+    source: str | PathLike[str],
+    *,
+    domain: AbstractKnownDomain | None = None,
+    largest: int = streams.LARGEST,
 ) -> Verification:
-    """Check the document of a plan or of a release.
+    """Check a plan or a release, and the integers of marginals that lie beside it.
 
     It proves what follows: that the noise covers what it says, what it costs, how near it is to the
     least, and that answers are those of the integers. It does not prove who wrote the file: the
@@ -78,7 +82,8 @@ def verify(
     their writer. Sign the file where that matters.
 
     Args:
-        text: what `Plan.to_json` or `Release.to_json` wrote.
+        source: the path of a plan.json or a release.json, or of the folder that one lies in; or
+            the text of one, as `Plan.to_json` or `Release.to_json` wrote it.
         domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
         largest: the most numbers of a stream that are read: of its factors, of rounds with noise
             of their own, of pairs of rounds that evidence speaks of. What they cost in time and
@@ -88,9 +93,40 @@ def verify(
         Every check; `bool()` of it says whether all hold.
 
     Raises:
-        FileError: where the text is no plan and no release that this version can read, names an
-            oracle that was not given, or is of a stream larger than `largest`.
+        FileError: where it cannot be read, is no plan and no release that this version can read,
+            names an oracle that was not given, or is of a stream larger than `largest`.
     """
+    if isinstance(source, str) and (not source.strip() or source.lstrip()[0] in "{["):
+        return _of_text(source, domain, largest)
+    file, text = _opened(source)
+    try:
+        found = _of_text(text, domain, largest)
+    except FileError as error:
+        raise FileError(f"file={file}: {error}") from None
+    document = _document(text)
+    released = str(document["format"]).startswith("lownoise.release")
+    if not released or document["terms"]["question"]["kind"] != tables.KIND:
+        return found
+    return Verification((*found.checks, _integers(file.parent)))
+
+
+def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
+    """Return the file that a path means, which may be its folder, and the text in it."""
+    try:
+        file = Path(path)
+        if file.is_dir():
+            names = (files.DOCUMENT, "plan.json")
+            file = next((file / name for name in names if (file / name).exists()), file / names[0])
+        return file, file.read_text(encoding="utf-8")
+    except (OSError, ValueError, TypeError):
+        raise FileError(
+            f"file={told(str(path))} cannot be read; "
+            "give a plan.json or release.json, its folder, or its text",
+        ) from None
+
+
+def _of_text(text: str, domain: AbstractKnownDomain | None, largest: int) -> Verification:
+    """Return the checks of a document."""
     document = codec.guarded(lambda: _document(text))
     kind = str(document["format"]).partition("/")[0].removeprefix("lownoise.")
     digest = Check(
@@ -174,40 +210,6 @@ _READERS: dict[str, _Reader] = {
     **dict.fromkeys(linear.KINDS, _LINEAR),
     streams.KIND: _stream,
 }
-
-
-def verify_file(path: Path, *, largest: int = streams.LARGEST) -> Verification:
-    """Check the document in a file, and the integers of marginals that lie beside it.
-
-    Args:
-        path: of a plan.json or a release.json, or of the folder that one lies in.
-        largest: as that of `verify`.
-
-    Returns:
-        Every check; `bool()` of it says whether all hold.
-
-    Raises:
-        FileError: where it cannot be read, or is no plan and no release of this version.
-    """
-    file = path
-    if path.is_dir():
-        names = (files.DOCUMENT, "plan.json")
-        file = next((path / name for name in names if (path / name).exists()), path / names[0])
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise FileError(
-            f"file={file} cannot be read; give a plan.json or release.json, or its folder",
-        ) from None
-    try:
-        found = verify(text, largest=largest)
-    except FileError as error:
-        raise FileError(f"file={file}: {error}") from None
-    document = _document(text)
-    released = str(document["format"]).startswith("lownoise.release")
-    if not released or document["terms"]["question"]["kind"] != tables.KIND:
-        return found
-    return Verification((*found.checks, _integers(file.parent)))
 
 
 def _integers(folder: Path) -> Check:

@@ -13,7 +13,6 @@ from command_line import run
 from lownoise.errors import FileError
 from lownoise.release import codec
 from lownoise.release.pure.codec import NAMES
-from lownoise.verification import verify_file
 from pure.documents import ASKED, plan_of, planned, table
 
 RELEASED = ("k_norm", "recursive", "randomized_response")
@@ -244,7 +243,7 @@ def test_a_document_of_another_kind_names_what_reads_it():
 
 def test_files_are_verified_by_path_and_by_command(tmp_path):
     PLANS["recursive"].save(tmp_path / "plan.json")
-    assert verify_file(tmp_path)
+    assert ln.verify(tmp_path)
     done = run(tmp_path, "verify", "plan.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Everything holds." in done.stdout

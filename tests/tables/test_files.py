@@ -12,7 +12,6 @@ import lownoise as ln
 from lownoise.errors import FileError
 from lownoise.release import codec
 from lownoise.release.tables import files
-from lownoise.verification import verify_file
 
 ROWS = pd.DataFrame({"a": [0, 1, 1, 2, 9], "b": ["x", "y", "y", "x", "x"]})
 
@@ -124,7 +123,7 @@ def test_folders_that_are_no_release_are_refused(tmp_path):
     np.save(tmp_path / "r" / "integers.npy", integers)
     with pytest.raises(FileError, match="other integers than were released"):
         ln.TableRelease.load(tmp_path / "r")
-    assert not verify_file(tmp_path / "r")
+    assert not ln.verify(tmp_path / "r")
     (tmp_path / "r" / "integers.npy").unlink()
     with pytest.raises(FileError, match="integers of its release"):
         ln.TableRelease.load(tmp_path / "r")

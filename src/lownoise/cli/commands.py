@@ -17,8 +17,7 @@ import typer
 from lownoise.cli.accounts import ledger_app
 from lownoise.cli.output import claimed, show, solving, unused, working, write
 from lownoise.cli.streaming import stream
-from lownoise.errors import FileError, LownoiseError
-from lownoise.privacy.notices import ReadingNotice
+from lownoise.errors import FileError, LownoiseError, ReadingNotice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,10 +161,11 @@ def verify(
     as_json: _Json = False,
 ) -> None:
     """Recompute noise, cost, proof and answers from files alone; status 2 if one is off."""
-    from lownoise import report
-    from lownoise.verification import verify_file
+    from lownoise import report, verification
 
-    found = verify_file(file) if largest is None else verify_file(file, largest=largest)
+    found = (
+        verification.verify(file) if largest is None else verification.verify(file, largest=largest)
+    )
     if as_json:
         print(json.dumps([asdict(c) for c in found.checks], indent=2))  # noqa: T201
     else:

@@ -9,21 +9,22 @@ two processes cannot both take the last of a budget.
 
 from __future__ import annotations
 
+import inspect
 import json
+import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from lownoise.errors import BudgetError, LedgerError, told
+from lownoise.errors import BudgetError, LedgerError, ReadingNotice, told
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
 from lownoise.privacy.entries import Entry, RelationName, amounts, check_relation, entries_of
 from lownoise.privacy.events import Event, event_from_text, event_to_text
 from lownoise.privacy.ledger_file import budget_from_text, transaction
-from lownoise.privacy.notices import tell
 from lownoise.privacy.positions import StreamPosition, enter, move, stand
 from lownoise.privacy.readings import first_reading, only_reading
 
@@ -338,7 +339,7 @@ class Ledger:
 
     def _announce(self, reading: AbstractReading) -> None:
         """Say which reading a first spend fixes, before it is spent."""
-        tell(
+        _notify(
             f"dataset={self.dataset!r} has no reading yet: this spend fixes reading="
             f"{reading.kind!r}, where {reading.adds}, which rules out {reading.rules_out}; name "
             "one where the account is opened, with reading= (--reading on the command line)",
@@ -402,6 +403,22 @@ class Ledger:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _notify(text: str) -> None:
+    """Warn with a `ReadingNotice` at the place where the library was called.
+
+    Each time: `warnings.warn` says one text at one place once, whichever account it is of.
+    """
+    frame = inspect.currentframe()
+    while frame and frame.f_back and _is_own(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+    name, line = (frame.f_code.co_filename, frame.f_lineno) if frame else (__name__, 0)
+    warnings.warn_explicit(text, ReadingNotice, name, line, registry={})
+
+
+def _is_own(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def checked_ledger(ledger: object) -> Ledger | None:
