@@ -6,6 +6,7 @@ import pytest
 
 from lownoise import Ball, Box, Points
 from lownoise.bounds import geometric_down, pure_mean_bound
+from lownoise.bounds.means import extent_bound
 
 EPSILONS = (0.01, 0.3, 1.0, 4.0)
 RNG = np.random.default_rng(2029)
@@ -70,3 +71,16 @@ def test_many_numbers_are_bound_by_volume():
     found = pure_mean_bound(box, size=None, center=np.zeros(64), epsilon=0.01)
     assert found > 1.1 * math.sqrt(64) * geometric_down(0.01)
     assert pure_mean_bound("no domain", size=None, center=np.zeros(2), epsilon=1.0) == 0.0
+
+
+@pytest.mark.parametrize("size", [None, 7, 40])
+@pytest.mark.parametrize("order", [1.0, 2.0, math.inf])
+def test_columns_that_are_constant_cost_the_bound_nothing(size, order):
+    widths = np.array([1.0, 1.0, 0.9])  # alike: all directions prove more than one does
+    for epsilon in EPSILONS:
+        asked = {"size": size, "epsilon": epsilon, "order": order}
+        own = extent_bound(Box(-widths, widths), center=np.zeros(3), **asked)
+        wide = np.append(widths, np.zeros(4))
+        box = Box(-wide, wide)
+        assert own > 0
+        assert extent_bound(box, center=np.zeros(7), **asked) == own

@@ -47,6 +47,15 @@ def test_norms_are_bounded_by_what_adds_up(monkeypatch):
     assert sampled._gauge_up(np.eye(4), chosen, target, 2.0) >= np.abs(target).sum()
 
 
+def test_what_is_longer_than_all_directions_tried_first_counts_as_they_do(monkeypatch):
+    """Values of a mean must end somewhere for the chance to hold: where those of the pilot do."""
+    norms = iter([1.0] * 40 + [0.5] * 100)
+    monkeypatch.setattr(sampled, "_gauge_up", lambda *_: next(norms))
+    # ±√2·eᵢ have variance 1 along every axis, so the whitened ball of radius 1 is the ball
+    points = math.sqrt(2) * np.eye(2)
+    assert sampled_log_volume(points, samples=100, seed=1) <= ball_log_volume(2)
+
+
 def test_means_are_seldom_above():
     """Of 2,000 means of 200 coins each, none is so far up that the bound exceeds the truth."""
     means = RNG.binomial(200, 0.8, size=2000) / 200

@@ -11,7 +11,7 @@ from lownoise.bounds.volumes import hulls
 from lownoise.bounds.volumes.determinants import inverse_up, log_gram_down, sizes_of_determinants
 from lownoise.bounds.volumes.projected import base_log_volume
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.sets.unit_balls import NormBall, SortedBall, product_ball
+from lownoise.sets.unit_balls import MixedBall, NormBall, SortedBall, product_ball
 
 RNG = np.random.default_rng(2027)
 
@@ -219,3 +219,17 @@ def test_determinants_are_within_what_is_said():
     square = RNG.normal(size=(6, 6))
     true = 1 / np.linalg.svd(square, compute_uv=False)[-1]
     assert true <= inverse_up(square) <= true * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 7.0])
+def test_balls_joined_by_their_own_order_are_a_ball(order):
+    for sizes in [(1, 1), (2, 1), (3, 2, 1), (4, 4)]:
+        joined = MixedBall(tuple(NormBall(k, order) for k in sizes), order=order)
+        assert base_log_volume(joined) == pytest.approx(
+            base_log_volume(NormBall(sum(sizes), order))
+        )
+
+
+def test_a_disc_and_a_segment_joined_by_sums_are_two_cones():
+    cones = MixedBall((NormBall(2, 2.0), NormBall(1, 2.0)), order=1.0)
+    assert math.exp(base_log_volume(cones)) == pytest.approx(2 * math.pi / 3)

@@ -3,12 +3,13 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lownoise.bounds import unbiased_add_remove, unbiased_substitute
+from lownoise.bounds import unbiased_add_remove, unbiased_change, unbiased_substitute
 
 RHO = st.floats(1e-9, 300)
 
@@ -18,6 +19,20 @@ def test_the_gaussian_is_never_below_its_bound(rho, size, gamma):
     # p = 2: the Gaussian fitted to K − K has error Γ₂(K−K)/(n√(2ρ)), to (sum, count) Γ₂(S)/√(2ρ)
     assert unbiased_substitute(gamma, size, rho) < gamma / (size * math.sqrt(2 * rho))
     assert unbiased_add_remove(gamma, rho) < gamma / math.sqrt(2 * rho)
+
+
+@given(RHO, st.integers(1, 10**9), st.floats(1e-6, 1e6))
+def test_rounding_is_downward_and_small(rho, size, gamma):
+    with mpmath.workdps(60):
+        r, g = mpmath.mpf(rho), mpmath.mpf(gamma)
+        three = g / (size * mpmath.sqrt(2 * mpmath.expm1(2 * r) - 2 * mpmath.expm1(-r)))
+        two = g / mpmath.sqrt(mpmath.expm1(2 * r))
+        for found, true in [
+            (unbiased_substitute(gamma, size, rho), three),
+            (unbiased_add_remove(gamma, rho), two),
+            (unbiased_change(gamma, rho), two),
+        ]:
+            assert true * (1 - mpmath.mpf(2) ** -39) <= found <= true
 
 
 def test_ratios_for_small_rho():

@@ -2,6 +2,7 @@
 """Releases of records that are one of a list of points: covered exactly, flat where they are."""
 
 import itertools
+import json
 import math
 from fractions import Fraction
 
@@ -33,7 +34,7 @@ RELATIONS = ("substitute", "add_remove")
 
 
 def question(points):
-    domain = ln.Points(points)
+    domain = ln.Points(points) if isinstance(points, (list, np.ndarray)) else points
     return ln.Mean([f"c{i}" for i in range(domain.dimension)], domain)
 
 
@@ -202,8 +203,6 @@ def test_plans_and_releases_survive_their_files(name, relation):
 
 def test_a_file_with_less_noise_or_another_flat_is_refused():
     text = planned(LISTS["one-hot"], "substitute").to_json()
-    import json
-
     for change in (
         lambda t: t["noise"]["factor"][0].__setitem__(0, t["noise"]["factor"][0][0] * 0.9),
         lambda t: t["noise"]["embed"][0].__setitem__(0, 0.9),
@@ -215,6 +214,23 @@ def test_a_file_with_less_noise_or_another_flat_is_refused():
         document = json.loads(text)
         change(document["terms"])
         with pytest.raises(FileError):
+            ln.Plan.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("domain", [ln.Box([0] * 3, [1, 2, 3]), ln.Points(np.eye(3)), ln.Ball(3)])
+def test_coordinates_of_a_file_must_be_of_the_domain(domain):
+    document = json.loads(planned(domain, "substitute").to_json())
+    whole = np.eye(3)
+    for pivots, embed in [
+        ([0, 1, 2], whole[:2]),
+        ([0, 1, 2], whole[:, :2]),
+        ([0, 1], whole),
+        ([0, 1], whole[:2, :2]),
+        ([0, 1, 2], 2 * whole),
+        *([([0, 1, 2], whole)] if isinstance(domain, ln.Box) else []),
+    ]:
+        document["terms"]["noise"] |= {"pivots": pivots, "embed": np.asarray(embed).tolist()}
+        with pytest.raises(FileError, match=r"noise.pivots and noise.embed do not describe"):
             ln.Plan.from_json(json.dumps(document))
 
 

@@ -162,6 +162,16 @@ def test_nothing_hides_what_moves_without_noise():
     assert all(z[1] == 0 for z in (own.integers(SimulationRandomness(i)) for i in range(20)))
 
 
+@pytest.mark.parametrize("kept", [[0, 1], [1, 3], [0, 3]])
+def test_the_covariance_is_that_of_what_moves_and_zero_elsewhere(kept):
+    for inner in (LaplaceNoise(np.array([6.0, 2.0])), KNormNoise(norm_of(BOX), 1.0)):
+        own = inner.covariance()
+        dense = np.zeros((4, 4))
+        dense[np.ix_(kept, kept)] = np.diag(own) if own.ndim == 1 else own
+        found = StillNoise(inner, np.array(kept), 4).covariance()
+        assert np.array_equal(np.diag(found) if found.ndim == 1 else found, dense)
+
+
 def test_the_noise_does_not_look_at_the_totals():
     """The same bits give the same noise, whatever is added to it."""
 
@@ -223,6 +233,8 @@ def test_a_walk_costs_what_it_is_off_by():
     assert math.isinf(loss.mu)
     assert loss.epsilon == 1.0
     assert (1 + math.e) * 1e-9 <= loss.delta < (1 + math.e) * 1.0001e-9
+    Near.distance = 0.4
+    assert sampling_loss(exact, Near()).delta == 1.0  # a chance, whatever it is a bound of
     Near.relative = 1.0
     assert math.isinf(sampling_loss(exact, Near()).epsilon)
 

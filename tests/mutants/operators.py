@@ -3,7 +3,7 @@
 
 A mutant replaces one span of the text, so everything else of the file stays byte for byte. It is
 known by what it changes and where, never by a line number: an edit elsewhere in the file leaves
-the names of all other mutants as they are.
+the names of all other mutants as they are, and one whose code moved is found where it is now.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import ast
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ _SWAPPED = {
 }
 # what rounds outward, and how many arguments it has then: its first one is left as it is
 _ROUNDED = {"up": 1, "down": 1, "nextafter": 2}
+_ALIKE = 0.75  # of the letters of a change: fewer in common, and it is another line
 Edits = Iterator[tuple[int, int, str]]  # where a span begins and ends, and what replaces it
 
 
@@ -68,9 +70,13 @@ class Mutant:
     @property
     def name(self) -> str:
         """Return what tells this mutant from all others, whatever is edited elsewhere."""
+        return f"{self.file}::{self.function}: {self.change}"
+
+    @property
+    def change(self) -> str:
+        """Return the part of the name that a move to another file or function leaves as it is."""
         again = f" #{self.nth + 1}" if self.nth else ""
-        change = f"{flat(self.before)} -> {flat(self.after)}"
-        return f"{self.file}::{self.function}: {change} in `{self.context}`{again}"
+        return f"{flat(self.before)} -> {flat(self.after)} in `{self.context}`{again}"
 
     @property
     def draw(self) -> str:
@@ -89,17 +95,79 @@ def chosen(root: Path) -> list[Mutant]:
     """Return the mutants of `chosen.json`: faults that need more than one token, or once lived.
 
     Raises:
-        ValueError: where what one replaces does not stand exactly once in its file.
+        ValueError: where what one replaces stands neither once in its file nor once in all.
     """
     found = []
     for file, before, after in json.loads((Path(__file__).parent / "chosen.json").read_text()):
-        text = (root / file).read_bytes()
-        if text.count(before.encode()) != 1:
-            raise ValueError(f"{before!r} stands {text.count(before.encode())} times in {file}")
+        holding = [file] if (root / file).is_file() else []
+        if not any((root / f).read_bytes().count(before.encode()) == 1 for f in holding):
+            holding = _holding(root, before.encode())
+        if len(holding) != 1 or (root / holding[0]).read_bytes().count(before.encode()) != 1:
+            raise ValueError(f"{before!r} of {file} stands in {len(holding)} files: point to one")
+        text = (root / holding[0]).read_bytes()
         start = text.index(before.encode())
         line = text.count(b"\n", 0, start) + 1
-        found.append(Mutant(file, "chosen", line, start, before, after, flat(before)))
+        found.append(Mutant(holding[0], "chosen", line, start, before, after, flat(before)))
     return found
+
+
+def standing(root: Path, names: Iterable[str]) -> dict[str, Mutant]:
+    """Return the mutants of these names that the sources have, wherever their code is now.
+
+    One that is not in its file is looked for in all: first in a function of the same name, then
+    in any, and taken where only one fits. Where names inside the line were changed too, it is the
+    one most alike, if it is more alike than any other.
+    """
+    names = list(names)
+    made: dict[str, list[Mutant]] = {}
+
+    def of(file: str) -> list[Mutant]:
+        if file not in made:
+            path = root / file
+            made[file] = mutants(file, path.read_bytes()) if path.is_file() else []
+        return made[file]
+
+    found = {m.name: m for m in chosen(root)} if any("::chosen: " in n for n in names) else {}
+    for name in names:
+        file, rest = name.split("::", 1)
+        function, change = rest.split(": ", 1)
+        here = [m for m in of(file) if m.name == name]
+        if not here and name not in found and "::chosen: " not in name:
+            line = change.split(" in `", 1)[1].rsplit("`", 1)[0]
+            others = [m for f in _holding(root, line.encode()) for m in of(f)]
+            alike = [m for m in others if m.change == change]
+            same = [m for m in alike if m.function == function]
+            here = same if len(same) == 1 else alike if len(alike) == 1 else []
+            here = here or _most_alike(root, of, function, change)
+        if here:
+            found[name] = here[0]
+    return {name: found[name] for name in names if name in found}
+
+
+def _most_alike(
+    root: Path, of: Callable[[str], list[Mutant]], function: str, change: str
+) -> list[Mutant]:
+    """Return the mutant of functions of this name that changes the most alike line, if one does."""
+    last = function.rsplit(".", maxsplit=1)[-1]
+    files = _holding(root, b"def _" if last == "_" else f"def {last}(".encode())
+    near = [m for f in files for m in of(f) if m.function.rsplit(".", maxsplit=1)[-1] == last]
+    compare = SequenceMatcher(b=change, autojunk=False)
+    ratios: list[tuple[float, int]] = []
+    for number, m in enumerate(near):
+        compare.set_seq1(m.change)
+        quick = compare.real_quick_ratio() > _ALIKE and compare.quick_ratio() > _ALIKE
+        ratios.append((compare.ratio() if quick else 0.0, number))
+    ratios.sort(reverse=True)
+    if not ratios or ratios[0][0] <= _ALIKE:
+        return []
+    clear = len(ratios) == 1 or ratios[0][0] > ratios[1][0]
+    return [near[ratios[0][1]]] if clear else []
+
+
+def _holding(root: Path, text: bytes) -> list[str]:
+    """Return the source files that have this text."""
+    files = sorted((root / "src").rglob("*.py"))
+    return [f.relative_to(root).as_posix() for f in files if text in f.read_bytes()]
 
 
 def flat(text: str) -> str:

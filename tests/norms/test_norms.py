@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 
 from exact_norms import hull_norm, solved, zonotope_norm
 from lownoise.errors import PlanError
+from lownoise.sets.bodies import SymmetricBox
 from lownoise.sets.norms import (
     HullNorm,
     ImageNorm,
@@ -152,6 +153,10 @@ def test_products_and_coordinates_that_never_move():
     assert np.array_equal(placed.norm_up(wide), own)
     assert np.all(np.isinf(placed.norm_up(wide + np.eye(5)[1])))
     assert placed.uniform.rank == 3
+    still = SymmetricBox(np.array([1.0, 0, 1, 1, 0]))
+    assert math.isfinite(placed.own_up(still))
+    for i in (1, 4):  # whatever moves where there is no noise reaches beyond all bounds
+        assert placed.own_up(SymmetricBox(still.half_width + 1e-9 * np.eye(5)[i])) == math.inf
     assert np.array_equal(placed.scaled(2.0).norm_up(wide), placed.norm_up(wide / 2))
 
 

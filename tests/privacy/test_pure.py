@@ -283,3 +283,8 @@ def test_laplace_takes_an_even_part_of_epsilon():
     found = split_laplace(ln.pure_dp(0.5), widths)
     assert np.allclose(found, math.sqrt(2) * widths / 0.25)
     assert np.array_equal(found, split_laplace(ln.approx_dp(0.5, 1e-9), widths))
+    # ε'-DP is (ε'²/2)-zCDP, and μ-GDP is (μ²/2)-zCDP
+    for rho in (0.01, 2.0):
+        each = math.sqrt(2) * widths / math.sqrt(2 * rho / 2)
+        assert np.allclose(split_laplace(ln.zcdp(rho), widths), each)
+        assert np.allclose(split_laplace(ln.gaussian_dp(math.sqrt(2 * rho)), widths), each)

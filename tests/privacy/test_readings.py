@@ -5,6 +5,7 @@ import math
 from dataclasses import asdict, replace
 from fractions import Fraction
 
+import mpmath
 import pytest
 from dp_accounting import dp_event, pld
 from hypothesis import given
@@ -380,3 +381,25 @@ def test_the_sum_that_still_holds_of_mixed_spends_is_that_of_their_pairs():
     gaussian = ln.convert(gaussian_dp(0.1), "approx_dp", delta=5e-7).epsilon
     concentrated = ln.convert(zcdp(0.003), "approx_dp", delta=2.5e-7).epsilon
     assert float(known) == pytest.approx(gaussian + concentrated, rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 2.0, 5.5])
+def test_caps_that_come_to_exactly_the_budget_fit(epsilon):
+    """Nothing is lost where no rounding is needed: what is left of ε is a float."""
+    for i in range(40):
+        mu = 1 + i / 16
+        delta = delta_up(mu, 8 - epsilon)
+        ln.Caps(epsilon=epsilon, delta=0, mu=mu).check(ln.approx_dp(8, delta))
+        with pytest.raises(BudgetError, match=r"caps come to"):
+            ln.Caps(epsilon=epsilon, delta=0, mu=mu).check(ln.approx_dp(8, delta * (1 - 1e-12)))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 999.0, 1001.0, 1e4, 1e6])
+def test_the_mu_of_an_epsilon_hides_every_pair(epsilon):
+    """Φ(−μ/2) ≤ 1/(1 + e^ε), in digits enough for e^−1000000."""
+    with mpmath.workdps(50):
+        mu = mpmath.sqrt(
+            mpmath.mpf(str(mu_square_up(Fraction(epsilon)).numerator))
+            / mu_square_up(Fraction(epsilon)).denominator
+        )
+        assert mpmath.erfc(mu / mpmath.sqrt(8)) / 2 <= 1 / (1 + mpmath.exp(epsilon))
