@@ -113,6 +113,20 @@ def test_an_edit_that_mends_the_digest_is_noticed_where_it_matters(name, path):
         assert not holds(document)
 
 
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("field", ["lower", "upper", "lower_bound", "error"])
+def test_bounds_may_differ_in_their_last_digits_and_nothing_else_may(name, field):
+    """Another machine's factorizations round otherwise; errors follow by sums alone."""
+    document = json.loads(DOCUMENTS[name])
+    bounds = document["derived"]
+    bounds = bounds["certificate"] if field in bounds["certificate"] else bounds
+    value = bounds[field]
+    for off, agrees in ((1e-12, field != "error"), (1e-8, False), (-1e-8, False)):
+        bounds[field] = value * (1 + off)
+        document["digest"] = codec.digest(document)
+        assert holds(document) == agrees
+
+
 @pytest.mark.parametrize("name", [n for n in DOCUMENTS if n.startswith("release")])
 @pytest.mark.parametrize(("field", "value"), [("created", "1999-01-01"), ("versions", {"x": "1"})])
 def test_who_made_a_file_is_said_and_not_proved(name, field, value):

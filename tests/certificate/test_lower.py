@@ -16,7 +16,6 @@ from lownoise.certificate import (
     ImageDual,
     OracleDual,
     PointDual,
-    ProductDual,
     SquaresDual,
     lower_bound,
 )
@@ -173,7 +172,7 @@ def test_independent_points_are_worth_all_their_pairs(seed, order, asked):
         rng.exponential(size=weights.size),
     )
     i, j = np.triu_indices(k, 1)
-    found = lower_bound(ProductDual(indices, w, c), body, order, weights, queries)
+    found = lower_bound(PointDual(indices, w, c, independent=True), body, order, weights, queries)
     if k == 1:
         assert found == 0.0
         return
@@ -185,8 +184,8 @@ def test_independent_points_are_worth_all_their_pairs(seed, order, asked):
 
 
 def test_independent_points_are_different_ones_of_a_difference_body():
-    twice = ProductDual(np.array([0, 0]), np.ones(2), np.ones(2))
-    fine = ProductDual(np.array([0, 1]), np.ones(2), np.ones(2))
+    twice = PointDual(np.array([0, 0]), np.ones(2), np.ones(2), independent=True)
+    fine = PointDual(np.array([0, 1]), np.ones(2), np.ones(2), independent=True)
     for dual, kind in (
         (twice, PointDifferences),
         (fine, SymmetricPoints),

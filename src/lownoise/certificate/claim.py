@@ -7,20 +7,19 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, final
 
-from lownoise.certificate.lower import lower_bound
 from lownoise.certificate.upper import covering_upper
 from lownoise.errors import PlanError
 from lownoise.numbers.norms import SLACK
 
 if TYPE_CHECKING:
-    from lownoise.certificate.duals import AbstractDual
+    from lownoise.certificate.evidence import AbstractDual
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.frames import Frame
     from lownoise.sets.bodies import AbstractBody, SymmetricBox, TensorBall
 
 
-class Evidence(Protocol):
+class Provable(Protocol):
     """What both bounds follow from."""
 
     def certificate(self) -> Certificate:
@@ -46,7 +45,7 @@ class Certificate:
 
     lower: float
     upper: float
-    claim: Evidence | None = field(default=None, repr=False, compare=False)
+    claim: Provable | None = field(default=None, repr=False, compare=False)
 
     @property
     def gap(self) -> float:
@@ -114,12 +113,5 @@ class Claim:
             if self.queries is None and self.shape.dimension == len(self.weights)
             else None
         )
-        lower = lower_bound(
-            self.dual,
-            self.body,
-            self.order,
-            self.weights,
-            self.queries,
-            hint,
-        )
+        lower = self.dual.least(self.body, self.order, self.weights, self.queries, hint)
         return Certificate(min(lower, upper), upper, self)

@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.certificate.evidence import LEAST_MASS
 from lownoise.certificate.pairing import paired_down
+from lownoise.errors import PlanError
 from lownoise.numbers.norms import SLACK, conjugate
-from lownoise.questions.residuals import ChangeCosts
+from lownoise.questions.residuals import Blocks, ChangeCosts
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals import Blocks
-
-_LEAST = 2.0**-450
 
 
 @final
@@ -49,6 +48,64 @@ class OrderedDual:
     patterns: Integers
     pairs: Integers
     chances: Vector
+
+    def least(
+        self, changes: Blocks, order: float, weights: Vector, embed: Vector | None = None
+    ) -> float:
+        """Return at most the least ‖ω·deviations‖_p at μ = 1: 0 where nothing is proved.
+
+        Args:
+            changes: the blocks.
+            order: p in [2, ∞].
+            weights: ω of each orbit of marginals, on standard deviations, shape (g,).
+            embed: None: counts are asked for themselves.
+
+        Examples:
+            >>> from lownoise.questions.residuals import ordered_blocks
+            >>> from lownoise.questions import Marginals
+            >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
+            >>> even = OrderedDual(cells=(np.ones(2),), patterns=np.zeros((2, 1), int),
+            ...                    pairs=np.array([[0, 0], [1, 1]]), chances=np.ones(2))
+            >>> found = even.least(ordered_blocks(one, public=False), 2.0, np.ones(1))
+            >>> round(found**2, 6)  # (tr (½LLᵀ)^½)² with L = [[1, 0], [1, 1]]: (1² + 1² + 1² + 2)/2
+            2.5
+        """
+        if not isinstance(changes, Blocks):
+            raise PlanError("OrderedDual is evidence for ordered attributes alone; plan again")
+        w, blocks = self.chances, changes
+        given = [*self.cells, w]
+        if not all(np.all(np.isfinite(v) & (v >= 0)) for v in given) or not np.any(w):
+            return 0.0
+        scale, mass = max(float(np.max(c)) for c in self.cells), math.fsum(w)
+        if not scale >= LEAST_MASS or not mass >= LEAST_MASS:
+            return 0.0
+        q, cells = conjugate(order), blocks.plain.cells
+        size = 1.0
+        if not math.isinf(q):
+            own = [n * math.fsum((c / scale) ** q) for n, c in zip(cells, self.cells, strict=True)]
+            size = math.fsum(own) ** (1 / q)
+        found = 0.0
+        seen = moments(blocks, self.patterns, self.pairs)
+        for block, queries, moved in zip(blocks.blocks, blocks.queries, seen, strict=True):
+            rows, asked = [], []
+            for span, own_rows in queries.items():
+                total = sum(
+                    entry * weights[row] ** 2 * cells[row] * (self.cells[row] / scale)
+                    for row, entry in blocks.seen(block)
+                    if blocks.spans[row] == span
+                )
+                rows.append(own_rows)
+                asked.append(np.sqrt(total))
+            chances = np.tile(np.sqrt(w / mass), len(moved) // len(w))
+            found += paired_down(
+                chances[:, None] * moved,
+                np.zeros(block.length),
+                np.concatenate(asked),
+                np.vstack(rows),
+                None,
+            )
+        found /= math.sqrt(size)
+        return found * (1 - SLACK) if math.isfinite(found) else 0.0
 
 
 def moments(blocks: Blocks, patterns: Integers, pairs: Integers) -> list[Vector]:
@@ -73,54 +130,5 @@ def moments(blocks: Blocks, patterns: Integers, pairs: Integers) -> list[Vector]
 
 
 def ordered_lower_bound(dual: OrderedDual, blocks: Blocks, order: float) -> float:
-    """Return at most the least √‖ωV‖_{p/2} of noise that costs μ = 1: 0 where nothing is proved.
-
-    Args:
-        dual: the evidence.
-        blocks: the blocks.
-        order: p in [2, ∞].
-
-    Examples:
-        >>> from lownoise.questions.residuals import ordered_blocks
-        >>> from lownoise.questions import Marginals
-        >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
-        >>> even = OrderedDual(cells=(np.ones(2),), patterns=np.zeros((2, 1), int),
-        ...                    pairs=np.array([[0, 0], [1, 1]]), chances=np.ones(2))
-        >>> found = ordered_lower_bound(even, ordered_blocks(one, public=False), 2.0)
-        >>> round(found**2, 6)  # (tr (½LLᵀ)^½)² with L = [[1, 0], [1, 1]]: (1² + 1² + 1² + 2)/2
-        2.5
-    """
-    w = dual.chances
-    weights = [*dual.cells, w]
-    if not all(np.all(np.isfinite(v) & (v >= 0)) for v in weights) or not np.any(w):
-        return 0.0
-    scale, mass = max(float(np.max(c)) for c in dual.cells), math.fsum(w)
-    if not scale >= _LEAST or not mass >= _LEAST:
-        return 0.0
-    q, cells = conjugate(order), blocks.plain.cells
-    size = 1.0
-    if not math.isinf(q):
-        own = [n * math.fsum((c / scale) ** q) for n, c in zip(cells, dual.cells, strict=True)]
-        size = math.fsum(own) ** (1 / q)
-    found = 0.0
-    seen = moments(blocks, dual.patterns, dual.pairs)
-    for block, queries, changes in zip(blocks.blocks, blocks.queries, seen, strict=True):
-        rows, asked = [], []
-        for span, own_rows in queries.items():
-            told = sum(
-                entry * blocks.plain.weights[row] * cells[row] * (dual.cells[row] / scale)
-                for row, entry in blocks.seen(block)
-                if blocks.spans[row] == span
-            )
-            rows.append(own_rows)
-            asked.append(np.sqrt(told))
-        chances = np.tile(np.sqrt(w / mass), len(changes) // len(w))
-        found += paired_down(
-            chances[:, None] * changes,
-            np.zeros(block.length),
-            np.concatenate(asked),
-            np.vstack(rows),
-            None,
-        )
-    found /= math.sqrt(size)
-    return found * (1 - SLACK) if math.isfinite(found) else 0.0
+    """Return `dual.least` for the blocks' own weights."""
+    return dual.least(blocks, order, np.sqrt(blocks.plain.weights))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.norms import SLACK, conjugate, order_norm
+from lownoise.questions.residuals import ParityChanges
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -32,38 +33,46 @@ class ParityDual:
 
     Args:
         degrees: c ≥ 0 on a parity of each degree, shape (k,).
-        patterns: w ≥ 0 on the patterns of `residuals.parity_costs`, shape (n,).
+        patterns: w ≥ 0 on the patterns of `ParityChanges.costs`, shape (n,).
     """
 
     degrees: Vector
     patterns: Vector
 
+    def least(
+        self, changes: ParityChanges, order: float, weights: Vector, embed: Vector | None = None
+    ) -> float:
+        """Return at most the least ‖ωτ‖_p of noise at μ = 1: 0 where nothing is proved.
+
+        Args:
+            changes: what a pattern costs, and how many parities each degree has.
+            order: p in [2, ∞].
+            weights: ω of each degree, on standard deviations, shape (k,).
+            embed: None: parities are asked for themselves.
+
+        Examples:
+            >>> from lownoise.questions.residuals import ParityChanges
+            >>> even = ParityDual(degrees=np.ones(1), patterns=np.ones(1))
+            >>> three = np.array([3.0])
+            >>> found = even.least(ParityChanges(three[None], three), 2.0, np.ones(1))
+            >>> round(found, 9)
+            3.0
+        """
+        c, w = self.degrees, self.patterns
+        sound = np.all(np.isfinite(c) & (c >= 0)) and np.all(np.isfinite(w) & (w >= 0))
+        if not sound or not np.any(c) or not np.any(w):
+            return 0.0
+        c = c / np.max(c)
+        w = w / np.max(w)
+        paid = (w / np.sum(w)) @ changes.costs
+        seen = changes.counts * c * np.square(weights)
+        size = order_norm(c, conjugate(order), changes.counts)
+        found = math.fsum(np.sqrt(seen * paid)) / math.sqrt(size)
+        return found * (1 - SLACK) if math.isfinite(found) else 0.0
+
 
 def parity_lower_bound(
     dual: ParityDual, costs: Vector, counts: Vector, weights: Vector, order: float
 ) -> float:
-    """Return at most the least √‖ωτ²‖_{p/2} of noise that costs μ = 1: 0 where nothing is proved.
-
-    Args:
-        dual: the evidence.
-        costs: as `residuals.parity_costs`, shape (n, k).
-        counts: the number of parities of each degree, shape (k,).
-        weights: ω of each degree, on variances, shape (k,).
-        order: p in [2, ∞].
-
-    Examples:
-        >>> even = ParityDual(degrees=np.ones(1), patterns=np.ones(1))
-        >>> three = np.array([3.0])
-        >>> round(parity_lower_bound(even, three[None], three, np.ones(1), 2.0), 9)
-        3.0
-    """
-    c, w = dual.degrees, dual.patterns
-    sound = np.all(np.isfinite(c) & (c >= 0)) and np.all(np.isfinite(w) & (w >= 0))
-    if not sound or not np.any(c) or not np.any(w):
-        return 0.0
-    c = c / np.max(c)
-    w = w / np.max(w)
-    paid = (w / np.sum(w)) @ costs
-    seen = counts * c * weights
-    found = math.fsum(np.sqrt(seen * paid)) / math.sqrt(order_norm(c, conjugate(order), counts))
-    return found * (1 - SLACK) if math.isfinite(found) else 0.0
+    """Return `dual.least`; `weights` are on variances."""
+    return dual.least(ParityChanges(costs, counts), order, np.sqrt(weights))

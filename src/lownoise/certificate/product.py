@@ -26,18 +26,18 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.certificate.evidence import LEAST_MASS
 from lownoise.certificate.pairing import paired_down
+from lownoise.errors import PlanError
 from lownoise.numbers.arrays import triangle_of
 from lownoise.numbers.norms import conjugate
-from lownoise.questions.residuals import pattern_costs
+from lownoise.questions.residuals import Products, TableChanges
 from lownoise.questions.residuals.product import reduced
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals import Products
     from lownoise.questions.residuals.ordered import Span
 
-_LEAST = 2.0**-450
 _COLUMNS = 256  # of a matrix that is written out
 _ORTHONORMAL = 2.0**-38
 _SLACK = 2.0**-28  # outward: bases and products are within 2^-38, of up to 256 directions
@@ -78,6 +78,64 @@ class ProductDual:
     patterns: Integers
     chances: Vector
 
+    def least(
+        self, changes: Products, order: float, weights: Vector, embed: Vector | None = None
+    ) -> float:
+        """Return at most the least ‖ω·deviations‖_p at μ = 1: 0 where nothing is proved.
+
+        Args:
+            changes: what the marginals ask.
+            order: p in [2, ∞].
+            weights: ω of each orbit of marginals, on standard deviations, shape (g,).
+            embed: None: counts are asked for themselves.
+
+        Examples:
+            >>> from lownoise.questions.residuals import product_blocks
+            >>> from lownoise.questions import Marginals
+            >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
+            >>> half = np.array([0.5, 0.5])
+            >>> even = AxisDual(answers=np.ones(2), chances=half, split=half)
+            >>> dual = ProductDual(axes=(even,), cells=np.ones(1), patterns=np.zeros((1, 1), int),
+            ...                    chances=np.ones(1))
+            >>> found = dual.least(product_blocks(one, public=False), 2.0, np.ones(1))
+            >>> round(found**2, 6)  # as `OrderedDual` has it
+            2.5
+        """
+        if not isinstance(changes, Products):
+            raise PlanError("ProductDual is evidence for noise that is a product; plan again")
+        dual, products = self, changes
+        given = [dual.cells, dual.chances, *(v for a in dual.axes for v in (a.answers, a.chances))]
+        sound = [np.all(np.isfinite(v) & (v >= 0)) for v in given]
+        if not all(sound) or min(np.max(v, initial=0) for v in given) < LEAST_MASS:
+            return 0.0
+        if not all(np.all(np.isfinite(a.split)) for a in dual.axes):
+            return 0.0
+        blocks, tops = products.blocks, [float(np.max(own.answers)) for own in dual.axes]
+        cells = dual.cells * [math.prod(tops[t] for t in span) for span in blocks.spans]
+        if not np.max(cells) >= LEAST_MASS or not np.all(np.isfinite(cells)):
+            return 0.0
+        cells /= float(np.max(cells))
+        many = max(int(_COLUMNS ** (1 / max(len(dual.axes), 1))), 1)
+        parts = blocks.answer_parts(tuple(range(len(dual.axes))))
+        axes = [_axis(own, rows, many) for own, rows in zip(dual.axes, parts, strict=True)]
+        if not all(math.isfinite(axis.rest) for axis in axes):
+            return 0.0
+        shares = [_share(own.chances) if blocks.public else 0.0 for own in dual.axes]
+        orbits, scales = reduced(products, [(1.0, -h / (1 - h)) for h in shares])
+        costs = TableChanges(orbits, blocks.relation).costs(dual.patterns) * scales
+        paid = (dual.chances / math.fsum(dual.chances)) @ costs
+        paid = np.maximum(paid - _CANCELLED * orbits.trace * scales, 0.0)
+        found = 0.0
+        for place, seen in enumerate(blocks.seen_at):
+            asked: dict[Span, float] = {}
+            for row, entry in seen:
+                own = entry * weights[row] ** 2 * blocks.plain.cells[row] * cells[row]
+                asked[blocks.spans[row]] = asked.get(blocks.spans[row], 0.0) + float(own)
+            known = {s: float(paid[products.variable(place, s)]) for s in blocks.tops[place]}
+            found += _block_down(axes, asked, known)
+        found /= math.sqrt(_size(dual, products, cells, conjugate(order)))
+        return found * (1 - _SLACK) if math.isfinite(found) else 0.0
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -93,55 +151,8 @@ class _Axis:
 
 
 def product_lower_bound(dual: ProductDual, products: Products, order: float) -> float:
-    """Return at most the least √‖ωV‖_{p/2} of noise that costs μ = 1: 0 where nothing is proved.
-
-    Args:
-        dual: the evidence.
-        products: what the marginals ask.
-        order: p in [2, ∞].
-
-    Examples:
-        >>> from lownoise.questions.residuals import product_blocks
-        >>> from lownoise.questions import Marginals
-        >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
-        >>> half = np.array([0.5, 0.5])
-        >>> even = AxisDual(answers=np.ones(2), chances=half, split=half)
-        >>> dual = ProductDual(axes=(even,), cells=np.ones(1), patterns=np.zeros((1, 1), int),
-        ...                    chances=np.ones(1))
-        >>> found = product_lower_bound(dual, product_blocks(one, public=False), 2.0)
-        >>> round(found**2, 6)  # as `ordered_lower_bound` has it
-        2.5
-    """
-    given = [dual.cells, dual.chances, *(v for a in dual.axes for v in (a.answers, a.chances))]
-    if not all(np.all(np.isfinite(v) & (v >= 0)) and np.max(v, initial=0) >= _LEAST for v in given):
-        return 0.0
-    if not all(np.all(np.isfinite(a.split)) for a in dual.axes):
-        return 0.0
-    blocks, tops = products.blocks, [float(np.max(own.answers)) for own in dual.axes]
-    cells = dual.cells * [math.prod(tops[t] for t in span) for span in blocks.spans]
-    if not np.max(cells) >= _LEAST or not np.all(np.isfinite(cells)):
-        return 0.0
-    cells /= float(np.max(cells))
-    many = max(int(_COLUMNS ** (1 / max(len(dual.axes), 1))), 1)
-    parts = blocks.answer_parts(tuple(range(len(dual.axes))))
-    axes = [_axis(own, rows, many) for own, rows in zip(dual.axes, parts, strict=True)]
-    if not all(math.isfinite(axis.rest) for axis in axes):
-        return 0.0
-    shares = [_share(own.chances) if blocks.public else 0.0 for own in dual.axes]
-    orbits, scales = reduced(products, [(1.0, -h / (1 - h)) for h in shares])
-    costs = pattern_costs(orbits, blocks.relation, dual.patterns) * scales
-    paid = (dual.chances / math.fsum(dual.chances)) @ costs
-    paid = np.maximum(paid - _CANCELLED * orbits.trace * scales, 0.0)
-    found = 0.0
-    for place, seen in enumerate(blocks.seen_at):
-        told: dict[Span, float] = {}
-        for row, entry in seen:
-            own = entry * blocks.plain.weights[row] * blocks.plain.cells[row] * cells[row]
-            told[blocks.spans[row]] = told.get(blocks.spans[row], 0.0) + float(own)
-        known = {s: float(paid[products.variable(place, s)]) for s in blocks.tops[place]}
-        found += _block_down(axes, told, known)
-    found /= math.sqrt(_size(dual, products, cells, conjugate(order)))
-    return found * (1 - _SLACK) if math.isfinite(found) else 0.0
+    """Return `dual.least` for the marginals' own weights."""
+    return dual.least(products, order, np.sqrt(products.blocks.plain.weights))
 
 
 def _size(dual: ProductDual, products: Products, cells: Vector, q: float) -> float:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.numbers.norms import SLACK, conjugate
-from lownoise.questions.residuals import pattern_costs
+from lownoise.numbers.norms import SLACK, conjugate, order_norm
+from lownoise.questions.residuals import TableChanges
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -43,36 +43,40 @@ class ResidualDual:
     patterns: Integers
     chances: Vector
 
+    def least(
+        self, changes: TableChanges, order: float, weights: Vector, embed: Vector | None = None
+    ) -> float:
+        """Return at most the least ‖ω·deviations‖_p at μ = 1: 0 where nothing is proved.
+
+        Args:
+            changes: what one record changes in the marginals.
+            order: p in [2, ∞].
+            weights: ω of each orbit of marginals, on standard deviations, shape (g,).
+            embed: None: counts are asked for themselves.
+
+        Examples:
+            >>> from lownoise.questions.residuals import TableChanges, marginal_orbits
+            >>> from lownoise.questions import Marginals
+            >>> found = marginal_orbits(Marginals({"x": 4}, sets=[["x"]]))
+            >>> none = np.zeros((1, 1), int)
+            >>> even = ResidualDual(cells=np.ones(1), patterns=none, chances=np.ones(1))
+            >>> round(even.least(TableChanges(found, "add_remove"), 2.0, np.ones(1)), 9)
+            2.0
+        """
+        c, w, orbits = self.cells, self.chances, changes.orbits
+        sound = np.all(np.isfinite(c) & (c >= 0)) and np.all(np.isfinite(w) & (w >= 0))
+        if not sound or not np.any(c) or not np.any(w):
+            return 0.0
+        c = c / float(np.max(c))
+        size = order_norm(c, conjugate(order), orbits.cells)
+        rows, columns, entries = orbits.variance_terms
+        seen = np.zeros(len(orbits.residuals))
+        np.add.at(seen, columns, entries * (c * np.square(weights) * orbits.cells)[rows])
+        paid = (w / float(np.sum(w))) @ changes.costs(self.patterns)
+        found = math.fsum(np.sqrt(seen * paid)) / math.sqrt(size)
+        return found * (1 - SLACK) if math.isfinite(found) else 0.0
+
 
 def residual_lower_bound(dual: ResidualDual, orbits: Orbits, order: float, relation: str) -> float:
-    """Return at most the least √‖ωV‖_{p/2} of noise that costs μ = 1: 0 where nothing is proved.
-
-    Args:
-        dual: the evidence.
-        orbits: the marginals.
-        order: p in [2, ∞].
-        relation: "substitute" or "add_remove".
-
-    Examples:
-        >>> from lownoise.questions.residuals import marginal_orbits
-        >>> from lownoise.questions import Marginals
-        >>> found = marginal_orbits(Marginals({"x": 4}, sets=[["x"]]))
-        >>> none = np.zeros((1, 1), int)
-        >>> even = ResidualDual(cells=np.ones(1), patterns=none, chances=np.ones(1))
-        >>> round(residual_lower_bound(even, found, 2.0, "add_remove"), 9)
-        2.0
-    """
-    c, w = dual.cells, dual.chances
-    sound = np.all(np.isfinite(c) & (c >= 0)) and np.all(np.isfinite(w) & (w >= 0))
-    if not sound or not np.any(c) or not np.any(w):
-        return 0.0
-    scale, mass = float(np.max(c)), float(np.sum(w))
-    c = c / scale
-    q = conjugate(order)
-    size = 1.0 if math.isinf(q) else float(math.fsum(orbits.cells * c**q)) ** (1 / q)
-    rows, columns, entries = orbits.variance_terms
-    seen = np.zeros(len(orbits.residuals))
-    np.add.at(seen, columns, entries * (c * orbits.weights * orbits.cells)[rows])
-    paid = (w / mass) @ pattern_costs(orbits, relation, dual.patterns)
-    found = math.fsum(np.sqrt(seen * paid)) / math.sqrt(size)
-    return found * (1 - SLACK) if math.isfinite(found) else 0.0
+    """Return `dual.least` for the orbits' own weights."""
+    return dual.least(TableChanges(orbits, relation), order, np.sqrt(orbits.weights))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Second moments of what one record changes in moment tensors of the ball, as rows to pair with.
+"""Evidence on moment tensors of the ball, and on what one record changes in them.
 
 A measure on changes that no rotation moves has the second moment Σ (aₖzₖ/dimₖ)·Kₖ over the harmonic
 parts (Schur), zₖ being the mean squared length of part k over aₖ. With the count and an even power
@@ -10,33 +10,197 @@ is on true changes whatever is stated, its masses being scaled to add up to 1.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.duals import OrthantDual, RotationDual
-from lownoise.errors import PlanError
+from lownoise.certificate.evidence import AbstractDual, Moments, nothing
+from lownoise.sets.bodies import TensorBall, TensorChanges
 from lownoise.sets.bodies.harmonics import axes, monomials, multiplicities
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.bodies import TensorChanges
+    from lownoise.sensitivity.factors import AbstractShape
+
+_PLACED = 2.0**-48  # of a coordinate: a few products and sums
 
 
-def tensor_moment(dual: RotationDual | OrthantDual, body: TensorChanges) -> tuple[Vector, Vector]:
-    """Return rows whose products add up to a second moment of changes, and how far each is off.
+@final
+@dataclass(frozen=True, eq=False)
+class RotationDual(AbstractDual):
+    """A measure on tensor powers of a ball, or on their pairs, that no rotation changes.
 
     Args:
-        dual: which measure on the changes.
-        body: the changes, d coordinates.
-
-    Returns:
-        shapes (n, d) and (d,); the second in units of the coordinates, for all rows together.
-
-    Raises:
-        PlanError: where the measure is none of this body.
+        alone: the mass of single tensors of full length, at most 1.
+        weights: the masses of pairs of full length, shape (n,).
+        angles: the cosines between those, shape (n,).
+        query_weights: c ≥ 0 on the kinds of entries, shape (m,).
     """
-    return _rotated(dual, body) if isinstance(dual, RotationDual) else _orthant(dual, body)
+
+    alone: float
+    weights: Vector
+    angles: Vector
+    query_weights: Vector
+
+    def moments(self, changes: TensorChanges, *, counted: bool = False) -> Moments:
+        """Return the rows of each harmonic part, and of the count."""
+        if counted or not isinstance(changes, TensorChanges):
+            raise self.misfit()
+        alone, w, ball = self.alone, self.weights, changes.ball
+        fine = (
+            0 <= alone <= 1 and w.shape == self.angles.shape and np.all((w >= 0) & (w < math.inf))
+        )
+        if not (fine and np.all(np.abs(self.angles) <= 1) and (not w.size or not changes.counted)):
+            raise self.misfit()
+        parts = ball.parts
+        if changes.counted:
+            z = np.full(len(parts.degrees), alone)
+        else:
+            mass = alone + math.fsum(w) if not ball.odd else 1.0
+            if not mass > 0:
+                return nothing(changes.dimension, counted=False)
+            z = ball.squares(alone, w, self.angles) / mass
+        scale = np.sqrt(parts.shares * z / parts.dimensions)
+        bases, off = axes(ball.size, ball.power)
+        root = changes.size / np.sqrt(multiplicities(ball.size, ball.power))
+        spun = [s * columns.T * root for s, columns in zip(scale, bases, strict=True)]
+        if changes.last is None:
+            return _centered(np.vstack(spun), off * float(np.linalg.norm(scale)) * root)
+        if not ball.odd:
+            spun.pop()  # of degree 0: it goes with the count
+        rows = np.vstack([np.hstack([each, np.zeros((len(each), 1))]) for each in spun])
+        ends = [
+            np.append(-changes.offset, changes.last) * math.sqrt(1.0 if ball.odd else 1 - alone)
+        ]
+        if not ball.odd:
+            middle = np.append(changes.mean * changes.size - changes.offset, changes.last)
+            ends.append(math.sqrt(alone) * middle)
+        doubt = off * float(np.linalg.norm(scale)) * root
+        ends_off = _PLACED * (changes.size + np.abs(changes.offset))
+        return _centered(
+            np.vstack([rows, *ends]), np.append(doubt + ends_off, _PLACED * changes.last)
+        )
+
+    def fidelity(
+        self,
+        changes: TensorBall | TensorChanges,
+        asked: Vector,
+        embed: Vector | None,
+        hint: AbstractShape | None,
+    ) -> float:
+        """Return Σ √c·√C over entries of a ball's tensors: tr √G √C is at most the fidelity.
+
+        C is (aₖ/dimₖ)·zₖ on each part, G is diagonal.
+        """
+        if isinstance(changes, TensorChanges):
+            return self.moments(changes).paired(*merged(asked, embed), None)
+        alone, w = self.alone, self.weights
+        known = isinstance(changes, TensorBall) and embed is None
+        if not (known and np.all((w >= 0) & (w < math.inf)) and 0 <= alone <= 1):
+            raise self.misfit()
+        # of K what is not on the sphere is at 0; of differences masses are shares
+        mass = alone + math.fsum(w) if changes.differences and not changes.odd else 1.0
+        if not mass > 0:
+            return 0.0
+        parts = changes.parts
+        z = changes.squares(alone, w, self.angles) / mass
+        found = parts.table @ np.sqrt(parts.shares * z / parts.dimensions)
+        return changes.value * math.fsum(parts.counts * asked * found)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrthantDual(AbstractDual):
+    """A measure on second tensor powers of a ball: axes and diagonals of the cube, signs at random.
+
+    Args:
+        weights: the masses of e ⊗ e for the unit vectors e, and of x ⊗ x for x = (±1, …, ±1)/√d;
+            and for differences of e ⊗ e and f ⊗ f, and of x ⊗ x and y ⊗ y for x, y = (e ± f)/√2;
+            shape (2,) or (4,).
+        query_weights: c ≥ 0 on the diagonal and on the other entries, shape (2,).
+    """
+
+    weights: Vector
+    query_weights: Vector
+
+    def moments(self, changes: TensorChanges, *, counted: bool = False) -> Moments:
+        """Return the rows of axes and diagonals, whose signs are drawn at random, and averages.
+
+        Monomials xᵢxⱼ of different coordinates are uncorrelated with all others.
+        """
+        if counted or not isinstance(changes, TensorChanges):
+            raise self.misfit()
+        ball, weights = changes.ball, self.weights
+        wanted = (4,) if ball.differences else (2,)
+        if not (ball.power == 2 and weights.shape == wanted and np.all(weights >= 0)):  # noqa: PLR2004
+            raise self.misfit()
+        mass = math.fsum(weights)
+        mass = mass if ball.differences else max(mass, 1.0)
+        if not 0 < mass < math.inf:
+            return nothing(changes.dimension, counted=False)
+        d, w = ball.size, weights / mass
+        squares = np.flatnonzero(np.max(monomials(d, 2), axis=1) == 2)  # noqa: PLR2004
+        mixed = np.setdiff1d(np.arange(changes.size.size), squares)
+        one = np.zeros((d, changes.dimension))
+        if ball.differences:
+            axis, _, straight, turned = w
+            # of e ⊗ e alone each has the mass 1/d; differences of two have −1 off the diagonal
+            one[:, squares] = math.sqrt(axis / d) * np.eye(d)
+            corner = np.zeros((1, changes.dimension))
+            corner[0, squares] = math.sqrt(w[1]) / d
+            centered = np.eye(d) - 1 / d
+            apart = np.zeros((d, changes.dimension))
+            apart[:, squares] = math.sqrt(2 * straight / (d - 1)) * centered
+            spread = w[1] / d**2 + 2 * turned / (d * (d - 1))
+            rows = [one, corner, apart]
+        else:
+            axis, corners = w
+            one[:, squares] = math.sqrt(axis / d) * np.eye(d)
+            one[:, -1] = math.sqrt(axis / d)
+            corner = np.zeros((1, changes.dimension))
+            corner[0, squares], corner[0, -1] = math.sqrt(corners) / d, math.sqrt(corners)
+            still = np.zeros((1, changes.dimension))
+            still[0, -1] = math.sqrt(max(1 - axis - corners, 0.0))
+            spread = corners / d**2
+            rows = [one, corner, still]
+        loose = np.zeros((mixed.size, changes.dimension))
+        loose[np.arange(mixed.size), mixed] = math.sqrt(spread)
+        found = np.vstack([*rows, loose])
+        count = changes.size.size
+        about = found[:, :count] * changes.size
+        if changes.last is None:
+            return _centered(about, _PLACED * np.sum(np.abs(about), axis=0))
+        about -= found[:, count:] * changes.offset
+        made = np.hstack([about, found[:, count:] * changes.last])
+        size = np.abs(made) + np.abs(found[:, count:]) * np.append(np.abs(changes.offset), 0.0)
+        return _centered(made, _PLACED * np.sum(size, axis=0))
+
+    def fidelity(
+        self,
+        changes: TensorBall | TensorChanges,
+        asked: Vector,
+        embed: Vector | None,
+        hint: AbstractShape | None,
+    ) -> float:
+        """Return the fidelity, G and C having the same three parts: diagonal, trace, the others."""
+        if isinstance(changes, TensorChanges):
+            return self.moments(changes).paired(*merged(asked, embed), None)
+        w = self.weights
+        known = isinstance(changes, TensorBall) and changes.power == 2 and embed is None  # noqa: PLR2004
+        known = known and w.shape == ((4,) if changes.differences else (2,))
+        if not (known and np.all((w >= 0) & (w < math.inf))):
+            raise self.misfit()
+        mass = max(math.fsum(w), 1.0) if not changes.differences else math.fsum(w)
+        if not mass > 0:
+            return 0.0
+        z = orthant_squares(changes.size, w / mass)
+        found = float(asked[[0, 0, 1]] @ (orthant_counts(changes.size) * np.sqrt(z)))
+        return changes.value * found
+
+
+def _centered(rows: Vector, off: Vector) -> Moments:
+    return Moments(rows, np.zeros(rows.shape[1]), off)
 
 
 def merged(asked: Vector, queries: Vector | None) -> tuple[Vector, Vector | None]:
@@ -54,84 +218,26 @@ def merged(asked: Vector, queries: Vector | None) -> tuple[Vector, Vector | None
     return np.sqrt(np.bincount(which, weights=np.square(asked))), queries[first]
 
 
-def _rotated(dual: RotationDual, body: TensorChanges) -> tuple[Vector, Vector]:
-    alone, w, ball = dual.alone, dual.weights, body.ball
-    fine = 0 <= alone <= 1 and w.shape == dual.angles.shape and np.all((w >= 0) & (w < math.inf))
-    if not (fine and np.all(np.abs(dual.angles) <= 1) and (not w.size or not body.counted)):
-        raise PlanError("RotationDual does not fit its body; solve again")
-    parts = ball.parts
-    if body.counted:
-        z = np.full(len(parts.degrees), alone)
-    else:
-        mass = alone + math.fsum(w) if not ball.odd else 1.0
-        if not mass > 0:
-            raise PlanError("RotationDual has no mass; solve again")
-        z = ball.squares(alone, w, dual.angles) / mass
-    scale = np.sqrt(parts.shares * z / parts.dimensions)
-    bases, off = axes(ball.size, ball.power)
-    root = body.size / np.sqrt(multiplicities(ball.size, ball.power))
-    spun = [s * columns.T * root for s, columns in zip(scale, bases, strict=True)]
-    if body.last is None:
-        return np.vstack(spun), off * float(np.linalg.norm(scale)) * root
-    if not ball.odd:
-        spun.pop()  # of degree 0: it goes with the count
-    rows = np.vstack([np.hstack([each, np.zeros((len(each), 1))]) for each in spun])
-    ends = [np.append(-body.offset, body.last) * math.sqrt(1.0 if ball.odd else 1 - alone)]
-    if not ball.odd:
-        middle = np.append(body.mean * body.size - body.offset, body.last)
-        ends.append(math.sqrt(alone) * middle)
-    doubt = off * float(np.linalg.norm(scale)) * root
-    ends_off = 2.0**-48 * (body.size + np.abs(body.offset))
-    return np.vstack([rows, *ends]), np.append(doubt + ends_off, 2.0**-48 * body.last)
+def orthant_squares(size: int, weights: Vector) -> Vector:
+    """Return the variances of an `OrthantDual`'s measure: on the diagonal, its trace, elsewhere.
 
-
-def _orthant(dual: OrthantDual, body: TensorChanges) -> tuple[Vector, Vector]:
-    """Return the rows of axes and diagonals, whose signs are drawn at random, and their averages.
-
-    Monomials xᵢxⱼ of different coordinates are uncorrelated with all others.
+    The first two are eigenvalues of the covariance of the diagonal, the third that of one entry.
     """
-    ball, weights = body.ball, dual.weights
-    wanted = (4,) if ball.differences else (2,)
-    if not (ball.power == 2 and weights.shape == wanted and np.all(weights >= 0)):  # noqa: PLR2004
-        raise PlanError("OrthantDual does not fit its body; solve again")
-    mass = math.fsum(weights)
-    mass = mass if ball.differences else max(mass, 1.0)
-    if not 0 < mass < math.inf:
-        raise PlanError("OrthantDual has no mass; solve again")
-    d, w = ball.size, weights / mass
-    squares = np.flatnonzero(np.max(monomials(d, 2), axis=1) == 2)  # noqa: PLR2004
-    mixed = np.setdiff1d(np.arange(body.size.size), squares)
-    one = np.zeros((d, body.dimension))
-    if ball.differences:
-        axis, _, straight, turned = w
-        # of e ⊗ e alone each has the mass 1/d; differences of two have −1 off the diagonal
-        one[:, squares] = math.sqrt(axis / d) * np.eye(d)
-        corner = np.zeros((1, body.dimension))
-        corner[0, squares] = math.sqrt(w[1]) / d
-        centered = np.eye(d) - 1 / d
-        apart = np.zeros((d, body.dimension))
-        apart[:, squares] = math.sqrt(2 * straight / (d - 1)) * centered
-        size = w[1] / d**2 + 2 * turned / (d * (d - 1))
-        rows = [one, corner, apart]
-    else:
-        axis, corners = w
-        one[:, squares] = math.sqrt(axis / d) * np.eye(d)
-        one[:, -1] = math.sqrt(axis / d)
-        corner = np.zeros((1, body.dimension))
-        corner[0, squares], corner[0, -1] = math.sqrt(corners) / d, math.sqrt(corners)
-        still = np.zeros((1, body.dimension))
-        still[0, -1] = math.sqrt(max(1 - axis - corners, 0.0))
-        size = corners / d**2
-        rows = [one, corner, still]
-    loose = np.zeros((mixed.size, body.dimension))
-    loose[np.arange(mixed.size), mixed] = math.sqrt(size)
-    found = np.vstack([*rows, loose])
-    count = body.size.size
-    about = found[:, :count] * body.size
-    if body.last is None:
-        return about, 2.0**-48 * np.sum(np.abs(about), axis=0)
-    about -= found[:, count:] * body.offset
-    made = np.hstack([about, found[:, count:] * body.last])
-    return made, 2.0**-48 * np.sum(
-        np.abs(made) + np.abs(found[:, count:]) * np.append(np.abs(body.offset), 0.0), axis=0
+    d = size
+    if len(weights) == 2:  # noqa: PLR2004
+        axes, corners = weights
+        whole = min(float(axes + corners), 1.0)
+        return np.array([axes / d, whole * (1 - whole) / d, corners / d**2])
+    axes, corners, straight, turned = weights
+    return np.array(
+        [
+            axes / d + 2 * straight / (d - 1),
+            (axes + corners) / d,
+            corners / d**2 + 2 * turned / (d * (d - 1)),
+        ]
     )
+
+
+def orthant_counts(size: int) -> Vector:
+    """Return how often each variance counts: every other entry is there twice, as one number."""
+    return np.array([size - 1.0, 1.0, size * (size - 1) / math.sqrt(2)])

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.certificate import (
-    AbstractVertexDual,
     CornerDual,
     ImageDual,
     JointDual,
     OracleDual,
     OrthantDual,
     PointDual,
-    ProductDual,
     RotationDual,
     SectionDual,
     SquaresDual,
@@ -187,14 +185,14 @@ def _(dual: CornerDual, plain: CornerDual) -> dict[str, Any]:
     }
 
 
-@_evidence.register(AbstractVertexDual)
-def _(dual: AbstractVertexDual, plain: AbstractVertexDual) -> dict[str, Any]:
+@_evidence.register(PointDual)
+def _(dual: PointDual, plain: PointDual) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "points"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
         fields[f"{prefix}vertices"] = each.indices.tolist()
         fields[f"{prefix}vertex_weights"] = each.vertex_weights.tolist()
-        fields[f"{prefix}measure"] = "product" if isinstance(each, ProductDual) else "list"
+        fields[f"{prefix}measure"] = "product" if each.independent else "list"
     return fields
 
 
@@ -267,12 +265,14 @@ def _corners(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
 
 
 def _vertices(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDual:
-    expect(f"evidence.{prefix}measure", fields[f"{prefix}measure"], tuple(_MEASURES))
+    measure = fields[f"{prefix}measure"]
+    expect(f"evidence.{prefix}measure", measure, ("list", "product"))
     indices = _whole(fields[f"{prefix}vertices"], f"evidence.{prefix}vertices", (1, 2))
-    return _MEASURES[fields[f"{prefix}measure"]](
+    return PointDual(
         indices,
         numbers(fields[f"{prefix}vertex_weights"], f"{prefix}vertex_weights", len(indices)),
         numbers(fields[f"{prefix}query_weights"], f"{prefix}query_weights", answers),
+        independent=measure == "product",
     )
 
 
@@ -328,7 +328,6 @@ def _rotations(fields: dict[str, Any], prefix: str, answers: int) -> AbstractDua
     return RotationDual(float(alone[0]), weights, cosines, queries)
 
 
-_MEASURES: dict[str, Callable[..., AbstractDual]] = {"list": PointDual, "product": ProductDual}
 _EVIDENCE: dict[str, Callable[[dict[str, Any], str, int], AbstractDual]] = {
     "corners": _corners,
     "found": _found,

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate import Claim
-from lownoise.certificate.duals import JointDual
+from lownoise.certificate import Claim, JointDual
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.frames import find_frame

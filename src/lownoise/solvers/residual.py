@@ -18,7 +18,7 @@ import numpy as np
 
 from lownoise.certificate.residual import ResidualDual, residual_lower_bound
 from lownoise.numbers.arrays import frozen
-from lownoise.questions.residuals import PatternCosts, largest_cost_up, pattern_costs
+from lownoise.questions.residuals import PatternCosts, TableChanges, largest_cost_up
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 from lownoise.solvers.newton import Problem, newton, objective
 from lownoise.solvers.rounds import rounds
@@ -191,7 +191,7 @@ class _Search:
         self.scale = orbits.weights * orbits.cells**power
         shape = (len(orbits.asked), len(orbits.residuals))
         self.terms = csr_array((entries * self.scale[rows], (rows, columns)), shape=shape)
-        self.moving = pattern_costs(orbits, relation, _first(orbits, relation)).max(axis=0) > 0
+        self.moving = TableChanges(orbits, relation).costs(_first(orbits, relation)).max(axis=0) > 0
         self.problem = Problem(
             queries=np.ones(shape[0]), order=order, moves=False, floor=min(_FLOOR, _INNER * rtol)
         )
@@ -233,7 +233,7 @@ class _Search:
 
     def _solve(self, patterns: Integers, weights: Vector, roots: Vector) -> str:
         """Take steps on these patterns until their own gap is small."""
-        costs = pattern_costs(self.orbits, self.relation, patterns)[:, self.moving]
+        costs = TableChanges(self.orbits, self.relation).costs(patterns)[:, self.moving]
         program = _Program(self.problem, self.terms[:, np.flatnonzero(self.moving)], costs)
         variables = len(patterns) + (self.problem.count if self.problem.exponent else 0)
         small = variables <= _MOST_DENSE

@@ -14,7 +14,6 @@ from lownoise.certificate import (
     Claim,
     OracleDual,
     PointDual,
-    ProductDual,
     SectionDual,
 )
 from lownoise.errors import PlanError
@@ -154,7 +153,7 @@ def _(
     )
     pairs = isinstance(body, PointDifferences)
     outcome = equal_weights(problem, coordinates, pairs=pairs, rtol=rtol)
-    kind = ProductDual if pairs and outcome is not None else PointDual
+    independent = pairs and outcome is not None
     if outcome is None and pairs and len(coordinates) > MANY:
         outcome = generate_growing(
             problem, coordinates, rtol=rtol, progress=in_unit(progress, unit)
@@ -172,10 +171,11 @@ def _(
         frame=frame,
         shape=DenseShape(outcome.factor),
         center=frozen(center),
-        dual=kind(
+        dual=PointDual(
             kept[outcome.indices],
             frozen(outcome.weights),
             frozen(outcome.query_weights),
+            independent,
         ),
     )
     return Solution(claim, outcome.status, outcome.iterations)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.certificate import OrthantDual, RotationDual
-from lownoise.certificate.lower import orthant_counts, orthant_squares
+from lownoise.certificate.tensors import orthant_counts, orthant_squares
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate
 from lownoise.sets.unit_balls.mixtures import best_mixture

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.certificate import OrthantDual, RotationDual
-from lownoise.certificate.tensors import tensor_moment
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate, order_norm
 
@@ -46,7 +45,7 @@ def improved(
     most = int(np.clip(_WORK / len(first) ** 3, _FEWEST, _MOST))
     before = 0.0
     for _ in range(most):
-        made, orbit = tensor_moment(dual, body)[0], _orbits(dual, body)
+        made, orbit = dual.moments(body).rows, _orbits(dual, body)
         seen = made @ rows.T
         left, _, right = np.linalg.svd(seen * np.sqrt(often * c), full_matrices=False)
         pairs = (left @ right) * seen
@@ -64,7 +63,7 @@ def improved(
 
 
 def _orbits(dual: RotationDual | OrthantDual, body: TensorChanges) -> Integers:
-    """Return which mass each row of `tensor_moment` has, −1 where it has none."""
+    """Return which mass each row of its moments has, −1 where it has none."""
     if isinstance(dual, OrthantDual):
         d, k = body.ball.size, body.size.size
         return np.array([0] * d + [1, 2] + [1] * (k - d))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Residual spaces of a table of counts: what noise on each costs, and what it does to answers."""
 
-from lownoise.questions.residuals.cost import PatternCosts, largest_cost_up, pattern_costs
+from lownoise.questions.residuals.cost import PatternCosts, TableChanges, largest_cost_up
 from lownoise.questions.residuals.orbits import Orbits, marginal_orbits
 from lownoise.questions.residuals.ordered import Block, Blocks, ordered_blocks
 from lownoise.questions.residuals.ordered_cost import ChangeCosts, ordered_cost_up
+from lownoise.questions.residuals.parities import ParityChanges
 from lownoise.questions.residuals.product import (
     AxisNoise,
     Products,
@@ -18,13 +19,14 @@ __all__ = [
     "Blocks",
     "ChangeCosts",
     "Orbits",
+    "ParityChanges",
     "PatternCosts",
     "Products",
+    "TableChanges",
     "largest_cost_up",
     "marginal_orbits",
     "ordered_blocks",
     "ordered_cost_up",
-    "pattern_costs",
     "product_blocks",
     "product_cost_up",
 ]

@@ -37,43 +37,56 @@ _PARTS = 3 * 10**7  # bounds times residual orbits
 _LOOSE = 0.02  # above it a relaxation's bound is compared with that of parts
 
 
-def largest_cost_up(orbits: Orbits, variances: Vector, relation: str) -> float:
-    """Return at least μ², the squared distance that one neighbour moves the noisy tables.
+@final
+@dataclass(frozen=True, eq=False)
+class TableChanges:
+    """What one record changes in tables of counts.
 
     Args:
         orbits: the residual spaces.
-        variances: σ² of each residual orbit, shape (r,), 0 where there is no noise.
         relation: "substitute" or "add_remove".
     """
-    if relation == "add_remove":
-        return _quotients(orbits.trace, variances) * (1 + _SLACK)
-    costs = costs_of(orbits)
-    moving = costs.most > 0  # the number of records does not move
-    with np.errstate(divide="ignore"):
-        rates = np.where(moving, 1 / variances, 0.0)
-    if not np.all(np.isfinite(rates)):
-        return math.inf
-    _, bound = costs.worst(rates)
-    return bound * (1 + _SLACK) + _SLACK * float(np.sum(rates * costs.most))
+
+    orbits: Orbits
+    relation: str
+
+    def costs(self, patterns: Integers) -> Vector:
+        """Return what σ_A⁻² is multiplied by in μ², for each pattern and residual orbit, (k, r).
+
+        Args:
+            patterns: how many attributes of each type differ, shape (k, t); not looked at under
+                `add_remove`, where there is one row.
+        """
+        if self.relation == "add_remove":
+            return self.orbits.trace[None, :]
+        return np.maximum(costs_of(self.orbits).at(patterns), 0.0)
+
+    def cost_up(self, variances: Vector) -> float:
+        """Return at least μ², the squared distance that one neighbour moves the noisy tables.
+
+        Args:
+            variances: σ² of each residual orbit, shape (r,), 0 where there is no noise.
+        """
+        if self.relation == "add_remove":
+            return _quotients(self.orbits.trace, variances) * (1 + _SLACK)
+        costs = costs_of(self.orbits)
+        moving = costs.most > 0  # the number of records does not move
+        with np.errstate(divide="ignore"):
+            rates = np.where(moving, 1 / variances, 0.0)
+        if not np.all(np.isfinite(rates)):
+            return math.inf
+        _, bound = costs.worst(rates)
+        return bound * (1 + _SLACK) + _SLACK * float(np.sum(rates * costs.most))
+
+
+def largest_cost_up(orbits: Orbits, variances: Vector, relation: str) -> float:
+    """Return `TableChanges.cost_up`."""
+    return TableChanges(orbits, relation).cost_up(variances)
 
 
 def _quotients(amounts: Vector, variances: Vector) -> float:
     with np.errstate(divide="ignore"):
         return float(np.sum(amounts / variances))
-
-
-def pattern_costs(orbits: Orbits, relation: str, patterns: Integers) -> Vector:
-    """Return what σ_A⁻² is multiplied by in μ², for each pattern and residual orbit, shape (k, r).
-
-    Args:
-        orbits: the residual spaces.
-        relation: "substitute" or "add_remove".
-        patterns: how many attributes of each type differ, shape (k, t); not looked at under
-            `add_remove`, where there is one row.
-    """
-    if relation == "add_remove":
-        return orbits.trace[None, :]
-    return np.maximum(costs_of(orbits).at(patterns), 0.0)
 
 
 @lru_cache(maxsize=4)

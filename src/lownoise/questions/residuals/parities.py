@@ -15,7 +15,8 @@ degree; both keep privacy and errors (ours).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -57,6 +58,20 @@ def _odd(bits: int, degree: int, differing: int) -> int:
         math.comb(differing, j) * math.comb(bits - differing, degree - j)
         for j in range(1, min(degree, differing) + 1, 2)
     )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ParityChanges:
+    """What one record changes in parities.
+
+    Args:
+        costs: as `parity_costs`, shape (n, k).
+        counts: the number of parities of each degree, shape (k,).
+    """
+
+    costs: Vector
+    counts: Vector
 
 
 def parity_cost_up(costs: Vector, variances: Vector) -> float:

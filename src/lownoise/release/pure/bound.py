@@ -16,8 +16,7 @@ import numpy as np
 
 from lownoise.bounds import extent_bound, pure_mean_bound
 from lownoise.bounds.directions import directional_bound
-from lownoise.certificate import lower_bound, order_norm
-from lownoise.certificate.duals import AbstractVertexDual
+from lownoise.certificate import PointDual, lower_bound, order_norm
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.questions import Mean, Queries
@@ -130,7 +129,7 @@ def unbeaten(
     gamma = lower_bound(dual, body, order, weights, embed) * (1 - _TINY)
     if size is None:
         return max(found, directional_bound(gamma, epsilon=epsilon))
-    if not isinstance(dual, AbstractVertexDual):
+    if not isinstance(dual, PointDual):
         return found
     # each change of the evidence has records of its own, half of them at either end
     changes = int(np.count_nonzero(dual.vertex_weights))
