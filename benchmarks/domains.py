@@ -103,7 +103,7 @@ def _row(name: str, domain: Any) -> list[str]:  # noqa: ANN401
     """Return a member's line; a dash for what it cannot do."""
     cells, runs = [name[:28], str(domain.dimension)], []
     for order in (2.0, math.inf):
-        seconds, found = _timed(lambda p=order: ln.enclose(domain, order=p), runs)
+        seconds, found = _timed(lambda p=order: ln.theory.enclose(domain, order=p), runs)
         cells += [f"{seconds:.3f}", f"{found.certificate.gap:.1e}"]
     rng = np.random.default_rng(0)
     try:

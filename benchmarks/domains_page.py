@@ -29,7 +29,7 @@ def gallery_row(member: Member) -> list[str]:
     import lownoise as ln
 
     for order in (2.0, math.inf):
-        certificate = ln.enclose(member.domain, order=order).certificate
+        certificate = ln.theory.enclose(member.domain, order=order).certificate
         cells += [outward(certificate.lower, -1), outward(certificate.upper, 1)]
     return cells
 

@@ -38,7 +38,7 @@ class Member:
 
     def ellipse(self, order: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the center of the least ellipse and a matrix that maps the unit disc to it."""
-        found = ln.enclose(self.domain, order=order)
+        found = ln.theory.enclose(self.domain, order=order)
         sizes, axes = np.linalg.eigh(found.shape.dense())
         return found.center, axes * np.sqrt(np.maximum(sizes, 0))
 

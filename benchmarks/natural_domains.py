@@ -47,8 +47,12 @@ class NaturalDomain:
     def gain(self, order: float) -> float:
         """How much smaller noise around K − K is than noise around K twice as large."""
         domain = ln.Points(self.points)
-        around = ln.enclose(domain, order=order).certificate.upper
-        return 2 * around / ln.enclose(ln.difference_body(domain), order=order).certificate.upper
+        around = ln.theory.enclose(domain, order=order).certificate.upper
+        return (
+            2
+            * around
+            / ln.theory.enclose(ln.difference_body(domain), order=order).certificate.upper
+        )
 
 
 def one_hot() -> np.ndarray:

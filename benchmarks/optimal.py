@@ -25,18 +25,20 @@ EPSILONS = (0.25, 0.5, 1.0, 2.0)
 WIDE = 300  # steps of noise that are looked at: what is beyond has a probability below 1e-30
 
 
-def two_counts(n: int) -> ln.FiniteProblem:
+def two_counts(n: int) -> ln.theory.FiniteProblem:
     """Two counts of the same people, each from 0 to n: one person moves both by up to 1."""
     grid = np.array(list(itertools.product(range(n + 1), repeat=2)), dtype=float)
     apart = grid[:, None] - grid
     distances, errors = np.abs(apart).max(axis=2), np.linalg.norm(apart, axis=2)
-    return ln.FiniteProblem(histograms=grid, answers=grid, distances=distances, errors=errors)
+    return ln.theory.FiniteProblem(
+        histograms=grid, answers=grid, distances=distances, errors=errors
+    )
 
 
 PROBLEMS = {  # what one person moves: one coordinate, or all of them
-    "one count, n = 10": (ln.finite_problem([[1.0]], size=10), "one"),
+    "one count, n = 10": (ln.theory.finite_problem([[1.0]], size=10), "one"),
     "two counts, n = 5": (two_counts(5), "all"),
-    "histogram of 3 kinds, n = 4": (ln.finite_problem(np.eye(3), size=4), "one"),
+    "histogram of 3 kinds, n = 4": (ln.theory.finite_problem(np.eye(3), size=4), "one"),
 }
 
 
@@ -55,7 +57,7 @@ def laplace(epsilon: float) -> np.ndarray:
     return p / p.sum()
 
 
-def independent(problem: ln.FiniteProblem, noise: np.ndarray) -> np.ndarray:
+def independent(problem: ln.theory.FiniteProblem, noise: np.ndarray) -> np.ndarray:
     """Every coordinate with noise of its own."""
     n, k = int(problem.histograms.max()), problem.histograms.shape[1]
     z = np.arange(-WIDE, WIDE + 1)
@@ -66,7 +68,7 @@ def independent(problem: ln.FiniteProblem, noise: np.ndarray) -> np.ndarray:
     return read(problem, joint, grid)
 
 
-def k_norm(problem: ln.FiniteProblem, epsilon: float) -> np.ndarray:
+def k_norm(problem: ln.theory.FiniteProblem, epsilon: float) -> np.ndarray:
     """Noise z on the plane's integers with probability ∝ e^{−ε·‖z‖_∞}."""
     n = int(problem.histograms.max())
     wide = np.arange(-WIDE, WIDE + 1)
@@ -80,7 +82,7 @@ def k_norm(problem: ln.FiniteProblem, epsilon: float) -> np.ndarray:
     return read(problem, np.array(law), np.array(list(itertools.product(range(n + 1), repeat=2))))
 
 
-def read(problem: ln.FiniteProblem, law: np.ndarray, grid: np.ndarray) -> np.ndarray:
+def read(problem: ln.theory.FiniteProblem, law: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """Each answer of a grid replaced by the nearest possible one."""
     off = np.linalg.norm(grid[:, None] - problem.answers, axis=2)
     moved = np.zeros((len(grid), len(problem.answers)))
@@ -88,7 +90,7 @@ def read(problem: ln.FiniteProblem, law: np.ndarray, grid: np.ndarray) -> np.nda
     return law @ moved
 
 
-def exponential(problem: ln.FiniteProblem, epsilon: float) -> np.ndarray:
+def exponential(problem: ln.theory.FiniteProblem, epsilon: float) -> np.ndarray:
     """∝ e^{−ε·error/(2c)}, c what one person changes an error by at most."""
     e, near = problem.errors, problem.distances == 1
     c = max(np.max(np.abs(e[near[x]] - e[x])) for x in range(len(e)))
@@ -96,7 +98,7 @@ def exponential(problem: ln.FiniteProblem, epsilon: float) -> np.ndarray:
     return p / p.sum(axis=1, keepdims=True)
 
 
-def read_best(problem: ln.FiniteProblem, law: np.ndarray) -> np.ndarray:
+def read_best(problem: ln.theory.FiniteProblem, law: np.ndarray) -> np.ndarray:
     """The table law·Q of the least worst error, Q any way to replace answers."""
     e, (D, S), R = problem.errors, law.shape, problem.errors.shape[1]
     own = np.einsum("xs,xr->xsr", law, e).reshape(D, S * R)
@@ -111,14 +113,14 @@ def read_best(problem: ln.FiniteProblem, law: np.ndarray) -> np.ndarray:
     return law @ found.x[:-1].reshape(S, R)
 
 
-def worst(problem: ln.FiniteProblem, law: np.ndarray, epsilon: float) -> float:
+def worst(problem: ln.theory.FiniteProblem, law: np.ndarray, epsilon: float) -> float:
     assert np.allclose(law.sum(axis=1), 1, atol=1e-9)
     for x, row in enumerate(law):
         assert np.all(row <= np.exp(epsilon * problem.distances[x])[:, None] * law + 1e-9)
     return float((law * problem.errors).sum(axis=1).max())
 
 
-def by_hand(problem: ln.FiniteProblem, moves: str, epsilon: float) -> dict[str, np.ndarray]:
+def by_hand(problem: ln.theory.FiniteProblem, moves: str, epsilon: float) -> dict[str, np.ndarray]:
     """Tables by name; where one person moves all coordinates, each gets its share of epsilon."""
     share = epsilon / problem.histograms.shape[1] if moves == "all" else epsilon
     shaped = independent(problem, geometric(epsilon))
@@ -139,7 +141,7 @@ def compare() -> None:
         print("|---|" + "---|" * len(EPSILONS))
         columns = []
         for epsilon in EPSILONS:
-            best = ln.optimal_mechanism(problem.distances, problem.errors, epsilon=epsilon)
+            best = ln.theory.optimal_mechanism(problem.distances, problem.errors, epsilon=epsilon)
             assert best.certificate.gap < 1e-7
             hands = by_hand(problem, moves, epsilon)
             columns.append((best.error, {k: worst(problem, v, epsilon) for k, v in hands.items()}))
@@ -156,9 +158,9 @@ def times() -> None:
         ("one count, n = 60", 1, 60),
         ("histogram of 3 kinds, n = 5", 3, 5),
     ):
-        problem = ln.finite_problem(np.eye(kinds), size=size)
+        problem = ln.theory.finite_problem(np.eye(kinds), size=size)
         start = time.perf_counter()
-        best = ln.optimal_mechanism(problem.distances, problem.errors, epsilon=1.0)
+        best = ln.theory.optimal_mechanism(problem.distances, problem.errors, epsilon=1.0)
         took = time.perf_counter() - start
         cells = f"{problem.errors.size:,}"
         print(f"| {name} | {cells} | {took:.1f} | {best.certificate.gap:.0e} |", flush=True)

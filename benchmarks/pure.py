@@ -149,7 +149,7 @@ def random_row(d: int, kinds: int) -> Row:
     points = distinct(matrix.T)
     exact = exact_k_norm(points)
     estimated, recursive = pure_errors(points, SAMPLES, seed=d)
-    least = ln.factorize(matrix, order=2, rtol=1e-4).certificate
+    least = ln.theory.factorize(matrix, order=2, rtol=1e-4).certificate
     return Row(
         d=d,
         kinds=kinds,
@@ -172,7 +172,7 @@ def cube_square(d: int) -> float:
 
 def cube_row(d: int) -> Row:
     """Return the same of all 2^d columns of signs, whose hull is a cube."""
-    least = ln.enclose(ln.Box([-1.0] * d, [1.0] * d)).certificate
+    least = ln.theory.enclose(ln.Box([-1.0] * d, [1.0] * d)).certificate
     # every turn of the coordinates is as good as another: none
     one = {n: cube_square(n) for n in range(1, d + 1)}
     ways = [[d >> i for i in range(d.bit_length())], *([d, k] for k in range(1, d))]
@@ -271,7 +271,7 @@ def flat_cells(d: int) -> list[str]:
     """Return what the page says of the example in d dimensions."""
     matrix = flat(d, 16 * d)
     k_norm, recursive = pure_errors(distinct(matrix.T), FLAT_SAMPLES, seed=d)
-    least = ln.factorize(matrix, order=2, rtol=1e-4).certificate
+    least = ln.theory.factorize(matrix, order=2, rtol=1e-4).certificate
     numbers = (
         ellipsoid_error(least.upper, d),
         laplace_on_answers(matrix),

@@ -63,10 +63,10 @@ class Problem:
         points.setflags(write=False)  # so that no copy is taken
         return points
 
-    def solve(self, data: np.ndarray) -> ln.Enclosure | ln.Factorization:
+    def solve(self, data: np.ndarray) -> ln.theory.Enclosure | ln.theory.Factorization:
         if self.kind == "prefix":
-            return ln.factorize(data, order=self.order, rtol=self.rtol)
-        return ln.enclose(ln.Points(data), order=self.order, rtol=self.rtol)
+            return ln.theory.factorize(data, order=self.order, rtol=self.rtol)
+        return ln.theory.enclose(ln.Points(data), order=self.order, rtol=self.rtol)
 
     def error(self, bound: float) -> float:
         """What a bound on Γ or γ is called in the literature: γ²/n or γ² for prefix sums."""
@@ -179,8 +179,8 @@ def growth_problems() -> dict[str, list[tuple[float, Problem]]]:
 
 def measure(problem: Problem) -> dict[str, object]:
     """Solve in this process; called in one of its own."""
-    ln.enclose(ln.Points(np.eye(3)))
-    ln.factorize(np.tril(np.ones((4, 4))), order=3)
+    ln.theory.enclose(ln.Points(np.eye(3)))
+    ln.theory.factorize(np.tril(np.ones((4, 4))), order=3)
     data = problem.data()
     times = []
     for _ in range(problem.runs):

@@ -54,19 +54,21 @@ class Case:
     """A problem of the table of cases, solved at each order."""
 
     name: str
-    solve: Callable[[float], ln.Enclosure | ln.Factorization]
+    solve: Callable[[float], ln.theory.Enclosure | ln.theory.Factorization]
 
 
-def _points(points: np.ndarray, **options: np.ndarray) -> Callable[[float], ln.Enclosure]:
-    return lambda order: ln.enclose(ln.Points(points), order=order, **options)
+def _points(points: np.ndarray, **options: np.ndarray) -> Callable[[float], ln.theory.Enclosure]:
+    return lambda order: ln.theory.enclose(ln.Points(points), order=order, **options)
 
 
-def _changes(points: np.ndarray) -> Callable[[float], ln.Enclosure]:
-    return lambda order: ln.enclose(ln.difference_body(ln.Points(points)), order=order)
+def _changes(points: np.ndarray) -> Callable[[float], ln.theory.Enclosure]:
+    return lambda order: ln.theory.enclose(ln.difference_body(ln.Points(points)), order=order)
 
 
-def _factors(matrix: np.ndarray, **options: np.ndarray) -> Callable[[float], ln.Factorization]:
-    return lambda order: ln.factorize(matrix, order=order, **options)
+def _factors(
+    matrix: np.ndarray, **options: np.ndarray
+) -> Callable[[float], ln.theory.Factorization]:
+    return lambda order: ln.theory.factorize(matrix, order=order, **options)
 
 
 def cases() -> tuple[Case, ...]:
@@ -93,7 +95,9 @@ def order_name(order: float) -> str:
     return "∞" if math.isinf(order) else f"{order:g}"
 
 
-def case_row(case: Case, order: float, found: ln.Enclosure | ln.Factorization) -> list[str]:
+def case_row(
+    case: Case, order: float, found: ln.theory.Enclosure | ln.theory.Factorization
+) -> list[str]:
     """Return what the page says of one answer, without its time."""
     certificate = found.certificate
     return [
@@ -305,7 +309,7 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"no part {', '.join(unknown)}; parts: {', '.join([*PARTS, 'growth', 'peers'])}")
         return 2
-    ln.enclose(ln.Points(np.eye(3)))  # so that imports are not counted
+    ln.theory.enclose(ln.Points(np.eye(3)))  # so that imports are not counted
     for name in wanted:
         if name == "growth":
             plot_growth()

@@ -137,7 +137,7 @@ def _banded(ones: Vector, error: Error) -> Made:
 
 
 def _dense(size: int, error: Error) -> Made:
-    found = ln.factorize(
+    found = ln.theory.factorize(
         np.tril(np.ones((size, size))), order=2 if error == "mean" else math.inf, rtol=1e-8
     )
     squares = np.einsum("ij,ij->i", found.left, found.left)

@@ -43,9 +43,9 @@ class UsersDomain:
         return 1 / np.where(widths > 0, widths, 1.0)
 
     @cached_property
-    def farthest(self) -> ln.Farthest:
+    def farthest(self) -> ln.theory.Farthest:
         """Two records that are far apart, and what proves that none are much farther."""
-        return ln.farthest(self.changes, np.diag(self.weights))
+        return ln.theory.farthest(self.changes, np.diag(self.weights))
 
     @property
     def reach(self) -> float:
@@ -56,7 +56,8 @@ class UsersDomain:
     def proofs(self) -> dict[float, ln.Certificate]:
         """What proves the least noise, by the order of the error."""
         return {
-            p: ln.enclose(self.changes, order=p, weights=self.weights).certificate for p in ORDERS
+            p: ln.theory.enclose(self.changes, order=p, weights=self.weights).certificate
+            for p in ORDERS
         }
 
     def saved(self, order: float) -> tuple[float, float]:
@@ -68,7 +69,7 @@ class UsersDomain:
     @cached_property
     def saved_as_given(self) -> float:
         """Return the same at p = 2 for noise of one size in the units of the domain as given."""
-        reach = ln.farthest(self.changes, np.eye(self.domain.dimension)).value
+        reach = ln.theory.farthest(self.changes, np.eye(self.domain.dimension)).value
         return reach * float(np.linalg.norm(self.weights)) / self.proofs[2.0].upper
 
 

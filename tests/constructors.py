@@ -209,7 +209,7 @@ CONSTRUCTORS = (
     Constructor("stream", streamed, {"workload": SQUARE}, matrices=("workload",)),
     Constructor(
         "finite_problem",
-        ln.finite_problem,
+        ln.theory.finite_problem,
         {"queries": SQUARE, "size": 2, "answers": SQUARE, "order": 2.0, "power": 1.0},
         numbers=("order", "power"),
         wholes=("size",),
@@ -218,7 +218,7 @@ CONSTRUCTORS = (
     ),
     Constructor(
         "optimal_mechanism",
-        ln.optimal_mechanism,
+        ln.theory.optimal_mechanism,
         {
             "distances": [[0.0, 1.0], [1.0, 0.0]],
             "errors": [[0.0, 1.0], [1.0, 0.0]],
@@ -231,7 +231,9 @@ CONSTRUCTORS = (
     ),
     Constructor(
         "optimal_mechanism.distances",
-        lambda distances: ln.optimal_mechanism(distances, [[0.0, 1.0], [1.0, 0.0]], epsilon=1.0),
+        lambda distances: ln.theory.optimal_mechanism(
+            distances, [[0.0, 1.0], [1.0, 0.0]], epsilon=1.0
+        ),
         {"distances": [[0.0, 1.0], [1.0, 0.0]]},
         matrices=("distances",),
         endless=("distances",),
@@ -244,7 +246,7 @@ CONSTRUCTORS = (
     ),
     Constructor(
         "factorize",
-        ln.factorize,
+        ln.theory.factorize,
         {"matrix": SQUARE, "order": 2.0, "workload": SQUARE, "weights": [1.0, 2.0], "rtol": 0.1},
         numbers=("order", "rtol"),
         vectors=("weights",),
@@ -253,7 +255,7 @@ CONSTRUCTORS = (
     ),
     Constructor(
         "enclose",
-        ln.enclose,
+        ln.theory.enclose,
         {"domain": BOX, "order": 2.0, "workload": SQUARE, "weights": [1.0, 2.0], "rtol": 0.1},
         numbers=("order", "rtol"),
         vectors=("weights",),
@@ -262,7 +264,7 @@ CONSTRUCTORS = (
     ),
     Constructor(
         "farthest",
-        ln.farthest,
+        ln.theory.farthest,
         {"domain": BOX, "matrix": SQUARE, "center": [0.0, 1.0]},
         vectors=("center",),
         matrices=("matrix",),

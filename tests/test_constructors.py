@@ -91,8 +91,8 @@ def test_sizes_that_no_memory_holds_are_refused_before_it_is_asked_for(own):
 
 @pytest.mark.parametrize("form", [[[1.0, 0.0], [0.0, -1.0]], [[1.0, 2.0], [2.0, 1.0]]])
 def test_a_form_that_is_indefinite_is_refused_where_its_factor_is_asked_for(form):
-    refused(ln.farthest, domain=ln.Ball(2), matrix=form)
-    assert ln.farthest(ln.Ball(2), np.array(form)[::-1] + np.diag([0.0, 1.0])).value > 0
+    refused(ln.theory.farthest, domain=ln.Ball(2), matrix=form)
+    assert ln.theory.farthest(ln.Ball(2), np.array(form)[::-1] + np.diag([0.0, 1.0])).value > 0
 
 
 HUGE = {  # what would ask for memory that no machine has, or take hours to count
@@ -105,7 +105,7 @@ HUGE = {  # what would ask for memory that no machine has, or take hours to coun
     "universe": lambda: ln.Queries(np.ones((1, 2)), dict.fromkeys(LONG, 2**31)),
     "degrees": lambda: ln.Parity(LONG, range(10**12)),
     "parities": lambda: ln.Parity(LONG, 300),
-    "databases": lambda: ln.finite_problem(np.ones((1, 10**5)), size=10**9),
+    "databases": lambda: ln.theory.finite_problem(np.ones((1, 10**5)), size=10**9),
     "record": lambda: ln.Queries(np.ones((1, 2)), [[1], [FAR]], columns=["x"]),
     "names": lambda: ln.Mean(FAR, ln.Ball(1)),
 }
@@ -181,7 +181,7 @@ TAKING = {  # calls that take a word, a name, a level or an account
     "oracle": lambda x: ln.Oracle(2, disc, reach=[1.0, 1.0], name=x),
     "kind": lambda x: ln.convert(BUDGET, x),
     "delta": lambda x: ln.convert(BUDGET, "approx_dp", delta=x),
-    "relation of few": lambda x: ln.finite_problem(np.ones((1, 2)), size=2, relation=x),
+    "relation of few": lambda x: ln.theory.finite_problem(np.ones((1, 2)), size=2, relation=x),
     "dataset": lambda x: ln.Ledger.create("unused.ledger", x, BUDGET),
     "reading": lambda x: ln.Ledger.create("unused.ledger", "d", BUDGET, reading=x),
 }

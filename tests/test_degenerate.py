@@ -27,26 +27,26 @@ def brackets(proof, known, *, rtol=1e-6):
 def test_one_point_needs_no_noise(copies, order, workload):
     point = ln.Points(np.tile([[3.0, -1e9]], (copies, 1)))
     for domain in (point, ln.difference_body(point)):
-        found = ln.enclose(domain, order=order, workload=workload)
+        found = ln.theory.enclose(domain, order=order, workload=workload)
         proof = found.certificate
         assert (proof.lower, proof.upper, proof.gap) == (0.0, 0.0, 0.0)
         assert proof.verify() == proof
         assert found.status == "solved: no width"
         assert found.shape.sources == 0
-    assert np.array_equal(ln.enclose(point).center, [3.0, -1e9])
+    assert np.array_equal(ln.theory.enclose(point).center, [3.0, -1e9])
 
 
 def test_a_million_copies_of_one_point_need_no_noise():
     domain = ln.Points(np.full((1_000_000, 2), 7.0))
-    assert ln.enclose(domain).certificate.upper == 0.0
-    assert ln.enclose(ln.difference_body(domain)).certificate.upper == 0.0
+    assert ln.theory.enclose(domain).certificate.upper == 0.0
+    assert ln.theory.enclose(ln.difference_body(domain)).certificate.upper == 0.0
 
 
 @every_order
 def test_copies_of_few_points_are_looked_at_once(order):
     """Each step of column generation would else add copies of one pair."""
     domain = ln.Points(np.eye(12)[np.random.default_rng(0).integers(0, 12, 600)])
-    found = ln.enclose(ln.difference_body(domain), order=order)
+    found = ln.theory.enclose(ln.difference_body(domain), order=order)
     brackets(found.certificate, math.sqrt(2 * 11 / 12) * 12 ** (1 / order))
     assert found.iterations < 60
 
@@ -56,7 +56,7 @@ def test_copies_of_few_points_are_looked_at_once(order):
 def test_two_points_cost_half_of_their_distance(order, far):
     ends = np.array([[0.0, 1.0, 2.0], [6.0, 1.0, -6.0]]) + far
     brackets(
-        ln.enclose(ln.Points(ends), order=order).certificate,
+        ln.theory.enclose(ln.Points(ends), order=order).certificate,
         order_norm(np.array([3.0, 4.0]), order),
     )
 
@@ -66,7 +66,7 @@ def test_two_points_cost_half_of_their_distance(order, far):
 def test_a_flat_body_gets_noise_in_its_span_alone(order, far):
     """One-hot rows, each twice a coordinate, moved far away: the sum of all is fixed."""
     points = np.repeat(np.eye(4), 2, axis=1) + far
-    found = ln.enclose(ln.Points(points), order=order)
+    found = ln.theory.enclose(ln.Points(points), order=order)
     brackets(found.certificate, 0.75 * 8 ** (1 / order))
     assert found.shape.sources == 3
     across = np.array([np.r_[1, -1, np.zeros(6)], np.tile([1.0, 0.0], 4)])
@@ -78,8 +78,8 @@ def test_columns_of_all_scales_lose_nothing(order):
     """From 1e-12 to 1e12 in one domain: dense points, another unit a column."""
     points = np.random.default_rng(9).normal(size=(40, 6))
     weights = 10.0 ** np.linspace(-12, 12, 6)
-    weighed = ln.enclose(ln.Points(points), order=order, weights=weights)
-    scaled = ln.enclose(ln.Points(points * weights), order=order)
+    weighed = ln.theory.enclose(ln.Points(points), order=order, weights=weights)
+    scaled = ln.theory.enclose(ln.Points(points * weights), order=order)
     for found in (weighed, scaled):
         assert found.status == "solved"
         assert found.certificate.gap <= 1e-6
@@ -94,9 +94,9 @@ def test_queries_of_columns_of_all_scales_lose_nothing(order, rank):
     rng = np.random.default_rng(rank)
     units = 10.0 ** np.linspace(-12, 12, 5)
     points, queries = rng.normal(size=(30, 5)) + 1, rng.normal(size=(rank, 5))
-    plain = ln.enclose(ln.Points(points), workload=queries, order=order)
-    scaled = ln.enclose(ln.Points(points * units), workload=queries / units, order=order)
-    mixed = ln.enclose(ln.Points(points * units), workload=queries, order=order)
+    plain = ln.theory.enclose(ln.Points(points), workload=queries, order=order)
+    scaled = ln.theory.enclose(ln.Points(points * units), workload=queries / units, order=order)
+    mixed = ln.theory.enclose(ln.Points(points * units), workload=queries, order=order)
     for found in (plain, scaled, mixed):
         assert found.status == "solved"
         assert found.certificate.gap <= 1e-6
@@ -108,7 +108,7 @@ def test_queries_of_columns_of_all_scales_lose_nothing(order, rank):
 @pytest.mark.parametrize("height", [1e-14, 1e-11, 1e-8, 1e-3])
 def test_a_thin_body_is_covered_whether_or_not_floats_can_tell(order, height):
     points = np.array([[0.0, 0.0], [1.0, 1.0 + height], [2.0, 2.0], [1.0, 1.0 - height]])
-    found = ln.enclose(ln.Points(points), order=order)
+    found = ln.theory.enclose(ln.Points(points), order=order)
     proof = found.certificate
     assert order_norm(np.ones(2), order) <= proof.upper * (1 + 1e-15)
     assert proof.gap <= 1e-6
@@ -122,7 +122,7 @@ def test_no_coordinate_gets_needless_noise_at_the_maximum(order):
     The bounds alone do not say so: any noise of up to 1 on them costs nothing.
     """
     sides = np.array([1.0, 0.1, 0.01])
-    found = ln.factorize(np.diag(sides), order=order)
+    found = ln.theory.factorize(np.diag(sides), order=order)
     brackets(found.certificate, order_norm(sides, order))
     assert np.linalg.norm(found.left, axis=1) == pytest.approx(sides, rel=0.02)
 
@@ -131,8 +131,8 @@ def test_no_coordinate_gets_needless_noise_at_the_maximum(order):
 def test_an_idle_query_changes_nothing(order):
     points = np.random.default_rng(1).normal(size=(9, 3))
     queries = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    idle = ln.enclose(ln.Points(points), workload=queries, order=order)
-    plain = ln.enclose(ln.Points(points[:, :2]), workload=queries[[0, 2], :2], order=order)
+    idle = ln.theory.enclose(ln.Points(points), workload=queries, order=order)
+    plain = ln.theory.enclose(ln.Points(points[:, :2]), workload=queries[[0, 2], :2], order=order)
     assert idle.certificate.lower <= plain.certificate.upper * (1 + 1e-9)
     assert plain.certificate.lower <= idle.certificate.upper * (1 + 1e-9)
     assert not np.any(idle.shape.dense()[2])  # nobody asks
@@ -141,7 +141,7 @@ def test_an_idle_query_changes_nothing(order):
 @pytest.mark.parametrize("size", [2.0**250, 2.0**-250, 1e60, 1e-60])
 @every_order
 def test_the_greatest_and_the_least_numbers_are_solved(order, size):
-    found = ln.enclose(ln.Points(size * np.eye(3)), order=order)
+    found = ln.theory.enclose(ln.Points(size * np.eye(3)), order=order)
     brackets(found.certificate, size * (2 / 3) * 3 ** (1 / order))
 
 
@@ -192,22 +192,22 @@ def test_what_is_no_set_of_points_is_refused_in_one_line(points, said):
 )
 def test_what_cannot_be_asked_is_refused_in_one_line(arguments, said):
     with pytest.raises(PlanError, match=f"^{said}") as refusal:
-        ln.enclose(ln.Points(np.eye(2)), **arguments)
+        ln.theory.enclose(ln.Points(np.eye(2)), **arguments)
     assert "\n" not in str(refusal.value)
 
 
 def test_what_is_no_domain_is_refused_in_one_line():
     with pytest.raises(DomainError, match=r"^domain=list cannot be enclosed; give"):
-        ln.enclose([[1.0]])
+        ln.theory.enclose([[1.0]])
     with pytest.raises(PlanError, match=r"^workload on a box of 13 ranges .*; leave"):
-        ln.enclose(ln.Box(np.zeros(13), np.ones(13)), workload=np.ones((1, 13)))
+        ln.theory.enclose(ln.Box(np.zeros(13), np.ones(13)), workload=np.ones((1, 13)))
 
 
 @every_order
 @pytest.mark.parametrize("n", [2, 3, 7])
 def test_what_is_the_same_for_all_points_needs_no_noise(order, n):
     """The sum of a one-hot row is 1, and floats that say 1 ± 1e-16 do not make noise of it."""
-    found = ln.enclose(ln.Points(np.eye(n)), workload=np.ones((2, n)), order=order)
+    found = ln.theory.enclose(ln.Points(np.eye(n)), workload=np.ones((2, n)), order=order)
     assert found.status.startswith("solved: no width")
     assert found.certificate.upper < 1e-13
     assert not np.any(found.shape.dense())

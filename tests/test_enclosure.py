@@ -20,8 +20,8 @@ PROGRAMME = 2e-6  # what the interior-point solver promises, and then some
 
 
 @cache
-def solved(case: PointCase, order: float) -> ln.Enclosure:
-    return ln.enclose(case.domain, order=order)
+def solved(case: PointCase, order: float) -> ln.theory.Enclosure:
+    return ln.theory.enclose(case.domain, order=order)
 
 
 def vertices(domain):
@@ -76,7 +76,7 @@ def test_the_ellipsoid_covers_and_costs_what_is_stated(case, order):
 @every_order
 def test_corners_of_a_box_cost_its_closed_form(case, order):
     """002 (27): Γ_p = ½‖b−a‖_{2p/(p+2)}."""
-    proof = ln.enclose(corners(case.domain), order=order).certificate
+    proof = ln.theory.enclose(corners(case.domain), order=order).certificate
     assert proof.lower <= case.gamma(order) * (1 + 1e-14)
     assert case.gamma(order) <= proof.upper * (1 + 1e-14)
     assert proof.gap <= RTOL
@@ -86,8 +86,8 @@ def test_corners_of_a_box_cost_its_closed_form(case, order):
 def test_the_simplex_costs_the_published_values(n):
     """Γ₂ = (N−1)/√N, and half the difference body √((N−1)/2) (mathematics, section 4)."""
     simplex = ln.Points(np.eye(n))
-    alone = ln.enclose(simplex).certificate
-    pairs = ln.enclose(ln.difference_body(simplex)).certificate
+    alone = ln.theory.enclose(simplex).certificate
+    pairs = ln.theory.enclose(ln.difference_body(simplex)).certificate
     for proof, known in (
         (alone, (n - 1) / math.sqrt(n)),
         (pairs, 2 * math.sqrt((n - 1) / 2)),
@@ -111,7 +111,7 @@ def test_three_slow_methods_agree(order, kind, asked):
     elif kind == "differences":
         body = ln.difference_body(body)
         slow = (points[:, None] - points)[np.triu_indices(6, 1)]
-    proof = ln.enclose(body, order=order, workload=queries).certificate
+    proof = ln.theory.enclose(body, order=order, workload=queries).certificate
     ask = {"queries": queries, "order": order, "centered": kind != "shifted"}
     fixed = fixed_point(slow, **ask)
     cuts = ellipsoid_method(slow, rtol=1e-3, **ask)
@@ -127,8 +127,8 @@ def test_a_workload_costs_what_its_image_costs():
     rng = np.random.default_rng(5)
     points, queries = rng.normal(size=(30, 4)), rng.normal(size=(25, 4))
     for order in (2.0, 5.0, math.inf):
-        asked = ln.enclose(ln.Points(points), workload=queries, order=order)
-        formed = ln.enclose(ln.Points(points @ queries.T), order=order)
+        asked = ln.theory.enclose(ln.Points(points), workload=queries, order=order)
+        formed = ln.theory.enclose(ln.Points(points @ queries.T), order=order)
         assert asked.certificate.lower <= formed.certificate.upper * (1 + FLOAT)
         assert formed.certificate.lower <= asked.certificate.upper * (1 + FLOAT)
         deviations = np.sqrt(np.diag(queries @ asked.shape.dense() @ queries.T))
@@ -137,8 +137,8 @@ def test_a_workload_costs_what_its_image_costs():
 
 def test_a_workload_on_a_box_is_one_on_its_corners():
     box, queries = ln.Box([0, 1, 2], [1, 1, 5]), np.array([[1.0, 5.0, 1.0], [1.0, 0.0, -1.0]])
-    asked = ln.enclose(box, workload=queries, order=3).certificate
-    formed = ln.enclose(ln.Points(corners(box).points @ queries.T), order=3).certificate
+    asked = ln.theory.enclose(box, workload=queries, order=3).certificate
+    formed = ln.theory.enclose(ln.Points(corners(box).points @ queries.T), order=3).certificate
     assert asked.lower <= formed.upper
     assert formed.lower <= asked.upper
 
@@ -146,8 +146,8 @@ def test_a_workload_on_a_box_is_one_on_its_corners():
 def test_weights_are_a_diagonal_workload():
     points, weights = np.random.default_rng(8).normal(size=(12, 3)), np.array([1.0, 10.0, 0.1])
     for order in (2.0, 4.0, math.inf):
-        weighed = ln.enclose(ln.Points(points), order=order, weights=weights).certificate
-        scaled = ln.enclose(ln.Points(points * weights), order=order).certificate
+        weighed = ln.theory.enclose(ln.Points(points), order=order, weights=weights).certificate
+        scaled = ln.theory.enclose(ln.Points(points * weights), order=order).certificate
         assert weighed.lower <= scaled.upper
         assert scaled.lower <= weighed.upper
 
@@ -156,7 +156,7 @@ def test_weights_are_a_diagonal_workload():
 def test_half_of_the_differences_of_a_symmetric_body_cost_as_much_as_itself(order):
     points = np.random.default_rng(1).normal(size=(7, 3))
     body = ln.Points(np.vstack([points, -points]))
-    once = ln.enclose(body, order=order).certificate
-    pairs = ln.enclose(ln.difference_body(body), order=order).certificate
+    once = ln.theory.enclose(body, order=order).certificate
+    pairs = ln.theory.enclose(ln.difference_body(body), order=order).certificate
     assert 2 * once.lower <= pairs.upper * (1 + FLOAT)
     assert pairs.lower <= 2 * once.upper * (1 + FLOAT)

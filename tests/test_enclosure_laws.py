@@ -30,7 +30,7 @@ def body(seed, *, least=1, most=12, dimension=None):
 
 
 def least(points, order=2.0, **more):
-    return ln.enclose(ln.Points(points), order=order, **more).certificate
+    return ln.theory.enclose(ln.Points(points), order=order, **more).certificate
 
 
 @few
@@ -129,7 +129,10 @@ def test_the_dual_measure_costs_what_its_covariance_says(seed, order):
 def test_differences_cost_at_most_twice_and_at_least_what_jung_allows(seed):
     points = body(seed, least=2)
     d = np.linalg.matrix_rank(points - points[0])
-    once, pairs = least(points), ln.enclose(ln.difference_body(ln.Points(points))).certificate
+    once, pairs = (
+        least(points),
+        ln.theory.enclose(ln.difference_body(ln.Points(points))).certificate,
+    )
     assert pairs.lower <= 2 * once.upper * ROUND
     assert 2 * once.lower / math.sqrt(2 * d / (d + 1)) <= pairs.upper * ROUND
 
@@ -139,7 +142,7 @@ def test_differences_cost_at_most_twice_and_at_least_what_jung_allows(seed):
 def test_differences_are_those_of_all_pairs(seed, order):
     points = body(seed, most=7)
     pairs = (points[:, None] - points).reshape(-1, points.shape[1])
-    given_ = ln.enclose(ln.difference_body(ln.Points(points)), order=order).certificate
+    given_ = ln.theory.enclose(ln.difference_body(ln.Points(points)), order=order).certificate
     formed = least(pairs, order)
     assert given_.lower <= formed.upper * (1 + 1e-9)
     assert formed.lower <= given_.upper * (1 + 1e-9)
@@ -170,7 +173,7 @@ def test_a_workload_is_its_image(seed, order):
 )
 @pytest.mark.parametrize("workload", [None, [[1.0, 1.0]]], ids=["all", "asked"])
 def test_the_changes_of_a_point_stand_at_zero(point, workload):
-    found = ln.enclose(ln.difference_body(point), workload=workload)
+    found = ln.theory.enclose(ln.difference_body(point), workload=workload)
     assert not np.any(found.center)
     assert found.certificate.upper <= 1e-12
 
@@ -203,10 +206,12 @@ def bounds(domain, order, way, rng):
                 question, budget=ln.zcdp(0.5), relation="add_remove", order=order, rtol=0.1
             ).certificate
         elif way == "factors":
-            proof = ln.factorize(rng.normal(size=(4, 3)) * domain.upper[0], order=order).certificate
+            proof = ln.theory.factorize(
+                rng.normal(size=(4, 3)) * domain.upper[0], order=order
+            ).certificate
         else:
             body = ln.difference_body(domain) if way == "differences" else domain
-            proof = ln.enclose(body, order=order, rtol=0.1).certificate
+            proof = ln.theory.enclose(body, order=order, rtol=0.1).certificate
     except LownoiseError as refusal:
         assert "\n" not in str(refusal)  # noqa: PT017 (either is right)
         return None

@@ -53,7 +53,7 @@ def check(W, found, order, weights=None):
 )
 def test_prefix_sums_cost_the_published_value(n, order, squared, digits):
     """To the digits that mathematics.md, section 4, gives."""
-    found = ln.factorize(prefix(n), order=order, rtol=1e-9)
+    found = ln.theory.factorize(prefix(n), order=order, rtol=1e-9)
     assert found.status == "solved"
     assert found.certificate.gap <= 1e-9
     assert found.certificate.lower**2 <= squared * (1 + digits)
@@ -82,7 +82,7 @@ def test_prefix_sums_cost_the_published_value(n, order, squared, digits):
     ids=["prefix", "wide", "tall", "deficient", "number", "diagonal", "strict", "scales"],
 )
 def test_the_factors_are_what_they_should_be(W, order):
-    found = ln.factorize(W, order=order)
+    found = ln.theory.factorize(W, order=order)
     check(W, found, order)
     assert found.certificate.gap <= 1e-6
     assert found.certificate.verify() == found.certificate
@@ -100,8 +100,8 @@ def test_the_factors_are_what_they_should_be(W, order):
 def test_it_is_the_cost_of_the_columns_and_their_opposites(seed, order):
     """002, Theorem 23: Γ_p({±w₁ … ±w_N}) = γ_(p)(W)."""
     W = some_matrix(seed)
-    factors = ln.factorize(W, order=order).certificate
-    hull = ln.enclose(ln.Points(np.hstack([W, -W]).T), order=order).certificate
+    factors = ln.theory.factorize(W, order=order).certificate
+    hull = ln.theory.enclose(ln.Points(np.hstack([W, -W]).T), order=order).certificate
     assert factors.lower <= hull.upper * FLOAT
     assert hull.lower <= factors.upper * FLOAT
 
@@ -111,12 +111,12 @@ def test_it_is_the_cost_of_the_columns_and_their_opposites(seed, order):
 def test_the_best_shift_of_the_columns_costs_what_the_points_do(seed, order):
     """002, Theorem 23: Γ_p({w₁ … w_N}) = inf_v γ_(p)(W + v1ᵀ), attained at minus the center."""
     W = some_matrix(seed)
-    found = ln.enclose(ln.Points(W.T), order=order)
+    found = ln.theory.enclose(ln.Points(W.T), order=order)
     shift = np.random.default_rng(seed).normal(size=len(W))
-    anyhow = ln.factorize(W + shift[:, None], order=order).certificate
+    anyhow = ln.theory.factorize(W + shift[:, None], order=order).certificate
     assert found.certificate.lower <= anyhow.upper * FLOAT
     if W.shape[1] > 1:
-        best = ln.factorize(W - found.center[:, None], order=order).certificate
+        best = ln.theory.factorize(W - found.center[:, None], order=order).certificate
         assert best.lower <= found.certificate.upper * FLOAT
 
 
@@ -126,7 +126,7 @@ def test_turning_the_answers_changes_nothing_at_two(seed):
     """γ_F(UW) = γ_F(W) for orthogonal U."""
     W = some_matrix(seed)
     U = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(W), len(W))))[0]
-    plain, turned = ln.factorize(W).certificate, ln.factorize(U @ W).certificate
+    plain, turned = ln.theory.factorize(W).certificate, ln.theory.factorize(U @ W).certificate
     assert plain.lower <= turned.upper * FLOAT
     assert turned.lower <= plain.upper * FLOAT
 
@@ -139,7 +139,7 @@ def test_turning_the_answers_changes_nothing_at_two(seed):
     ORDER,
 )
 def test_a_diagonal_costs_its_norm(entries, order):
-    proof = ln.factorize(np.diag(entries), order=order).certificate
+    proof = ln.theory.factorize(np.diag(entries), order=order).certificate
     known = order_norm(np.abs(entries), order)
     assert proof.lower <= known * (1 + 1e-14)
     assert known <= proof.upper * (1 + 1e-14)
@@ -151,12 +151,15 @@ def test_a_diagonal_costs_its_norm(entries, order):
 def test_a_workload_on_top_is_the_product(seed, order):
     W = some_matrix(seed)
     L = np.random.default_rng(seed).normal(size=(9, len(W)))
-    asked, formed = ln.factorize(W, workload=L, order=order), ln.factorize(L @ W, order=order)
+    asked, formed = (
+        ln.theory.factorize(W, workload=L, order=order),
+        ln.theory.factorize(L @ W, order=order),
+    )
     assert asked.certificate.lower <= formed.certificate.upper * FLOAT
     assert formed.certificate.lower <= asked.certificate.upper * FLOAT
     check(
         L @ W,
-        ln.Factorization(
+        ln.theory.Factorization(
             left=L @ asked.left,
             right=asked.right,
             certificate=asked.certificate,
@@ -173,8 +176,8 @@ def test_a_workload_on_top_is_the_product(seed, order):
 @pytest.mark.parametrize("W", [prefix(3), np.eye(3), np.ones((3, 2))])
 def test_what_a_workload_does_not_see_gets_no_noise(W, L):
     """A triangle has no triangular factors then: its factors are those of L·W."""
-    found = ln.factorize(W, workload=L, order=3.0)
-    known = ln.factorize(np.array(L) @ W, order=3.0).certificate
+    found = ln.theory.factorize(W, workload=L, order=3.0)
+    known = ln.theory.factorize(np.array(L) @ W, order=3.0).certificate
     assert np.array(L) @ found.left @ found.right == pytest.approx(np.array(L) @ W)
     assert found.left.shape[1] == np.linalg.matrix_rank(np.array(L) @ W)
     assert known.lower <= found.certificate.upper * FLOAT
@@ -184,9 +187,9 @@ def test_what_a_workload_does_not_see_gets_no_noise(W, L):
 
 def test_weights_are_of_the_answers():
     W, weights = np.random.default_rng(3).normal(size=(4, 6)), np.array([1.0, 3.0, 0.1, 10.0])
-    found = ln.factorize(W, order=4.0, weights=weights)
+    found = ln.theory.factorize(W, order=4.0, weights=weights)
     check(W, found, 4.0, weights)
-    scaled = ln.factorize(weights[:, None] * W, order=4.0).certificate
+    scaled = ln.theory.factorize(weights[:, None] * W, order=4.0).certificate
     assert found.certificate.lower <= scaled.upper * FLOAT
     assert scaled.lower <= found.certificate.upper * FLOAT
 
@@ -221,7 +224,7 @@ def test_factors_make_the_matrix_again_or_are_refused(kind, order):
     for _ in range(8):
         W = ill_made(kind, rng)
         try:
-            found = ln.factorize(W, order=order)
+            found = ln.theory.factorize(W, order=order)
         except PlanError as refusal:
             assert "\n" not in str(refusal)  # noqa: PT017 (either is right)
             continue
@@ -236,12 +239,12 @@ def test_a_row_that_nearly_follows_from_others_is_refused_by_its_place():
     W = np.diag([1.0, 1e-10, 1e-5]) + np.tril(np.ones((3, 3)), -1) * [1.0, 1e-10, 0.0]
     W = np.vstack([np.hstack([W, np.zeros((3, 1))]), [1.0, 0.37, 1.0, 0.0]])
     with pytest.raises(PlanError, match=r"^matrix has factors that lose .* of row \d; leave out"):
-        ln.factorize(W)
+        ln.theory.factorize(W)
 
 
 def test_no_matrix_needs_no_factor():
     for W in (np.zeros((3, 3)), np.zeros((2, 5))):
-        found = ln.factorize(W)
+        found = ln.theory.factorize(W)
         assert (found.certificate.lower, found.certificate.upper) == (0.0, 0.0)
         assert np.array_equal(found.left @ found.right, W)
 
@@ -269,5 +272,5 @@ def test_no_matrix_needs_no_factor():
 )
 def test_refuses_in_one_line(arguments, said):
     with pytest.raises(PlanError, match=f"^{said}") as refusal:
-        ln.factorize(**arguments)
+        ln.theory.factorize(**arguments)
     assert "\n" not in str(refusal.value)

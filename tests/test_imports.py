@@ -3,6 +3,8 @@
 
 import subprocess
 import sys
+from operator import attrgetter
+from pathlib import Path
 
 import pytest
 
@@ -29,11 +31,29 @@ def test_the_command_line_starts_without_the_engine():
 
 
 def test_everything_promised_is_importable():
-    for name in lownoise.__all__:
-        assert getattr(lownoise, name) is not None
+    for room in (lownoise, lownoise.theory):
+        for name in room.__all__:
+            assert getattr(room, name) is not None
     assert set(dir(lownoise)) == set(lownoise.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = lownoise.nothing
+
+
+def test_every_name_stands_once_in_the_one_list():
+    stub = Path(lownoise.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    listed = [line.split()[-1] for line in stub.splitlines() if line.startswith("from ")]
+    assert len(listed) == len(set(listed))
+    assert {*listed, "__version__"} == set(lownoise.__all__)
+
+
+@pytest.mark.parametrize("name", lownoise._OLD)
+def test_an_old_name_warns_and_names_the_new_one(name):
+    new = lownoise._OLD[name]
+    with pytest.warns(DeprecationWarning, match=rf"^ln\.{name} is ln\.{new} ") as seen:
+        found = getattr(lownoise, name)
+    assert [w.filename for w in seen] == [__file__]  # where it is used
+    assert found is attrgetter(new)(lownoise)
+    assert name not in dir(lownoise)
 
 
 FIRST = """

@@ -73,7 +73,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
 def test_a_specification_names_a_list(folder):
     plan = read_spec(folder / "spec.toml").plan()
     assert plan.names == ("basic", "plus", "pro")
-    least = ln.enclose(ln.difference_body(ln.Points(np.eye(3)))).certificate
+    least = ln.theory.enclose(ln.difference_body(ln.Points(np.eye(3)))).certificate
     assert least.lower * (1 - 1e-9) <= 3 * plan.objective <= least.upper * (1 + 1e-6)
 
 

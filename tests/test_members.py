@@ -39,7 +39,7 @@ OPERATIONS = {
     "kronecker": lambda m: ln.kronecker(about_zero(m), m.partner(2)),
     "projection": lambda m: ln.projection(m.domain, [0]),
     "hull": lambda m: ln.hull(m.domain, m.domain),
-    "workload": lambda m: ln.enclose(m.domain, workload=2 * np.eye(m.domain.dimension)),
+    "workload": lambda m: ln.theory.enclose(m.domain, workload=2 * np.eye(m.domain.dimension)),
     "plan": lambda m: ln.plan(question(m), budget=ln.zcdp(0.5), relation="add_remove"),
 }
 
@@ -104,12 +104,12 @@ def costs(shape, order, queries=None, weights=1.0):
 
 @cache
 def least(member, order):
-    return ln.enclose(member.domain, order=order)
+    return ln.theory.enclose(member.domain, order=order)
 
 
 @cache
 def least_of_changes(member, order):
-    return ln.enclose(ln.difference_body(member.domain), order=order)
+    return ln.theory.enclose(ln.difference_body(member.domain), order=order)
 
 
 def last_digits(member, theta=None):
@@ -197,7 +197,7 @@ def test_the_known_least_is_found(member, order):
 def test_some_of_its_points_cost_no_more(member, seed, order):
     """Monotone: points drawn by the definition alone are inside, and so is their ellipsoid."""
     points = member.sample(np.random.default_rng(seed), 40)
-    some = ln.enclose(ln.Points(points), order=order).certificate
+    some = ln.theory.enclose(ln.Points(points), order=order).certificate
     whole = least(member, order).certificate
     assert some.lower <= whole.upper * ROUND + last_digits(member)
 
@@ -224,7 +224,10 @@ def test_it_scales_and_does_not_move_with_the_domain(member, seed, order, factor
     domain = member.domain
     shift = rng.integers(-9, 9, domain.dimension) * 1.0
     changed = ln.image(np.full(domain.dimension, factor), domain, shift)
-    here, there = least(member, order).certificate, ln.enclose(changed, order=order).certificate
+    here, there = (
+        least(member, order).certificate,
+        ln.theory.enclose(changed, order=order).certificate,
+    )
     off = last_digits(member) * factor + 2.0**-40 * factor
     assert factor * here.lower <= there.upper * ROUND + off
     assert there.lower <= factor * here.upper * ROUND + off
@@ -239,8 +242,8 @@ def test_a_sum_costs_no_more_than_both(member, order):
     """002, Theorem 20."""
     other = member.partner(member.domain.dimension)
     both = ln.minkowski_sum(member.domain, other)
-    proof = ln.enclose(both, order=order, rtol=0.2).certificate
-    alone = ln.enclose(other, order=order).certificate
+    proof = ln.theory.enclose(both, order=order, rtol=0.2).certificate
+    alone = ln.theory.enclose(other, order=order).certificate
     assert proof.lower <= (least(member, order).certificate.upper + alone.upper) * ROUND
     theta = np.random.default_rng(1).normal(size=both.dimension)
     assert both.support(theta) == pytest.approx(
@@ -269,7 +272,7 @@ def test_what_is_returned_costs_what_is_proved(member, way):
     """The ellipsoid covers by the proof, so it costs neither more nor less than the proof says."""
     domain, more = MADE[way](member)
     order = 2.0 if len(member.name) % 2 else math.inf
-    found = ln.enclose(domain, order=order, rtol=0.3, **more)
+    found = ln.theory.enclose(domain, order=order, rtol=0.3, **more)
     cost = costs(found.shape, order, more.get("workload"), more.get("weights", 1.0))
     assert cost == pytest.approx(found.certificate.upper, rel=1e-9, abs=3 * last_digits(member))
 
@@ -279,8 +282,8 @@ def test_a_product_costs_the_power_mean_of_both(member, order):
     """002, Lemma 60."""
     other = member.partner(2)
     t = 2.0 if math.isinf(order) else 2 * order / (order + 2)
-    proof = ln.enclose(ln.product(member.domain, other), order=order, rtol=1e-3).certificate
-    parts = [least(member, order).certificate, ln.enclose(other, order=order).certificate]
+    proof = ln.theory.enclose(ln.product(member.domain, other), order=order, rtol=1e-3).certificate
+    parts = [least(member, order).certificate, ln.theory.enclose(other, order=order).certificate]
     low, high = (sum(getattr(c, side) ** t for c in parts) for side in ("lower", "upper"))
     assert proof.lower <= high ** (1 / t) * ROUND
     assert low ** (1 / t) <= proof.upper * ROUND
@@ -293,12 +296,12 @@ def test_a_kronecker_product_costs_the_product(member, order):
     """002, Lemma 62, about zero; beside L = −L it is K ∪ −K that counts, as x ⊗ y = −x ⊗ −y."""
     about, other = about_zero(member), member.partner(2)
     rtol = max(0.03, member.gap / 2)
-    proof = ln.enclose(ln.kronecker(about, other), order=order, rtol=rtol).certificate
-    one, two = least(member, order).certificate, ln.enclose(other, order=order).certificate
+    proof = ln.theory.enclose(ln.kronecker(about, other), order=order, rtol=rtol).certificate
+    one, two = least(member, order).certificate, ln.theory.enclose(other, order=order).certificate
     theta = np.random.default_rng(6).normal(size=about.dimension)
     if abs(about.support(theta) - about.support(-theta)) > 1e-6 * about.width(theta):
         both = ln.hull(about, ln.image(-np.ones(about.dimension), about))
-        one = ln.enclose(both, order=order).certificate
+        one = ln.theory.enclose(both, order=order).certificate
     off = last_digits(member)
     assert proof.lower <= (one.upper + off) * two.upper * ROUND
     assert one.lower * two.lower <= (proof.upper + off) * ROUND
@@ -309,7 +312,7 @@ def test_a_projection_costs_no_more(member, order):
     """002, Lemma 63; its support is the domain's in directions that it sees."""
     kept = [1, 0] if member.domain.dimension > 1 else [0]
     seen = ln.projection(member.domain, kept)
-    proof = ln.enclose(seen, order=order).certificate
+    proof = ln.theory.enclose(seen, order=order).certificate
     assert proof.lower <= least(member, order).certificate.upper * ROUND + last_digits(member)
     theta = np.zeros(member.domain.dimension)
     theta[kept] = np.random.default_rng(2).normal(size=len(kept))
@@ -325,7 +328,7 @@ def test_only_the_hull_counts(member, order):
     """What lies inside already changes nothing: a smaller copy about the center."""
     domain = member.domain
     inner = ln.image(np.full(domain.dimension, 0.5), domain, domain.center / 2)
-    proof = ln.enclose(ln.hull(domain, inner), order=order, rtol=3e-3).certificate
+    proof = ln.theory.enclose(ln.hull(domain, inner), order=order, rtol=3e-3).certificate
     alone = least(member, order).certificate
     assert proof.lower <= alone.upper * ROUND + last_digits(member)
     assert alone.lower <= proof.upper * ROUND + last_digits(member)
@@ -347,14 +350,14 @@ def test_it_is_the_most_that_rescaling_costs(member):
         proof = least(member, order).certificate
         squares = rng.exponential(size=member.domain.dimension) + 1e-3
         d = np.sqrt(squares / order_norm(squares, conjugate(order)))
-        scaled = ln.enclose(member.domain, weights=d, rtol=1e-3).certificate
+        scaled = ln.theory.enclose(member.domain, weights=d, rtol=1e-3).certificate
         assert scaled.lower <= proof.upper * ROUND
 
 
 @at_an_end("a multiple")
 def test_a_workload_that_multiplies_scales(member, order):
     asked = 7 * np.eye(member.domain.dimension)
-    found = ln.enclose(member.domain, workload=asked, order=order, rtol=1e-3).certificate
+    found = ln.theory.enclose(member.domain, workload=asked, order=order, rtol=1e-3).certificate
     alone = least(member, order).certificate
     assert found.lower <= 7 * alone.upper * ROUND
     assert 7 * alone.lower <= found.upper * ROUND
@@ -363,8 +366,8 @@ def test_a_workload_that_multiplies_scales(member, order):
 @able("image")
 def test_a_workload_is_its_image(member):
     queries = np.random.default_rng(5).normal(size=(2, member.domain.dimension))
-    asked = ln.enclose(member.domain, workload=queries, rtol=1e-3).certificate
-    formed = ln.enclose(ln.image(queries, member.domain), rtol=1e-3).certificate
+    asked = ln.theory.enclose(member.domain, workload=queries, rtol=1e-3).certificate
+    formed = ln.theory.enclose(ln.image(queries, member.domain), rtol=1e-3).certificate
     off = np.abs(queries).sum() * last_digits(member)
     assert asked.lower <= formed.upper * ROUND + off
     assert formed.lower <= asked.upper * ROUND + off

@@ -29,11 +29,13 @@ few = settings(max_examples=15)
 
 
 def count(n, power=1.0):
-    return ln.finite_problem([[1.0]], size=n, power=power)
+    return ln.theory.finite_problem([[1.0]], size=n, power=power)
 
 
 def best(problem, epsilon, prior=None):
-    return ln.optimal_mechanism(problem.distances, problem.errors, epsilon=epsilon, prior=prior)
+    return ln.theory.optimal_mechanism(
+        problem.distances, problem.errors, epsilon=epsilon, prior=prior
+    )
 
 
 LINE = count(2)
@@ -134,7 +136,7 @@ def test_one_count_under_a_prior_is_the_geometric_mechanism_read_by_bayes(prior)
 def test_one_of_several_kinds_is_randomised_response(answers, epsilon):
     """Databases all at distance 1, an answer right or wrong: 1 − e^ε/(e^ε + k − 1)."""
     d = 1 - np.eye(answers)
-    found = ln.optimal_mechanism(d, d, epsilon=epsilon)
+    found = ln.theory.optimal_mechanism(d, d, epsilon=epsilon)
     wanted = (answers - 1) / (math.exp(epsilon) + answers - 1)
     assert found.error == pytest.approx(wanted, rel=1e-9)
 
@@ -150,7 +152,7 @@ def test_any_problem_is_private_exactly_and_certified(seed, epsilon):
     if rng.random() < 0.3:
         d[0, 1] = d[1, 0] = 0.0
     prior = rng.random(5) if rng.random() < 0.5 else None
-    found = ln.optimal_mechanism(d, e, epsilon=epsilon, prior=prior)
+    found = ln.theory.optimal_mechanism(d, e, epsilon=epsilon, prior=prior)
     assert exactly_private(found.probabilities, d, epsilon)
     each = (found.probabilities * e).sum(axis=1)
     wanted = each.max() if prior is None else each @ prior / prior.sum()
@@ -160,7 +162,7 @@ def test_any_problem_is_private_exactly_and_certified(seed, epsilon):
 
 
 def test_error_falls_from_the_best_constant_to_nothing():
-    problem = ln.finite_problem(np.eye(2), size=3)
+    problem = ln.theory.finite_problem(np.eye(2), size=3)
     errors = [best(problem, epsilon).error for epsilon in (1e-5, 0.1, 0.5, 1, 3, 40)]
     D, R = problem.errors.shape
     constant = optimize.linprog(
@@ -180,19 +182,21 @@ def test_names_of_databases_and_answers_do_not_matter():
     rng = np.random.default_rng(3)
     d, e = random_problem(rng, 6, 5)
     x, r = rng.permutation(6), rng.permutation(5)
-    one = ln.optimal_mechanism(d, e, epsilon=0.8)
-    other = ln.optimal_mechanism(d[np.ix_(x, x)], e[np.ix_(x, r)], epsilon=0.8)
+    one = ln.theory.optimal_mechanism(d, e, epsilon=0.8)
+    other = ln.theory.optimal_mechanism(d[np.ix_(x, x)], e[np.ix_(x, r)], epsilon=0.8)
     assert other.error == pytest.approx(one.error, rel=1e-9)
 
 
 def test_units_of_errors_and_distances():
     d, e = random_problem(np.random.default_rng(4))
-    one = ln.optimal_mechanism(d, e, epsilon=0.8)
-    assert ln.optimal_mechanism(d, 1e6 * e, epsilon=0.8).error == pytest.approx(1e6 * one.error)
-    assert ln.optimal_mechanism(d / 4, e, epsilon=3.2).error == pytest.approx(one.error)
+    one = ln.theory.optimal_mechanism(d, e, epsilon=0.8)
+    assert ln.theory.optimal_mechanism(d, 1e6 * e, epsilon=0.8).error == pytest.approx(
+        1e6 * one.error
+    )
+    assert ln.theory.optimal_mechanism(d / 4, e, epsilon=3.2).error == pytest.approx(one.error)
 
 
-@pytest.mark.parametrize("problem", [count(6), ln.finite_problem(np.eye(2), size=3)])
+@pytest.mark.parametrize("problem", [count(6), ln.theory.finite_problem(np.eye(2), size=3)])
 def test_nothing_does_better_under_the_least_favourable_prior(problem):
     worst = best(problem, 1.0)
     assert worst.prior.sum() == pytest.approx(1)
@@ -231,7 +235,7 @@ def test_only_pairs_that_no_path_replaces_are_needed(seed):
 
 def test_databases_at_no_distance_are_answered_alike_and_others_freely():
     d = np.array([[0, 0, math.inf], [0, 0, math.inf], [math.inf, math.inf, 0]])
-    found = ln.optimal_mechanism(d, 1 - np.eye(3), epsilon=1.0)
+    found = ln.theory.optimal_mechanism(d, 1 - np.eye(3), epsilon=1.0)
     assert np.array_equal(found.probabilities[0], found.probabilities[1])
     assert found.probabilities[0] == pytest.approx([0.5, 0.5, 0], abs=1e-9)
     assert found.error == pytest.approx(0.5)
@@ -241,15 +245,15 @@ def test_databases_at_no_distance_are_answered_alike_and_others_freely():
 def test_an_answer_that_is_never_best_is_never_given():
     problem = count(3)
     useless = np.column_stack([problem.errors, np.full(4, 9.0)])
-    found = ln.optimal_mechanism(problem.distances, useless, epsilon=1.0)
+    found = ln.theory.optimal_mechanism(problem.distances, useless, epsilon=1.0)
     assert np.all(found.probabilities[:, 4] == 0)
     assert found.error == pytest.approx(best(problem, 1.0).error, rel=1e-12)
 
 
 def test_what_is_free_is_free():
-    found = ln.optimal_mechanism(1 - np.eye(3), np.zeros((3, 2)), epsilon=1.0)
+    found = ln.theory.optimal_mechanism(1 - np.eye(3), np.zeros((3, 2)), epsilon=1.0)
     assert found.error == found.certificate.lower == 0
-    assert ln.optimal_mechanism([[0]], [[3.0, 2.0]], epsilon=1.0).error == pytest.approx(2)
+    assert ln.theory.optimal_mechanism([[0]], [[3.0, 2.0]], epsilon=1.0).error == pytest.approx(2)
 
 
 # in two dimensions: mechanisms made by hand are private too, and do worse
@@ -277,7 +281,7 @@ def on_the_grid(problem, one):
 def test_two_counts_are_answered_better_than_by_anything_made_by_hand():
     n, epsilon = 3, 1.0
     grid = np.array(list(itertools.product(range(n + 1), repeat=2)), dtype=float)
-    problem = ln.finite_problem(np.eye(2), size=n, answers=grid)
+    problem = ln.theory.finite_problem(np.eye(2), size=n, answers=grid)
     found = best(problem, epsilon)
     steps = np.abs(problem.histograms[:, None] - grid).sum(axis=2)
     hands = {
@@ -312,13 +316,15 @@ def test_a_mechanism_that_ignores_one_edge_is_refused():
     problem = count(4)
     cut = problem.distances.copy()
     cut[:2, 2:] = cut[2:, :2] = math.inf
-    without = ln.optimal_mechanism(cut, problem.errors, epsilon=1.0).certificate.claim
+    without = ln.theory.optimal_mechanism(cut, problem.errors, epsilon=1.0).certificate.claim
     with pytest.raises(PlanError, match="break epsilon"):
         replace(without, distances=problem.distances).certificate()
 
 
 def test_every_pair_is_checked_however_far():
-    claim = ln.optimal_mechanism(3 * LINE.distances, LINE.errors, epsilon=1.0).certificate.claim
+    claim = ln.theory.optimal_mechanism(
+        3 * LINE.distances, LINE.errors, epsilon=1.0
+    ).certificate.claim
     with pytest.raises(PlanError, match="break epsilon"):
         check_private(claim.probabilities, 2.9 * LINE.distances, 1.0)
     check_private(claim.probabilities, 3.1 * LINE.distances, 1.0)
@@ -376,7 +382,7 @@ def test_what_is_no_law_is_refused(P):
 def test_no_evidence_proves_more_than_the_least():
     """Any z ≥ 0 and w ≥ 0 give a bound, and none is above the optimum; good ones come near it."""
     rng = np.random.default_rng(0)
-    for problem in (count(4), ln.finite_problem(np.eye(2), size=2)):
+    for problem in (count(4), ln.theory.finite_problem(np.eye(2), size=2)):
         claim = claim_of(problem)
         proof = claim.certificate()
         for size in (1e-9, 1e-3, 1.0, 30.0):
@@ -566,7 +572,7 @@ def test_what_cannot_be_is_refused_in_one_line(change, message):
     arguments = {"distances": LINE.distances, "errors": LINE.errors, "epsilon": 1.0} | change
     d, e = arguments.pop("distances"), arguments.pop("errors")
     with pytest.raises(PlanError, match=message) as refusal:
-        ln.optimal_mechanism(d, e, **arguments)
+        ln.theory.optimal_mechanism(d, e, **arguments)
     assert "\n" not in str(refusal.value)
     assert ";" in str(refusal.value)
 
@@ -576,7 +582,7 @@ def test_what_cannot_be_is_refused_in_one_line(change, message):
 
 def test_a_problem_of_histograms_is_what_it_says():
     W = np.array([[1.0, 1, 0], [0, 2, 1]])
-    found = ln.finite_problem(W, size=3, relation="substitute", order=np.inf, power=2)
+    found = ln.theory.finite_problem(W, size=3, relation="substitute", order=np.inf, power=2)
     assert sorted(map(tuple, found.histograms.tolist())) == sorted(
         h for h in itertools.product(range(4), repeat=3) if sum(h) == 3
     )
@@ -587,7 +593,7 @@ def test_a_problem_of_histograms_is_what_it_says():
     assert {tuple(a) for a in found.answers} == {tuple(a) for a in exact}
     off = exact[:, None] - found.answers
     assert np.allclose(found.errors, np.abs(off).max(axis=2) ** 2)
-    added = ln.finite_problem(W, size=2, answers=[[0, 0], [1, 1]], order=1)
+    added = ln.theory.finite_problem(W, size=2, answers=[[0, 0], [1, 1]], order=1)
     assert added.histograms.shape == (10, 3)
     assert added.errors.shape == (10, 2)
     assert np.allclose(added.errors[:, 0], np.abs(added.histograms @ W.T).sum(axis=1))
@@ -616,6 +622,6 @@ def test_a_problem_of_histograms_is_what_it_says():
 def test_a_problem_that_cannot_be_is_refused_in_one_line(change, message):
     arguments = {"queries": np.eye(2), "size": 2} | change
     with pytest.raises(QuestionError, match=message) as refusal:
-        ln.finite_problem(arguments.pop("queries"), **arguments)
+        ln.theory.finite_problem(arguments.pop("queries"), **arguments)
     assert "\n" not in str(refusal.value)
     assert ";" in str(refusal.value)

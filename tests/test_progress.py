@@ -33,7 +33,7 @@ class Stop:
 @pytest.mark.parametrize("order", [2.0, math.inf])
 def test_the_gap_falls_to_what_was_asked(name, order):
     seen = []
-    found = ln.enclose(PROBLEMS[name], order=order, progress=seen.append)
+    found = ln.theory.enclose(PROBLEMS[name], order=order, progress=seen.append)
     assert [p.iteration for p in seen] == list(range(1, found.iterations + 1))
     gaps = [p.gap for p in seen]
     assert all(a >= b for a, b in itertools.pairwise(gaps))
@@ -45,8 +45,8 @@ def test_the_gap_falls_to_what_was_asked(name, order):
 @pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
 @pytest.mark.parametrize("step", [1, 2, 4])
 def test_an_interrupt_ends_with_the_best_so_far(name, order, step):
-    optimum = ln.enclose(PROBLEMS[name], order=order).certificate
-    found = ln.enclose(PROBLEMS[name], order=order, progress=Stop(step))
+    optimum = ln.theory.enclose(PROBLEMS[name], order=order).certificate
+    found = ln.theory.enclose(PROBLEMS[name], order=order, progress=Stop(step))
     assert found.status.startswith("interrupted")
     assert "run again" in found.status
     assert found.iterations == step
@@ -57,7 +57,7 @@ def test_an_interrupt_ends_with_the_best_so_far(name, order, step):
 
 def test_a_factorization_can_be_interrupted():
     W = np.tril(np.ones((20, 20)))
-    found = ln.factorize(W, progress=Stop(2))
+    found = ln.theory.factorize(W, progress=Stop(2))
     assert found.status.startswith("interrupted")
     assert found.left @ found.right == pytest.approx(W)
     assert np.all(np.linalg.norm(found.right, axis=0) <= 1)
@@ -69,20 +69,20 @@ def test_an_interrupt_before_the_first_step_is_one(monkeypatch):
 
     monkeypatch.setattr("lownoise.solvers.generation.newton", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        ln.enclose(PROBLEMS["points"])
+        ln.theory.enclose(PROBLEMS["points"])
 
 
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError, SystemExit])
 def test_an_error_of_the_callback_is_the_callers(kind):
     with pytest.raises(kind):
-        ln.enclose(PROBLEMS["points"], progress=Stop(2, kind))
+        ln.theory.enclose(PROBLEMS["points"], progress=Stop(2, kind))
 
 
 def test_the_status_says_where_less_is_proved_than_was_asked_for():
     """Far from zero the input has lost the digits: 1e-9 cannot be had, and the status says so."""
     points = np.random.default_rng(3).normal(size=(20, 3)) @ np.diag([1.0, 1e-3, 1e-6])
     turned = points @ np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0] + 1e7
-    found = ln.enclose(ln.Points(turned), rtol=1e-12)
+    found = ln.theory.enclose(ln.Points(turned), rtol=1e-12)
     assert found.certificate.gap > 1e-12
     assert found.status.startswith("stopped")
     assert ";" in found.status
@@ -90,7 +90,7 @@ def test_the_status_says_where_less_is_proved_than_was_asked_for():
 
 
 def test_answers_that_are_one_up_to_rounding_are_said_to_be():
-    found = ln.enclose(ln.Points([[0, 1.0], [1, 0]]), order=3, workload=[[1, 1]])
+    found = ln.theory.enclose(ln.Points([[0, 1.0], [1, 0]]), order=3, workload=[[1, 1]])
     assert found.certificate.lower == 0
     assert found.certificate.upper < 1e-14
     assert "less than floats resolve" in found.status

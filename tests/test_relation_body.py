@@ -272,7 +272,7 @@ def test_a_ball_has_its_closed_form(d):
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_noise_is_the_least_around_the_body_and_its_opposite(case):
-    """Against `ln.enclose` of ±body, whose ellipsoid is about 0, on a path of its own."""
+    """Against `ln.theory.enclose` of ±body, whose ellipsoid is about 0, on a path of its own."""
     domain, body = CASES[case]
     plan = make(domain, body)
     d = domain.dimension
@@ -285,7 +285,7 @@ def test_the_noise_is_the_least_around_the_body_and_its_opposite(case):
         hull = ln.hull(ln.Points(vertices(body, 4000, RANDOM)))
     else:
         hull = body
-    least = ln.enclose(hull).certificate
+    least = ln.theory.enclose(hull).certificate
     # points of a smooth body make a slightly smaller hull than the body
     smooth = case == "ball off center in a box"
     assert plan.objective * SIZE >= least.lower * (1 - 1e-9)

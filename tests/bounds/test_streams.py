@@ -18,7 +18,7 @@ def test_the_closed_form_is_the_trace_norm(n):
     assert found <= singular.sum() / n * (1 + 1e-12)
     assert found == pytest.approx(singular.sum() / n, rel=1e-9)
     for order in (2.0, math.inf):
-        best = ln.factorize(np.tril(np.ones((n, n))), order=order).certificate.upper
+        best = ln.theory.factorize(np.tril(np.ones((n, n))), order=order).certificate.upper
         assert found <= best / (math.sqrt(n) if order == 2.0 else 1.0)
 
 
@@ -35,8 +35,8 @@ def test_long_sums_are_bounded_from_below_and_closely():
 @pytest.mark.parametrize("workload", [ln.Prefix(40), ln.SlidingWindow(40, 5), ln.Decayed(40, 0.9)])
 def test_a_bound_over_few_rounds_holds_over_many(workload):
     few = workload.leading(16)
-    part = ln.factorize(few, rtol=1e-9).certificate.lower ** 2
-    whole = ln.factorize(workload.matrix(), rtol=1e-9).certificate.upper ** 2 / 40
+    part = ln.theory.factorize(few, rtol=1e-9).certificate.lower ** 2
+    whole = ln.theory.factorize(workload.matrix(), rtol=1e-9).certificate.upper ** 2 / 40
     assert part * spread_down(16, 40) <= whole
 
 

@@ -14,10 +14,12 @@ from lownoise.errors import PlanError
 from lownoise.sensitivity.factors import DenseShape
 
 PROOFS = {
-    **{case.name: ln.enclose(case.domain, order=3.0).certificate for case in POINT_CASES[1:]},
-    "a box": ln.enclose(ln.Box([0, 1], [1, 5])).certificate,
-    "factors": ln.factorize(np.tril(np.ones((6, 6)))).certificate,
-    "a workload": ln.enclose(ln.Points(np.eye(4)), workload=np.tri(3, 4)).certificate,
+    **{
+        case.name: ln.theory.enclose(case.domain, order=3.0).certificate for case in POINT_CASES[1:]
+    },
+    "a box": ln.theory.enclose(ln.Box([0, 1], [1, 5])).certificate,
+    "factors": ln.theory.factorize(np.tril(np.ones((6, 6)))).certificate,
+    "a workload": ln.theory.enclose(ln.Points(np.eye(4)), workload=np.tri(3, 4)).certificate,
 }
 every_proof = pytest.mark.parametrize("name", [n for n, p in PROOFS.items() if p.upper > 0])
 
@@ -52,7 +54,7 @@ def test_it_may_state_less(name):
 
 def test_evidence_of_another_body_is_refused():
     """Mutants by hand: another body, order, shape, center, weights."""
-    proof = ln.enclose(
+    proof = ln.theory.enclose(
         ln.Points(np.random.default_rng(0).normal(size=(9, 3))), order=3.0
     ).certificate
     claim = proof.claim

@@ -113,7 +113,9 @@ def test_no_evidence_exceeds_an_ellipsoid_found_from_the_corners(seed, order):
     factor = rng.normal(size=(d, k)) * 10.0 ** rng.uniform(-2, 2, k)
     cube = NormBall(k, math.inf)
     body, ones = ImageBody(factor, cube), np.ones(d)
-    least = ln.enclose(ln.Points(np.vstack([corners(factor), -corners(factor)])), order=order)
+    least = ln.theory.enclose(
+        ln.Points(np.vstack([corners(factor), -corners(factor)])), order=order
+    )
     proof = least.certificate
     assert proof.gap < 1e-5
     own = solve(body, order=order, weights=ones).claim
@@ -152,7 +154,7 @@ def test_no_evidence_exceeds_an_ellipsoid_around_many_of_its_points(base, order)
     angles = np.linspace(0, math.pi, 200, endpoint=False)
     theta = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     ends = base.extreme(theta @ factor) @ factor.T
-    inner = ln.enclose(ln.Points(np.vstack([ends, -ends])), order=order).certificate
+    inner = ln.theory.enclose(ln.Points(np.vstack([ends, -ends])), order=order).certificate
     found = solve(body, order=order, weights=np.ones(2)).claim.certificate()
     assert found.lower <= inner.upper * (1 + 1e-3)  # 200 directions in the plane
     assert inner.lower <= found.upper * (1 + 1e-12)

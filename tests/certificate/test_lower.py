@@ -132,7 +132,9 @@ def test_a_hint_makes_it_quicker_and_not_other(seed, order, off):
     """Any ellipsoid may be hinted at: a far one is not used."""
     rng = np.random.default_rng(seed)
     body, dual, weights, _ = evidence(seed, TranslatedPoints, far=0.0, asked=False)
-    found = ln.enclose(ln.Points(body.points), order=order, weights=weights).certificate.claim
+    found = ln.theory.enclose(
+        ln.Points(body.points), order=order, weights=weights
+    ).certificate.claim
     hint = DenseShape(found.shape.factor * (1 + 10.0**off * rng.uniform(size=(3, 3))))
     for evidence_ in (found.dual, dual):
         plain = lower_bound(evidence_, body, order, weights)
@@ -147,7 +149,7 @@ def test_wrong_evidence_cannot_exceed_the_optimum(seed, order, size):
     """Weights are checked, not believed: whatever they are, the bound is one."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(8, 3))
-    proof = ln.enclose(ln.Points(points), order=order).certificate
+    proof = ln.theory.enclose(ln.Points(points), order=order).certificate
     claim = proof.claim
     dual = claim.dual
     w = dual.vertex_weights * np.exp(size * rng.normal(size=dual.vertex_weights.size))
@@ -270,7 +272,10 @@ def test_points_beyond_a_section_prove_no_more_than_those_on_its_rim(pairs):
     domain, listed = COUNTS, ln.Points(CORNERS)
     if pairs:
         domain, listed = ln.difference_body(domain), ln.difference_body(listed)
-    claim, least = ln.enclose(domain).certificate.claim, ln.enclose(listed).certificate.upper
+    claim, least = (
+        ln.theory.enclose(domain).certificate.claim,
+        ln.theory.enclose(listed).certificate.upper,
+    )
     for stretch in (0.5, 1.0, 1.01, 1.3, 1.9):
         placed = replace(claim.dual, points=stretch * claim.dual.points)
         found = lower_bound(placed, claim.body, claim.order, claim.weights)

@@ -40,7 +40,7 @@ def test_it_is_just_above_the_exact_value(seed, asked, far):
     units = 10.0 ** rng.uniform(-9, 9, 3)
     points = (rng.normal(size=(7, 3)) + far) * units
     queries = rng.normal(size=(4, 3)) / units if asked else None
-    claim = ln.enclose(ln.Points(points), workload=queries).certificate.claim
+    claim = ln.theory.enclose(ln.Points(points), workload=queries).certificate.claim
     upper = Fraction(covering_upper(claim.body, claim))
     Q = np.eye(3) if queries is None else queries
     exact = exact_square(points, claim.center, claim.shape.factor, Q)
@@ -54,7 +54,7 @@ def test_another_ellipsoid_cannot_go_below_the_optimum(seed, order, size):
     """Whatever the shape and the center, it is scaled until it covers."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(8, 3))
-    proof = ln.enclose(ln.Points(points), order=order).certificate
+    proof = ln.theory.enclose(ln.Points(points), order=order).certificate
     claim = proof.claim
     wrong = np.tril(claim.shape.factor + 10.0**size * rng.normal(size=(3, 3)))
     for other in (
@@ -75,7 +75,7 @@ def test_an_inverse_that_is_not_quite_one_is_paid_for(seed, monkeypatch):
     )
     points = rng.normal(size=(6, 3))
     factor = np.tril(rng.normal(size=(3, 3))) + 3 * np.eye(3)
-    claim = ln.enclose(ln.Points(points)).certificate.claim
+    claim = ln.theory.enclose(ln.Points(points)).certificate.claim
     rough = replace(claim, shape=DenseShape(factor))
     found = Fraction(covering_upper(rough.body, rough))
     assert found**2 >= exact_square(points, rough.center, factor, np.eye(3))
@@ -86,7 +86,7 @@ def test_an_ellipsoid_that_floats_hardly_invert_is_paid_for(seed):
     """A defect of 1e-7 or so: what the approximate inverse hides is added."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(6, 3)) * [1.0, 1.0, 1e-9]
-    claim = ln.enclose(ln.Points(rng.normal(size=(6, 3)))).certificate.claim
+    claim = ln.theory.enclose(ln.Points(rng.normal(size=(6, 3)))).certificate.claim
     factor = np.array([[1.0, 0, 0], [rng.normal(), 1e-5, 0], [rng.normal(), rng.normal(), 1e-9]])
     thin = replace(claim, body=claim.body.replaced(points), shape=DenseShape(factor))
     found = Fraction(covering_upper(thin.body, thin))
@@ -98,7 +98,7 @@ def test_an_ellipsoid_that_floats_hardly_invert_is_paid_for(seed):
 def test_what_is_taken_as_flat_is_paid_for(order, height):
     """A query that magnifies what floats take for flat: half of its range is no more than Γ."""
     points = np.array([[0.0, 0.0], [1.0, 1.0 + height], [2.0, 2.0], [1.0, 1.0 - height]])
-    proof = ln.enclose(
+    proof = ln.theory.enclose(
         ln.Points(points),
         workload=[[1.0, 1.0], [1e16, -1e16]],
         order=order,
@@ -108,8 +108,8 @@ def test_what_is_taken_as_flat_is_paid_for(order, height):
 
 
 def test_a_singular_ellipsoid_covers_nothing():
-    claim = ln.enclose(ln.Points(np.eye(2)), workload=np.eye(2)).certificate.claim
-    full = ln.enclose(ln.Points([[0, 0], [1, 0], [0, 1.0]])).certificate.claim
+    claim = ln.theory.enclose(ln.Points(np.eye(2)), workload=np.eye(2)).certificate.claim
+    full = ln.theory.enclose(ln.Points([[0, 0], [1, 0], [0, 1.0]])).certificate.claim
     for singular in ([[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]]):
         flat = replace(full, shape=DenseShape(singular))
         assert covering_upper(flat.body, flat) == math.inf

@@ -39,7 +39,7 @@ def disc(**more: Any) -> ln.Oracle:
 
 
 def bounds(domain: Any, order: float) -> tuple[float, float]:
-    proof = ln.enclose(domain, order=order).certificate.verify()
+    proof = ln.theory.enclose(domain, order=order).certificate.verify()
     return proof.lower, proof.upper
 
 
@@ -100,10 +100,10 @@ def test_centers_that_are_no_middle_are_traded() -> None:
 def test_answers_that_mix_parts_are_covered() -> None:
     whole = ln.product(ln.Points(FEW), ln.Ball(2, 2.0))
     asked = np.array([[1.0, 0, 1, 0], [0, 1, 0, -1], [1, 1, 1, 1]])
-    found = ln.enclose(whole, workload=asked).certificate.verify()
+    found = ln.theory.enclose(whole, workload=asked).certificate.verify()
     ring = np.stack([np.cos(np.arange(256) * np.pi / 128), np.sin(np.arange(256) * np.pi / 128)], 1)
     listed = ln.Points(np.array([[*x, *y] for x in FEW for y in 2 * ring]))
-    other = ln.enclose(listed, workload=asked).certificate
+    other = ln.theory.enclose(listed, workload=asked).certificate
     assert found.lower <= other.upper * (1 + 1e-3)
     assert other.lower <= found.upper
     assert found.gap <= 1e-5

@@ -156,7 +156,7 @@ def test_refuses_what_is_no_slab(normal, lower, upper, said):
 
 def test_a_slab_alone_is_unbounded():
     with pytest.raises(DomainError, match="unbounded"):
-        ln.enclose(ln.Slab([1, 1], 0, 1))
+        ln.theory.enclose(ln.Slab([1, 1], 0, 1))
 
 
 def test_cubes_share_a_cube_that_has_a_file():
@@ -176,7 +176,7 @@ def test_a_simplex_is_exact(order):
         (ln.difference_body(simplex), ln.difference_body(corners)),
         (simplex, corners),
     ):
-        found, least = ln.enclose(ours, order=order), ln.enclose(listed, order=order)
+        found, least = ln.theory.enclose(ours, order=order), ln.theory.enclose(listed, order=order)
         assert found.certificate.gap < 1e-5
         assert found.certificate.upper == pytest.approx(least.certificate.upper, rel=1e-5)
 
@@ -189,7 +189,7 @@ def test_counts_bracket_the_optimum_of_their_listed_vertices(order):
         (ln.difference_body(domain), ln.difference_body(listed)),
         (domain, listed),
     ):
-        found, least = ln.enclose(ours, order=order), ln.enclose(exact, order=order)
+        found, least = ln.theory.enclose(ours, order=order), ln.theory.enclose(exact, order=order)
         assert found.certificate.lower <= least.certificate.upper
         assert least.certificate.lower <= found.certificate.upper
         assert found.certificate.gap < 0.08
@@ -202,8 +202,8 @@ def test_queries_that_see_a_part_only():
     domain = counts(np.array([3.0, 4, 5]), 7.0)
     listed = ln.Points(vertices(np.array([3.0, 4, 5]), 7.0))
     queries = [[1.0, 1.0, 1.0], [1.0, -1.0, 0.0]]
-    found = ln.enclose(ln.difference_body(domain), workload=queries)
-    least = ln.enclose(ln.difference_body(listed), workload=queries)
+    found = ln.theory.enclose(ln.difference_body(domain), workload=queries)
+    least = ln.theory.enclose(ln.difference_body(listed), workload=queries)
     assert found.certificate.lower <= least.certificate.upper * (1 + 1e-6)
     assert found.certificate.upper >= least.certificate.lower * (1 - 1e-6)
     assert found.certificate.gap < 0.15
@@ -296,12 +296,12 @@ def test_a_file_that_describes_no_section_is_refused():
 
 def test_gradients_with_two_clips():
     small = ln.intersection(ln.Ball(10), ln.Box([-0.4] * 10, [0.4] * 10))
-    found = ln.enclose(small)
+    found = ln.theory.enclose(small)
     assert found.certificate.gap < 1e-6
     assert found.certificate.upper == pytest.approx(math.sqrt(10), rel=1e-6)  # the ball's own
     d = 100_000
     cap = np.random.default_rng(1).uniform(0.001, 0.01, d)
-    large = ln.enclose(ln.intersection(ln.Ball(d), ln.Box(-cap, cap)))
+    large = ln.theory.enclose(ln.intersection(ln.Ball(d), ln.Box(-cap, cap)))
     assert large.certificate.gap < 1e-6
     assert large.certificate.upper < 0.99 * math.sqrt(d)
 
@@ -327,9 +327,9 @@ def test_many_coordinates_have_some_bound_from_below(monkeypatch, relation):
     d = 12
     lens = ln.intersection(ln.Ball(d), ln.Ball(d, center=np.eye(d)[0] / 2))
     domain = lens if relation == "points" else ln.difference_body(lens)
-    whole = ln.enclose(domain).certificate
+    whole = ln.theory.enclose(domain).certificate
     monkeypatch.setattr("lownoise.solvers.section._MOST_WORK", 0.0)
-    found = ln.enclose(domain).certificate
+    found = ln.theory.enclose(domain).certificate
     assert found.verify() == found
     assert found.lower <= whole.lower * (1 + 1e-6)
     assert found.gap < 0.3

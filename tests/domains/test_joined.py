@@ -24,7 +24,7 @@ TALL, SQUARE = RNG.normal(size=(5, 3)), RNG.normal(size=(3, 3))
 
 
 def gamma(domain, order, gap=2e-6):
-    found = ln.enclose(domain, order=order).certificate.verify()
+    found = ln.theory.enclose(domain, order=order).certificate.verify()
     assert found.gap <= gap
     return found
 
@@ -102,7 +102,7 @@ def test_the_sum_needs_at_most_the_sum(order):
     """002, Theorem 20; equal for multiples of one body."""
     parts = [ln.Ellipsoid(SQUARE), ln.Box([0] * 3, [1, 2, 3])]
     total = sum(gamma(part, order).upper for part in parts)
-    found = ln.enclose(ln.minkowski_sum(*parts), order=order).certificate.verify()
+    found = ln.theory.enclose(ln.minkowski_sum(*parts), order=order).certificate.verify()
     assert found.lower <= total * (1 + 1e-6)
     twice = ln.minkowski_sum(parts[0], parts[0])
     assert gamma(twice, order, gap=1e-4).lower <= 2 * gamma(parts[0], order).upper
@@ -316,7 +316,7 @@ def test_what_is_combined_can_be_combined_again():
     inner = ln.hull(ln.Ball(2), ln.Ellipsoid([2.0, 0.5]))
     outer = ln.image(SQUARE, ln.product(inner, ln.Box([-1], [1])))
     assert isinstance(outer, Image)
-    found = ln.enclose(outer, order=3).certificate.verify()
+    found = ln.theory.enclose(outer, order=3).certificate.verify()
     assert found.gap < 0.26  # within √(π/2)
     point = outer.extreme(np.ones((1, 3)))[0]
     assert outer.contains(point)

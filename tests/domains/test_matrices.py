@@ -61,7 +61,7 @@ def listed(kind):
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 5), (6, 4)])
 def test_the_ball_itself_has_its_closed_form(kind, order, rows, columns):
     make, length = KINDS[kind]
-    certificate = ln.enclose(make(rows, columns), order=order).certificate
+    certificate = ln.theory.enclose(make(rows, columns), order=order).certificate
     gamma = length(min(rows, columns)) * (rows * columns) ** (1 / order)
     assert certificate.gap < 1e-9
     assert certificate.lower <= gamma * (1 + 1e-12)
@@ -74,7 +74,7 @@ def test_the_ball_itself_has_its_closed_form(kind, order, rows, columns):
 def test_the_closed_form_is_that_of_a_list_of_matrices(kind, order):
     """The general solver on points of the ball: it knows nothing of matrices."""
     _, length = KINDS[kind]
-    found = ln.enclose(ln.Points(listed(kind)), order=order).certificate
+    found = ln.theory.enclose(ln.Points(listed(kind)), order=order).certificate
     assert found.lower == pytest.approx(length(2) * 4 ** (1 / order), rel=2e-6)
 
 
@@ -85,8 +85,8 @@ def test_images_hold_the_same_members_on_both_sides(kind):
     factor = RNG.normal(size=(3, 4))
     image = checked_image(factor, domain.base, np.zeros(3))
     for order in ORDERS if kind == "operator" else (2.0,):
-        certificate = ln.enclose(image, order=order).certificate
-        inner = ln.enclose(ln.Points(listed(kind) / 2 @ factor.T), order=order).certificate
+        certificate = ln.theory.enclose(image, order=order).certificate
+        inner = ln.theory.enclose(ln.Points(listed(kind) / 2 @ factor.T), order=order).certificate
         assert inner.lower <= certificate.upper * (1 + 1e-9)
         assert certificate.lower <= certificate.upper
         # the list has members near every extreme one
@@ -99,7 +99,7 @@ def test_diagonal_images_of_contractions_are_exact(order):
     base = SpectralBall(3, 4, NormBall(3, math.inf))
     for scale in (0.3, 2.0):
         factor = np.exp(scale * RNG.normal(size=12))
-        assert ln.enclose(
+        assert ln.theory.enclose(
             checked_image(factor, base, np.zeros(12)), order=order
         ).certificate.gap < (1e-4 if math.isinf(order) else 1e-6 if order > 2 else 1e-10)
 
@@ -108,7 +108,7 @@ def test_diagonal_images_of_contractions_are_exact(order):
 def test_one_number_of_a_matrix_needs_its_support_alone(kind):
     base = KINDS[kind][0](3, 4).base
     factor = RNG.normal(size=(1, 12))
-    certificate = ln.enclose(checked_image(factor, base, [0.0])).certificate
+    certificate = ln.theory.enclose(checked_image(factor, base, [0.0])).certificate
     image = checked_image(factor, base, [0.0])
     assert certificate.upper == pytest.approx(image.support(np.ones(1)), rel=1e-9)
     assert certificate.gap < 1e-6
@@ -238,7 +238,7 @@ def test_turning_closes_gaps(order):
     }
     for factor, gamma in known.values():
         image = checked_image(turned(base, factor), base, np.zeros(len(factor)))
-        certificate = ln.enclose(image, order=order).certificate
+        certificate = ln.theory.enclose(image, order=order).certificate
         assert certificate.gap < 2e-6
         assert certificate.upper == pytest.approx(gamma, rel=2e-6)
 
@@ -292,7 +292,7 @@ def test_radii_multiply_and_zero_is_a_point():
     ball = ln.UnitarilyInvariantBall(2, 2, ln.Ball(2, radius=3.0, order=math.inf), radius=2.0)
     assert ball.support(np.array([1.0, 0, 0, 1.0])) == pytest.approx(12.0)
     point = ln.OperatorNormBall(2, 2, radius=0.0, center=np.ones(4))
-    assert ln.enclose(point).certificate.upper == 0
+    assert ln.theory.enclose(point).certificate.upper == 0
     assert np.array_equal(point.clamp(np.full(4, 7.0)), np.ones(4))
 
 
@@ -305,7 +305,7 @@ def test_vectors_are_matrices_of_one_row():
 def test_large_matrices_take_no_square_of_their_entries(order):
     domain = ln.OperatorNormBall(64, 64)
     tracemalloc.start()
-    found = ln.enclose(domain, order=order)
+    found = ln.theory.enclose(domain, order=order)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 4096**2 * 8 / 4  # bytes

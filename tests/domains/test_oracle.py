@@ -60,11 +60,11 @@ def alike(found: Any, other: Any, *, rtol: float = RTOL) -> bool:
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_listed_oracle_is_its_points(order: float) -> None:
     oracle, points = of_points(SOME), ln.Points(SOME)
-    one, other = ln.enclose(oracle, order=order), ln.enclose(points, order=order)
+    one, other = ln.theory.enclose(oracle, order=order), ln.theory.enclose(points, order=order)
     assert alike(one.certificate, other.certificate)
     one.certificate.verify()
-    one = ln.enclose(ln.difference_body(oracle), order=order)
-    other = ln.enclose(ln.difference_body(points), order=order)
+    one = ln.theory.enclose(ln.difference_body(oracle), order=order)
+    other = ln.theory.enclose(ln.difference_body(points), order=order)
     assert alike(one.certificate, other.certificate)
 
 
@@ -95,13 +95,14 @@ def test_a_workload_and_weights_are_those_of_points() -> None:
     weights = [1.0, 2.0, 0.5, 1.0]
     for domain in (lambda d: d, ln.difference_body):
         one, other = (
-            ln.enclose(domain(d), workload=asked, weights=weights, order=3.0)
+            ln.theory.enclose(domain(d), workload=asked, weights=weights, order=3.0)
             for d in (of_points(SOME), ln.Points(SOME))
         )
         assert alike(one.certificate, other.certificate)
         # and of a workload that sees two directions only
         one, other = (
-            ln.enclose(domain(d), workload=asked[:2]) for d in (of_points(SOME), ln.Points(SOME))
+            ln.theory.enclose(domain(d), workload=asked[:2])
+            for d in (of_points(SOME), ln.Points(SOME))
         )
         assert alike(one.certificate, other.certificate)
 
@@ -116,7 +117,7 @@ def test_an_ellipsoid_known_by_its_trust_region_has_its_closed_form(d: int, orde
     )
     least = float(np.max(length)) if math.isinf(order) else np.sum(length**order) ** (1 / order)
     for domain, exact in ((oracle, least), (ln.difference_body(oracle), 2 * least)):
-        found = ln.enclose(domain, order=order)
+        found = ln.theory.enclose(domain, order=order)
         assert found.status == "solved"
         assert found.certificate.lower <= exact * (1 + 1e-9)
         assert exact <= found.certificate.upper * (1 + 1e-12)
@@ -165,13 +166,13 @@ def test_what_no_other_domain_describes_is_near_a_fine_list_of_it(
 ) -> None:
     fine = ln.Points(np.array([point(t) for t in np.linspace(*ends, 3001)]))
     oracle = ln.Oracle(len(middle), program, center=middle, reach=reach)
-    found, other = ln.enclose(oracle, order=order), ln.enclose(fine, order=order)
+    found, other = ln.theory.enclose(oracle, order=order), ln.theory.enclose(fine, order=order)
     assert found.status == "solved"
     assert other.certificate.lower <= found.certificate.upper
     assert found.certificate.upper <= other.certificate.upper * (1 + 3e-6)
     # without `differences` those are bounded by twice the least ball: honest, and not much more
-    found = ln.enclose(ln.difference_body(oracle), order=order)
-    other = ln.enclose(ln.difference_body(fine), order=order)
+    found = ln.theory.enclose(ln.difference_body(oracle), order=order)
+    other = ln.theory.enclose(ln.difference_body(fine), order=order)
     d = len(middle)
     assert other.certificate.lower <= found.certificate.upper
     assert found.certificate.lower <= other.certificate.upper * (1 + 1e-6)
@@ -241,7 +242,7 @@ def test_a_file_without_its_oracle_is_refused_and_with_another_too() -> None:
 
 def test_a_plan_needs_clamp() -> None:
     oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], name="bare")
-    assert ln.enclose(oracle).status == "solved"
+    assert ln.theory.enclose(oracle).status == "solved"
     with pytest.raises(PlanError, match="clamp of 'bare' is missing"):
         ln.Mean(["x", "y"], oracle)
 
@@ -287,8 +288,8 @@ def test_a_lie_is_refused_in_one_line(lie: str) -> None:
     program, text = LIES[lie]
     oracle = ln.Oracle(2, program, reach=[1, 1], clamp=ln.Points(TRIANGLE).clamp, name="liar")
     for use in (
-        lambda: ln.enclose(oracle),
-        lambda: ln.enclose(ln.difference_body(oracle)),
+        lambda: ln.theory.enclose(oracle),
+        lambda: ln.theory.enclose(ln.difference_body(oracle)),
         lambda: oracle.support(np.ones(2)),
         lambda: ln.plan(
             ln.Mean(["x", "y"], oracle), budget=ln.zcdp(0.5), relation="substitute", size=9
@@ -311,7 +312,7 @@ def test_a_bound_below_an_earlier_point_is_refused() -> None:
         return listed(points)(matrix, center)  # type: ignore[no-any-return]
 
     with pytest.raises(DomainError, match="a point that it found itself"):
-        ln.enclose(ln.Oracle(2, forgetful, reach=[1, 1]))
+        ln.theory.enclose(ln.Oracle(2, forgetful, reach=[1, 1]))
     assert len(calls) > 5
 
 
@@ -335,19 +336,19 @@ def test_pairs_are_checked_as_points_are() -> None:
     ):
         oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], differences=program)
         with pytest.raises(DomainError, match=text):
-            ln.enclose(ln.difference_body(oracle))
+            ln.theory.enclose(ln.difference_body(oracle))
 
 
 def test_what_contains_refuses_is_no_point() -> None:
     oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], contains=lambda x: x[1] < 0.5)
     with pytest.raises(DomainError, match="its own `contains` refuses"):
-        ln.enclose(oracle)
+        ln.theory.enclose(oracle)
     oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], contains=lambda _: np.ones(2))
     with pytest.raises(DomainError, match="contains of 'oracle' gave"):
-        ln.enclose(oracle)
+        ln.theory.enclose(oracle)
     oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], contains=failing)
     with pytest.raises(DomainError, match="contains of 'oracle' raised"):
-        ln.enclose(oracle)
+        ln.theory.enclose(oracle)
 
 
 def test_a_program_that_is_not_the_same_twice_gives_one_plan() -> None:
@@ -360,9 +361,9 @@ def test_a_program_that_is_not_the_same_twice_gives_one_plan() -> None:
         value = float((point - center) @ matrix @ (point - center))
         return point, value, upper * (1 + 0.1 * random.random())
 
-    truth = ln.enclose(ln.Points(TRIANGLE)).certificate
+    truth = ln.theory.enclose(ln.Points(TRIANGLE)).certificate
     oracle = ln.Oracle(2, moody, reach=[1, 1], clamp=ln.Points(TRIANGLE).clamp)
-    found = ln.enclose(oracle).certificate
+    found = ln.theory.enclose(oracle).certificate
     assert found.lower <= truth.upper
     assert truth.lower <= found.upper <= truth.upper * 1.06
     plan = ln.plan(ln.Mean(["x", "y"], oracle), budget=ln.zcdp(1), relation="substitute", size=5)
@@ -436,7 +437,7 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
 
     oracle = ln.Oracle(6, ellipsoid(factor, np.zeros(6)), reach=reach)
     for domain, times in ((oracle, 1.0), (ln.difference_body(oracle), 2.0)):
-        found = ln.enclose(domain, progress=stop)
+        found = ln.theory.enclose(domain, progress=stop)
         assert found.status.startswith("interrupted")
         assert found.certificate.lower <= times * exact <= found.certificate.upper
         assert math.isfinite(found.certificate.upper)
@@ -449,7 +450,7 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
             raise KeyboardInterrupt
         return ellipsoid(factor, np.zeros(6))(matrix, center)
 
-    found = ln.enclose(ln.Oracle(6, tired, reach=reach))
+    found = ln.theory.enclose(ln.Oracle(6, tired, reach=reach))
     assert found.status.startswith("interrupted")
     assert found.certificate.lower <= exact <= found.certificate.upper
 
@@ -469,10 +470,10 @@ def test_an_interrupt_of_the_second_way_leaves_the_first() -> None:
         return listed(TRIANGLE)(matrix, center)
 
     oracle = ln.Oracle(2, maximise, reach=[1, 1])
-    found = ln.enclose(ln.difference_body(oracle), progress=later)
+    found = ln.theory.enclose(ln.difference_body(oracle), progress=later)
     assert tired
     assert found.status.startswith("interrupted")
-    truth = ln.enclose(ln.difference_body(ln.Points(TRIANGLE))).certificate
+    truth = ln.theory.enclose(ln.difference_body(ln.Points(TRIANGLE))).certificate
     assert found.certificate.lower <= truth.upper
     assert truth.lower <= found.certificate.upper
 
@@ -536,7 +537,7 @@ def test_flat_sets_are_worked_in_their_flat() -> None:
     simplex = np.eye(4)
     oracle, points = of_points(simplex), ln.Points(simplex)
     for domain in (lambda d: d, ln.difference_body):
-        one, other = (ln.enclose(domain(d)) for d in (oracle, points))
+        one, other = (ln.theory.enclose(domain(d)) for d in (oracle, points))
         assert alike(one.certificate, other.certificate, rtol=3 * RTOL)
     plans = [
         ln.plan(ln.Mean(list("abcd"), d), budget=ln.zcdp(0.5), relation="substitute", size=10)
@@ -555,13 +556,13 @@ def test_flat_sets_are_worked_in_their_flat() -> None:
 def test_one_point_needs_no_noise() -> None:
     point = np.array([[2.0, -3.0]])
     oracle = ln.Oracle(2, listed(point), center=point[0], reach=[0, 0], clamp=lambda _: point[0])
-    assert ln.enclose(oracle).certificate.upper == 0
-    assert ln.enclose(ln.difference_body(oracle)).certificate.upper == 0
+    assert ln.theory.enclose(oracle).certificate.upper == 0
+    assert ln.theory.enclose(ln.difference_body(oracle)).certificate.upper == 0
     plan = ln.plan(ln.Mean(["a", "b"], oracle), budget=ln.zcdp(1), relation="substitute", size=2)
     assert plan.error == 0
     # found to be one point within a wide reach
     wide = ln.Oracle(2, listed(point), center=point[0], reach=[1, 5])
-    assert ln.enclose(wide).certificate.upper < 1e-9
+    assert ln.theory.enclose(wide).certificate.upper < 1e-9
 
 
 def test_bounds_too_loose_to_tell_flat_from_thin_are_refused() -> None:
@@ -572,14 +573,14 @@ def test_bounds_too_loose_to_tell_flat_from_thin_are_refused() -> None:
         return point, value, upper * 1.1 + 1e-3
 
     with pytest.raises(DomainError, match="finds no width along a direction"):
-        ln.enclose(ln.Oracle(2, loose, center=[0.5, 0.5], reach=[1, 1]))
+        ln.theory.enclose(ln.Oracle(2, loose, center=[0.5, 0.5], reach=[1, 1]))
 
 
 def test_units_do_not_matter() -> None:
     scale = np.array([1e-9, 1.0, 1e12])
     points = np.random.default_rng(4).normal(size=(12, 3))
-    one = ln.enclose(of_points(points * scale), weights=1 / scale)
-    other = ln.enclose(ln.Points(points * scale), weights=1 / scale)
+    one = ln.theory.enclose(of_points(points * scale), weights=1 / scale)
+    other = ln.theory.enclose(ln.Points(points * scale), weights=1 / scale)
     assert alike(one.certificate, other.certificate)
 
 
@@ -593,7 +594,7 @@ def test_support_and_extremes_are_those_of_points() -> None:
     assert ln.difference_body(oracle).support(np.ones(3)) == pytest.approx(
         points.width(np.ones(3)), rel=1e-11
     )
-    far = ln.farthest(oracle, np.diag([1.0, 0.1, 2.0]))
+    far = ln.theory.farthest(oracle, np.diag([1.0, 0.1, 2.0]))
     truth = float(np.max(np.linalg.norm((SOME - oracle.center) * [1.0, 0.1, 2.0], axis=1)))
     assert truth * (1 - 1e-12) <= far.upper <= truth * (1 + 1e-9)
 

@@ -77,7 +77,7 @@ def test_differences_of_a_hull_are_told_from_others():
     for body in (of_hull, of_list):
         assert body.contains(np.array([2.0, -1.0]))
         assert not body.contains(np.array([2.0, 1.0]))
-    found = [ln.enclose(body, order=3).certificate.upper for body in (of_hull, of_list)]
+    found = [ln.theory.enclose(body, order=3).certificate.upper for body in (of_hull, of_list)]
     assert found[0] == found[1]
 
 

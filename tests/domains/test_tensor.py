@@ -55,7 +55,7 @@ def test_the_least_noise_is_that_of_the_listed_tensors(d, power, order):
         (cube, points),
         (ln.difference_body(cube), ln.difference_body(points)),
     ):
-        found, general = ln.enclose(one, order=order), ln.enclose(other, order=order)
+        found, general = ln.theory.enclose(one, order=order), ln.theory.enclose(other, order=order)
         brackets(found.certificate, general.certificate)
         assert found.certificate.gap < 1e-8
         assert general.certificate.gap < 1e-6
@@ -75,8 +75,8 @@ def test_other_questions_of_it_too(d, power, order, asked):
     }[asked]
     cube, points = ln.TensorPower(d, power), listed(d, power)
     for one, other in ((cube, points), (ln.difference_body(cube), ln.difference_body(points))):
-        found = ln.enclose(one, order=order, **extra)
-        brackets(found.certificate, ln.enclose(other, order=order, **extra).certificate)
+        found = ln.theory.enclose(one, order=order, **extra)
+        brackets(found.certificate, ln.theory.enclose(other, order=order, **extra).certificate)
         assert found.certificate.gap < 1e-5
         assert found.shape.dimension == d**power
 
@@ -121,7 +121,7 @@ def moment_norm(d, power, order):
 )
 def test_the_exact_value_lies_within_the_published_bounds(d, power, order):
     """002, Theorem 64, first line; for the cube it holds as displayed."""
-    exact = ln.enclose(ln.TensorPower(d, power), order=order).certificate
+    exact = ln.theory.enclose(ln.TensorPower(d, power), order=order).certificate
     exponent = power / order + power / 2
     assert (d / power) ** exponent <= exact.upper
     assert exact.lower <= d**exponent * (1 + 1e-12)
@@ -132,19 +132,19 @@ def test_the_exact_value_lies_within_the_published_bounds(d, power, order):
 def test_the_published_bounds_need_two_dimensions():
     """Of d = 1 and an even power only a point is left, which needs no noise: no bound holds."""
     only = ln.TensorPower(1, 2)
-    assert ln.enclose(only).certificate.upper == 0 < (1 / 2) ** 2
+    assert ln.theory.enclose(only).certificate.upper == 0 < (1 / 2) ** 2
 
 
 def test_differences_of_an_even_power_need_up_to_the_root_of_two_less():
     """Σ (x_S − y_S)² over pairs is 4w(d − w), w signs being different, not 4·d(d − 1)/2."""
     for d, saved in ((2, 1.0), (3, 1.5), (30, 435 / 225)):
         cube = ln.TensorPower(d, 2)
-        alone = ln.enclose(cube).certificate.upper
-        pairs = ln.enclose(ln.difference_body(cube)).certificate.upper
+        alone = ln.theory.enclose(cube).certificate.upper
+        pairs = ln.theory.enclose(ln.difference_body(cube)).certificate.upper
         assert 2 * alone / pairs == pytest.approx(math.sqrt(saved), rel=1e-9)
     odd = ln.TensorPower(4, 3)
-    assert ln.enclose(ln.difference_body(odd)).certificate.upper == pytest.approx(
-        2 * ln.enclose(odd).certificate.upper
+    assert ln.theory.enclose(ln.difference_body(odd)).certificate.upper == pytest.approx(
+        2 * ln.theory.enclose(odd).certificate.upper
     )
 
 
@@ -153,7 +153,7 @@ def test_differences_of_an_even_power_need_up_to_the_root_of_two_less():
 def test_many_dimensions_are_never_listed(d, power, order):
     cube = ln.TensorPower(d, power, radius=2.0)
     for domain in (cube, ln.difference_body(cube)):
-        found = ln.enclose(domain, order=order)
+        found = ln.theory.enclose(domain, order=order)
         assert found.certificate.gap < 1e-7
         found.certificate.verify()
         assert found.center.shape == (d**power,)
@@ -336,7 +336,7 @@ def test_what_is_too_large_to_release_is_refused():
     with pytest.raises(DomainError, match=r"10\^7"):
         ln.plan(ln.Mean(columns(cube), cube), budget=ln.zcdp(0.5), relation="add_remove")
     with pytest.raises(PlanError, match="difference_body"):
-        ln.enclose(ln.TensorPower(13, 2), workload=np.ones((1, 169)))
+        ln.theory.enclose(ln.TensorPower(13, 2), workload=np.ones((1, 169)))
     with pytest.raises(DomainError, match="10 dimensions"):
         ln.difference_body(cube).contains(np.zeros(27000))
     with pytest.raises(DomainError, match="changes"):

@@ -41,8 +41,8 @@ def test_in_the_plane_it_is_a_fine_circle(power, order):
     points = ln.Points(circle(count, power, 1.5))
     ball = ln.TensorPower(2, power, "ball", 1.5)
     for one, other in ((ball, points), (ln.difference_body(ball), ln.difference_body(points))):
-        found = ln.enclose(one, order=order).certificate
-        general = ln.enclose(other, order=order).certificate
+        found = ln.theory.enclose(one, order=order).certificate
+        general = ln.theory.enclose(other, order=order).certificate
         found.verify()
         assert general.lower <= found.upper * (1 + 1e-9)  # points of it never need more
         assert found.lower <= general.upper / math.cos(power * math.pi / count) * (1 + 1e-9)
@@ -62,7 +62,7 @@ def test_the_ellipsoid_covers_points_and_costs_what_it_says(size, power, order):
     points = tensors(x, power)
     moved = points - points[np.random.default_rng(1).permutation(len(points))]
     for domain, rows in ((ball, points), (ln.difference_body(ball), moved)):
-        found = ln.enclose(domain, order=order)
+        found = ln.theory.enclose(domain, order=order)
         size_of = np.linalg.norm(found.shape.deviations(), ord=order)
         assert size_of == pytest.approx(found.certificate.upper, rel=1e-9)
         worst = max(found.shape.quadratic_form(s - found.center) for s in rows)
@@ -77,7 +77,7 @@ def test_the_ellipsoid_covers_points_and_costs_what_it_says(size, power, order):
 @pytest.mark.parametrize(("size", "power"), [(2, 2), (4, 2), (6, 3), (4, 4), (6, 2), (8, 2)])
 def test_the_published_bounds_hold_once_a_lost_factor_is_put_back(size, power, order):
     """002, Theorem 64, second line. Its proof gives d^{−ℓ/2}·(d/ℓ)^{ℓ/p + ℓ/2}, not (d/ℓ)^{ℓ/p}."""
-    found = ln.enclose(ln.TensorPower(size, power, "ball"), order=order).certificate
+    found = ln.theory.enclose(ln.TensorPower(size, power, "ball"), order=order).certificate
     proved = size ** (-power / 2) * (size / power) ** (power / order + power / 2)
     assert proved == pytest.approx((size / power) ** (power / order) * power ** (-power / 2))
     assert proved <= found.upper
@@ -86,7 +86,7 @@ def test_the_published_bounds_hold_once_a_lost_factor_is_put_back(size, power, o
 
 def test_the_published_display_is_false_where_it_is_tested():
     """Γ_∞ of x ⊗ x in the plane is at most 0.65, and (d/ℓ)^{ℓ/p} is 1: an ellipsoid says so."""
-    found = ln.enclose(ln.TensorPower(2, 2, "ball"), order=math.inf)
+    found = ln.theory.enclose(ln.TensorPower(2, 2, "ball"), order=math.inf)
     assert found.certificate.verify().upper < 0.6496 < (2 / 2) ** 0
     points = circle(720, 2, 1.0)
     assert all(found.shape.quadratic_form(s - found.center) <= 1 + 1e-9 for s in points[::7])
@@ -147,20 +147,20 @@ def test_what_it_cannot_do_it_says():
     with pytest.raises(QuestionError, match="no domain of records"):
         ln.Mean([f"c{i}" for i in range(9)], ln.difference_body(ball))
     with pytest.raises(PlanError, match="leave them out"):
-        ln.enclose(ball, workload=np.ones((1, 9)))
+        ln.theory.enclose(ball, workload=np.ones((1, 9)))
     with pytest.raises(PlanError, match="leave them out"):
-        ln.enclose(ball, weights=np.arange(1.0, 10.0))
+        ln.theory.enclose(ball, weights=np.arange(1.0, 10.0))
     with pytest.raises(PlanError, match=r"10\^7"):
-        ln.enclose(ln.TensorPower(30, 3, "ball"))
+        ln.theory.enclose(ln.TensorPower(30, 3, "ball"))
     with pytest.raises(DomainError, match="changes"):
         ln.difference_body(ball).clamp(np.zeros(9))
     with pytest.raises(DomainError, match="no rule"):
         ln.difference_body(ball).contains(np.zeros(9))
-    twice = ln.enclose(ball, weights=np.full(9, 2.0)).certificate.upper
-    assert twice == pytest.approx(2 * ln.enclose(ball).certificate.upper)
+    twice = ln.theory.enclose(ball, weights=np.full(9, 2.0)).certificate.upper
+    assert twice == pytest.approx(2 * ln.theory.enclose(ball).certificate.upper)
 
 
 @pytest.mark.parametrize(("dimension", "power"), [(2, 8), (2, 10), (3, 6)])
 def test_differences_of_high_even_powers_are_exact_at_two(dimension, power):
     ball = ln.TensorPower(dimension, power, of="ball")
-    assert ln.enclose(ln.difference_body(ball), rtol=1e-6).certificate.gap < 1e-6
+    assert ln.theory.enclose(ln.difference_body(ball), rtol=1e-6).certificate.gap < 1e-6

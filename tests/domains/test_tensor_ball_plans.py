@@ -367,7 +367,7 @@ def test_a_row_that_lacks_a_value_is_the_stand_in_as_a_whole():
 def test_the_count_takes_about_its_share(size, power, order):
     ball = ln.TensorPower(size, power, "ball")
     near = 1e-9 if ball.odd or order == 2 else 1e-4
-    alone = ln.enclose(ball, order=order, rtol=near).certificate.upper
+    alone = ln.theory.enclose(ball, order=order, rtol=near).certificate.upper
     for share in (0.05, 0.3):
         plan = planned(ball, "add_remove", order=order, count_share=share, rtol=near)
         sums = np.linalg.norm(plan.standard_deviation[:-1], ord=order)

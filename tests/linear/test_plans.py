@@ -86,7 +86,7 @@ def test_the_noise_covers_what_one_record_changes_and_no_more(name, relation, or
 @pytest.mark.parametrize("name", ["prefix", "random", "tall", "low rank", "zeros and twins"])
 def test_queries_have_the_error_of_the_best_factors(name, order):
     W = MATRICES[name]
-    best = ln.factorize(W, order=order).certificate.upper
+    best = ln.theory.factorize(W, order=order).certificate.upper
     assert planned(queries(W), "add_remove", order).objective == pytest.approx(best, rel=2e-6)
 
 
@@ -142,7 +142,9 @@ def test_parities_are_queries_on_the_hadamard_rows(bits, degrees, relation, orde
     body = (
         ln.difference_body(hull) if relation == "substitute" else ln.Points(np.vstack([W.T, -W.T]))
     )
-    assert own.objective == pytest.approx(ln.enclose(body, order=order).certificate.upper, rel=3e-6)
+    assert own.objective == pytest.approx(
+        ln.theory.enclose(body, order=order).certificate.upper, rel=3e-6
+    )
     assert own.lower_bound == pytest.approx(general.lower_bound, rel=3e-6)
 
 
@@ -177,7 +179,7 @@ def test_weighted_parities_cost_what_the_cube_says(relation, order):
     body = np.vstack([W.T, -W.T]) if relation == "add_remove" else W.T
     domain = ln.Points(body)
     domain = domain if relation == "add_remove" else ln.difference_body(domain)
-    least = ln.enclose(domain, order=order, rtol=1e-6).certificate
+    least = ln.theory.enclose(domain, order=order, rtol=1e-6).certificate
     assert made.certificate.lower <= least.upper * (1 + 1e-9)
     assert least.lower <= made.certificate.upper * (1 + 1e-9)
 

@@ -178,9 +178,9 @@ def test_a_single_point_needs_no_noise_and_says_why():
 def test_the_noise_is_that_of_the_difference_body(name, order):
     domain = ln.Points(LISTS[name])
     plan = planned(LISTS[name], "substitute", order)
-    least = ln.enclose(ln.difference_body(domain), order=order).certificate
+    least = ln.theory.enclose(ln.difference_body(domain), order=order).certificate
     assert least.lower * (1 - 1e-9) <= 50 * plan.objective <= least.upper * (1 + 1e-5)
-    twice = 2 * ln.enclose(domain, order=order).certificate.upper
+    twice = 2 * ln.theory.enclose(domain, order=order).certificate.upper
     assert 50 * plan.objective <= twice * (1 + 1e-5)
 
 

@@ -83,7 +83,7 @@ def test_equals_the_general_solver_on_all_records(name, relation, order):
     body = ln.Points(np.vstack([W, -W]))
     if relation == "substitute":
         body = ln.difference_body(ln.Points(W))
-    general = ln.enclose(body, order=order, rtol=1e-7).certificate
+    general = ln.theory.enclose(body, order=order, rtol=1e-7).certificate
     assert upper <= lower * (1 + 1e-6)
     # the best of both sides: one optimum lies between all four
     assert lower <= general.upper * (1 + 1e-9)

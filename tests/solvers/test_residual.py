@@ -55,7 +55,7 @@ def test_equals_the_general_solver_on_all_records(name, relation, order):
     body = ln.Points(np.vstack([W, -W]))
     if relation == "substitute":
         body = ln.difference_body(ln.Points(W))
-    general = ln.enclose(body, order=order, rtol=1e-8).certificate
+    general = ln.theory.enclose(body, order=order, rtol=1e-8).certificate
     # all cells of a marginal have one variance, so the norms agree
     assert lower <= general.upper * (1 + 1e-9)
     assert general.lower <= upper * (1 + 1e-9)

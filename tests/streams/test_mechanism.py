@@ -55,7 +55,7 @@ def test_every_budget_is_kept_to_the_last_digit_and_used(budget, relation):
     parameter = gaussian_parameter(budget)
     assert parameter * (1 - 1e-9) <= stream.cost.mu <= parameter
     reach = 3.0 if relation == "add_remove" else 4.0
-    least = ln.factorize(np.tril(np.ones((9, 9))), rtol=1e-9).certificate.upper / 3
+    least = ln.theory.factorize(np.tril(np.ones((9, 9))), rtol=1e-9).certificate.upper / 3
     # less noise beside a record leaves rounding more to say: 10^-6 of the error at rho = 10^-10
     assert stream.error == pytest.approx(least * reach / parameter, rel=1e-5)
 

@@ -131,7 +131,7 @@ def enclose(
     Examples:
         >>> import lownoise as ln
         >>> simplex = ln.Points(np.eye(3))
-        >>> found = ln.enclose(simplex)
+        >>> found = ln.theory.enclose(simplex)
         >>> round(found.certificate.upper, 6)  # (N − 1)/√N
         1.154701
         >>> found.certificate.gap < 1e-6

@@ -93,7 +93,7 @@ def factorize(
 
     Examples:
         >>> import lownoise as ln
-        >>> found = ln.factorize(np.tril(np.ones((4, 4))), rtol=1e-9)
+        >>> found = ln.theory.factorize(np.tril(np.ones((4, 4))), rtol=1e-9)
         >>> bool(np.allclose(found.left @ found.right, np.tril(np.ones((4, 4)))))
         True
         >>> round(found.certificate.upper ** 2 / 4, 6)

@@ -131,8 +131,8 @@ def optimal_mechanism(
 
     Examples:
         >>> import lownoise as ln
-        >>> count = ln.finite_problem([[1.0]], size=1)  # is one person in the table?
-        >>> best = ln.optimal_mechanism(count.distances, count.errors, epsilon=1.0)
+        >>> count = ln.theory.finite_problem([[1.0]], size=1)  # is one person in the table?
+        >>> best = ln.theory.optimal_mechanism(count.distances, count.errors, epsilon=1.0)
         >>> round(best.error, 6), best.certificate.gap < 1e-9  # 1/(1 + e)
         (0.268941, True)
         >>> best.draw(0) in (0, 1)

@@ -71,7 +71,7 @@ def farthest(
 
     Examples:
         >>> import lownoise as ln
-        >>> found = ln.farthest(ln.Ball(2, radius=3), [[1.0, 0.0], [0.0, 2.0]])
+        >>> found = ln.theory.farthest(ln.Ball(2, radius=3), [[1.0, 0.0], [0.0, 2.0]])
         >>> round(found.value, 6), found.upper / found.value < 1 + 1e-9
         (6.0, True)
     """

@@ -101,7 +101,7 @@ def test_evidence_says_nothing_inside_the_band(band):
 def test_a_full_band_is_the_dense_optimum():
     n = 48
     for error, order, close in (("mean", 2.0, 1e-7), ("max", math.inf, 3e-4)):
-        best = ln.factorize(prefix(n), order=order, rtol=1e-9).certificate.upper ** 2
+        best = ln.theory.factorize(prefix(n), order=order, rtol=1e-9).certificate.upper ** 2
         found = reached(np.ones(n), banded(np.ones(n), n, error), n, error)
         assert found == pytest.approx(best / (n if error == "mean" else 1), rel=close)
 

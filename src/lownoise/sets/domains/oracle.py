@@ -74,10 +74,10 @@ class Oracle(AbstractKnownDomain):
         ...     return corners[np.argmax(values)], values.max(), values.max()
         >>> import lownoise as ln
         >>> triangle = ln.Oracle(2, maximise, reach=[1, 1])
-        >>> found = ln.enclose(triangle)
+        >>> found = ln.theory.enclose(triangle)
         >>> round(found.certificate.upper, 6)
         0.918559
-        >>> round(ln.enclose(ln.Points(corners)).certificate.upper, 6)
+        >>> round(ln.theory.enclose(ln.Points(corners)).certificate.upper, 6)
         0.918559
     """
 
