@@ -60,7 +60,7 @@ def _others() -> dict[str, Any]:
         "kronecker of balls": ln.kronecker(ln.Ball(3), ln.Ball(4)),
         "oracle of a list": ln.Oracle(
             4, oracles.listed(points), center=np.mean(points, axis=0),
-            reach=np.max(np.abs(points - np.mean(points, axis=0)), axis=0),
+            half_widths=np.max(np.abs(points - np.mean(points, axis=0)), axis=0),
             clamp=ln.Points(points).clamp,
         ),
         "tensors of signs": ln.TensorPower(5, 3),

@@ -419,7 +419,7 @@ MEMBERS = (
     ),
     Member(
         "half disc of a program",
-        Oracle(2, HALF_DISC, reach=[1, 1], clamp=to_half_disc, contains=in_half_disc),
+        Oracle(2, HALF_DISC, half_widths=[1, 1], clamp=to_half_disc, contains=in_half_disc),
         upwards(in_ball(2, 2.0)),
         gap=0.16,  # of its differences; √(4/3) at most
         refuses=frozenset({"kronecker"}),
@@ -430,7 +430,7 @@ MEMBERS = (
             3,
             ellipsoid(TURNED, NEAR),
             center=NEAR,
-            reach=np.linalg.norm(TURNED, axis=1) * (1 + 1e-12),
+            half_widths=np.linalg.norm(TURNED, axis=1) * (1 + 1e-12),
             clamp=Ellipsoid(TURNED, NEAR).clamp,
         ),
         moved(in_ball(3, 2.0), TURNED, NEAR),

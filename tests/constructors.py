@@ -148,10 +148,10 @@ CONSTRUCTORS = (
             "dimension": 2,
             "maximise": disc,
             "center": [0.0, 0.0],
-            "reach": [1.0, 1.0],
+            "half_widths": [1.0, 1.0],
         },
         wholes=("dimension",),
-        vectors=("center", "reach"),
+        vectors=("center", "half_widths"),
     ),
     Constructor(
         "image",

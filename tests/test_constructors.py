@@ -178,7 +178,7 @@ TAKING = {  # calls that take a word, a name, a level or an account
     "memory": lambda x: ln.stream(ln.Prefix(8), budget=BUDGET, strategy="banded", memory=x),
     "error": lambda x: ln.stream(ln.Prefix(8), budget=BUDGET, error=x),
     "tensor": lambda x: ln.TensorPower(2, 2, of=x),
-    "oracle": lambda x: ln.Oracle(2, disc, reach=[1.0, 1.0], name=x),
+    "oracle": lambda x: ln.Oracle(2, disc, half_widths=[1.0, 1.0], name=x),
     "kind": lambda x: ln.convert(BUDGET, x),
     "delta": lambda x: ln.convert(BUDGET, "approx_dp", delta=x),
     "relation of few": lambda x: ln.theory.finite_problem(np.ones((1, 2)), size=2, relation=x),

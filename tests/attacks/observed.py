@@ -84,7 +84,7 @@ MEANS = {
     "ball": ln.Ball(2),
     "list": ln.Points([[0, 0], [1, 0], [0.3, 1]]),
     "signs": ln.TensorPower(2, 2),
-    "program": ln.Oracle(2, HALF_DISC, reach=[1, 1], clamp=talkative, contains=in_half_disc),
+    "program": ln.Oracle(2, HALF_DISC, half_widths=[1, 1], clamp=talkative, contains=in_half_disc),
     "hull": ln.hull(ln.Ball(2), ln.Box([0, 0], [1, 1])),
 }
 COUNTS = {

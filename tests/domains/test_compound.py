@@ -34,7 +34,12 @@ def disc(**more: Any) -> ln.Oracle:
     middle, factor = np.array([1.0, 0.0]), 2 * np.eye(2)
     ball = ln.Ball(2, 2.0, center=middle)
     return ln.Oracle(
-        2, ellipsoid(factor, middle), center=middle, reach=[2.0, 2.0], clamp=ball.clamp, **more
+        2,
+        ellipsoid(factor, middle),
+        center=middle,
+        half_widths=[2.0, 2.0],
+        clamp=ball.clamp,
+        **more,
     )
 
 

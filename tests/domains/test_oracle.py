@@ -44,7 +44,7 @@ def of_points(points: Vector, **more: Any) -> ln.Oracle:
     reach = np.maximum(known.upper - known.center, known.center - known.lower)
     options: dict[str, Any] = {
         "center": known.center,
-        "reach": reach * (1 + 1e-15),
+        "half_widths": reach * (1 + 1e-15),
         "clamp": known.clamp,
         "differences": pairs(points),
     }
@@ -113,7 +113,11 @@ def test_an_ellipsoid_known_by_its_trust_region_has_its_closed_form(d: int, orde
     factor, middle = RNG.normal(size=(d, d)), 3 * RNG.normal(size=d)
     length = np.linalg.norm(factor, axis=1)
     oracle = ln.Oracle(
-        d, ellipsoid(factor, middle), center=middle, reach=length * (1 + 1e-12), name="ellipsoid"
+        d,
+        ellipsoid(factor, middle),
+        center=middle,
+        half_widths=length * (1 + 1e-12),
+        name="ellipsoid",
     )
     least = float(np.max(length)) if math.isinf(order) else np.sum(length**order) ** (1 / order)
     for domain, exact in ((oracle, least), (ln.difference_body(oracle), 2 * least)):
@@ -136,7 +140,7 @@ def test_an_ellipsoid_known_by_its_trust_region_has_its_closed_form(d: int, orde
                     d,
                     ellipsoid(factor, middle),
                     center=middle,
-                    reach=length * (1 + 1e-12),
+                    half_widths=length * (1 + 1e-12),
                     clamp=ln.Ellipsoid(factor, center=middle).clamp,
                 ),
                 ln.Ellipsoid(factor, center=middle),
@@ -165,7 +169,7 @@ def test_what_no_other_domain_describes_is_near_a_fine_list_of_it(
     order: float,
 ) -> None:
     fine = ln.Points(np.array([point(t) for t in np.linspace(*ends, 3001)]))
-    oracle = ln.Oracle(len(middle), program, center=middle, reach=reach)
+    oracle = ln.Oracle(len(middle), program, center=middle, half_widths=reach)
     found, other = ln.theory.enclose(oracle, order=order), ln.theory.enclose(fine, order=order)
     assert found.status == "solved"
     assert other.certificate.lower <= found.certificate.upper
@@ -188,7 +192,7 @@ def test_a_half_disc_is_planned_released_and_verified() -> None:
         2,
         HALF_DISC,
         center=[0, 0.5],
-        reach=[1, 0.5],
+        half_widths=[1, 0.5],
         clamp=to_half_disc,
         contains=in_half_disc,
         name="half disc",
@@ -224,7 +228,7 @@ def test_a_file_without_its_oracle_is_refused_and_with_another_too() -> None:
             read(text)
     assert ln.Plan.from_json(text, oracle).cost == plan.cost
     with pytest.raises(FileError, match="reach, rounding differ"):
-        ln.verify(text, domain=of_points(TRIANGLE, name="triangle", reach=[2, 2]))
+        ln.verify(text, domain=of_points(TRIANGLE, name="triangle", half_widths=[2, 2]))
     box = ln.plan(
         ln.Mean(["x"], ln.Box([0], [1])), budget=ln.zcdp(0.5), relation="substitute", size=10
     )
@@ -235,13 +239,23 @@ def test_a_file_without_its_oracle_is_refused_and_with_another_too() -> None:
         np.vstack([TRIANGLE, [[0.9, 0.9]]]),
         name="triangle",
         center=oracle.center,
-        reach=oracle.reach,
+        half_widths=oracle.reach,
     )
     assert not ln.verify(text, domain=larger)
 
 
+def test_reach_is_the_old_name_of_half_widths() -> None:
+    old: dict[str, Any] = {"reach": [1, 1]}
+    with pytest.warns(DeprecationWarning, match="^reach= is half_widths= since 0.2") as seen:
+        oracle = ln.Oracle(2, listed(TRIANGLE), **old)
+    assert [w.filename for w in seen] == [__file__]
+    assert oracle.reach.tolist() == [1, 1]
+    with pytest.raises(TypeError, match="reach"):
+        ln.Oracle(2, listed(TRIANGLE), half_widths=[1, 1], **old)
+
+
 def test_a_plan_needs_clamp() -> None:
-    oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], name="bare")
+    oracle = ln.Oracle(2, listed(TRIANGLE), half_widths=[1, 1], name="bare")
     assert ln.theory.enclose(oracle).status == "solved"
     with pytest.raises(PlanError, match="clamp of 'bare' is missing"):
         ln.Mean(["x", "y"], oracle)
@@ -269,9 +283,9 @@ LIES: dict[str, tuple[Any, str]] = {
     "a value too high": (lying(value=lambda v: 1.1 * v, upper=lambda u: 2 * u), "gave the value"),
     "a point out of reach": (
         lying(point=lambda x: x + 3 * np.eye(2)[1]),
-        r"coordinate 1 .* reach\[1\]",
+        r"coordinate 1 .* half_widths\[1\]",
     ),
-    "a point that is not a number": (lying(point=lambda x: x * np.nan), "reach"),
+    "a point that is not a number": (lying(point=lambda x: x * np.nan), "half_widths"),
     "a bound that is not a number": (lying(upper=lambda _: math.nan), "upper bound nan"),
     "an infinite bound": (lying(upper=lambda _: math.inf), "upper bound inf"),
     "a value that is not a number": (lying(value=lambda _: math.nan), "value nan"),
@@ -286,7 +300,7 @@ LIES: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_is_refused_in_one_line(lie: str) -> None:
     program, text = LIES[lie]
-    oracle = ln.Oracle(2, program, reach=[1, 1], clamp=ln.Points(TRIANGLE).clamp, name="liar")
+    oracle = ln.Oracle(2, program, half_widths=[1, 1], clamp=ln.Points(TRIANGLE).clamp, name="liar")
     for use in (
         lambda: ln.theory.enclose(oracle),
         lambda: ln.theory.enclose(ln.difference_body(oracle)),
@@ -312,7 +326,7 @@ def test_a_bound_below_an_earlier_point_is_refused() -> None:
         return listed(points)(matrix, center)  # type: ignore[no-any-return]
 
     with pytest.raises(DomainError, match="a point that it found itself"):
-        ln.theory.enclose(ln.Oracle(2, forgetful, reach=[1, 1]))
+        ln.theory.enclose(ln.Oracle(2, forgetful, half_widths=[1, 1]))
     assert len(calls) > 5
 
 
@@ -334,19 +348,19 @@ def test_pairs_are_checked_as_points_are() -> None:
         (single, r"shape \(2,\); return one of shape \(2, 2\)"),
         (failing, "differences .* raised"),
     ):
-        oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], differences=program)
+        oracle = ln.Oracle(2, listed(TRIANGLE), half_widths=[1, 1], differences=program)
         with pytest.raises(DomainError, match=text):
             ln.theory.enclose(ln.difference_body(oracle))
 
 
 def test_what_contains_refuses_is_no_point() -> None:
-    oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], contains=lambda x: x[1] < 0.5)
+    oracle = ln.Oracle(2, listed(TRIANGLE), half_widths=[1, 1], contains=lambda x: x[1] < 0.5)
     with pytest.raises(DomainError, match="its own `contains` refuses"):
         ln.theory.enclose(oracle)
-    oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], contains=lambda _: np.ones(2))
+    oracle = ln.Oracle(2, listed(TRIANGLE), half_widths=[1, 1], contains=lambda _: np.ones(2))
     with pytest.raises(DomainError, match="contains of 'oracle' gave"):
         ln.theory.enclose(oracle)
-    oracle = ln.Oracle(2, listed(TRIANGLE), reach=[1, 1], contains=failing)
+    oracle = ln.Oracle(2, listed(TRIANGLE), half_widths=[1, 1], contains=failing)
     with pytest.raises(DomainError, match="contains of 'oracle' raised"):
         ln.theory.enclose(oracle)
 
@@ -362,7 +376,7 @@ def test_a_program_that_is_not_the_same_twice_gives_one_plan() -> None:
         return point, value, upper * (1 + 0.1 * random.random())
 
     truth = ln.theory.enclose(ln.Points(TRIANGLE)).certificate
-    oracle = ln.Oracle(2, moody, reach=[1, 1], clamp=ln.Points(TRIANGLE).clamp)
+    oracle = ln.Oracle(2, moody, half_widths=[1, 1], clamp=ln.Points(TRIANGLE).clamp)
     found = ln.theory.enclose(oracle).certificate
     assert found.lower <= truth.upper
     assert truth.lower <= found.upper <= truth.upper * 1.06
@@ -435,7 +449,7 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
         if at.iteration == 12:
             raise KeyboardInterrupt
 
-    oracle = ln.Oracle(6, ellipsoid(factor, np.zeros(6)), reach=reach)
+    oracle = ln.Oracle(6, ellipsoid(factor, np.zeros(6)), half_widths=reach)
     for domain, times in ((oracle, 1.0), (ln.difference_body(oracle), 2.0)):
         found = ln.theory.enclose(domain, progress=stop)
         assert found.status.startswith("interrupted")
@@ -450,7 +464,7 @@ def test_an_interrupt_returns_the_bounds_so_far() -> None:
             raise KeyboardInterrupt
         return ellipsoid(factor, np.zeros(6))(matrix, center)
 
-    found = ln.theory.enclose(ln.Oracle(6, tired, reach=reach))
+    found = ln.theory.enclose(ln.Oracle(6, tired, half_widths=reach))
     assert found.status.startswith("interrupted")
     assert found.certificate.lower <= exact <= found.certificate.upper
 
@@ -469,7 +483,7 @@ def test_an_interrupt_of_the_second_way_leaves_the_first() -> None:
             raise KeyboardInterrupt
         return listed(TRIANGLE)(matrix, center)
 
-    oracle = ln.Oracle(2, maximise, reach=[1, 1])
+    oracle = ln.Oracle(2, maximise, half_widths=[1, 1])
     found = ln.theory.enclose(ln.difference_body(oracle), progress=later)
     assert tired
     assert found.status.startswith("interrupted")
@@ -547,7 +561,7 @@ def test_flat_sets_are_worked_in_their_flat() -> None:
     assert plans[0].error == pytest.approx(plans[1].error, rel=3 * RTOL)
     assert plans[0].verify()
     # off the flat a center would be summed with noise that its flat has not
-    off = of_points(simplex, center=np.zeros(4), reach=np.ones(4))
+    off = of_points(simplex, center=np.zeros(4), half_widths=np.ones(4))
     question = ln.Mean(list("abcd"), off)
     with pytest.raises(DomainError, match="off the flat"):
         ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=10)
@@ -555,13 +569,15 @@ def test_flat_sets_are_worked_in_their_flat() -> None:
 
 def test_one_point_needs_no_noise() -> None:
     point = np.array([[2.0, -3.0]])
-    oracle = ln.Oracle(2, listed(point), center=point[0], reach=[0, 0], clamp=lambda _: point[0])
+    oracle = ln.Oracle(
+        2, listed(point), center=point[0], half_widths=[0, 0], clamp=lambda _: point[0]
+    )
     assert ln.theory.enclose(oracle).certificate.upper == 0
     assert ln.theory.enclose(ln.difference_body(oracle)).certificate.upper == 0
     plan = ln.plan(ln.Mean(["a", "b"], oracle), budget=ln.zcdp(1), relation="substitute", size=2)
     assert plan.error == 0
     # found to be one point within a wide reach
-    wide = ln.Oracle(2, listed(point), center=point[0], reach=[1, 5])
+    wide = ln.Oracle(2, listed(point), center=point[0], half_widths=[1, 5])
     assert ln.theory.enclose(wide).certificate.upper < 1e-9
 
 
@@ -573,7 +589,7 @@ def test_bounds_too_loose_to_tell_flat_from_thin_are_refused() -> None:
         return point, value, upper * 1.1 + 1e-3
 
     with pytest.raises(DomainError, match="finds no width along a direction"):
-        ln.theory.enclose(ln.Oracle(2, loose, center=[0.5, 0.5], reach=[1, 1]))
+        ln.theory.enclose(ln.Oracle(2, loose, center=[0.5, 0.5], half_widths=[1, 1]))
 
 
 def test_units_do_not_matter() -> None:
@@ -603,10 +619,10 @@ def test_support_and_extremes_are_those_of_points() -> None:
     ("arguments", "text"),
     [
         ({"dimension": 0}, "dimension=0"),
-        ({"reach": [1]}, "reach has 1 coordinates for 2"),
-        ({"reach": [1, -1]}, r"reach\[1\]=-1 is below 0"),
-        ({"reach": [1, math.inf]}, r"reach\[1\]=inf"),
-        ({"reach": [1, 1e300]}, "beyond 2"),
+        ({"half_widths": [1]}, "half_widths has 1 coordinates for 2"),
+        ({"half_widths": [1, -1]}, r"half_widths\[1\]=-1 is below 0"),
+        ({"half_widths": [1, math.inf]}, r"half_widths\[1\]=inf"),
+        ({"half_widths": [1, 1e300]}, "beyond 2"),
         ({"center": [0]}, "center has 1"),
         ({"center": [0, math.nan]}, r"center\[1\]=nan"),
         ({"maximise": None}, "maximise=NoneType is no function"),
@@ -619,13 +635,13 @@ def test_support_and_extremes_are_those_of_points() -> None:
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, Any], text: str) -> None:
-    good: dict[str, Any] = {"dimension": 2, "maximise": listed(TRIANGLE), "reach": [1, 1]}
+    good: dict[str, Any] = {"dimension": 2, "maximise": listed(TRIANGLE), "half_widths": [1, 1]}
     with pytest.raises(DomainError, match=text):
         ln.Oracle(**{**good, **arguments})
 
 
 def test_contains_says_what_is_known() -> None:
-    assert not ln.Oracle(2, listed(TRIANGLE), reach=[1, 1]).contains(np.array([2.0, 0.0]))
+    assert not ln.Oracle(2, listed(TRIANGLE), half_widths=[1, 1]).contains(np.array([2.0, 0.0]))
     by_clamp = of_points(TRIANGLE)
     assert by_clamp.contains(np.array([1.0, 0.0]))
     assert not by_clamp.contains(np.array([0.5, 0.0]))
@@ -635,7 +651,12 @@ def test_contains_says_what_is_known() -> None:
 
 def test_records_are_moved_onto_the_moment_curve() -> None:
     oracle = ln.Oracle(
-        3, MOMENT_CURVE, center=[0.5] * 3, reach=[0.5] * 3, clamp=to_moment_curve, name="moments"
+        3,
+        MOMENT_CURVE,
+        center=[0.5] * 3,
+        half_widths=[0.5] * 3,
+        clamp=to_moment_curve,
+        name="moments",
     )
     assert np.array_equal(oracle.clamp(np.array([2.0, 0.0, 0.0])), np.ones(3))
     plan = ln.plan(ln.Mean(["x", "x2", "x3"], oracle), budget=ln.zcdp(0.5), relation="add_remove")

@@ -112,7 +112,7 @@ def cross():
     def clamp(x):
         return x / max(1.0, float(np.abs(x).sum()))
 
-    return ln.Oracle(2, maximise, reach=[1, 1], clamp=clamp, name="cross")
+    return ln.Oracle(2, maximise, half_widths=[1, 1], clamp=clamp, name="cross")
 
 
 def test_a_program_is_named_and_must_be_given(tmp_path):

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that every search for the least noise takes, checked."""
+"""Arguments that every search for the least noise takes, checked, and names that they had."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import warnings
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -12,6 +14,8 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix, number, vector
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
 _LARGEST = 2.0**250
 _MOST_ORDER = 1e6  # beyond it the maximum is meant
 _LEAST_RTOL = 1e-12
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def checked_order(order: float) -> float:
@@ -112,3 +119,20 @@ def checked_weights(weights: ArrayLike | None, answers: int) -> Vector:
         i = int(wrong[0])
         raise PlanError(f"weights[{i}]={omega[i]:g} is out of range; give one in [1e-100, 1e100]")
     return omega
+
+
+def renamed(old: str, new: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Return what makes a function take a keyword by its name of 0.1 too, with a warning."""
+
+    def accepting(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(function)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            if old in kwargs and new not in kwargs:
+                text = f"{old}= is {new}= since 0.2, and 0.3 knows it by that name only"
+                warnings.warn(text, DeprecationWarning, stacklevel=2)
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return accepting

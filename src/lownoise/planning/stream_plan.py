@@ -101,7 +101,7 @@ class StreamPlan:
     """What a stream will be: its noise, its error, its proof and its cost. Nothing has started.
 
     Args:
-        terms: everything that is promised.
+        terms: everything that is guaranteed.
         request: what was asked for; None where the plan was read from a file.
     """
 
@@ -125,7 +125,7 @@ class StreamPlan:
 
     @property
     def cost(self) -> Cost:
-        """What the whole stream reveals, however far it goes."""
+        """What all rounds together reveal, however far the stream goes."""
         return self.terms.cost
 
     @property

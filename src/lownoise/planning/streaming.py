@@ -67,7 +67,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
     path: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Stream:
-    """Start a stream of private answers, one after every round.
+    """Start a stream of private estimates, one after every round.
 
     Args:
         workload: `ln.Prefix(n)`, `ln.SlidingWindow(n, width)`, `ln.Decayed(n, rate)`, or a

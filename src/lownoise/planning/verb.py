@@ -167,9 +167,9 @@ def plan(  # noqa: PLR0913
             the means. "add_remove": a neighbour has one record more or less, the answers are the
             sums about the question's center and the count; means follow from them. Or a domain that
             holds every change one neighbour can make, `ln.Ball(d, radius=0.5)`: a neighbour changes
-            one record, and that record, once moved into its own domain, changes by a point of it or
-            its opposite; `size` is public, the answers are the means. Moving records into a domain
-            can lengthen a change: what counts is the change of what has been moved.
+            one record, and that record, once clipped to its own domain, changes by a point of it or
+            its opposite; `size` is public, the answers are the means. Clipping records to a domain
+            can lengthen a change: what counts is the change of what has been clipped.
         size: the number of records; not under "add_remove".
         order: p in [2, ∞], the norm of the error that is made small; `math.inf` for the largest.
         weights: for means, how much one unit of each column's error matters, shape (d,), above 0;

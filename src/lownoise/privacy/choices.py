@@ -73,7 +73,7 @@ class Caps(AbstractReading):
         """Refuse caps that are more than `budget` together.
 
         Raises:
-            BudgetError: as said, or where a number is not one in [0, ∞).
+            BudgetError: where they are, or where a number is not one in [0, ∞).
         """
         if not isinstance(budget, ApproxDP):
             raise unfit(self.kind, budget)

@@ -169,7 +169,7 @@ class Ledger:
         """Return what is left of each sum of the reading, rounded down: a spend of it is taken.
 
         It is "rho", "mu", "epsilon", "epsilon" and "delta", or all but "rho" for `ln.Caps`; the
-        budget itself where the reading is still open, and nothing where it is "mixed".
+        budget itself where the reading is open, and nothing where it is "mixed".
 
         Raises:
             LedgerError: as `budget`.

@@ -61,7 +61,7 @@ def finite_problem(
         queries: W, shape (m, N): what a record of each of N kinds adds to each answer.
         size: n: databases have at most n records under `add_remove`, and n under `substitute`.
         relation: what one person changes: "add_remove" or "substitute".
-        answers: what may be answered, shape (R, m); all exact answers by default.
+        answers: what may be answered, shape (R, m); all exact values by default.
         order: p in [1, ∞]: an answer a has the error ‖W·histogram − a‖_p …
         power: … to this power, from 0.01 to 10.
 

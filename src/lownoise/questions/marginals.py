@@ -43,9 +43,9 @@ class Marginals:
         weights: what one unit of variance in each cell of a marginal matters, above 0, 1 by
             default: with `sets` one number a set, with `way` one for each number of attributes,
             0 to k.
-        outside: where missing values go and those outside the declared categories: "drop", the row
+        outside: where missing values go and those outside the given categories: "drop", the row
             is left out (`add_remove` only); "extra", an extra cell of their attribute; or a mapping
-            from names to "drop", "extra" or the declared category that stands in.
+            from names to "drop", "extra" or the given category that stands in.
         ordered: maps the names of attributes whose categories are in an order, that of `sizes`
             with an extra cell last, to what is asked along them: "prefix", for each category the
             count of those up to it; "range", the count of every range of categories. In a marginal

@@ -28,8 +28,8 @@ class Mean:
 
     Args:
         columns: their names, d different ones; their order is the answers' order.
-        domain: where records live, `ln.Box`, `ln.Ball`, `ln.Points`, …; values outside are moved
-            into it.
+        domain: where records live, `ln.Box`, `ln.Ball`, `ln.Points`, …; values outside are clipped
+            to it.
         center: the public point that sums are taken about under `add_remove`, shape (d,), within
             the domain's ranges; by default the domain's centre. Under Gaussian noise a point near
             the mean makes the mean that follows from sum and count more accurate; pure noise does

@@ -27,17 +27,17 @@ _MOST = 1 << 28  # numbers in the matrix: 2 GiB
 @final
 @dataclass(frozen=True, eq=False, init=False)
 class Queries:
-    """Linear queries of a table: matrix·histogram, the histogram of a declared universe of records.
+    """Linear queries of a table: matrix·histogram, the histogram of a public universe of records.
 
     Args:
         matrix: W, shape (m, N): what each record adds to each answer.
         universe: the N records in the order of W's columns: a mapping from names to numbers n of
             categories (whose values are 0 … n − 1) or to lists of them, all combinations, the last
             name fastest; or a list of N different records, each a row of values.
-        columns: the names of a listed record's values; with a list only.
+        columns: the names of a record's values; with a list of records only.
         outside: where rows outside the universe go: "drop", left out (`add_remove` only). With a
             mapping also "extra", one more category (and so more columns of W), or a mapping from
-            names to "drop", "extra" or the category that stands in; with a list the listed record
+            names to "drop", "extra" or the category that stands in; with a list the record of it
             that stands in.
 
     Raises:

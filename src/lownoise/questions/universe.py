@@ -128,7 +128,7 @@ def universe_of(
         given: a mapping as of `ln.Marginals`, from names to numbers of categories or lists of them:
             all combinations, the last name fastest. Or a list of N different records, each a row of
             values.
-        columns: the names of a listed record's values; with a list only.
+        columns: the names of a record's values; with a list of records only.
         outside: where other rows go. For a mapping as in `ln.Marginals`; for a list "drop", the row
             is left out, or a listed record that stands in.
 

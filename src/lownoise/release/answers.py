@@ -121,7 +121,7 @@ class AbstractAnswers(ABC):
     def interval(self, level: float = 0.95) -> Vector:
         """Return an interval for each answer on the table, shape (m, 2): lower, upper.
 
-        Each covers the exact answer with chance `level` over the noise; it says nothing of how the
+        Each covers the exact value with chance `level` over the noise; it says nothing of how the
         table was sampled.
 
         Raises:
@@ -130,7 +130,7 @@ class AbstractAnswers(ABC):
         return self._around(half_widths(self.terms, level))
 
     def simultaneous_interval(self, level: float = 0.95) -> Vector:
-        """Return intervals that cover all exact answers together, shape (m, 2): lower, upper.
+        """Return intervals that cover all exact values together, shape (m, 2): lower, upper.
 
         All of them hold with chance at least `level`.
 
@@ -143,7 +143,7 @@ class AbstractAnswers(ABC):
         return frozen(np.stack([self.estimate - reach, self.estimate + reach], axis=1))
 
     def region(self, level: float = 0.95) -> Region:
-        """Return the ellipsoid that holds the exact answers with chance `level`: the smallest one.
+        """Return the ellipsoid that holds the exact values with chance `level`: the smallest one.
 
         Raises:
             PlanError: where `level` is not between 0 and 1, or the noise is no Gaussian.
@@ -197,7 +197,7 @@ def joint_half_widths(terms: object, level: float) -> Vector:
 
 @singledispatch
 def region(terms: object, estimate: Vector, level: float) -> Region:
-    """Return the smallest ellipsoid that holds the exact answers with chance `level`.
+    """Return the smallest ellipsoid that holds the exact values with chance `level`.
 
     Raises:
         PlanError: where `level` is not between 0 and 1, or the noise is no Gaussian.

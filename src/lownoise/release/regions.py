@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the exact answers lie, all at once: an ellipsoid, and intervals that hold together."""
+"""Where the exact values lie, all at once: an ellipsoid, and intervals that hold together."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Release(AbstractAnswers):
     `estimate` has the means in column order, or the sums and the count.
 
     Args:
-        terms: what was promised.
+        terms: what is guaranteed.
         integers: the release itself, in grid steps; all else follows from it and the terms.
         spend: where it was paid, None where nothing was recorded.
         created: when (UTC, ISO 8601).
@@ -164,7 +164,7 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, randomness: Rand
     """Reserve the cost, sum the table, settle the cost, add the noise, and return the answers.
 
     Args:
-        terms: what was promised.
+        terms: what is guaranteed.
         table: as `engines.tables.open_table` takes it.
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.

@@ -43,7 +43,7 @@ def start(
     """Pay, draw what noise is kept, write the file, and return the stream before its first round.
 
     Args:
-        terms: what is promised.
+        terms: what is guaranteed.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
         ledger: the account that pays for all rounds, or None.
         path: a new file that the stream lives in, or None.

@@ -113,7 +113,7 @@ class StreamFile:
 
         Args:
             path: a new file.
-            terms: what is promised.
+            terms: what is guaranteed.
             asked: what it was asked for, as JSON values.
             spend: where it is paid.
             progress: before the first round.

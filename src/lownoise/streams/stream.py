@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stream that is running: values in, private answers out."""
+"""A stream that is running: values in, private estimates out."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MOST_SHOWN = 1 << 24  # deviations
 
 @final
 class Stream:
-    """Private answers after every round, with an error that is known beforehand.
+    """Private estimates after every round, with an error that is known beforehand.
 
     Made by `ln.stream`, or restored from a state or a file. What it publishes may be looked at
     before the next value is chosen: each answer uses noise that later ones share, and all answers
@@ -169,7 +169,7 @@ class Stream:
             return state_to_bytes(self._terms, self._spend, self._progress(whole=True))
 
     def to_json(self) -> str:
-        """Return what is promised as JSON, without noise or answers; `ln.verify` checks it.
+        """Return what is guaranteed as JSON, without noise or answers; `ln.verify` checks it.
 
         Raises:
             FileError: where the terms have no form in a file.
@@ -178,7 +178,7 @@ class Stream:
 
     @property
     def terms(self) -> StreamTerms:
-        """What is promised."""
+        """What is guaranteed."""
         return self._terms
 
     @property
@@ -218,7 +218,7 @@ class Stream:
 
     @property
     def cost(self) -> Cost:
-        """What the whole stream reveals, however far it goes."""
+        """What all rounds together reveal, however far the stream goes."""
         return self._terms.cost
 
     @property
@@ -270,14 +270,14 @@ class Stream:
         return frozen(self._terms.deviations(first - 1, shown))
 
     def update(self, value: float | ArrayLike, round: int | None = None) -> float | Vector:  # noqa: A002
-        """Take the next round's value and return its private answer.
+        """Take the next round's value and return its private estimate.
 
         Args:
             value: a number or a text that spells one, or d of them; what is outside the domain is
-                moved into it, and what is missing, or no number, counts as the domain's point
-                nearest to 0. What is no list of d numbers is missing as a whole.
+                clipped to it, and what is missing, or no number, counts as the domain's point
+                nearest to 0. What is no list of d numbers is all missing.
             round: which round it is, from 1: for callers who may ask twice. A round of the last
-                batch returns the answer that was published, and does not look at the value.
+                batch returns the estimate that was published, and does not look at the value.
 
         Returns:
             The answer after this round: a float in one dimension, else shape (d,).
@@ -288,7 +288,7 @@ class Stream:
                 the file. Then no round has passed.
             FileError: where the batch cannot be saved; then no round has passed.
             LedgerError: where the ledger that paid cannot be written, or says that another copy of
-                the stream went on; the answers are not told, and `ln.Stream.open` goes on.
+                the stream went on; the answers are not returned, and `ln.Stream.open` goes on.
 
         Examples:
             >>> import lownoise as ln
@@ -306,7 +306,7 @@ class Stream:
         return float(found_all[0, 0]) if d == 1 else frozen(found_all[0])
 
     def update_many(self, values: ArrayLike) -> Vector:
-        """Take the next rounds' values and return their private answers.
+        """Take the next rounds' values and return their private estimates.
 
         Args:
             values: a list or another sequence of what `update` takes; or an array, a pandas, polars

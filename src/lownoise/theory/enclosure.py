@@ -120,7 +120,7 @@ def enclose(
         workload: L, what is asked of a record, shape (m, d); None for the record itself. Directions
             that no row of L sees get no noise.
         weights: ω > 0, what one unit of each answer's error matters, shape (m,); ones by default.
-        rtol: the relative gap between the bounds to reach, from 1e-12.
+        rtol: the relative gap between the bounds to stop at, from 1e-12.
         progress: called with a `Progress` after every step. An interrupt (Ctrl-C) ends the search
             with the best ellipsoid and bounds found so far.
 

@@ -82,7 +82,7 @@ def factorize(
         order: p in [2, ∞].
         workload: L, shape (k, m): errors are those of L·W·x; γ_(p)(LW) then, without forming LW.
         weights: ω > 0, what one unit of each answer's error matters; ones by default.
-        rtol: the relative gap between the bounds to reach, from 1e-12.
+        rtol: the relative gap between the bounds to stop at, from 1e-12.
         progress: called with a `Progress` after every step; see `enclose`.
 
     Raises:

@@ -33,7 +33,7 @@ def execute(
     """Return the released answers.
 
     Args:
-        terms: what was promised.
+        terms: what is guaranteed.
         table: as `engines.tables.open_table` takes it.
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.

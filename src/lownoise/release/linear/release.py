@@ -22,7 +22,7 @@ class LinearRelease(AbstractAnswers):
     `estimate` has the sums over all records, in the order of the question.
 
     Args:
-        terms: what was promised.
+        terms: what is guaranteed.
         integers: the release itself, in grid steps; all else follows from it and the terms.
         spend: where it was paid, None where nothing was recorded.
         created: when (UTC, ISO 8601).

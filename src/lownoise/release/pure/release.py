@@ -38,7 +38,7 @@ class PureRelease(AbstractAnswers):
     about the center, and the count last.
 
     Args:
-        terms: what was promised.
+        terms: what is guaranteed.
         integers: the release itself; all else follows from it and the terms.
         spend: where it was paid, None where nothing was recorded.
         created: when (UTC, ISO 8601).

@@ -29,7 +29,7 @@ def execute(
     """Return the released marginals.
 
     Args:
-        terms: what was promised.
+        terms: what is guaranteed.
         table: as `engines.tables.open_table` takes it.
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.

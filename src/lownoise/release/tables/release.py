@@ -36,7 +36,7 @@ class TableRelease:
     them agree on what they share, and are unbiased, so that a small count may be negative.
 
     Args:
-        terms: what was promised.
+        terms: what is guaranteed.
         integers: the release itself, in grid steps; all else follows from it and the terms. In
             memory, or on disk where the release has a path.
         spend: where it was paid, None where nothing was recorded.

@@ -114,7 +114,9 @@ class Program(AbstractKnown):
         with np.errstate(over="ignore", invalid="ignore"):
             size = float(np.linalg.norm(np.abs(matrix) @ far)) * (1 + growth(len(matrix) + 99))
         if not math.isfinite(size):
-            raise DomainError(f"Oracle.reach of {self.name!r} is too large here; use larger units")
+            raise DomainError(
+                f"Oracle.half_widths of {self.name!r} is too large here; use larger units"
+            )
         exponent = math.frexp(size)[1] if size else 0
         scaled = np.ldexp(matrix, -exponent)
         form = scaled.T @ scaled
@@ -211,8 +213,8 @@ class Program(AbstractKnown):
             i = int(wrong[0])
             raise DomainError(
                 f"Oracle.{field} of {self.name!r} gave a point whose coordinate {i} is "
-                f"{point[i]}, farther than reach[{i}]={self.reach[i]} from {self.center[i]}; "
-                "raise the reach, or return a point of the set",
+                f"{point[i]}, farther than half_widths[{i}]={self.reach[i]} from {self.center[i]}; "
+                "raise it, or return a point of the set",
             )
         if not self.holds(point):
             raise DomainError(
@@ -310,8 +312,8 @@ class Program(AbstractKnown):
             if not width <= _FLAT * size:
                 raise DomainError(
                     f"Oracle.maximise of {self.name!r} finds no width along a direction in which "
-                    f"its bounds allow {width / size:.1e} of the reach; give tighter upper bounds, "
-                    "or leave out a coordinate that follows from others",
+                    f"its bounds allow {width / size:.1e} of half_widths; give tighter upper "
+                    "bounds, or leave out a coordinate that follows from others",
                 )
             flat = np.vstack([flat, missing])
         points = np.array(found)

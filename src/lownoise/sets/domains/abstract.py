@@ -43,7 +43,7 @@ class AbstractDomain(ABC):
 
     @abstractmethod
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to a point of K, up to rounding."""
+        """Return `points`, shape (..., d), each clipped to a point of K, up to rounding."""
 
     def extreme(self, directions: Vector) -> Vector:
         """Return a point of K that is extreme along each row, shapes (n, d).
@@ -94,7 +94,7 @@ class AbstractDifference(AbstractDomain):
 
 
 class AbstractClampedDomain(AbstractDomain):
-    """A domain whose records are moved into it in floats, and are off it by a known rounding."""
+    """A domain whose records are clipped to it in floats, and are off it by a known rounding."""
 
     @property
     @abstractmethod
@@ -118,7 +118,7 @@ class AbstractClampedDomain(AbstractDomain):
 
     @property
     def whole(self) -> bool:
-        """Whether a record that lacks any of its values counts as the stand-in as a whole."""
+        """Whether a record that lacks any of its values counts as the stand-in in all of them."""
         return False
 
     @cached_property

@@ -108,7 +108,7 @@ class Box(AbstractDomain):
         return bool(np.all((self.lower <= point) & (point <= self.upper)))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each coordinate moved into its range.
+        """Return `points`, shape (..., d), each coordinate clipped to its range.
 
         Examples:
             >>> Box([0, 0], [1, 1]).clamp(np.array([-3.0, 0.5]))

@@ -143,7 +143,7 @@ class Product(AbstractCompound):
         return all(part.contains(np.asarray(point)[at]) for part, at in own)
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each part's share moved into that part."""
+        """Return `points`, shape (..., d), each part's share clipped to that part."""
         rows = np.asarray(points, dtype=np.float64)
         own = zip(self.parts, self.program.blocks, strict=True)
         return np.concatenate([part.clamp(rows[..., at]) for part, at in own], axis=-1)
@@ -190,7 +190,7 @@ class Hull(AbstractCompound):
         return bool(np.all(np.abs(near - point) <= _SEARCHED * self.reach))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to a point of K, within `rounding`.
+        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`.
 
         Raises:
             PlanError: where a part is an oracle: a program must not be asked about records.
@@ -279,7 +279,7 @@ class Mapped(AbstractCompound):
         return bool(np.all(np.abs(near - point) <= room * self.reach + self.rounding))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., m), each moved to a point of K, within `rounding`.
+        """Return `points`, shape (..., m), each clipped to a point of K, within `rounding`.
 
         Raises:
             PlanError: where the domain is an oracle, and F not injective.

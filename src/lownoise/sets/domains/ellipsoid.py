@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def Ellipsoid(factor: ArrayLike, center: ArrayLike | None = None) -> Image:  # noqa: N802
     """Return the ellipsoid {center + A·x : ‖x‖₂ ≤ 1}.
 
-    Its least noise is its own shape: Γ_p = √tr_{p/2}(AAᵀ) (002, section 3).
+    Its least noise is a multiple of N(0, AAᵀ): Γ_p = √tr_{p/2}(AAᵀ) (002, section 3).
 
     Args:
         factor: A, shape (d, k); or shape (d,), half axes along the coordinates.

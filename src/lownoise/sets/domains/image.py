@@ -110,7 +110,7 @@ class Image(AbstractClampedDomain):
         return bool(np.all(np.abs(self.center + self.factor @ x - point) <= room))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to a point of K, within `rounding`."""
+        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`."""
         rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
         found = np.empty_like(rows)
         for start in range(0, len(rows), _BLOCK):

@@ -95,7 +95,7 @@ class Intersection(AbstractClampedDomain):
         return bool(self.section.gauge(about[None])[0] <= 1 + 1e-9)
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to a point of K, within `rounding`."""
+        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`."""
         rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
         found = np.empty_like(rows)
         for start in range(0, len(rows), _BLOCK):

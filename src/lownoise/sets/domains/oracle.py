@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import DomainError, PlanError, told
+from lownoise.numbers.arguments import renamed
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.sets.bodies.program import Program
 from lownoise.sets.domains.abstract import AbstractDifference, AbstractKnownDomain
@@ -31,14 +32,14 @@ _NEAR = 1e-9
 @final
 @dataclass(frozen=True, eq=False, init=False)
 class Oracle(AbstractKnownDomain):
-    """Any bounded set K, known by a program that maximises quadratic forms over it.
+    """Any bounded set K, given by a program that maximises quadratic forms over it.
 
     Noise is fitted to K, to its differences and to its records with a count, and privacy uses the
-    program's certified upper bounds and its `reach`, which must be true: of a set that nobody else
-    describes nothing else is known. Every answer is checked against the points that the program has
-    found so far, so that one which contradicts itself is refused; a bound that is too small and
-    never contradicted is not noticed. Loose bounds are as private, with more noise and a wider
-    certificate.
+    program's certified upper bounds and its half widths, which must be true: of a set that nobody
+    else describes nothing else is known. Every answer is checked against the points that the
+    program has found so far, so that one which contradicts itself is refused; a bound that is too
+    small and never contradicted is not noticed. Loose bounds are as private, with more noise and a
+    wider certificate.
 
     Args:
         dimension: d ≥ 1.
@@ -47,20 +48,20 @@ class Oracle(AbstractKnownDomain):
             is far out, (x − c)ᵀQ(x − c), and at least the greatest such value over K. Rounding of
             a few sums of products is allowed for. Q comes scaled so that values are at most about
             1. The same question may be asked in any order, and an answer is remembered.
-        reach: at least |x − center| over K in each coordinate, shape (d,). A wide one costs digits
-            only.
+        half_widths: at least |x − center| over K in each coordinate, shape (d,). Wide ones cost
+            digits only.
         center: a public point, shape (d,), zero by default; it need not lie in K, unless K is flat.
         clamp: takes a row, shape (d,), to a point of K, and points of K to themselves; needed where
-            records are summed. Where it fails on a row, or goes out of reach, or to what `contains`
-            refuses, that row counts as clamp(center): what a table holds makes no difference to
-            whether a release succeeds.
+            records are summed. Where it fails on a row, or leaves the half widths, or goes to what
+            `contains` refuses, that row counts as clamp(center): what a table holds makes no
+            difference to whether a release succeeds.
         contains: takes a point, shape (d,), and returns whether it is in K, up to rounding. Points
             of `maximise` and `clamp` are checked with it.
         differences: called with Q; returns ((x, y), value, upper) for (x − y)ᵀQ(x − y) over pairs.
             Without it differences are bounded by twice the least ball around K, at most a factor
             √(2d/(d + 1)) more than they are, and nothing more where K has a center of symmetry.
-        rounding: how far off K a point can be that `clamp` returns, shape (d,); 2^-40 of the reach
-            and 2^-48 of |center| by default.
+        rounding: how far off K a point can be that `clamp` returns, shape (d,); 2^-40 of the half
+            widths and 2^-48 of |center| by default.
         name: how messages and files call it.
 
     Raises:
@@ -73,7 +74,7 @@ class Oracle(AbstractKnownDomain):
         ...     values = np.einsum("ij,jk,ik->i", corners - center, matrix, corners - center)
         ...     return corners[np.argmax(values)], values.max(), values.max()
         >>> import lownoise as ln
-        >>> triangle = ln.Oracle(2, maximise, reach=[1, 1])
+        >>> triangle = ln.Oracle(2, maximise, half_widths=[1, 1])
         >>> found = ln.theory.enclose(triangle)
         >>> round(found.certificate.upper, 6)
         0.918559
@@ -87,12 +88,13 @@ class Oracle(AbstractKnownDomain):
     mover: Callable[..., Any] | None = field(repr=False)
     checks: bool = field(repr=False)
 
+    @renamed("reach", "half_widths")
     def __init__(
         self,
         dimension: int,
         maximise: Callable[..., Any],
         *,
-        reach: ArrayLike,
+        half_widths: ArrayLike,
         center: ArrayLike | None = None,
         clamp: Callable[..., Any] | None = None,
         contains: Callable[..., Any] | None = None,
@@ -115,7 +117,7 @@ class Oracle(AbstractKnownDomain):
                     f"Oracle.{own}={type(function).__name__} is no function; give one",
                 )
         middle = np.zeros(d) if center is None else _numbers(center, d, "center")
-        far = _numbers(reach, d, "reach", least=True)
+        far = _numbers(half_widths, d, "half_widths", least=True)
         if rounding is None:
             off = np.where(far > 0, _ROUNDING * far + _ULPS * np.abs(middle), 0.0)
         else:
@@ -149,12 +151,12 @@ class Oracle(AbstractKnownDomain):
 
     @property
     def center(self) -> Vector:
-        """The public point that `reach` is from, shape (d,)."""
+        """The public point that half widths are from, shape (d,)."""
         return self.told.center
 
     @property
     def reach(self) -> Vector:
-        """At least the greatest change of each coordinate from the center, shape (d,)."""
+        """At least |x − center| over K in each coordinate, shape (d,)."""
         return self.told.reach
 
     @property
@@ -198,7 +200,7 @@ class Oracle(AbstractKnownDomain):
         """Return whether `point`, shape (d,), lies in K, as nearly as the program tells.
 
         That is `contains` where it was given, otherwise whether `clamp` leaves the point where it
-        is, within 1e-9 of the reach, otherwise whether it is within reach.
+        is, within 1e-9 of the half widths, otherwise whether it is within them.
         """
         point = np.asarray(point, dtype=np.float64)
         if not self.told.holds(point):
@@ -210,7 +212,7 @@ class Oracle(AbstractKnownDomain):
         return bool(held[0] and np.all(np.abs(moved[0] - point) <= room))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to a point of K, within `rounding`.
+        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`.
 
         Raises:
             PlanError: where the oracle has no `clamp`.
@@ -233,7 +235,7 @@ class Oracle(AbstractKnownDomain):
         if not held[0]:
             raise DomainError(
                 f"Oracle.clamp of {self.name!r} does not take center to a point of the set; "
-                "return a row of finite numbers within reach, which `contains` holds",
+                "return a row of finite numbers within half_widths, which `contains` holds",
             )
         return frozen(found[0].copy())
 

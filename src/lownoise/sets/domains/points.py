@@ -28,8 +28,8 @@ class Points(AbstractDomain):
     """A finite set: every record is one of these points.
 
     The noise depends on their convex hull alone, so repeated and interior points cost nothing. A
-    record that is not in the list is moved to the nearest point of it, each coordinate measured in
-    parts of its own range, also where it lies between listed points. Where records may be mixtures
+    record that is not in the list is clipped to the nearest point of it, each coordinate measured
+    in parts of its own range, also where it lies between two of them. Where records may be mixtures
     of the points, give their hull: `ln.hull(ln.Points(…))`.
 
     Args:
@@ -110,7 +110,7 @@ class Points(AbstractDomain):
         return bool(np.any(np.all(self.points == point, axis=1)))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to the nearest point of the list."""
+        """Return `points`, shape (..., d), each clipped to the nearest point of the list."""
         rows = np.reshape(points, (-1, self.dimension))
         return frozen(self.points[self.nearest(rows)].reshape(np.shape(points)))
 

@@ -121,7 +121,7 @@ class Polytope(AbstractClampedDomain):
         return bool(np.all(np.abs(self.clamp(given) - given) <= room))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to a point of K, within `rounding`.
+        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`.
 
         No row's answer depends on the other rows.
         """

@@ -88,7 +88,7 @@ class Slab(AbstractDomain):
         return bool(self.lower <= float(self.normal @ point) <= self.upper)
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each moved to the nearest point between the planes."""
+        """Return `points`, shape (..., d), each clipped to the nearest point between the planes."""
         level = np.asarray(points) @ self.normal
         move = (np.clip(level, self.lower, self.upper) - level) / float(self.normal @ self.normal)
         return np.asarray(points + move[..., None] * self.normal)

@@ -205,7 +205,7 @@ class CubePower(AbstractDomain):
         return bool(np.all(self.clamp(point) == point))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d^ℓ), each moved to a tensor near it; tensors stay."""
+        """Return `points`, shape (..., d^ℓ), each clipped to a tensor near it; tensors stay."""
         rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
         found = np.empty_like(rows)
         for start in range(0, len(rows), _BLOCK):

@@ -148,7 +148,7 @@ class BallPower(AbstractClampedDomain):
         return bool(np.all(np.abs(self.clamp(point) - point) <= _NEAR * self.value))
 
     def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d^ℓ), each moved to a tensor near it."""
+        """Return `points`, shape (..., d^ℓ), each clipped to a tensor near it."""
         rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
         found = np.empty_like(rows)
         step = max(_BLOCK // self.dimension, 1)

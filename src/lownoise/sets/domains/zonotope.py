@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def Zonotope(generators: ArrayLike, center: ArrayLike | None = None) -> Image:  # noqa: N802
     """Return the zonotope center + Σ [−g, g].
 
-    Up to 20 generators its corners are listed and the least noise is found exactly; beyond that the
-    certificate shows how near it is, always within √(π/2) (see docs/theory.md).
+    Up to 20 generators its corners are enumerated and the least noise is found exactly; beyond that
+    the certificate shows how near it is, always within √(π/2) (see docs/theory.md).
 
     Args:
         generators: shape (k, d), one row a generator g.
