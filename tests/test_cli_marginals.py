@@ -209,7 +209,7 @@ def test_a_release_whose_report_fails_is_whole(folder, monkeypatch, capsys):
     def broken(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(report, "html", broken)
+    monkeypatch.setattr(report, "render_html", broken)
     with pytest.raises(MemoryError):
         cli.release(folder / "spec.toml", data=None, out=folder / "made", as_json=False)
     assert "the release is whole in" in capsys.readouterr().err

@@ -433,13 +433,13 @@ def test_a_release_and_its_page(tmp_path):
     assert ln.Release.from_json((tmp_path / "release.json").read_text()).integers
     assert ln.verify((tmp_path / "release.json").read_text())
     for subject in (plan.terms, release):
-        page = report.html(subject)
+        page = report.render_html(report.sections(subject))
         assert "a given body of changes, up to 0.5" in page
         assert "&lt;b&gt;age" in page
         assert "<b>age" not in page
         assert "with a row that has room in its domain for every change" in page
     many = make(ln.Ball(6), ln.Ball(6, radius=0.1))
-    assert "in c3 and so on in 2 more" in report.html(many.terms)
+    assert "in c3 and so on in 2 more" in report.render_html(report.sections(many))
     with pytest.raises(TableError, match="size=50 is not the number of rows"):
         plan.release(frame.iloc[:49])
 

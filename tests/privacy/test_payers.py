@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of plan says which readings of accounts can pay for it, and those accounts do."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,11 +38,7 @@ CASES = [(k, b) for k in KINDS for b in ASKED if (k, b) != ("marginals", "pure")
 
 
 def said(plan):
-    from rich.console import Console
-
-    out = io.StringIO()
-    Console(width=400, file=out).print(report.plan_table(plan.terms))
-    return out.getvalue()
+    return report.render_text(report.sections(plan), width=400)
 
 
 @pytest.mark.parametrize(("kind", "asked"), CASES)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from lownoise.cli.output import show
+from lownoise.cli.output import show, show_report
 
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
@@ -57,7 +57,7 @@ def ledger_create(
     from lownoise.errors import BudgetError
     from lownoise.privacy import Caps, Ledger
     from lownoise.privacy.choices import named
-    from lownoise.report.account import reading_text
+    from lownoise.report.records import reading_text
 
     budget = _budget(rho, mu, epsilon, delta, pure=pure)
     if reading is not None and caps is not None:
@@ -102,8 +102,9 @@ def ledgershow(
     as_json: _Json = False,
 ) -> None:
     """Show what each dataset may spend, has spent, and on what."""
+    from lownoise import report
     from lownoise.privacy import Ledger
-    from lownoise.report.account import account_dict, account_table
+    from lownoise.report.records import account_dict
 
     names = [dataset] if dataset is not None else Ledger.datasets(path)
     accounts = [Ledger(path, name) for name in names]
@@ -111,7 +112,7 @@ def ledgershow(
         print(json.dumps([account_dict(a) for a in accounts], indent=2))  # noqa: T201
         return
     for account in accounts:
-        show(account_table(account))
+        show_report(report.sections(account))
 
 
 def _budget(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from lownoise.cli.accounts import ledger_app
-from lownoise.cli.output import claimed, show, solving, unused, working, write
+from lownoise.cli.output import claimed, show, show_report, solving, unused, working, write
 from lownoise.cli.streaming import stream
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
 
@@ -88,11 +88,11 @@ def plan(
     with claimed(out, ("plan.json", "report.html")):
         if out is not None:
             made.save(out / "plan.json")
-            write(out / "report.html", report.html(made.terms))
+            write(out / "report.html", report.render_html(report.sections(made)))
     if as_json:
         print(made.to_json(), end="")  # noqa: T201
     else:
-        show(report.plan_table(made.terms))
+        show_report(report.sections(made))
 
 
 @app.command()
@@ -169,9 +169,7 @@ def verify(
     if as_json:
         print(json.dumps([asdict(c) for c in found.checks], indent=2))  # noqa: T201
     else:
-        show(report.checks_table(found))
-        if found:
-            show("Everything holds.")
+        show_report(report.sections(found))
     if not found:
         wrong = ", ".join(c.name for c in found.checks if not c.holds)
         raise FileError(f"file={file} does not hold: {wrong}; do not rely on it")
@@ -197,11 +195,12 @@ def marginal(
     chosen = tuple(names or ())
     if out is not None:
         with claimed(out.parent, (out.name,)):
-            write(out, report.marginal_csv(answer, chosen, level))
+            report.write_csv(answer, out, marginal=chosen, level=level)
     elif as_csv:
-        print(report.marginal_csv(answer, chosen, level), end="")  # noqa: T201
+        report.write_csv(answer, sys.stdout, marginal=chosen, level=level)
     else:
-        show(report.marginal_table(answer, chosen, level))
+        found = report.sections(answer, marginal=chosen, level=level)
+        show_report([s for s in found if s.name == "answers"], rows=1000)
 
 
 @app.command()
@@ -219,6 +218,7 @@ def enclose(
 ) -> None:
     """Find the least ellipsoid around a public domain, and prove how close to least it is."""
     from lownoise import report
+    from lownoise.report.records import enclosure_dict
     from lownoise.sets.domains import difference_body
     from lownoise.spec import read_domain
     from lownoise.theory.enclosure import enclose as least
@@ -233,9 +233,9 @@ def enclose(
         )
     found.certificate.verify()
     if as_json:
-        print(json.dumps(report.enclosure_dict(names, found), indent=2))  # noqa: T201
+        print(json.dumps(enclosure_dict(names, found), indent=2))  # noqa: T201
     else:
-        show(report.enclosure_table(names, found))
+        show_report(report.sections(found, names=names))
 
 
 @app.command()
@@ -265,9 +265,9 @@ def _deliver(
     try:
         if out is not None:
             answer.save(out / "release.json")
-            write(out / "report.html", report.html(answer))
+            write(out / "report.html", report.render_html(report.sections(answer)))
         if not as_json:
-            show(report.release_table(answer))
+            show_report(report.sections(answer))
     except BaseException:
         print(answer.to_json(), end="")  # noqa: T201
         raise
@@ -283,11 +283,11 @@ def _deliver_tables(answer: TableRelease, out: Path, *, as_json: bool) -> None:
     from lownoise.release.tables import files
 
     try:
-        write(out / "report.html", report.html(answer))
+        write(out / "report.html", report.render_html(report.sections(answer)))
         if as_json:
             print(files.read_document(out), end="")  # noqa: T201
         else:
-            show(report.release_table(answer))
+            show_report(report.sections(answer))
             show(f"Release: {out}, every marginal by `lownoise marginal {out} NAME…`")
             show(f"Report: {out / 'report.html'}")
     except BaseException:

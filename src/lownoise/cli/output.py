@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from lownoise.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from rich.console import RenderableType
-
+    from lownoise.report.parts import Section
     from lownoise.solvers import Progress
 
 
@@ -68,11 +67,23 @@ def unused(folder: Path) -> Path:
     return found
 
 
-def show(what: RenderableType) -> None:
+def show(what: str) -> None:
     """Print for people; what users wrote is not taken for markup."""
     from rich.console import Console
 
-    Console(highlight=False, soft_wrap=isinstance(what, str)).print(what, markup=False)
+    Console(highlight=False, soft_wrap=True).print(what, markup=False)
+
+
+def show_report(sections: Sequence[Section], rows: int | None = None) -> None:
+    """Print a report as wide as the terminal is; `rows` as in `render_text`."""
+    from rich.console import Console
+
+    from lownoise.report import render_text
+
+    console = Console()
+    styled = console.is_terminal and not console.no_color
+    text = render_text(sections, width=console.width, rows=rows, styled=styled)
+    print(text, end="")  # noqa: T201
 
 
 @contextmanager

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stream will be, for a terminal and as a page: noise by round, and what is promised."""
+"""Streams: the noise of the answers round by round, and what is promised of all rounds together."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
-import numpy as np
-
-from lownoise.report import numbers, sentences
-from lownoise.report.frame import template
-from lownoise.report.names import shown
-from lownoise.report.text import grouped
-from lownoise.sensitivity.relations import Change
+from lownoise.errors import PlanError
+from lownoise.report import sentences, spelling
+from lownoise.report.parts import Column, Prose, Section, Table, pairs
+from lownoise.report.proofs import ANEW, AbstractNoiseWords, currencies
+from lownoise.report.spelling import shown
+from lownoise.report.view import HOLDS, AbstractView
 from lownoise.streams.codec import shown_rounds
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from collections.abc import Iterable, Iterator
 
-    from lownoise.streams import StreamTerms
+    from lownoise.report.parts import Part
+    from lownoise.report.view import Row
 
 _FEW = 8  # columns of a table
 _NAMES = {
@@ -29,149 +30,164 @@ _NAMES = {
 }
 
 
-def plan_table(terms: StreamTerms) -> RenderableType:
-    """Return the deviations of a few rounds, then what is promised."""
-    headings, rows = _rounds(terms)
-    notes = [
-        ("strategy", _strategy(terms)),
-        ("error", _error(terms)),
-        ("certificate", _certificate(terms)),
-        ("lower bound", _lower_bound(terms)),
-        ("cost", _cost(terms)),
-    ]
-    hidden = terms.question.domain.dimension - _FEW
-    if hidden > 0:
-        notes.insert(0, ("not shown", f"{hidden:,} more coordinates."))
-    return grouped(_headline(terms), headings, rows, notes)
+@final
+@dataclass(frozen=True, kw_only=True)
+class StreamView(AbstractView):
+    """What a stream says of itself before it starts."""
 
+    def asked(self) -> str:
+        """Return "365 running sums, one a round"."""
+        workload = self.terms.workload
+        return f"{workload.rounds:,} {_NAMES[workload.kind]}, one a round,"
 
-def page(terms: StreamTerms) -> str:
-    """Return the page of a stream that has not started."""
-    headings, rows = _rounds(terms)
-    found, cost = terms.certificate, terms.cost
-    ratio = terms.error_reached / terms.lower_bound if terms.lower_bound > 0 else math.nan
-    n = terms.workload.rounds
-    context = {
-        "kind": "plan",
-        "headline": _headline(terms),
-        "facts": [
-            ("Budget", str(terms.budget)),
-            ("Error of an answer", numbers.significant(terms.error_reached)),
-            ("Rounds", f"{n:,}"),
-            ("Strategy", terms.strategy),
-        ],
-        "headings": headings,
-        "rows": rows,
-        "noisy": terms.error_reached > 0,
-        "certificate_said": _certificate(terms),
-        "certificate": [
-            ("This stream’s noise has", numbers.significant(found.upper, 6)),
-            ("No factorization has less than", numbers.significant(found.lower, 6)),
-            ("Gap (upper/lower − 1)", _gap(found.gap)),
-        ],
-        "measure": _measure(terms)[:1].upper() + _measure(terms)[1:],
-        "weight": "",
-        "bound_said": _lower_bound(terms),
-        "bound": [
-            ("Error of this stream", numbers.significant(terms.error_reached)),
-            ("Lower bound", numbers.at_least(terms.lower_bound)),
-            ("Error over lower bound", numbers.significant(ratio)),
-        ],
-        "order_said": f": the {_measure(terms)}",
-        "cost": [
-            ("μ-GDP", numbers.at_most(cost.mu), "The whole trade-off of all rounds together."),
-            ("ρ-zCDP", numbers.at_most(cost.rho), "Adds up over releases; ρ = μ²/2."),
+    def measure(self, *, plain: bool = False) -> str:
+        """Return what the stream makes small; it has no weights."""
+        which = "mean" if self.terms.error == "mean" else "largest"
+        return f"root of the {which} variance of an answer over the rounds"
+
+    def answers(self) -> Section:
+        """Refuse: answers come round by round, and are printed as they come."""
+        raise PlanError("a stream's answers come round by round; ask for the report of its terms")
+
+    def names(self) -> Iterable[str]:
+        """Refuse: no one row holds them."""
+        raise PlanError("a stream has a deviation a round; use terms.deviations(first, count)")
+
+    def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
+        """Refuse, as `answers`."""
+        raise PlanError("a stream's answers come round by round; ask for the report of its terms")
+
+    def noise(self) -> tuple[Section, ...]:
+        """Return the deviations of a few rounds."""
+        terms = self.terms
+        names = [shown(name) for name in terms.question.columns]
+        headings = ["Standard deviation"] if len(names) == 1 else names[:_FEW]
+        rows = [
             (
-                "(ε, δ)-DP",
-                f"({numbers.at_most(cost.epsilon)}, {numbers.at_most(cost.delta, 3)})",
-                "The exact δ of all rounds together at that ε.",
-            ),
-        ],
-        "ledger": None,
-        "recorded": False,
-        "assumptions": terms.assumptions,
-        "making": [
-            ("Strategy", _strategy(terms)),
-            ("Relation", _relation(terms)),
-            ("Error that is made small", _measure(terms)),
-            ("Columns", ", ".join(shown(name) for name in terms.question.columns[:_FEW])),
-        ],
-    }
-    return template("stream.html").render(**context)
-
-
-def _rounds(terms: StreamTerms) -> tuple[list[str], list[list[str]]]:
-    names = [shown(name) for name in terms.question.columns]
-    one = len(names) == 1
-    headings = ["round", *(["standard deviation"] if one else names[:_FEW])]
-    rows = [
-        [
-            f"{t:,}",
-            *(numbers.significant(s) for s in terms.deviations(t - 1, 1)[0][:_FEW].tolist()),
+                f"{t:,}",
+                *map(spelling.significant, terms.deviations(t - 1, 1)[0][:_FEW].tolist()),
+            )
+            for t in shown_rounds(terms.workload.rounds)
         ]
-        for t in shown_rounds(terms.workload.rounds)
-    ]
-    return headings, rows
+        table = Table(
+            columns=(Column("Round", "name"), *(Column(heading, "value") for heading in headings)),
+            rows=tuple(rows),
+            caption="Standard deviation of the answer after some rounds.",
+            terminal=len(rows),
+        )
+        parts: tuple[Part, ...] = (table, Prose(HOLDS, note=True))
+        if len(names) > _FEW:
+            parts += (Prose(f"{len(names) - _FEW:,} more coordinates.", "not shown", note=True),)
+        return (Section("noise", "Noise of the answers", parts),)
+
+    def compared(self) -> tuple[Section, ...]:
+        """Return nothing: noise that is independent over the rounds serves no stream."""
+        return ()
+
+    def whose(self) -> str:
+        """Return what the error is of."""
+        return f"an answer: the {self.measure()}"
+
+    def how(self) -> str:
+        """Return nothing: the measure says it."""
+        return ""
+
+    @property
+    def size(self) -> None:
+        """The rounds, and not rows, are counted."""
+        return
+
+    def neighbours(self) -> list[tuple[str, str]]:
+        """Return what a neighbour is, and what is made small."""
+        return [
+            ("Relation", self.relation()),
+            ("Error that is made small", self.measure()),
+            ("Columns", ", ".join(shown(name) for name in self.terms.question.columns[:_FEW])),
+        ]
+
+    def relation(self) -> str:
+        """Return what a neighbour is: a word, or how far a body reaches in each column."""
+        return sentences.relation(self.terms.relation, self.terms.question.columns)
+
+    def public(self) -> tuple[Part, ...]:
+        """Return nothing: the columns are among the facts."""
+        return ()
 
 
-def _headline(terms: StreamTerms) -> str:
-    n = terms.workload.rounds
-    what = _NAMES[terms.workload.kind]
-    return f"{n:,} {what}, one a round, planned under {terms.budget}."
+@final
+@dataclass(frozen=True)
+class StreamWords(AbstractNoiseWords):
+    """The noise of a factorization: a certificate among such, and a bound for unbiased streams."""
 
+    @property
+    def _error(self) -> float:
+        return float(self.terms.error_reached)
 
-def _strategy(terms: StreamTerms) -> str:
-    return f"{terms.strategy}: {terms.reason}."
+    def error(self) -> str:
+        """Return the error of an answer."""
+        return spelling.significant(self._error)
 
+    def figures(self) -> list[tuple[str, str]]:
+        """Return error, rounds and strategy."""
+        return [
+            ("Error of an answer", self.error()),
+            ("Rounds", f"{self.terms.workload.rounds:,}"),
+            ("Strategy", self.terms.strategy),
+        ]
 
-def _measure(terms: StreamTerms) -> str:
-    which = "mean" if terms.error == "mean" else "largest"
-    return f"root of the {which} variance of an answer over the rounds"
+    def proofs(self) -> tuple[Section, ...]:
+        """Return the certificate and the bound."""
+        return self._certificate(), self._bound()
 
+    def _certificate(self) -> Section:
+        title = "Certificate: how close to the least noise"
+        found, measure = self.terms.certificate, self.view.measure()
+        strategy = Prose(f"{self.terms.strategy}: {self.terms.reason}.", "strategy")
+        if self._error == 0:
+            parts = (strategy, Prose(sentences.NO_NOISE, "certificate"))
+            return Section("certificate", title, parts)
+        rows = [
+            ("This stream’s noise has", spelling.significant(found.upper, 6)),
+            ("No factorization has less than", spelling.significant(found.lower, 6)),
+            ("Gap (upper/lower − 1)", spelling.at_most(found.gap, 2)),
+        ]
+        said = sentences.better(found.gap, "factorization mechanism", measure)
+        caption = f"{sentences.capital(measure)}, bounded from both sides."
+        lead = (strategy, Prose(said, "certificate"))
+        return Section("certificate", title, (*lead, pairs(caption, rows), Prose(ANEW, note=True)))
 
-def _error(terms: StreamTerms) -> str:
-    return f"{numbers.significant(terms.error_reached)}, {_measure(terms)}."
+    def _bound(self) -> Section:
+        title = "Lower bound: what no unbiased mechanism beats"
+        error, least = self._error, self.terms.lower_bound
+        if error == 0:
+            return Section("bound", title, (Prose(sentences.NO_ERROR, "lower bound"),))
+        over = spelling.significant(error / least if least > 0 else math.nan)
+        said = sentences.NO_BOUND
+        if least > 0:
+            said = (
+                "No unbiased mechanism with this zCDP cost has an error below "
+                f"{spelling.at_least(least)}; this one's is {over} times the bound."
+            )
+        rows = [
+            ("Error of this stream", spelling.significant(error)),
+            ("Lower bound", spelling.at_least(least)),
+            ("Error over lower bound", over),
+        ]
+        note = (
+            "The bound holds for every unbiased mechanism with this zCDP guarantee, Gaussian or "
+            "not; the best of them lies between the two numbers."
+        )
+        caption = f"Root mean squared error of {self.view.whose()}."
+        parts = (Prose(said, "lower bound"), pairs(caption, rows), Prose(note, note=True))
+        return Section("bound", title, parts)
 
+    def cost(self) -> tuple[Part, ...]:
+        """Return the cost of all rounds in three currencies."""
+        return (
+            Prose(sentences.cost(self.terms, ", for all rounds together"), "cost"),
+            currencies(self.terms, "of all rounds together", "of all rounds together"),
+        )
 
-def _gap(gap: float) -> str:
-    return numbers.at_most(gap, 2)
-
-
-def _certificate(terms: StreamTerms) -> str:
-    gap = terms.certificate.gap
-    if terms.error_reached == 0:
-        return "No noise is needed, so there is nothing to gain."
-    if not math.isfinite(gap):
-        return "No proof was found of how close to least the noise is."
-    return (
-        "No factorization mechanism within the budget does better in the "
-        f"{_measure(terms)} by more than {numbers.at_most(100 * gap, 2)}%."
-    )
-
-
-def _lower_bound(terms: StreamTerms) -> str:
-    least = terms.lower_bound
-    if least == 0:
-        return "At this cost the bound says nothing: it is 0."
-    return (
-        f"No unbiased mechanism with this zCDP cost has an error below {numbers.at_least(least)}; "
-        f"this one's is {numbers.significant(terms.error_reached / least)} times the bound."
-    )
-
-
-def _cost(terms: StreamTerms) -> str:
-    spent = terms.cost
-    return (
-        f"{numbers.at_most(spent.mu)}-GDP; {numbers.at_most(spent.rho)}-zCDP; "
-        f"({numbers.at_most(spent.epsilon)}, {numbers.at_most(spent.delta, 3)})-DP, for all rounds "
-        f"together. {sentences.payers(terms)}"
-    )
-
-
-def _relation(terms: StreamTerms) -> str:
-    relation = terms.relation
-    if not isinstance(relation, Change):
-        return relation
-    every = np.arange(terms.question.domain.dimension)
-    widths = relation.changes(every, np.ones(every.size)).widths()[:_FEW].tolist()
-    return f"a given body of changes, up to {', '.join(numbers.significant(w) for w in widths)}"
+    def named(self) -> str:
+        """Return what noise it is."""
+        return f"{self.terms.strategy}: {self.terms.reason}"

@@ -1,73 +1,106 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A drawing becomes part of a page: its own ids, the page's colours, words for screen readers."""
+"""Elements of SVG, escaped as they are made, and round numbers beside an axis."""
 
 from __future__ import annotations
 
-import re
+import math
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
+
+from markupsafe import Markup, escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_LINK = re.compile(r"url\(#")
-_FONT = re.compile(r"font: (?P<size>[\d.]+px) [^;]*")  # older matplotlib: size and family
-_FAMILY = re.compile(r"font-family: [^;]*; ")
+    from collections.abc import Iterable, Mapping
 
 
-def inline(
-    drawing: str,
+def element(tag: str, attributes: Mapping[str, str], *inside: str) -> Markup:
+    """Return an element; texts inside are escaped, elements are not.
+
+    >>> element("text", {"class": "end"}, "a < b")
+    Markup('<text class="end">a &lt; b</text>')
+    """
+    said = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
+    # every attribute and every text was escaped in this line or the one above
+    return Markup(f"<{tag}{said}>{''.join(map(escape, inside))}</{tag}>")  # noqa: S704
+
+
+def line(x1: float, y1: float, x2: float, y2: float, look: str) -> Markup:
+    """Return a straight line."""
+    return element("path", {"class": look, "d": f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"})
+
+
+def circle(x: float, y: float, radius: float, look: str) -> Markup:
+    """Return a circle."""
+    return element(
+        "circle", {"class": look, "cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": f"{radius:g}"}
+    )
+
+
+def text(x: float, y: float, said: str, look: str = "") -> Markup:
+    """Return a text that begins at a point, or as `look` has it."""
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}"}
+    return element("text", {**place, **({"class": look} if look else {})}, said)
+
+
+def described(
+    tag: str,
+    attributes: Mapping[str, str],
+    inside: Iterable[Markup],
+    *,
+    name: str,
+    title: str,
+    description: str,
+) -> Markup:
+    """Return a drawing with words for those who do not see it; `name` begins its ids."""
+    labels = {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
+    words = (
+        element("title", {"id": f"{name}-title"}, title),
+        element("desc", {"id": f"{name}-desc"}, description),
+    )
+    return element(tag, {**attributes, **labels}, *words, *inside)
+
+
+def drawing(
+    size: tuple[float, float],
+    inside: Iterable[Markup],
     *,
     name: str,
     look: str,
     title: str,
     description: str,
-    colors: Mapping[str, str],
-) -> str:
-    """Return matplotlib's SVG as an element for HTML.
+) -> Markup:
+    """Return a drawing so wide and so high, in pixels."""
+    width, height = (f"{side:.0f}" for side in size)
+    attributes = {
+        "class": look,
+        "width": width,
+        "height": height,
+        "viewBox": f"0 0 {width} {height}",
+    }
+    return described("svg", attributes, inside, name=name, title=title, description=description)
 
-    Args:
-        drawing: the file, text kept as text.
-        name: begins every id, so that two drawings on one page do not meet.
-        look: its class.
-        title: its name to a screen reader.
-        description: what a reader who does not see it should know.
-        colors: CSS colours by the placeholder that was drawn with.
+
+def even_ticks(high: float) -> list[float]:
+    """Return 0 and a few even steps of a round number up to `high`.
+
+    >>> even_ticks(9.7)
+    [0.0, 2.0, 4.0, 6.0, 8.0]
     """
-    root = ET.fromstring(drawing)  # noqa: S314 (drawn here, with names escaped)
-    for element in root.iter():
-        _adapt(element, name, colors)
-    for parent in list(root.iter()):
-        for child in parent.findall("metadata") + parent.findall("style"):
-            parent.remove(child)
-    for key in ("width", "height", "version"):
-        root.attrib.pop(key, None)
-    root.set("role", "img")
-    root.set("class", look)
-    root.set("aria-labelledby", f"{name}-title {name}-desc")
-    for i, (tag, text) in enumerate((("title", title), ("desc", description))):
-        words = ET.Element(tag, id=f"{name}-{tag}")
-        words.text = text
-        root.insert(i, words)
-    return ET.tostring(root, encoding="unicode")
+    power = 10.0 ** math.floor(math.log10(high))
+    step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2, 5) if high / (s * power) <= 5)  # noqa: PLR2004
+    return [float(f"{k * step:.6g}") for k in range(int(high / step) + 1)]
 
 
-def _adapt(element: ET.Element, name: str, colors: Mapping[str, str]) -> None:
-    """Drop namespaces, which HTML knows by itself, and rewrite ids, links, fonts and colours."""
-    element.tag = _local(element.tag)
-    for key, value in list(element.attrib.items()):
-        del element.attrib[key]
-        if _local(key) == "id":
-            new = f"{name}-{value}"
-        elif _local(key) == "href":
-            new = f"#{name}-{value.removeprefix('#')}"
-        else:
-            new = _FAMILY.sub("", _FONT.sub(r"font-size: \g<size>", value))
-            new = _LINK.sub(f"url(#{name}-", new)
-            for placeholder, color in colors.items():
-                new = new.replace(placeholder, color)
-        element.set(_local(key), new)
+def log_ticks(low: float, high: float, *, most: int) -> list[float]:
+    """Return round numbers that include 1, at most about `most` of them.
 
-
-def _local(key: str) -> str:
-    return key.rpartition("}")[2]
+    >>> log_ticks(0.7, 12, most=5)
+    [1.0, 2.0, 5.0, 10.0]
+    """
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1, 1.25, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        places = [float(f"{d}e{k}") for k in decades for d in digits]
+        places = [p for p in places if low <= p <= high]
+        if len(places) <= most:
+            break
+    every = math.ceil(len(places) / most)
+    return places[places.index(1.0) % every :: every]

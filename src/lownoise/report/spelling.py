@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as people read them: as many digits as are known, and no more.
+"""Numbers and names as people read them: digits as far as they are known, names made safe.
 
 A number beside its uncertainty ends where the uncertainty's second significant digit stands (JCGM
-100:2008, 7.2.6). Minus signs and powers of ten are the typographic ones.
+100:2008, 7.2.6). Minus signs and powers of ten are the typographic ones. Names
+are those that users chose; escaping them is left to whoever writes them.
 """
 
 from __future__ import annotations
 
 import math
+import unicodedata
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 _WIDE = Context(prec=1000)
 _HAIR = 1e-12  # a last bit too many must not show as a whole digit
 _LARGE, _SMALL = 12, -5  # powers of ten beyond which a number is written with an exponent
+_JOINERS = "\u200c\u200d"  # invisible, and needed to spell Persian, Hindi and emoji
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -108,6 +111,37 @@ def shortest(value: float) -> str:
     return _plain(exact)
 
 
+def shown(name: str) -> str:
+    r"""Return `name` with what cannot be seen, or would reorder its surroundings, as U+FFFD.
+
+    >>> shown("a\nb\x1b[31m\u202e")
+    'a�b�[31m�'
+    """
+    return "".join(
+        c if c.isprintable() or c in _JOINERS else "\N{REPLACEMENT CHARACTER}" for c in name
+    )
+
+
+def shortened(name: str, width: int) -> str:
+    """Return `shown(name)` in at most `width` columns of text, its middle left out.
+
+    >>> shortened("sum(arrival_delay_minutes - center)", 20)
+    'sum(arriva…- center)'
+    """
+    text = shown(name)
+    if _width(text) <= width:
+        return text
+    head, tail = 0, len(text)
+    room = width - 1
+    while head < tail:
+        from_head = head <= len(text) - tail
+        room -= _width(text[head] if from_head else text[tail - 1])
+        if room < 0:
+            break
+        head, tail = (head + 1, tail) if from_head else (head, tail - 1)
+    return f"{text[:head]}…{text[tail:]}"
+
+
 def _significant(value: float, digits: int, rounding: str) -> str:
     if value == 0 or not math.isfinite(value):
         return shortest(value)
@@ -145,3 +179,7 @@ def _shifted(number: Decimal, power: int) -> str:
 
 def _power(power: int) -> str:
     return f"×10{str(power).translate(_SUPERSCRIPT)}"
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

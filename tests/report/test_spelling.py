@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lownoise.report import numbers
+from lownoise.report import spelling
 
 POSITIVE = st.floats(1e-300, 1e300)
 
@@ -20,25 +20,25 @@ def read(text):
 
 @given(POSITIVE, st.integers(1, 8))
 def test_at_most_and_at_least_lie_on_their_sides(value, digits):
-    above, below = read(numbers.at_most(value, digits)), read(numbers.at_least(value, digits))
+    above, below = read(spelling.at_most(value, digits)), read(spelling.at_least(value, digits))
     assert below <= value * (1 + 2e-12)
     assert above >= value * (1 - 2e-12)
     assert above - below <= 1.01 * value * 10.0 ** (1 - digits)
 
 
 def test_a_last_bit_too_many_does_not_show_as_a_digit():
-    assert numbers.at_most(0.1) == numbers.at_most(0.1 + 2.0**-56) == "0.1000"
-    assert numbers.at_most(0.10001) == "0.1001"
+    assert spelling.at_most(0.1) == spelling.at_most(0.1 + 2.0**-56) == "0.1000"
+    assert spelling.at_most(0.10001) == "0.1001"
 
 
 @given(POSITIVE)
 def test_significant_is_near(value):
-    assert read(numbers.significant(value, 4)) == pytest.approx(value, rel=5.1e-4)
+    assert read(spelling.significant(value, 4)) == pytest.approx(value, rel=5.1e-4)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_a_value_beside_its_uncertainty_loses_less_than_it(value, uncertainty):
-    assert abs(read(numbers.with_uncertainty(value, uncertainty)) - value) <= uncertainty / 18
+    assert abs(read(spelling.with_uncertainty(value, uncertainty)) - value) <= uncertainty / 18
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_a_value_beside_its_uncertainty_loses_less_than_it(value, uncertainty):
     ],
 )
 def test_beside(value, uncertainty, expected):
-    assert numbers.beside(value, uncertainty) == expected
+    assert spelling.beside(value, uncertainty) == expected

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of what is neither plan nor release: an enclosure, a verification, a ledger's account."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from lownoise.privacy.entries import amounts
+from lownoise.report import spelling
+from lownoise.report.parts import Column, Figures, Prose, Section, Table
+from lownoise.report.spelling import shown
+from lownoise.report.view import MOST_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.privacy import Ledger
+    from lownoise.theory.enclosure import Enclosure
+    from lownoise.verification import Verification
+
+_LONG = re.compile(r"-?\d+\.\d{6,}(e-?\d+)?|-?\d\.\d+e-?\d+")
+_WIDE = 90  # letters
+
+
+def enclosure(found: Enclosure, names: Sequence[str] | None = None) -> list[Section]:
+    """Return the center and half width of an ellipsoid in each coordinate, then its proof."""
+    proof = found.certificate
+    given = names or [f"x{k}" for k in range(found.center.size)]
+    widths = found.shape.deviations().tolist()
+    table = Table(
+        columns=(
+            Column("Coordinate", "name"),
+            Column("Center"),
+            Column("Half width = sd at ρ = 1/2", "value"),
+        ),
+        rows=tuple(
+            (shown(name), spelling.significant(center, 6), spelling.significant(width, 6))
+            for name, center, width in zip(given, found.center.tolist(), widths, strict=True)
+        )[:MOST_ROWS],
+        caption="The ellipsoid reaches that far from its center in each coordinate.",
+        hidden=max(found.center.size - MOST_ROWS, 0),
+        rest="{hidden} more coordinates.",
+        terminal=MOST_ROWS,
+    )
+    upper, lower = (spelling.significant(end, 9) for end in (proof.upper, proof.lower))
+    gap = spelling.at_most(proof.gap, 2)
+    ended = f"{found.status[0].upper()}{found.status[1:]}; Newton steps: {found.iterations}."
+    proved = f"At most {upper}; at least {lower}; gap {gap}."
+    figures = Figures((("At most", upper), ("At least", lower), ("Gap", gap)), large=True)
+    title = f"The least ellipsoid around a set of {len(given):,} coordinates."
+    return [
+        Section("head", title, (figures,), kicker="Enclosure"),
+        Section("coordinates", "Where it lies", (table,)),
+        Section(
+            "certificate",
+            "Certificate: how close to least",
+            (Prose(proved, "least"), Prose(ended, "search")),
+        ),
+    ]
+
+
+def enclosure_dict(names: Sequence[str], found: Enclosure) -> dict[str, Any]:
+    """Return an enclosure as JSON values, with the matrix M of the shape."""
+    proof = found.certificate
+    return {
+        "names": list(names),
+        "center": found.center.tolist(),
+        "matrix": found.shape.dense().tolist(),
+        "certificate": {"lower": proof.lower, "upper": proof.upper, "gap": proof.gap},
+        "status": found.status,
+        "iterations": found.iterations,
+    }
+
+
+def checks(verification: Verification) -> list[Section]:
+    """Return each check with its verdict."""
+    table = Table(
+        columns=(Column("Check", "name"), Column("Verdict", "words"), Column("Computed", "words")),
+        rows=tuple(
+            (
+                shown(check.name),
+                "holds" if check.holds else "DOES NOT HOLD",
+                _brief(shown(check.found)),
+            )
+            for check in verification.checks
+        ),
+        terminal=MOST_ROWS,
+    )
+    title = "Everything holds." if verification else "It does not hold."
+    return [Section("head", title, (table,), kicker="Verification")]
+
+
+def _brief(found: str) -> str:
+    """Return the numbers of a check to six digits, and not too many of them."""
+    text = _LONG.sub(lambda number: f"{float(number[0]):.6g}", found)
+    return text if len(text) <= _WIDE else f"{text[:_WIDE]}…"
+
+
+def account(ledger: Ledger) -> list[Section]:
+    """Return what the dataset may spend, has spent, and each spend."""
+    rows = []
+    for entry in ledger.entries():
+        numbers = ", ".join(f"{k}={v:.6g}" for k, v in asdict(entry.event).items())
+        when = entry.created[:16].replace("T", " ")
+        what = f"{entry.event.kind} {numbers}"
+        rows.append((str(entry.id), entry.state, what, shown(entry.note), when))
+    table = Table(
+        columns=(
+            Column("Spend", "name"),
+            Column("State", "words"),
+            Column("What", "words"),
+            Column("Note", "words"),
+            Column("When", "words"),
+        ),
+        rows=tuple(rows),
+        terminal=MOST_ROWS,
+    )
+    said = f"{spent_text(ledger)}; {reading_text(ledger)}{relation_text(ledger)}"
+    return [Section("head", f"{shown(ledger.dataset)}: {said}", (table,), kicker="Account")]
+
+
+def spent_text(account: Ledger) -> str:
+    """Return what is spent of the budget, in what adds up: of an (ε, δ) not the δ at all of ε."""
+    budget, taken = account.budget(), account.taken()
+    if account.reading() == "mixed" or len(asdict(budget)) == len(taken) == 1:
+        return f"spent {account.spent()} of {budget}"
+    if not any(taken.values()):
+        return f"nothing spent of {budget}"
+    return f"spent {amounts(taken)} of {budget}"
+
+
+def reading_text(account: Ledger) -> str:
+    """Return what adds up over the account's spends, and what is left of it."""
+    reading, left = account.reading(), account.remaining()
+    if reading is None:
+        return "its first spend fixes what adds up"
+    if reading == "mixed":
+        return (
+            "an older version took its spends by no one reading, so it pays for nothing more; "
+            "what still holds is the sum of their (epsilon, delta)"
+        )
+    kind = reading if isinstance(reading, str) else reading.kind
+    squares = " (its squares add up)" if "mu" in left else ""
+    return f"reading {kind}, {amounts(left)} left{squares}"
+
+
+def relation_text(account: Ledger) -> str:
+    """Return what the neighbours are of all spends, and nothing where none says it."""
+    found = {e.relation for e in account.entries() if e.state != "cancelled"} - {None}
+    return "".join(f"; relation {name}" for name in sorted(filter(None, found)))
+
+
+def account_dict(account: Ledger) -> dict[str, Any]:
+    """Return an account as JSON values."""
+    reading = account.reading()
+    return {
+        "ledger": account.identifier(),
+        "dataset": account.dataset,
+        "budget": asdict(account.budget()),
+        "spent": asdict(account.spent()),
+        "reading": reading if reading is None or isinstance(reading, str) else asdict(reading),
+        "taken": account.taken(),
+        "remaining": account.remaining(),
+        "entries": [
+            {
+                "id": entry.id,
+                "state": entry.state,
+                "event": {"kind": entry.event.kind, **asdict(entry.event)},
+                "pair": entry.pair,
+                "relation": entry.relation,
+                "note": entry.note,
+                "created": entry.created,
+            }
+            for entry in account.entries()
+        ],
+    }

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any plan or release as one list of sections; the one place that knows which kinds there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lownoise.errors import PlanError
+from lownoise.noise.pure import AdditiveMechanism, ResponseMechanism
+from lownoise.privacy import Ledger
+from lownoise.questions import Marginals, Mean, Parity, Queries
+from lownoise.report import records, sentences
+from lownoise.report.linear import LinearView
+from lownoise.report.marginals import MarginalsView
+from lownoise.report.mean import MeanView
+from lownoise.report.parts import Caution, Figures, Items, Prose, Section
+from lownoise.report.proofs import GaussianWords, PureWords
+from lownoise.report.streams import StreamView, StreamWords
+from lownoise.streams.mechanism import StreamMechanism
+from lownoise.theory.enclosure import Enclosure
+from lownoise.verification import Verification
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lownoise.report.proofs import AbstractNoiseWords
+    from lownoise.report.view import AbstractView
+
+_QUESTIONS: dict[type, type[AbstractView]] = {
+    Mean: MeanView,
+    Queries: LinearView,
+    Parity: LinearView,
+    Marginals: MarginalsView,
+}
+_NOISES: dict[type, type[AbstractNoiseWords]] = {  # any other is Gaussian
+    AdditiveMechanism: PureWords,
+    ResponseMechanism: PureWords,
+    StreamMechanism: StreamWords,
+}
+_RECORDS: dict[type, Callable[..., list[Section]]] = {
+    Enclosure: records.enclosure,
+    Ledger: records.account,
+    Verification: records.checks,
+}
+
+
+def sections(
+    subject: object,
+    *,
+    level: float = 0.95,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
+) -> list[Section]:
+    """Return what a report of anything says; `render_text` and `render_html` write it.
+
+    Args:
+        subject: a plan, its `terms`, a release, an enclosure, a verification or a ledger's account.
+        level: the chance with which each interval covers.
+        marginal: of a release of marginals, the names of the attributes whose marginal is shown
+            with its intervals; the first one-way marginal by default.
+        answers: of linear queries that were released, the places of those that are shown with their
+            intervals, as in `release.estimate`; the first ones by default.
+        names: of an enclosure's coordinates.
+
+    Raises:
+        PlanError: for anything else; where the level is not between 0 and 1.
+        QuestionError: where the marginal does not follow from what was released, or there is no
+            such answer.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> plan = ln.plan(ln.Mean(["age"], ln.Box([0], [100])), budget=ln.zcdp(0.5),
+        ...                relation="substitute", size=1000)
+        >>> [section.name for section in sections(plan)]
+        ['head', 'noise', 'compared', 'certificate', 'bound', 'cost', 'assumptions', 'making']
+    """
+    if type(subject) in _RECORDS:
+        known = {} if names is None else {"names": names}
+        return _RECORDS[type(subject)](subject, **known)
+    view = view_of(subject, level=level, marginal=marginal, answers=answers)
+    words = _NOISES.get(type(view.terms.mechanism), GaussianWords)(view)
+    return [
+        _head(view, words),
+        *((view.answers(),) if view.release is not None else ()),
+        *view.noise(),
+        *words.proofs(),
+        _cost(view, words),
+        Section("assumptions", "What this rests on", (Items(tuple(view.terms.assumptions)),)),
+        _making(view, words),
+    ]
+
+
+def view_of(
+    subject: Any,  # noqa: ANN401
+    *,
+    level: float = 0.95,
+    marginal: Sequence[str] | None = None,
+    answers: Sequence[int] | None = None,
+) -> AbstractView:
+    """Return what the question of a plan, of terms or of a release says of it.
+
+    Args, Raises: as those of `sections`.
+    """
+    terms = subject.terms if hasattr(subject, "terms") else subject
+    if not hasattr(terms, "mechanism"):
+        raise PlanError(f"subject={type(subject).__name__} has no page; give a release or a plan")
+    release = subject if hasattr(subject, "integers") else None
+    mechanism, question = type(terms.mechanism), type(terms.question)
+    view = StreamView if mechanism is StreamMechanism else _QUESTIONS[question]
+    given = {"marginals": marginal, "linear queries": answers}
+    takes = {MarginalsView: "marginals", LinearView: "linear queries"}.get(view)
+    for what, chosen in given.items():
+        if chosen is not None and (release is None or what != takes):
+            name = "marginal" if what == "marginals" else "answers"
+            said = tuple(chosen) if what == "marginals" else list(chosen)
+            raise PlanError(f"{name}={said} is for a release of {what}; leave it out")
+    return view(
+        terms=terms,
+        release=release,
+        level=level,
+        gaussian=mechanism not in _NOISES,
+        chosen=given.get(takes or ""),
+    )
+
+
+def _head(view: AbstractView, words: AbstractNoiseWords) -> Section:
+    release = view.release
+    rows = [("Budget", str(view.terms.budget)), *words.figures()]
+    if release is not None:
+        rows.append(("Ledger", f"entry {release.spend.number}" if release.spend else "none"))
+    kind = "plan" if release is None else "release"
+    error = f"The error in root mean square is {words.error()} for {view.whose()}{view.how()}."
+    said = " ".join(filter(None, (error, view.typical())))
+    return Section(
+        "head",
+        sentences.headline(view),
+        (Figures(tuple(rows), large=True), Prose(said, "error", note=True)),
+        kicker=f"Differentially private {kind}",
+    )
+
+
+def _cost(view: AbstractView, words: AbstractNoiseWords) -> Section:
+    release = view.release
+    if release is None:
+        spent: Prose | Caution = Prose("A plan spends nothing; each release of it does.", note=True)
+    elif release.spend is not None:
+        spent = Prose(sentences.ledger(release), "ledger")
+    else:
+        spent = Caution(sentences.ledger(release), "ledger")
+    title = "What it will cost" if release is None else "What it cost"
+    return Section("cost", title, (*words.cost(), spent))
+
+
+def _making(view: AbstractView, words: AbstractNoiseWords) -> Section:
+    """Return what the terms hide, what was asked, and when and with what a release was made."""
+    release = view.release
+    rows = [*view.neighbours(), *view.details(), ("Noise", words.named())]
+    if release is not None:
+        versions = ", ".join(f"{name} {number}" for name, number in release.versions.items())
+        rows += [("Created", release.created), ("Versions", versions)]
+    title = "How it will be made" if release is None else "How it was made"
+    return Section("making", title, (Figures(tuple(rows)), *view.public()))

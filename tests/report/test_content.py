@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What reports say of each question: numbers computed a second way, charts, what is left out."""
+
+import csv
+import io
+import itertools
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lownoise as ln
+from lownoise import report
+from lownoise.errors import PlanError
+from lownoise.report import charts, sentences
+from lownoise.report.answers import label_of
+from lownoise.report.linear import words_of
+from lownoise.report.marginals import spreads, totals_of
+from lownoise.report.parts import Table
+from report.members import asked, bits, mean, plan, pure, release, released, tables, words
+
+ADULT = json.loads((Path(__file__).parents[1] / "data" / "adult-domain.json").read_text())
+TEXT = re.compile(r'<text x="([\d.]+)" y="([\d.]+)"(?: class="([^"]*)")?>([^<]*)</text>')
+
+
+def part(found, name, kind=Table):
+    """Return the first part of a kind in the section of that name."""
+    (section,) = [s for s in found if s.name == name]
+    return next(p for p in section.parts if isinstance(p, kind))
+
+
+def page(own, **chosen):
+    return report.render_html(report.sections(own, **chosen))
+
+
+def read(text):
+    return float(text.replace("−", "-").replace(",", ""))
+
+
+# --- means
+
+
+def test_names_in_charts_are_literal():
+    names = ["$x_1$", "<script>", 'id="x" #010101', "飛行時間", "אורך", "url(#y)"]
+    for drawn in charts.multiples(mean(names, budget=ln.zcdp(0.5)).terms).drawn:
+        body = drawn.partition("</desc>")[2]
+        for name in names:
+            assert name.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&#34;") in body
+
+
+def test_an_answer_without_noise_says_so():
+    for drawn in charts.multiples(plan("mean, some noise").terms).drawn:
+        assert drawn.count("no noise needed") == 2  # in the drawing and in its description
+
+
+def test_of_many_answers_those_with_the_largest_multiples_are_shown():
+    terms = plan("many means").terms
+    ratios = [other / terms.standard_deviation for other in (terms.isotropic, terms.laplace)]
+    # the narrowest suffer most from round noise
+    assert charts.drawn_answers(ratios).tolist() == list(range(40))
+    assert charts.drawn_answers([r[:200] for r in ratios]).size == 200
+    assert "The 40 of 250 answers" in page(release("many means"))
+
+
+def test_marks_stand_where_the_multiples_are():
+    """On a log scale the distances from the line of 1 are as the logarithms."""
+    terms = plan("means").terms
+    for drawn in charts.multiples(terms).drawn:
+        _, *dots = map(float, re.findall(r'class="iid" cx="([\d.]+)"', drawn))
+        _, *diamonds = map(float, re.findall(r'class="laplace" d="M([\d.]+)', drawn))
+        one = float(re.findall(r'class="own" d="M([\d.]+)', drawn)[1])
+        expected = [o / terms.standard_deviation for o in (terms.isotropic, terms.laplace)]
+        across = np.array([dots, diamonds]) - one
+        logs = np.log(expected)
+        assert across / across[0, 0] == pytest.approx(logs / logs[0, 0], abs=3e-3)
+
+
+def test_a_tiny_gap_is_said_in_few_digits():
+    assert sentences.gap(plan("means").certificate.gap) == "below 0.0001%"
+
+
+def test_means_under_add_remove_are_said_not_to_be_exactly_unbiased():
+    found = words(page(release("sums")))
+    assert "not exactly unbiased" in found
+    assert "sum(a - center)" in found
+    assert "the point that sums are taken about" in found
+    assert "so that a set share of the privacy is spent on the count" in found
+
+
+def test_pairs_are_drawn_as_ellipses_beside_the_circle_of_equal_privacy():
+    """Widths 1 and 9: half axes as √(1·10) : √(9·10), the circle as √82."""
+    own = page(release("means"))
+    pattern = r'class="round" r="([\d.]+)".*?rx="([\d.]+)" ry="([\d.]+)"'
+    circle, across, up = map(float, re.search(pattern, own, re.DOTALL).groups())
+    assert up / across == pytest.approx(3, rel=1e-3)
+    assert circle / up == pytest.approx(math.sqrt(82 / 90), rel=1e-3)
+    assert "This plan: an ellipse reaching" in own
+    many = page(mean([f"c{i}" for i in range(9)], upper=np.geomspace(1, 100, 9)))
+    assert many.count("<ellipse") == 6
+    assert {"→ c0", "↑ c8"} <= set(re.findall(r"[→↑] c\d", many))
+    assert "<ellipse" not in page(plan("one mean"))
+
+
+def test_equal_noise_is_not_said_to_be_less():
+    assert "The total variance is the same as with i.i.d." in page(plan("one mean"))
+    same = words(page(asked(ln.Queries(np.eye(4), {"x": 4}), "add_remove")))
+    assert "is the same as with i.i.d. Gaussian noise on every answer" in same
+
+
+@pytest.mark.parametrize("name", ["means", "sums", "pure laplace", "pure k_norm"])
+def test_estimates_intervals_and_means_are_those_of_the_release(name):
+    own = release(name)
+    every = np.column_stack([own.estimate, own.interval()])
+    if own.terms.size is None:
+        every = np.concatenate([every, np.column_stack([own.mean, own.mean_interval()])])
+    pattern = r'class="value">([^<]*)</td><td>([^<]*)</td><td>([^<]*)<'
+    rows = np.array([[read(x) for x in row] for row in re.findall(pattern, page(own))])
+    half = np.ptp(rows[:, 1:], axis=1)[:, None]
+    assert np.all(np.abs(rows - every) <= 0.051 * half)
+    table = report.to_pandas(own)
+    assert list(table) == ["answer", "estimate", "low", "high", "standard_deviation"]
+    assert table["answer"].tolist() == list(own.names)
+    numbers = table[["estimate", "low", "high"]].to_numpy()
+    assert np.array_equal(numbers, every[: len(table)])
+    assert np.array_equal(table["standard_deviation"], own.standard_deviation)
+
+
+# --- linear queries and parities
+
+
+def test_a_full_table_beyond_the_floats_is_infinitely_noisy():
+    found = words(page(asked(bits(2100, 1), "add_remove")))
+    assert "∞" in found
+    assert "nan" not in re.findall(r"[a-z]+", found)
+
+
+def test_the_largest_noise_comes_first_and_every_answer_is_counted():
+    own = plan("prefix")
+    table = part(report.sections(own), "noise")
+    order = np.argsort(-own.terms.standard_deviation)
+    assert [row[0] for row in table.rows] == [f"query {i}" for i in order]
+    assert table.rows[0][1] == f"{order[0] + 1} of 10 records"
+    own = plan("parities")
+    table = part(report.sections(own), "noise")
+    assert sorted(row[1] for row in table.rows) == ["19 more", "5 more", "every row"]
+    by_name = {row[0]: read(row[2]) for row in table.rows}
+    assert list(by_name.values()) == sorted(by_name.values(), reverse=True)
+    deviations = own.terms.standard_deviation
+    assert by_name["b0 ⊕ b1 ⊕ b2"] == pytest.approx(deviations[7], rel=6e-3)
+    assert by_name["(number of rows)"] == pytest.approx(deviations[0], rel=6e-3)
+    for budget, mechanism in ((ln.zcdp(0.5), {}), (ln.pure_dp(0.7), {"mechanism": "laplace"})):
+        queries = ln.Queries(np.diag(np.arange(1.0, 61)), {"x": 60})
+        many = asked(queries, "add_remove", budget, **mechanism)
+        order = np.argsort(-many.terms.standard_deviation, kind="stable")
+        found = report.sections(many)
+        table = part(found, "noise")
+        assert [row[0] for row in table.rows] == [f"query {i}" for i in order[:40]]
+        assert "20 more answers have no more noise" in words(report.render_html(found))
+        assert "30 more answers have no more noise" in report.render_text(found)
+        assert "30 more answers are in" in report.render_text(report.sections(released(many)))
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize("kind", ["queries", "parity"])
+def test_other_noise_is_as_computed_record_by_record(kind, relation):
+    """From the matrix of all records: what one neighbour moves, and sums of noisy counts."""
+    if kind == "queries":
+        W = np.random.default_rng(1).integers(-2, 3, (5, 8)).astype(float)
+        W[3] = 1.0  # public where the number of rows is
+        question = ln.Queries(W, {"x": 8}, outside={"x": 0})
+    else:
+        question = bits(3, [0, 1, 2], outside=0)
+        records = 1 - 2 * np.array(list(itertools.product([0, 1], repeat=3)))
+        sets = [s for k in range(3) for s in itertools.combinations(range(3), k)]
+        W = np.array([records[:, list(s)].prod(axis=1) for s in sets], float)
+    own = asked(question, relation)
+    if relation == "substitute":
+        iid = max(np.linalg.norm(a - b) for a, b in itertools.combinations(W.T, 2))
+        full = math.sqrt(2) * np.linalg.norm(W - W.mean(axis=1, keepdims=True), axis=1)
+        noisy = np.ptp(W, axis=1) > 0
+    else:
+        iid = max(np.linalg.norm(column) for column in W.T)
+        full, noisy = np.linalg.norm(W, axis=1), np.any(W != 0, axis=1)
+    assert own.terms.isotropic == pytest.approx(iid, rel=1e-9)
+    assert own.terms.histogram == pytest.approx(full, rel=1e-9, abs=1e-12)
+    rows = {
+        row[0]: [read(x.removesuffix("×")) for x in row[1:]]
+        for row in part(report.sections(own), "compared").rows
+    }
+    total = np.sum(np.square(own.terms.standard_deviation))
+    others = {"i.i.d. noise": np.where(noisy, iid, 0.0), "all records": full}
+    for noise, deviations in others.items():
+        ratio = np.sum(np.square(deviations)) / total
+        typical = np.sqrt(np.mean(np.square(deviations)))
+        assert rows[noise] == pytest.approx([ratio, typical, np.max(deviations)], rel=6e-3)
+        assert ratio > 1 - 1e-5 or noise != "i.i.d. noise"  # the plan is the least Gaussian noise
+
+
+def test_parities_are_named_in_the_order_of_the_answers():
+    question = bits(7, [0, 2, 5])
+    expected = [" ⊕ ".join(question.names(s)) or "(number of rows)" for s in question.sets()]
+    assert [words_of(question).name(place) for place in range(question.count)] == expected
+
+
+@pytest.mark.parametrize("name", ["prefix", "pure laplace_histogram"])
+def test_any_answers_of_a_release_are_shown_with_their_intervals(name):
+    own = release(name)
+    every = np.column_stack([own.estimate, own.interval()])
+    for chosen in (None, [2, 0]):
+        table = part(report.sections(own, answers=chosen), "answers")
+        places = list(range(len(every))) if chosen is None else chosen
+        assert [row[0] for row in table.rows] == [f"query {i}" for i in places]
+        ends = np.array([[row[2].value, row[2].low, row[2].high] for row in table.rows])
+        assert np.array_equal(ends, every[places])
+        assert table.hidden == len(every) - len(places)
+    left = len(every) - 2
+    assert f"{left} more answers are in the release" in words(page(own, answers=[2, 0]))
+
+
+def test_the_curve_is_the_deviations_from_the_largest_down():
+    deviations = np.array([3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.0, 3.5])
+    (chart,) = charts.curve(deviations, 6.0)
+    (drawn,) = chart.drawn
+    steps = [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)H", drawn)]
+    ticks = {float(said): float(y) for _, y, look, said in TEXT.findall(drawn) if said.isdigit()}
+    heights = ticks[0] - np.array(steps)
+    tops = np.sort(deviations)[::-1]
+    assert heights / heights[0] == pytest.approx(tops / tops[0], abs=2e-3)
+    level = float(re.search(r'class="level" d="M[\d.]+ ([\d.]+)', drawn)[1])
+    assert (ticks[0] - level) / heights[0] == pytest.approx(6 / 9, abs=2e-3)
+    assert len(ticks) > 3
+    for tick, y in ticks.items():
+        assert (ticks[0] - y) / heights[0] == pytest.approx(tick / 9, abs=2e-3)
+    assert charts.curve(deviations[:7], 6.0) == ()  # a few are read in the table
+    assert charts.curve(np.zeros(9), 0.0) == ()
+    (long,) = charts.curve(np.ones(5000), 1.0)
+    assert len(re.findall(r"L[\d.]+ [\d.]+H", long.drawn[0])) <= 400
+
+
+# --- marginals
+
+
+def squares(own):
+    """Return the texts of the squares, the names of the rows, and of each shade its squares."""
+    (chart,) = charts.heatmap(own.terms, "cell")
+    texts = TEXT.findall(chart.drawn[0])
+    shown = [float(said) for *_, look, said in texts if look.startswith("number")]
+    shades = re.findall(r'class="square" fill-opacity="([\d.]+)" d="([^"]*)"', chart.drawn[0])
+    rows = [(float(x), float(y), said) for x, y, look, said in texts if look == "end"]
+    return chart, shown, shades, rows
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_the_map_says_the_deviation_of_every_pair(relation):
+    own = tables({"a": 3, "b": 2, "c": 4, "d": 4}, relation, way=3)
+    chart, shown, shades, rows = squares(own)
+    places = [(i, j) for i in range(4) for j in range(i + 1)]
+    deviations = [own.standard_deviation(*{"abcd"[i], "abcd"[j]}) for i, j in places]
+    assert shown == pytest.approx(deviations, rel=6e-3)
+    assert [name for *_, name in rows] == list("abcd")
+    assert "was not asked for" not in chart.caption
+    # the darker, the larger: each square is in the shade whose range holds its number
+    counts = dict.fromkeys((opacity for opacity, _ in chart.legend), 0)
+    counts |= {opacity: path.count("M") for opacity, path in shades}
+    ends = [[float(e) for e in said.split(" – ")] for _, said in chart.legend]
+    for count, (low, high) in zip(counts.values(), ends, strict=True):
+        assert count <= sum(low * 0.99 <= d <= high * 1.01 for d in deviations)
+    assert sum(counts.values()) == len(places)
+    assert ends[0][0] == pytest.approx(min(deviations), rel=6e-3)
+    assert ends[-1][1] == pytest.approx(max(deviations), rel=6e-3)
+    assert list(map(float, counts)) == sorted(map(float, counts))
+
+
+def test_a_pair_that_was_not_asked_for_has_no_square():
+    own = plan("sets")
+    chart, shown, *_ = squares(own)
+    assert "A pair without a square was not asked for." in chart.caption
+    deviations = [own.standard_deviation("a", "b"), own.standard_deviation("c")]
+    assert shown == pytest.approx(deviations, rel=6e-3)
+
+
+def test_labels_of_a_hundred_attributes_do_not_overlap():
+    chart, _, _, rows = squares(plan("many attributes"))
+    assert "The first 100 attributes are shown; 3 more are not." in chart.caption
+    assert len(rows) == charts.MOST_ATTRIBUTES
+    assert np.min(np.diff([y for _, y, _ in rows])) >= 12.5  # letters are 11 pixels high
+    assert all(6.2 * len(name) <= edge for edge, _, name in rows)
+
+
+def test_every_marginal_is_counted_and_the_largest_noise_comes_first():
+    own = tables(ADULT, way=3)
+    found = spreads(own.terms)
+    assert sum(s.count for s in found) == 470
+    assert sum(s.count * s.cells for s in found) == own.terms.question.cells
+    assert [s.largest for s in found] == sorted((s.largest for s in found), reverse=True)
+    for spread in found[:50]:
+        assert spread.typical == pytest.approx(own.standard_deviation(*spread.names), rel=1e-12)
+    said = page(own)
+    assert said.index("(number of rows)") < said.index("sex × income")
+    # ResidualPlanner's root mean square a cell at this cost, to every digit that it prints
+    over = totals_of(spreads(tables(ADULT, way=3, outside="drop").terms))
+    assert over["plan"].typical == pytest.approx(10.66500805, abs=1e-8)
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_other_noise_is_as_computed_cell_by_cell(relation):
+    sizes = {"a": 3, "b": 2, "c": 4}
+    own = tables(sizes, relation, way=2, outside=dict.fromkeys(sizes, 0))
+    over = totals_of(spreads(own.terms))
+    sets = [s for k in range(3) for s in itertools.combinations(sizes, k)]
+    # a record, or a change of one, moves one or two cells of each marginal whose total may move
+    moves = 1 if relation == "add_remove" else 2
+    noisy = [s for s in sets if s or relation == "add_remove"]
+    noises = {"plan": [], "isotropic": [], "histogram": []}
+    for names in sets:
+        cells = math.prod(sizes[n] for n in names)
+        public = names not in noisy
+        noises["isotropic"] += [0.0 if public else math.sqrt(moves * len(noisy))] * cells
+        noises["histogram"] += [0.0 if public else math.sqrt(moves * 24 / cells)] * cells
+        noises["plan"] += [own.standard_deviation(*names)] * cells
+    for kind, cells in noises.items():
+        assert over[kind].typical == pytest.approx(np.sqrt(np.mean(np.square(cells))), rel=1e-9)
+        assert over[kind].largest == pytest.approx(max(cells), rel=1e-9)
+    ratio = sum(np.square(noises["isotropic"])) / sum(np.square(noises["plan"]))
+    assert over["plan"].ratio(over["isotropic"]) == pytest.approx(ratio, rel=1e-9)
+    assert f"{ratio:.3f} times smaller than with i.i.d. Gaussian noise" in page(own)
+
+
+def test_noise_that_is_more_than_usual_noise_is_said_to_be_more():
+    """Order ∞ spends on the worst weighted cell, and may pay for it in the total."""
+    over = totals_of(spreads(plan("sets").terms))
+    ratio = 1 / over["plan"].ratio(over["isotropic"])
+    assert ratio > 1.01
+    found = words(page(plan("sets")))
+    assert f"is {ratio:.4g} times that of i.i.d. Gaussian noise on every cell" in found
+    assert "smaller than with i.i.d. Gaussian" not in found
+
+
+def test_any_marginal_of_a_release_is_shown_with_its_intervals():
+    own = release("pairs")
+    default = words(page(own))
+    assert "Counts: age" in default
+    assert "(other)" in default
+    found = report.sections(own, marginal=("town", "age"))
+    assert "Counts: town × age" in words(report.render_html(found))
+    rows = part(found, "answers").rows
+    low, high = own.interval("town", "age")
+    exact = np.stack([own.marginal("town", "age"), low, high], axis=-1).reshape(-1, 3)
+    assert np.array_equal([[r[2].value, r[2].low, r[2].high] for r in rows], exact)
+    assert np.min(exact) < 0  # unbiased, so some are negative, and shown as they are
+    assert [row[:2] for row in rows[:2]] == [("0", "young"), ("0", "old")]
+    assert "The number of rows" in page(own, marginal=())
+
+
+def test_a_large_marginal_is_cut_and_said_so():
+    own = released(tables({"a": 40, "b": 40}, way=2))
+    found = report.sections(own, marginal=("a", "b"))
+    assert "681 more cells of this marginal" in report.render_html(found)  # 41·41 − 1000
+    assert "1,651 more cells of this marginal" in report.render_text(found)  # 41·41 − 30
+    assert "681 more cells of this marginal" in report.render_text(found, rows=1000)
+    assert len(csv_of(own, ("a", "b")).splitlines()) == 41 * 41 + 1
+
+
+def test_counts_along_an_order_are_not_called_cells():
+    found = page(plan("ordered"))
+    assert "Standard deviation of a count" in found
+    assert "of a cell" not in found
+    assert "every cell" not in found
+
+
+# --- files
+
+
+def csv_of(own, names=None):
+    file = io.StringIO()
+    report.write_csv(own, file, marginal=names)
+    return file.getvalue()
+
+
+def test_csv_reads_back_exactly_and_keeps_columns_apart(tmp_path):
+    own = released(tables({"count": ["a,b", 'c"d', "é\n"], "low": 2}, way=2))
+    report.write_csv(own, tmp_path / "x.csv", marginal=("count", "low"))
+    found = pd.read_csv(tmp_path / "x.csv", dtype={"low": str})
+    assert list(found) == ["count", "low", "count_", "low_", "high", "standard_deviation"]
+    assert found["count"].tolist()[::3] == ["a,b", 'c"d', "é\n", "(other)"]
+    assert found["count_"].tolist() == own.marginal("count", "low").reshape(-1).tolist()
+    same = report.to_pandas(own, marginal=("count", "low"))
+    assert found.equals(same)
+
+
+def test_csv_of_answers_in_a_row(tmp_path):
+    for name in ("sums", "prefix", "pure laplace"):
+        found = pd.read_csv(io.StringIO(csv_of(release(name))))
+        assert found["estimate"].tolist() == release(name).estimate.tolist()
+        assert found[["low", "high"]].to_numpy().tolist() == release(name).interval().tolist()
+    with pytest.raises(PlanError, match="has no answers yet"):
+        report.write_csv(plan("sums"), tmp_path / "x.csv")
+
+
+RUN = ["=cmd|'/c calc'!A1", "+x", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"]
+KEPT = ["-1", "+2.5e3", "-.5", "a=b", "", " =1", "1"]
+
+
+def test_no_cell_of_a_csv_is_a_formula():
+    labels = [*RUN, *KEPT, "'", "'=cmd|'/c calc'!A1"]
+    own = released(tables({"=HYPERLINK(1)": labels, "b": 2}, way=2))
+    text = csv_of(own, ("=HYPERLINK(1)", "b"))
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert rows[0][0] == "'=HYPERLINK(1)"
+    written = [row[0] for row in rows[1::3]]
+    assert written == [*(f"'{x}" for x in RUN), *KEPT, "''", "''=cmd|'/c calc'!A1", "(other)"]
+    assert [label_of(cell) for cell in written] == [*labels, "(other)"]
+    for row in rows[1:]:
+        assert all(float(number) == float(number) for number in row[2:])
+        assert all(not cell.startswith("'") for cell in row[1:])  # numbers stay numbers
+
+
+# --- pure noise
+
+
+def test_mechanisms_are_compared_and_the_one_that_was_taken_is_named():
+    for name in ("pure randomized_response", "pure k_norm", "pure laplace_histogram"):
+        own = plan(name)
+        said = words(page(own))
+        rows = part(report.sections(own), "compared").rows
+        assert [row[0] for row in rows] == [a.mechanism for a in own.comparison]
+        assert [row[2] for row in rows] == [a.note for a in own.comparison]
+        for row, alternative in zip(rows, own.comparison, strict=True):
+            assert (row[1] == "not available") == (alternative.error is None)
+        assert "Every one of them keeps the budget" in said
+        assert "0.7-DP, pure. What" in said
+    chosen = words(page(plan("pure randomized_response")))
+    assert "randomized_response was asked for; k_norm has" in chosen
+    best = pure("queries").terms
+    assert f"has a smaller error than {best.name}" in words(page(best))
+
+
+def test_the_bound_and_the_distance_to_it_are_those_of_the_plan():
+    for name in ("pure k_norm", "pure laplace_histogram"):
+        own = plan(name)
+        said = words(page(own))
+        assert own.lower_bound > 0
+        ratio = own.error / own.lower_bound
+        shown = read(re.search(r"Error over lower bound\s*([\d.,]+)×", said)[1])
+        assert ratio <= shown * (1 + 1e-9)
+        assert shown <= ratio * 1.01
+        bound = float(re.search(r"has an error below ([\d.]+) on", said)[1])
+        assert bound <= own.lower_bound <= bound * 1.001
+    said = words(page(plan("pure, delta")))
+    assert "Nothing is proved of mechanisms that may leave a chance delta out" in said
+    assert "no bound" in said
