@@ -4,7 +4,9 @@
 import math
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 from flint import arb
@@ -24,6 +26,7 @@ from lownoise.samplers.walks import (
     in_and_out,
     increments,
     steps_needed,
+    table,
     walk,
 )
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Increments
@@ -417,3 +420,29 @@ def test_the_grid_walk_draws_uniform_points():
     assert stats.kstest((points[:, 0] + 1) / 2, "uniform").pvalue > LEVEL
     with pytest.raises(PlanError, match="steps in 4 coordinates"):
         GridWalk(body=RoundBody(membership=Preimage(np.eye(4)), factor=np.eye(4), inner=1, outer=2))
+
+
+def test_the_table_of_steps_rises():
+    found = table.rows()
+    for near, far in pairwise(found):
+        assert all(a < b for a, b in zip(near, far, strict=True))
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0, 3.0, math.inf])
+def test_the_inner_ball_is_inside_whatever_the_product_loses(order):
+    """A·F where A is nearly flat and F its inverse: floats keep few of its digits."""
+    drawn = np.random.default_rng(11)
+    for _ in range(40):
+        d = int(drawn.integers(2, 4))
+        left, right = (np.linalg.qr(drawn.normal(size=(d, d)))[0] for _ in range(2))
+        rows = left @ np.diag(10.0 ** -np.linspace(0, 12, d)) @ right
+        factor = np.linalg.inv(rows)
+        radius = Preimage(rows, order=order).inner_radius(factor)
+        with mpmath.workdps(50):
+            image = mpmath.matrix(rows.tolist()) * mpmath.matrix(factor.tolist())
+            # the longest of F·rB₂ in the norm: at least along each singular vector of the image
+            _, _, V = mpmath.svd_r(image)
+            for i in range(d):
+                y = image * V[i, :].T
+                norm = mpmath.norm(y, mpmath.inf if math.isinf(order) else order)
+                assert radius * norm <= 1

@@ -367,3 +367,14 @@ def test_no_other_document_is_taken_for_a_stream():
     fields = json.loads(document(terms_of("optimal")))
     fields["format"] = "lownoise.release/2"
     assert not ln.verify(json.dumps(fields))
+
+
+@pytest.mark.parametrize("name", ["square root", "normalized", "optimal"])
+def test_a_file_may_keep_as_many_rounds_as_a_plan(name, monkeypatch):
+    text = document(terms_of(name))
+    rounds = terms_of(name).workload.rounds
+    monkeypatch.setattr("lownoise.streams.encoding._MOST_KEPT", rounds)
+    assert StreamPlan.from_json(text).verify()
+    monkeypatch.setattr("lownoise.streams.encoding._MOST_KEPT", rounds - 1)
+    with pytest.raises(FileError, match=rf"keeps noise of {rounds} rounds"):
+        StreamPlan.from_json(text)

@@ -305,3 +305,21 @@ def test_noise_that_is_drawn_ahead_is_handed_out_once_and_in_order():
     steps = np.diff(np.concatenate(parts)[:, 0] * terms.mechanism.coding.step[0])
     # neighbouring rounds share nearly all of their noise: a jump would show what was left out
     assert np.max(np.abs(steps)) < 9 * math.sqrt(2) * terms.deviations(0, 1)[0, 0]
+
+
+@pytest.mark.parametrize("rounds", [30, 300])
+@pytest.mark.parametrize("name", ["square_root", "normalized_square_root", "optimal", "rational"])
+def test_noise_is_no_longer_than_is_said(name, rounds):
+    """‖B·z‖ for z within the longest that is drawn: where B has one sign, all of them so long."""
+    pair = ln.stream(ln.Prefix(rounds), budget=ln.zcdp(0.5), strategy=name).terms.mechanism.pair
+    B, _ = factors(pair)
+    longest = np.linalg.norm(np.abs(B).sum(axis=1)) if np.all(B >= -1e-12) else np.linalg.norm(B, 2)
+    assert pair.size_up >= longest * LARGEST * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("rounds", [1, 7, 1024, 1025, 5000])
+def test_running_sums_of_whole_numbers_are_exact(rounds):
+    from lownoise.streams.normalized import _running
+
+    values = np.random.default_rng(rounds).integers(-(2**30), 2**30, (rounds, 2)).astype(float)
+    assert np.array_equal(_running(values), np.cumsum(values, axis=0))
