@@ -24,9 +24,11 @@ from lownoise.sets.norms import (
     ZonotopeNorm,
     covariance,
 )
+from lownoise.sets.norms.combination import Combination
 from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, product_ball, side_by_side
 
 RNG = np.random.default_rng(20260107)
+POINTS_LEFT = np.random.default_rng(12).normal(size=(50, 3))
 NEAR = 1e-9
 UNITS = [1.0, 2.0**-40, 2.0**50]
 BASES = [
@@ -236,3 +238,13 @@ def test_covariance_of_the_noise(gauge):
     assert np.all(np.abs(np.mean(products, axis=0) - found) <= 6 * off)
     own, moving = np.diag(np.mean(products, axis=0)), np.diag(found) > 0
     assert np.all((np.abs(own - 1.05 * np.diag(found)) > 6 * np.diag(off))[moving])
+
+
+@pytest.mark.parametrize("order", [1.0, 1.5, 2.0, math.inf])
+def test_what_is_left_over_is_measured_hardly_above_its_norm(order):
+    """Of an image along its axes the rough bound is the norm itself."""
+    scale = np.array([3.0, 0.5, 2.0**20])
+    found = Combination(np.diag(scale), order).rough_up(np.abs(POINTS_LEFT))
+    exact = np.linalg.norm(POINTS_LEFT / scale, order, axis=1)
+    assert np.all(found >= exact * (1 - 1e-15))
+    assert np.all(found <= exact * (1 + 1e-12))

@@ -106,6 +106,19 @@ def test_the_changes_that_are_told_cost_what_is_said():
     assert np.all(np.diff(cost) <= 1e-12 * most)
 
 
+def test_no_more_changes_are_told_than_there_are_categories_or_a_few(monkeypatch):
+    """Where no two records look alike all pairs cost as much: what ends the list is its length."""
+    monkeypatch.setattr(ordered_cost, "_EACH", 1000)
+    for question in QUESTIONS.values():
+        blocks = ordered_blocks(question, public=True)
+        K = blocks.categories
+        for few in (2, K + 1, 1000):
+            monkeypatch.setattr(ordered_cost, "_FEW", few)
+            _, pairs, _ = ChangeCosts(blocks).worst([np.eye(K) for _ in blocks.blocks])
+            assert len(pairs) <= max(K, few)
+            assert len(pairs) >= min(max(K, few), K * (K - 1) // 2)
+
+
 def test_noise_that_leaves_a_direction_free_costs_everything():
     blocks = ordered_blocks(QUESTIONS["one"], public=False)
     factors = triangles(blocks, np.random.default_rng(1))

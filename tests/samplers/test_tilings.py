@@ -286,3 +286,16 @@ def test_floats_become_integers_exactly():
         for n, e, x in zip(own, found.exponents, row, strict=True):
             assert n * Fraction(2) ** e == Fraction(x)
     assert found.unit() == Fraction(2) ** sum(found.exponents)
+
+
+def test_which_points_are_seen_first_does_not_follow_the_units():
+    """The farthest is the farthest of the body made round: no linear map changes the order."""
+    drawn = np.random.default_rng(3)
+    for d in (2, 3, 5):
+        points = drawn.normal(size=(4 * d, d))
+        order = module._farthest_first(points)
+        assert sorted(order) == list(range(4 * d))
+        for _ in range(5):
+            turned = points @ (drawn.normal(size=(d, d)) + 2 * d * np.eye(d))
+            assert module._farthest_first(turned) == order
+            assert module._farthest_first(points * 10.0 ** drawn.integers(-3, 4, d)) == order

@@ -26,11 +26,11 @@ from lownoise.samplers.walks import (
     in_and_out,
     increments,
     steps_needed,
-    table,
     walk,
 )
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Increments
 from lownoise.samplers.walks.mixing import Proximal
+from lownoise.samplers.walks.walk import rows as table_of_steps
 from lownoise.sets.unit_balls.norm import NormBall
 
 LEVEL = 1e-6
@@ -423,7 +423,7 @@ def test_the_grid_walk_draws_uniform_points():
 
 
 def test_the_table_of_steps_rises():
-    found = table.rows()
+    found = table_of_steps()
     for near, far in pairwise(found):
         assert all(a < b for a, b in zip(near, far, strict=True))
 
