@@ -115,8 +115,8 @@ def standing(root: Path, names: Iterable[str]) -> dict[str, Mutant]:
     """Return the mutants of these names that the sources have, wherever their code is now.
 
     One that is not in its file is looked for in all: first in a function of the same name, then
-    in any, and taken where only one fits. Where names inside the line were changed too, it is the
-    one most alike, if it is more alike than any other.
+    in a file of the same name, then in any, and taken where only one fits. Where names inside the
+    line were changed too, it is the one most alike, if it is more alike than any other.
     """
     names = list(names)
     made: dict[str, list[Mutant]] = {}
@@ -137,7 +137,8 @@ def standing(root: Path, names: Iterable[str]) -> dict[str, Mutant]:
             others = [m for f in _holding(root, line.encode()) for m in of(f)]
             alike = [m for m in others if m.change == change]
             same = [m for m in alike if m.function == function]
-            here = same if len(same) == 1 else alike if len(alike) == 1 else []
+            own = [m for m in alike if Path(m.file).name == Path(file).name]
+            here = next((fit for fit in (same, own, alike) if len(fit) == 1), [])
             here = here or _most_alike(root, of, function, change)
         if here:
             found[name] = here[0]
