@@ -3,13 +3,14 @@
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.errors import FileError
+from lownoise.errors import FileError, PlanError
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.planning import StreamPlan
 from lownoise.release import codec
@@ -378,3 +379,9 @@ def test_a_file_may_keep_as_many_rounds_as_a_plan(name, monkeypatch):
     monkeypatch.setattr("lownoise.streams.encoding._MOST_KEPT", rounds - 1)
     with pytest.raises(FileError, match=rf"keeps noise of {rounds} rounds"):
         StreamPlan.from_json(text)
+
+
+@pytest.mark.parametrize("word", ["best", "", None, 2, ["mean"]])
+def test_terms_are_of_an_error_that_is_known(word):
+    with pytest.raises(PlanError, match=r"error=.* is unknown; give \"mean\" or \"max\""):
+        replace(terms_of("square root"), error=word)
