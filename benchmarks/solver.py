@@ -314,7 +314,7 @@ def by_precision(points: np.ndarray, solver: str) -> float:
 
 
 def by_fixed_point(problem: Problem, data: np.ndarray) -> float:
-    from lownoise.solvers.references import fixed_point
+    from tests.references.fixed_point import fixed_point
 
     centered = problem.kind == "prefix"
     points = data.T if centered else data

@@ -6,12 +6,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.references import ellipsoid_method, fixed_point
 
 import lownoise as ln
 from cases import CASES, ORDERS, POINT_CASES, PointCase, corners
 from lownoise.certificate import order_norm
 from lownoise.sets.domains import PointsDifference
-from lownoise.solvers.references import ellipsoid_method, fixed_point
 from solvers.semidefinite import least
 
 RTOL = 1e-6

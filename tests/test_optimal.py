@@ -20,8 +20,7 @@ from lownoise.errors import EngineError, LedgerError, PlanError, QuestionError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.lazy import UNIT
-from lownoise.solvers.finite import needed_pairs
-from lownoise.solvers.repair import repaired
+from lownoise.solvers.finite import needed_pairs, repaired
 
 EPSILONS = (0.05, 0.3, 1.0, 2.5)
 ALPHA = 1e-6  # error of the first kind

@@ -6,11 +6,11 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from tests.references import fixed_point
 
 from cases import ORDERS
 from lownoise.certificate import order_norm
 from lownoise.solvers.newton import ListedVertices, Problem, newton, objective
-from lownoise.solvers.references import fixed_point
 
 every_order = pytest.mark.parametrize("order", ORDERS)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lownoise.solvers.quadrature import COARSE, FINE, exponential_sum
+from lownoise.solvers.fidelity import COARSE, FINE, exponential_sum
 
 
 @pytest.mark.parametrize(("step", "most"), [(FINE, 0.02), (COARSE, 0.12)])

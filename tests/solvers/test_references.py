@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from tests.references import ellipsoid_method, fixed_point
+from tests.references.ellipsoid_method import _cut
 
 from lownoise.errors import PlanError
-from lownoise.solvers.references import ellipsoid_method, fixed_point
-from lownoise.solvers.references.ellipsoid_method import _cut
 from solvers.semidefinite import least
 
 ORDERS = (2.0, 3.0, 8.0, math.inf)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.solvers.spectrum import _jacobi, principal_axes
+from lownoise.solvers.fidelity import _jacobi, principal_axes
 
 SEED = st.integers(0, 2**32 - 1)
 

@@ -1,245 +1,282 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least noise of the form F diag(u) Fᵀ around an image F·B of a unit body.
+"""Solutions for images F·B of unit balls: the best of their own form, and what points of them add.
 
-With Aⱼᵢ = (ωLF)ⱼᵢ², u = 1/y covers B where energy(y) ≤ 1, and the variances are Au. So the least
-‖Au‖_{p/2} is, for weights c on the queries, ‖c‖_q ≤ 1, and z in the hull of {x² : x ∈ B},
-
-    min over u = max over (c, z) of (Σᵢ √((Aᵀc)ᵢ zᵢ))²,
-
-concave in (c, z) together. For given c the base has the best z (`spread`), and y is √(a/z)/Σ√(az)
-with a = Aᵀc. For given z the step c ← (c·g²)^{1/(2q−1)}, g = A√(z/a), never loses: by Jensen's
-inequality √aᵢ is at least Σⱼ (Aⱼᵢc⁰ⱼ/a⁰ᵢ)·√(a⁰ᵢcⱼ/c⁰ⱼ), which touches it at c⁰ and whose best c is
-that one (ours). Where LF is a scaled permutation with signs, M is the least of all ellipsoids, and
-z and c prove it; for other F it is within √(π/2) of the least where squares of B fill a convex set
-(002, Lemma 31 and Theorem 32).
+A convex function on B is greatest at an extreme point, and going to the point that is extreme along
+its gradient never loses. From many starts that finds points far out in the metric of an ellipsoid;
+the best weights on such points are a lower bound, whether or not farther ones were missed.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, final
+from dataclasses import replace
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.numbers.norms import conjugate, order_norm
-from lownoise.sets.unit_balls import only_near
-from lownoise.solvers.generation import SOLVED, Progress
+from lownoise.certificate import ImageDual, SquaresDual, order_norm
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sensitivity.frames import find_frame
+from lownoise.sets.bodies import ImageBody
+from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall
+from lownoise.solvers.generation import generate
+from lownoise.solvers.majorant import Majorant, closed_majorant, folded, least_majorant
+from lownoise.solvers.newton import Problem
+from lownoise.solvers.pricing import AbstractVertices, Priced
+from lownoise.solvers.solution import NO_WIDTH, Solution, honest, lower_triangle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from lownoise.certificate import Claim
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.frames import Frame
+    from lownoise.sets.unit_balls import AbstractUnitBall
+    from lownoise.solvers.solution import Asked
 
-    from lownoise.numbers.arrays import Vector
-
-_MOST_ROUNDS = 5000
-_EVERY = 10  # rounds between looks at the gap, and extrapolations
-_LEAST = 1e-300
-_FAINT = 1e-200  # a weight whose answers still have a say in what is covered
-_LOOKS, _FEW_LOOKS = 10, 4  # few where a body's own bounds are searched for, and slow
-_STALLED = 1e-2
-_SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
-INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
-
-
-class Squares(Protocol):
-    """What the search asks of a body: the two things that a unit body says of its squares."""
-
-    def energy_up(self, coefficients: Vector, /) -> float:
-        """Return at least max Σ yᵢxᵢ² over the body."""
-
-    def spread(self, gains: Vector, /) -> Vector:
-        """Return z among the squares that makes Σ√(gᵢzᵢ) greatest, or nearly."""
+_NEARLY = 1e-4  # how near evidence first is: mostly ellipsoids that can be proved are farther
+_WITHIN = 3.0
+_MOST_TRIED = 25  # coordinates of a diagonal image whose far points are looked for
+_ENDLESS = 2**62
+_CLIMBS = 30
+_STARTS = 4  # in parts of the dimension
+_BEYOND = 1e-9
+_ROUNDS = 60
+_LARGEST = 2.0e8  # products a climb takes
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Majorant:
-    """What was found.
-
-    Args:
-        coefficients: y > 0 with energy about 1, shape (k,).
-        squares: z, shape (k,).
-        query_weights: c, shape (m,).
-        status: how it ended.
-        rounds: how many rounds it took.
-    """
-
-    coefficients: Vector
-    squares: Vector
-    query_weights: Vector
-    status: str
-    rounds: int
-
-
-def closed_majorant(size: Vector, order_of_base: float, order: float) -> Majorant:
-    """Return the optimum where ωLF is the diagonal `size` and B a unit ball of ℓ_r.
-
-    Σ sᵢ√(cᵢzᵢ) under ‖c‖_q ≤ 1 and ‖z‖_{r/2} ≤ 1 is at most ‖s‖_t with 1/t = ½ + 1/p − 1/r
-    (Hölder), reached at c = b^{1/q}, z = b^{2/r} with b in proportion to sᵗ and of sum 1;
-    then y is in proportion to b^{1−2/r}. A base with r < 2 has the ball's squares.
-
-    Args:
-        size: s ≥ 0, shape (d,), not all 0.
-        order_of_base: r in [1, ∞].
-        order: p in [2, ∞].
-
-    Examples:
-        >>> closed_majorant(np.array([1.0, 4.0]), np.inf, 2.0).coefficients
-        array([0.2, 0.8])
-    """
-    r = max(order_of_base, 2.0)
-    q = conjugate(order)
-    inverse = 0.5 + 1 / order - 1 / r
-    relative = size / np.max(size)
-    b = relative ** (1 / inverse) if inverse > 0 else (relative == 1).astype(np.float64)
-    b /= np.sum(b)
-    y = np.ones(size.size)
-    if r > 2:  # noqa: PLR2004
-        y = np.maximum(relative ** ((1 - 2 / r) / inverse), _LEAST)
-        power = r / (r - 2) if not math.isinf(r) else 1.0
-        y /= order_norm(y, power)
-    c, z = b ** (1 / q), b ** (2 / r)
-    return Majorant(frozen(y), frozen(z), frozen(c), SOLVED, 0)
+def image_solution(body: ImageBody, asked: Asked) -> Solution:
+    """Return the least ellipsoid around an image of a unit ball that can be proved to cover it."""
+    if body.diagonal and asked.queries is None:
+        return _diagonal_image(body, asked)
+    frame = find_frame(body, asked.queries, in_order=asked.in_order)
+    if not frame.rank:
+        ones = frozen(np.ones(asked.weights.size))
+        return asked.nothing(body, frame, SquaresDual(frozen(np.zeros(body.base.dimension)), ones))
+    columns, rows = frame.down(body.spanning), asked.seen(frame)
+    rows = np.diag(rows) if rows.ndim == 1 else rows
+    images = rows @ columns.T
+    unit = float(np.max(np.abs(images)))
+    own = folded(images / unit, asked.order) if len(columns) == frame.rank else None
+    if own is None:
+        found = least_majorant(
+            np.square(images / unit),
+            body.base,
+            asked.order,
+            rtol=asked.rtol,
+            progress=asked.heard(unit),
+        )
+    else:
+        size, shares = own
+        found = _separate(size, body.base, asked, unit)
+        found = replace(found, query_weights=frozen(shares @ found.query_weights))
+    # a lower triangle whose product with its transpose is F diag(1/y) Fᵀ
+    shape = DenseShape(lower_triangle((columns / np.sqrt(found.coefficients)[:, None]).T))
+    claim = _image_claim(body, asked, frame, shape, found)
+    if claim.certificate().gap > asked.rtol:
+        claim = _tight(_better_proved(claim, columns, rows, unit, asked.rtol), rows)
+    return Solution(claim, honest(found.status, claim, asked.rtol), found.rounds)
 
 
-def least_majorant(
-    squared: Vector,
-    base: Squares,
-    order: float,
-    *,
+def _diagonal_image(body: ImageBody, asked: Asked) -> Solution:
+    """Return the best ellipsoid along the coordinates; nothing of d × d is formed."""
+    size = asked.weights * np.abs(body.factor)
+    unit = float(np.max(size))
+    if not unit:
+        ones = np.ones(body.dimension)
+        found = Majorant(ones, ones, ones, NO_WIDTH, 0)
+    else:
+        found = _separate(size / unit, body.base, asked, unit)
+    shape = DiagonalShape(np.abs(body.factor) / np.sqrt(found.coefficients))
+    claim = _image_claim(body, asked, None, shape, found)
+    if unit and size.size <= _MOST_TRIED and claim.certificate().gap > asked.rtol:
+        claim = _better_proved(claim, np.diag(body.factor), asked.rows, unit, asked.rtol)
+        claim = _tight(claim, asked.rows) if isinstance(claim.shape, DenseShape) else claim
+    return Solution(claim, honest(found.status, claim, asked.rtol), found.rounds)
+
+
+def _separate(size: Vector, base: AbstractUnitBall, asked: Asked, unit: float) -> Majorant:
+    """Return the best coefficients where each answer is a multiple of one coordinate."""
+    known = _order_of(base)
+    if known is not None:
+        return closed_majorant(size, known, asked.order)
+    heard = asked.heard(unit)
+    return least_majorant(np.square(size), base, asked.order, rtol=asked.rtol, progress=heard)
+
+
+def _order_of(base: AbstractUnitBall) -> float | None:
+    """Return r where squares of the base reach as far as those of a ball of ℓ_r."""
+    if isinstance(base, NormBall):
+        return base.order if base.size > 1 else math.inf
+    if isinstance(base, ParityBall):
+        return math.inf
+    parts = base.parts if isinstance(base, MixedBall) and base.order == math.inf else ()
+    if parts and all(_order_of(part) == math.inf for part in parts):
+        return math.inf
+    return None
+
+
+def _image_claim(
+    body: ImageBody, asked: Asked, frame: Frame | None, shape: AbstractShape, found: Majorant
+) -> Claim:
+    dual = SquaresDual(found.squares, found.query_weights)
+    return asked.claim(body.hinted(found.coefficients), frame, shape, dual)
+
+
+def _better_proved(
+    claim: Claim,
+    columns: Vector,
+    asked: Vector,
+    unit: float,
     rtol: float,
-    progress: Callable[[Progress], None] | None = None,
-) -> Majorant:
-    """Return the best coefficients y, and the weights that prove that no others do better.
+) -> Claim:
+    """Return the claim with points of the body as its evidence, where they prove more.
 
-    Args:
-        squared: A, shape (m, k), every column with an entry above 0; or its diagonal, shape (k,).
-        base: B, k coordinates.
-        order: p in [2, ∞].
-        rtol: the relative gap to reach.
-        progress: called now and then.
+    The ellipsoid around those points is taken where it can be proved to cover the body and is less.
     """
-    search = _Search(squared, base, order)
-    status, rounds = _SHORT, 0
-    gaps: list[float] = []
-    looks = _FEW_LOOKS if only_near(base) else _LOOKS
-    try:
-        for rounds in range(_MOST_ROUNDS + 1):
-            if search.step(look=rounds % _EVERY == 0):
-                if progress is not None:
-                    progress(Progress(rounds, search.lower, search.upper))
-                gap = search.upper / search.lower - 1
-                if search.settled or gap <= rtol or _stalls(gaps, gap, looks):
-                    status = SOLVED
-                    break
-    except KeyboardInterrupt:
-        if not search.cover.size:
-            raise
-        status = INTERRUPTED
-    return Majorant(
-        frozen(search.cover),
-        frozen(search.squares),
-        frozen(search.query_weights),
-        status,
-        rounds,
-    )
+    body, dual = claim.body, claim.dual
+    assert isinstance(body, ImageBody)  # noqa: S101 (the caller made it)
+    assert isinstance(dual, SquaresDual)  # noqa: S101 (the caller made it)
+    for near in dict.fromkeys((max(rtol, _NEARLY), rtol)):
+        try:
+            found = far_points(
+                columns / unit, body.base, asked, claim.order, near, dual.query_weights
+            )
+        except KeyboardInterrupt:
+            return claim
+        if found is None:
+            return claim
+        points, factor = found
+        other = replace(claim, dual=points)
+        if other.certificate().lower > claim.certificate().lower:
+            claim = other
+        if factor is not None:
+            least = replace(claim, shape=DenseShape(unit * factor))
+            if least.certificate().upper < claim.certificate().upper:
+                claim = least
+        if not rtol < claim.certificate().gap < _WITHIN * _NEARLY:
+            break
+    return claim
 
 
-def _stalls(gaps: list[float], gap: float, looks: int) -> bool:
-    """Take a gap in; return whether that many looks have closed hardly any of it.
-
-    Where a base's bounds are not exact, both sides come to rest with a gap between them.
-    """
-    gaps.append(gap)
-    return len(gaps) > looks and gap > (1 - _STALLED) * gaps[-1 - looks]
-
-
-class _Search:
-    """The weights on queries, and the best of both sides that they have led to.
-
-    Args:
-        squared: A.
-        base: B.
-        order: p.
-    """
-
-    def __init__(self, squared: Vector, base: Squares, order: float) -> None:
-        self._squared = squared
-        self._base = base
-        self._order = order
-        self._q = conjugate(order)
-        self.settled = math.isinf(self._q)  # p = 2: there is nothing to weigh
-        equal = np.ones(len(squared))
-        self._c = equal / order_norm(equal, self._q)
-        self.lower, self.upper = 0.0, math.inf
-        self.cover, self.squares = np.zeros(0), np.zeros(0)
-        self.query_weights = self._c
-
-    def step(self, *, look: bool) -> bool:
-        """Move the weights once; return whether both sides were looked at."""
-        c, flat = self._c, self._squared.ndim == 1
-        a = np.maximum(self._squared * c if flat else c @ self._squared, _LEAST)
-        z = np.maximum(self._base.spread(a), _LEAST)
-        if look:
-            self._look(a, z)
-        if not self.settled:
-            g = self._variances(np.sqrt(z / a))
-            moved = (c * np.square(g / np.max(g))) ** (1 / (2 * self._q - 1))
-            self._c = np.maximum(moved / order_norm(moved, self._q), _FAINT)
-        return look
-
-    def _variances(self, u: Vector) -> Vector:
-        return np.asarray(self._squared * u if self._squared.ndim == 1 else self._squared @ u)
-
-    def _look(self, a: Vector, z: Vector) -> None:
-        value = float(np.sum(np.sqrt(a * z)))
-        y = np.sqrt(a / z) / value
-        y /= self._base.energy_up(y)
-        size = math.sqrt(order_norm(self._variances(1 / y), self._order / 2))
-        if value > self.lower:
-            self.lower, self.squares, self.query_weights = value, z, self._c
-        if size < self.upper:
-            self.upper, self.cover = size, y
+def _tight(claim: Claim, asked: Vector) -> Claim:
+    """Return the claim with its ellipsoid shrunk to what covers the body, as far as is proved."""
+    assert isinstance(claim.shape, DenseShape)  # noqa: S101 (what framed images have)
+    size = order_norm(np.linalg.norm(asked @ claim.shape.factor, axis=1), claim.order)
+    ratio = claim.certificate().upper / size if size else 1.0
+    return replace(claim, shape=claim.shape.scaled(ratio)) if 0 < ratio < 1 else claim
 
 
-def folded(images: Vector, order: float) -> tuple[Vector, Vector] | None:
-    """Return how much each coordinate matters where every answer is a multiple of one of them.
+def far_points(
+    columns: Vector,
+    base: AbstractUnitBall,
+    asked: Vector,
+    order: float,
+    rtol: float,
+    query_weights: Vector,
+) -> tuple[ImageDual, Vector | None] | None:
+    """Return points of F·B with the weights that prove the most, and a factor that covers them.
 
-    With a the answers that are multiples of coordinate i, ‖·‖_p of their deviations is that of one
-    answer sᵢ = ‖a‖_p; and where one query has weight Cᵢ, theirs are c = Cᵢ·(|a|/sᵢ)^{p−2}, which
-    make Σ a²c greatest under ‖c‖_q = Cᵢ (Hölder). None where an answer mixes coordinates.
-
-    Args:
-        images: ωLF, shape (m, k), no column all 0.
-        order: p in [2, ∞].
-
-    Returns:
-        s, shape (k,), and the shares c/Cᵢ, shape (m, k).
-    """
-    if np.max(np.count_nonzero(images, axis=1)) > 1:
-        return None
-    size = np.abs(images)
-    top = np.max(size, axis=0)
-    relative = size / top
-    if math.isinf(order):
-        most = relative == 1
-        return top, most / np.sum(most, axis=0)
-    s = np.sum(relative**order, axis=0) ** (1 / order)
-    return top * s, np.where(relative > 0, (relative / s) ** (order - 2), 0.0)
-
-
-def diagonal_squares(factor: Vector, found: Majorant) -> Vector:
-    """Return the standard deviations of the noise where F is a diagonal, shape (d,)."""
-    return np.asarray(np.abs(factor) / np.sqrt(found.coefficients))
-
-
-def covering_factor(columns: Vector, found: Majorant) -> Vector:
-    """Return a lower triangle whose product with its transpose is F diag(1/y) Fᵀ, shape (r, r).
+    None where it would take too long; no factor where none is better than what is known.
 
     Args:
         columns: the columns of F as rows, shape (k, r).
-        found: y.
+        base: B, k coordinates.
+        asked: ωL, shape (m, r).
+        order: p in [2, ∞].
+        rtol: the relative gap asked for.
+        query_weights: c where the best ones are known from elsewhere, shape (m,).
     """
-    triangle = triangle_of(columns / np.sqrt(found.coefficients)[:, None]).T
-    return np.asarray(np.where(np.diag(triangle) < 0, -1.0, 1.0) * triangle)
+    k, r = columns.shape
+    if isinstance(base, NormBall) and base.order == 2:  # noqa: PLR2004
+        # every second moment of trace 1 is one of the ball; FᵀGF is in proportion to the best
+        seen = (np.sqrt(query_weights)[:, None] * asked) @ columns.T
+        _, lengths, axes = np.linalg.svd(seen, full_matrices=False)
+        return ImageDual(frozen(axes.copy()), frozen(np.square(lengths)), query_weights), None
+    if float(k) * r * _STARTS * (r + 8) > _LARGEST:
+        return None
+    problem = Problem(queries=asked, order=order, moves=False, floor=0.1 * rtol)
+    vertices = ImageVertices(columns, base)
+    found = generate(problem, vertices, rtol=rtol, most=_ROUNDS)
+    points = vertices.atoms[found.indices]
+    dual = ImageDual(frozen(points), frozen(found.weights), frozen(found.query_weights))
+    return dual, found.factor
+
+
+@final
+class ImageVertices(AbstractVertices):
+    """Extreme points of F·B, as they are found.
+
+    Args:
+        columns: the columns of F as rows, shape (k, r).
+        base: B.
+    """
+
+    def __init__(self, columns: Vector, base: AbstractUnitBall) -> None:
+        self._columns = columns
+        self._base = base
+        self._random = np.random.default_rng(0)  # starts only: nothing that is released
+        self.atoms = np.zeros((0, len(columns)))
+
+    @property
+    def moves(self) -> bool:
+        """An image of a unit body is symmetric."""
+        return False
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates r."""
+        return int(self._columns.shape[1])
+
+    @property
+    def count(self) -> int:
+        """Never all of them are known."""
+        return _ENDLESS
+
+    def new(self, known: Integers, found: Integers) -> Integers:
+        """Return those of `found` that are not in `known`."""
+        return found[~np.isin(found, known)]
+
+    def first(self, wanted: int) -> Integers:
+        """Return points that are extreme along random directions, until they span R^r."""
+        size = np.linalg.norm(self._columns, axis=0)
+        while True:
+            directions = self._random.standard_normal((wanted, self.dimension)) / size
+            self._add(self._base.extreme(directions @ self._columns.T))
+            rows = (self.atoms @ self._columns) / size
+            if np.linalg.matrix_rank(rows) == self.dimension:
+                return np.arange(len(self.atoms))
+
+    def gather(self, indices: Integers) -> Vector:
+        """Return those points' images."""
+        return np.asarray(self.atoms[indices] @ self._columns)
+
+    def price(self, inverse: Vector, mean: Vector, beyond: float, wanted: int) -> Priced:
+        """Return points that stick out, climbing from the known ones, the axes and at random."""
+        image = self._columns @ inverse.T
+        axes = np.linalg.svd(image, full_matrices=False)[0].T
+        known = np.linalg.norm(self.atoms @ image, axis=1)
+        far = self.atoms[np.argsort(-known)[: 2 * self.dimension]]
+        random = self._random.standard_normal((2 * self.dimension, self.dimension)) @ image.T
+        x = np.vstack([far, self._base.extreme(axes), self._base.extreme(random)])
+        value = np.linalg.norm(x @ image, axis=1)
+        for _ in range(_CLIMBS):
+            higher = self._base.extreme((x @ image) @ image.T)
+            reached = np.linalg.norm(higher @ image, axis=1)
+            if not np.any(reached > value * (1 + _BEYOND)):
+                break
+            x, value = higher, reached
+        out = np.flatnonzero(value > beyond * (1 + _BEYOND))
+        out = out[np.argsort(-value[out])][:wanted]
+        added = self._add(x[out])
+        return Priced(float(max(np.max(value), np.max(known))), added)
+
+    def _add(self, points: Vector) -> Integers:
+        """Take points in that are new, up to a change of all signs, and return their indices."""
+        start = len(self.atoms)
+        for x in points:
+            same = np.abs(self.atoms - x).max(axis=1, initial=0.0) < _BEYOND
+            opposite = np.abs(self.atoms + x).max(axis=1, initial=0.0) < _BEYOND
+            if not np.any(same | opposite):
+                self.atoms = np.vstack([self.atoms, x])
+        return np.arange(start, len(self.atoms))

@@ -23,20 +23,18 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate import Claim, JointDual
-from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.certificate import JointDual
+from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.frames import find_frame
 from lownoise.sets.bodies import JointBody
 from lownoise.solvers.generation import INTERRUPTED
-from lownoise.solvers.solution import RTOL, Solution, honest
-from lownoise.solvers.solve import solve
+from lownoise.solvers.solution import Solution, honest, lower_triangle
+from lownoise.solvers.solve import solution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.solvers.generation import Progress
+    from lownoise.solvers.solution import Asked
 
 _TRADES = 12
 _ROUNDS = 400
@@ -69,56 +67,35 @@ class _Part:
     solution: Solution
 
 
-@solve.register(JointBody)
-def joint_solution(
-    body: JointBody,
-    *,
-    order: float,
-    weights: Vector,
-    queries: Vector | None = None,
-    rtol: float = RTOL,
-    progress: Callable[[Progress], None] | None = None,
-    in_order: bool = False,
-) -> Solution:
+@solution.register(JointBody)
+def joint_solution(body: JointBody, asked: Asked) -> Solution:
     """Return the least ellipsoid around a product, from those around its parts.
 
     Where an answer is made of several parts the whole is solved like any other body.
     """
-    asked = body.split(queries)
-    frame = find_frame(body, queries, in_order=in_order)
-    if asked is None or not frame.rank:
-        found = solve(
-            body.whole,
-            order=order,
-            weights=weights,
-            queries=queries,
-            rtol=rtol,
-            progress=progress,
-            in_order=in_order,
-        )
+    order, weights, rtol = asked.order, asked.weights, asked.rtol
+    split = body.split(asked.queries)
+    frame = find_frame(body, asked.queries, in_order=asked.in_order)
+    if split is None or not frame.rank:
+        found = solution(body.whole, asked)
         return replace(found, claim=replace(found.claim, body=body))
     best: Solution | None = None
     upper, lower = math.inf, 0.0
     counts = np.full(len(body.parts), weights[-1])
     for _ in range(_TRADES if body.counted else 1):
         parts = [
-            _solved(body, i, asked[i], order, weights, counts[i], rtol * _SHARE, progress)
+            _solved(
+                body, i, split[i], counts[i], replace(asked, rtol=rtol * _SHARE, in_order=False)
+            )
             for i in range(len(body.parts))
         ]
         scale, time = _scales(parts, order, float(weights[-1]) if body.counted else None)
-        claim = Claim(
-            body=body,
-            order=order,
-            queries=queries,
-            weights=weights,
-            frame=frame,
-            shape=DenseShape(_triangle(frame.down(_root(body, parts, scale, time).T).T)),
-            center=frozen(_standing(body, parts)),
-            dual=JointDual(
-                tuple(part.solution.claim.dual for part in parts),
-                frozen(_query_weights(parts, scale, time, order, weights, body.counted)),
-            ),
+        dual = JointDual(
+            tuple(part.solution.claim.dual for part in parts),
+            frozen(_query_weights(parts, scale, time, order, weights, body.counted)),
         )
+        shape = DenseShape(lower_triangle(frame.down(_root(body, parts, scale, time).T).T))
+        claim = asked.claim(body, frame, shape, dual, _standing(body, parts))
         rounds = sum(part.solution.iterations for part in parts)
         stopped = any(part.solution.status == INTERRUPTED for part in parts)
         status = INTERRUPTED if stopped else parts[0].solution.status
@@ -159,20 +136,15 @@ def _standing(body: JointBody, parts: list[_Part]) -> Vector:
 def _solved(
     body: JointBody,
     i: int,
-    asked: tuple[Integers, Vector | None],
-    order: float,
-    weights: Vector,
+    part: tuple[Integers, Vector | None],
     count: float,
-    rtol: float,
-    progress: Callable[[Progress], None] | None,
+    asked: Asked,
 ) -> _Part:
     """Return a part's own least ellipsoid, with a count of the given weight where it has one."""
-    answers, queries = asked
-    omega = weights[answers]
+    answers, queries = part
+    omega = asked.weights[answers]
     own = frozen(np.append(omega, count) if body.counted else omega.copy())
-    found = solve(
-        body.parts[i], order=order, weights=own, queries=queries, rtol=rtol, progress=progress
-    )
+    found = solution(body.parts[i], replace(asked, weights=own, queries=queries))
     claim, d = found.claim, body.parts[i].dimension
     factor = getattr(claim.shape, "factor", None)
     if factor is None:
@@ -352,9 +324,3 @@ def _root(body: JointBody, parts: list[_Part], scale: Vector, time: float) -> Ve
     if body.counted:
         found[-1, -1] = math.sqrt(time)
     return found
-
-
-def _triangle(factor: Vector) -> Vector:
-    """Return a lower triangle with the same product with its transpose."""
-    found = triangle_of(factor.T).T
-    return np.asarray(np.where(np.diag(found) < 0, -1.0, 1.0) * found)

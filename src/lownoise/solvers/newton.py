@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar, final
 
 import numpy as np
 
@@ -257,3 +257,38 @@ def _reach(x: Vector, dx: Vector) -> float:
     """Return the longest step along dx that keeps x ≥ 0."""
     down = dx < 0
     return float(np.min(-x[down] / dx[down], initial=math.inf))
+
+
+class Step(NamedTuple, Generic[S]):
+    """Weights w and roots v, F and M there, and the gap on these vertices."""
+
+    weights: Vector
+    roots: Vector
+    state: S
+    gap: float
+
+
+def steps(program: Program[S], weights: Vector, roots: Vector, *, dense: bool) -> Iterator[Step[S]]:
+    """Yield better and better weights, without end: the caller stops.
+
+    Args:
+        program: F.
+        weights: where w starts, above 0, shape (k,).
+        roots: where v starts, shape (n,); the query weights are v^e.
+        dense: whether Newton's system fits; else each weight is multiplied by what it would gain:
+            slow near the end, and a step costs little.
+    """
+    if dense:
+        for iterate in newton(program, weights, roots):
+            yield Step(iterate.weights, iterate.roots, iterate.state, iterate.gap)
+    e, order = program.problem.exponent, program.problem.order
+    w, v = weights, roots
+    while True:
+        state = program.at(w, v**e)
+        F, X, stretches = state.value, state.variances(), state.stretches()
+        lower = F / math.sqrt(state.mass * float(np.sum(v)) ** e)
+        upper = objective(X, order) * math.sqrt(float(np.max(stretches)))
+        yield Step(w, v, state, upper / lower - 1)
+        w = w * stretches / F
+        if e:
+            v = np.maximum(v**e * X / F, program.problem.floor / v.size)

@@ -8,20 +8,73 @@ so far, because going there never loses.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.certificate import OracleDual
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.frames import find_frame
+from lownoise.sets.bodies import OracleBody, OracleDifferences
+from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, generate
+from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
+from lownoise.solvers.solution import FLOOR_SHARE, Solution, unit_of
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.frames import Frame
     from lownoise.sets.bodies import AbstractOracleBody
+    from lownoise.solvers.solution import Asked
 
 _ENDLESS = 2**62
 _BEYOND = 1e-12
 _ROUGH = 1e-2
+_LOOSE = (
+    "solved: the least that the oracle's upper bounds prove; tighter ones, or `differences` where "
+    "it has none, make the gap smaller"
+)
+
+
+def oracle_solution(body: AbstractOracleBody, asked: Asked) -> Solution:
+    """Return the least ellipsoid around a body that a program knows."""
+    frame = find_frame(body, asked.queries, in_order=asked.in_order)
+    if not frame.rank:
+        ones = frozen(np.ones(asked.weights.size))
+        return asked.nothing(body, frame, OracleDual(body.seeds[:1], frozen(np.ones(1)), ones))
+    best = _found(body, asked, frame, 1.0)
+    certificate = best.claim.certificate()
+    loose = isinstance(body, OracleDifferences) and not body.program.tells_differences
+    if loose and certificate.gap > asked.rtol and best.status != INTERRUPTED:
+        # twice the least ellipsoid around the set itself may be proved to be smaller
+        try:
+            twice = _found(OracleBody(body.program, body.pivots, body.step), asked, frame, 2.0)
+            other = replace(best.claim, shape=twice.claim.shape)
+            if other.certificate().upper < certificate.upper:
+                best = Solution(other, twice.status, best.iterations + twice.iterations)
+                certificate = other.certificate()
+        except KeyboardInterrupt:
+            best = replace(best, status=INTERRUPTED)
+    stuck = best.status in (SOLVED, STUCK)
+    return replace(best, status=_LOOSE) if stuck and certificate.gap > asked.rtol else best
+
+
+def _found(part: AbstractOracleBody, asked: Asked, frame: Frame, times: float) -> Solution:
+    """Return the least ellipsoid around a body, its axes multiplied."""
+    vertices, rows = OracleVertices(part, frame), asked.seen(frame)
+    unit = unit_of(vertices.rows, frame.down(part.directions[None])[0], rows)
+    floor, heard = asked.rtol * FLOOR_SHARE, asked.heard(unit * times)
+    problem = Problem(queries=rows / unit, order=asked.order, moves=part.moves, floor=floor)
+    outcome = generate(problem, vertices, rtol=asked.rtol, progress=heard)
+    points = vertices.evidence[outcome.indices]
+    dual = OracleDual(frozen(points), frozen(outcome.weights), frozen(outcome.query_weights))
+    center = None
+    if part.moves:
+        center = outcome.cover_weights @ part.vertices(vertices.evidence[outcome.cover_indices])
+    claim = asked.claim(part, frame, DenseShape(times * outcome.factor), dual, center)
+    return Solution(claim, outcome.status, outcome.iterations)
 
 
 @final

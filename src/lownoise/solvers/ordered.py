@@ -21,11 +21,11 @@ from lownoise.questions.residuals import ChangeCosts, ordered_cost_up
 from lownoise.questions.residuals.ordered_cost import whitened
 from lownoise.solvers.fidelity import Fidelity, fidelity
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
-from lownoise.solvers.newton import Problem, newton, objective
-from lownoise.solvers.rounds import rounds
+from lownoise.solvers.newton import Problem, Step, objective, steps
+from lownoise.solvers.system import bent_system
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions.residuals import Blocks
@@ -41,7 +41,6 @@ _DROPPED = 1e-3  # of the mean weight: a change that is no longer listed
 _INNER = 0.3  # of rtol, for the changes at hand
 _ROUGH, _ROUGHEST = 0.05, 0.02  # of the gap on all changes, and at most
 _MOST_WORK = 4e8  # changes, squared, times coordinates
-_JITTER = 1e-13
 _FULL = (
     "stopped: nearly every pair of ordered categories binds; the bounds hold, declare fewer "
     "categories or raise rtol"
@@ -136,8 +135,6 @@ class _Program:
         coarse: bool,
     ) -> Callable[[Vector], Vector]:
         """Return the function that solves one step."""
-        from scipy.linalg import cho_factor, cho_solve
-
         k, n = self.count, 0 if pull is None else pull.size
         matrix = np.zeros((n + k, n + k))
         for asked, part in zip(self.asked, state.parts, strict=True):
@@ -150,19 +147,7 @@ class _Program:
                 matrix[np.ix_(asked.places, asked.places)] += own[:own_n, :own_n]
                 matrix[asked.places, n:] += crossed
                 matrix[n:, asked.places] += crossed.T
-        matrix /= state.value
-        matrix += 0.5 * np.outer(gradient, gradient)
-        matrix[np.diag_indices_from(matrix)] += extra
-        scale = 1 / np.sqrt(np.diag(matrix))
-        matrix *= scale[:, None] * scale
-        matrix[np.diag_indices_from(matrix)] = 1 + _JITTER
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-
-        def solve(right: Vector) -> Vector:
-            found: Vector = scale * cho_solve(factor, scale * right, check_finite=False)
-            return found
-
-        return solve
+        return bent_system(matrix, state.value, gradient, extra)
 
 
 def solve_ordered(
@@ -337,10 +322,10 @@ class _Search:
             aim = max(aim, min(_ROUGH * self.gap, _ROUGHEST))
         status, step = STUCK, None
         try:
-            for taken, now in enumerate(_steps(program, self.weights, self.roots, small=small)):
+            for taken, now in enumerate(steps(program, self.weights, self.roots, dense=small)):
                 step = now
                 self._tell(step)
-                if step[3] <= aim or taken >= most:
+                if step.gap <= aim or taken >= most:
                     status = SOLVED if taken < most else _SHORT
                     break
         except np.linalg.LinAlgError:
@@ -355,12 +340,12 @@ class _Search:
         self._take(step)
         return status
 
-    def _tell(self, step: _Step) -> None:
+    def _tell(self, step: Step[_State]) -> None:
         self.steps += 1
         if self.progress is not None:
             self.progress(Progress(self.steps, self.lower, self.upper))
 
-    def _take(self, step: _Step) -> None:
+    def _take(self, step: Step[_State]) -> None:
         """Take in a step: its evidence as it is, its noise measured on all changes."""
         self.weights, self.roots, state, _ = step
         dual = self._evidence()
@@ -396,14 +381,3 @@ class _Search:
             return tuple(np.ones(count) for count in counts)
         each = (roots / np.repeat(self.blocks.plain.cells, counts)) ** self.problem.exponent
         return tuple(frozen(part) for part in np.split(each, self.starts[1:-1]))
-
-
-_Step = tuple["Vector", "Vector", _State, float]
-
-
-def _steps(program: _Program, weights: Vector, roots: Vector, *, small: bool) -> Iterator[_Step]:
-    if not small:
-        yield from rounds(program, weights, roots)
-        return
-    for iterate in newton(program, weights, roots):
-        yield iterate.weights, iterate.roots, iterate.state, iterate.gap

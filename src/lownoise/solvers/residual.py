@@ -20,11 +20,11 @@ from lownoise.certificate.residual import ResidualDual, residual_lower_bound
 from lownoise.numbers.arrays import frozen
 from lownoise.questions.residuals import PatternCosts, TableChanges, largest_cost_up
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
-from lownoise.solvers.newton import Problem, newton, objective
-from lownoise.solvers.rounds import rounds
+from lownoise.solvers.newton import Problem, Step, objective, steps
+from lownoise.solvers.system import bent_system
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions.residuals import Orbits
@@ -112,10 +112,9 @@ class _Program:
         coarse: bool,
     ) -> Callable[[Vector], Vector]:
         """Solve with −2F″/F + ½·gradient·gradientᵀ + diag(extra), −2F″ = J·diag(½√(ab))·Jᵀ."""
-        from scipy.linalg import cho_factor, cho_solve
         from scipy.sparse import csr_array, diags_array, vstack
 
-        bend = 0.5 * np.sqrt(state.paid * state.seen) / state.value
+        bend = 0.5 * np.sqrt(state.paid * state.seen)
         if pull is None:
             own = self.costs * (np.sqrt(bend) / state.paid)
             matrix = own @ own.T
@@ -123,18 +122,7 @@ class _Program:
             ahead = diags_array(pull**2) @ self.terms @ diags_array(1 / state.seen)
             slopes = vstack([ahead, csr_array(-self.costs / state.paid)], format="csr")
             matrix = (slopes @ diags_array(bend) @ slopes.T).toarray()
-        matrix += 0.5 * np.outer(gradient, gradient)
-        matrix[np.diag_indices_from(matrix)] += extra
-        scale = 1 / np.sqrt(np.diag(matrix))
-        matrix *= scale[:, None] * scale
-        matrix[np.diag_indices_from(matrix)] = 1 + 1e-13
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-
-        def solve(right: Vector) -> Vector:
-            found: Vector = scale * cho_solve(factor, scale * right, check_finite=False)
-            return found
-
-        return solve
+        return bent_system(np.ascontiguousarray(matrix), state.value, gradient, extra)
 
 
 def solve_residual(
@@ -238,11 +226,10 @@ class _Search:
         variables = len(patterns) + (self.problem.count if self.problem.exponent else 0)
         small = variables <= _MOST_DENSE
         most = _MOST_STEPS if small else _MOST_ROUNDS
-        steps = _newton_steps(program, weights, roots) if small else rounds(program, weights, roots)
         status = STUCK
         try:
-            for taken, step in enumerate(steps):
-                solved = step[3] <= _INNER * self.rtol
+            for taken, step in enumerate(steps(program, weights, roots, dense=small)):
+                solved = step.gap <= _INNER * self.rtol
                 # all patterns are looked at where that is quick, and else only at the end
                 if solved or taken >= most:
                     status = SOLVED if solved else _PROBLEM
@@ -259,7 +246,7 @@ class _Search:
         self._take(patterns, step, whole=True)
         return status
 
-    def _take(self, patterns: Integers, step: _Step, *, whole: bool) -> None:
+    def _take(self, patterns: Integers, step: Step[_State], *, whole: bool) -> None:
         """Take one step in; where `whole`, its variances are measured on all patterns."""
         weights, roots, state, _ = step
         self.steps += 1
@@ -288,11 +275,3 @@ def _first(orbits: Orbits, relation: str) -> Integers:
     if relation == "add_remove":
         return np.zeros((1, orbits.members.size), dtype=np.int64)
     return np.vstack([orbits.members, np.eye(orbits.members.size, dtype=np.int64)])
-
-
-_Step = tuple["Vector", "Vector", _State, float]
-
-
-def _newton_steps(program: _Program, weights: Vector, roots: Vector) -> Iterator[_Step]:
-    for iterate in newton(program, weights, roots):
-        yield iterate.weights, iterate.roots, iterate.state, iterate.gap

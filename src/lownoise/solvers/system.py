@@ -57,13 +57,29 @@ def _formed(
     *,
     coarse: bool,
 ) -> Callable[[Vector], Vector]:
+    return bent_system(state.curvature(pull, coarse=coarse), state.value, gradient, extra)
+
+
+def bent_system(
+    matrix: Vector, value: float, gradient: Vector, extra: Vector
+) -> Callable[[Vector], Vector]:
+    """Return the function that solves matrix/value + ½·gradient·gradientᵀ + diag(extra).
+
+    Args:
+        matrix: positive semidefinite, shape (n, n); it is overwritten.
+        value: above 0.
+        gradient: shape (n,).
+        extra: above 0, shape (n,).
+
+    Raises:
+        LinAlgError: where it is not positive definite in floats.
+    """
     from scipy.linalg import lapack
 
-    matrix = state.curvature(pull, coarse=coarse)
     diagonal = matrix.reshape(-1)[:: gradient.size + 1]
-    whole = diagonal / state.value + 0.5 * gradient**2 + extra
+    whole = diagonal / value + 0.5 * gradient**2 + extra
     scale = 1 / np.sqrt(whole)
-    matrix *= scale / state.value
+    matrix *= scale / value
     matrix *= scale[:, None]
     matrix += np.outer(0.5 * scale * gradient, scale * gradient)
     diagonal[:] = 1 + _JITTER

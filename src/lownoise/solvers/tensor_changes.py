@@ -16,23 +16,20 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate import Claim, OrthantDual, RotationDual, lower_bound, order_norm
+from lownoise.certificate import OrthantDual, RotationDual, order_norm
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.frames import Frame
 from lownoise.sets.bodies.harmonics import kernels, monomials, multiplicities
-from lownoise.solvers.image import INTERRUPTED, Majorant, least_majorant
-from lownoise.solvers.solution import RTOL, Solution, honest, in_unit
-from lownoise.solvers.tensor_ball import rotated
-from lownoise.solvers.tensor_evidence import improved
+from lownoise.solvers.majorant import INTERRUPTED, Majorant, least_majorant
+from lownoise.solvers.solution import RTOL, Solution, honest
+from lownoise.solvers.tensor_ball import improved, rotated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lownoise.numbers.arrays import Vector
     from lownoise.sets.bodies import TensorChanges
-    from lownoise.solvers.generation import Progress
-    from lownoise.solvers.image import Squares
+    from lownoise.solvers.majorant import Squares
+    from lownoise.solvers.solution import Asked
 
 _SHRUNK = (math.sqrt(5) - 1) / 2
 _SEARCHES = 40
@@ -85,17 +82,16 @@ class Counted:
 
 
 @final
-class _Asked:
+class _Kinds:
     """What is asked of a body of changes, answers of one kind taken together.
 
     Args:
         body: the changes.
-        asked: ωL, shape (m, d).
-        order: p.
+        asked: order, answers and the gap to reach.
     """
 
-    def __init__(self, body: TensorChanges, asked: Vector, order: float) -> None:
-        image, column = body.seen(asked)
+    def __init__(self, body: TensorChanges, asked: Asked) -> None:
+        image, column = body.seen(asked.rows)
         parts = zip(body.ball.parts.shares, _kernels(body), strict=True)
         squared = np.stack([a * np.sum((image @ k) * image, axis=1) for a, k in parts], axis=1)
         self.unit = math.ldexp(1.0, math.frexp(math.sqrt(float(np.max(squared))))[1])
@@ -106,7 +102,8 @@ class _Asked:
         _, first, members = np.unique(scaled, axis=0, return_index=True, return_inverse=True)
         self.members = np.ravel(members)
         self.often = np.bincount(self.members).astype(np.float64)
-        self._body, self._order, self._rows = body, order, rows[first]
+        self._body, self._order, self._rows = body, asked.order, rows[first]
+        self._rtol, self._heard = asked.rtol / 8, asked.heard(self.unit)
 
     def squared(self, beta: float) -> Vector:
         """Return what each part, and the count, does to the variance of each kind of answer."""
@@ -115,16 +112,13 @@ class _Asked:
         across = np.square(self._rows[:, -1] + beta * self._rows[:, -2])
         return np.column_stack([self._rows[:, :-2], across])
 
-    def found(
-        self, beta: float, rtol: float, progress: Callable[[Progress], None] | None
-    ) -> Majorant:
+    def found(self, beta: float) -> Majorant:
         """Return the best coefficients for this β."""
         base: Squares = self._body.ball
         if self._body.counted:
             base = Counted(self._body.ball.odd, beta)
         rows = self.squared(beta) * self.often[:, None] ** (2 / self._order)
-        heard = in_unit(progress, self.unit)
-        return least_majorant(rows, base, self._order, rtol=rtol / 8, progress=heard)
+        return least_majorant(rows, base, self._order, rtol=self._rtol, progress=self._heard)
 
     def size(self, beta: float, majorant: Majorant) -> float:
         """Return what the noise costs."""
@@ -146,53 +140,36 @@ class _Asked:
         return RotationDual(float(measure[0]), frozen(measure[1:][kept]), angles, each)
 
 
-def tensor_solution(
-    body: TensorChanges,
-    *,
-    order: float,
-    weights: Vector,
-    queries: Vector | None = None,
-    rtol: float = RTOL,
-    progress: Callable[[Progress], None] | None = None,
-    in_order: bool = False,
-) -> Solution:
-    """Return the best noise of that kind; see `solve`."""
-    rows = np.diag(weights) if queries is None else weights[:, None] * queries
-    asked = _Asked(body, rows, order)
-    beta, best = 0.0, asked.found(0.0, rtol, progress)
+def tensor_solution(body: TensorChanges, asked: Asked) -> Solution:
+    """Return the best noise of that kind."""
+    kinds, order = _Kinds(body, asked), asked.order
+    beta, best = 0.0, kinds.found(0.0)
     if body.counted and not body.ball.odd and best.status != INTERRUPTED:
-        beta, best = _searched(asked, rtol, progress)
-    duals: list[RotationDual | OrthantDual] = [asked.evidence(beta, best)]
+        beta, best = _searched(kinds)
+    duals: list[RotationDual | OrthantDual] = [kinds.evidence(beta, best)]
     if order > 2 and best.status != INTERRUPTED:  # noqa: PLR2004
         try:
             more = _better if body.counted else _alike
-            duals += more(duals[0], body, rows, order)
+            duals += more(duals[0], body, asked.rows, order)
         except KeyboardInterrupt:
             best = replace(best, status=INTERRUPTED)
-    proved = [lower_bound(dual, body, order, weights, queries) for dual in duals]
     every = np.arange(body.dimension)
-    claim = Claim(
-        body=body,
-        order=order,
-        queries=queries,
-        weights=weights,
-        frame=Frame(dimension=every.size, pivots=every, embed=None, seeing=every, view=None),
-        shape=DenseShape(_factor(body, best.coefficients, beta)),
-        center=frozen(np.zeros(body.dimension)),
-        dual=duals[int(np.argmax(proved))],
+    claim = asked.claim(
+        body,
+        Frame(dimension=every.size, pivots=every, embed=None, seeing=every, view=None),
+        DenseShape(_factor(body, best.coefficients, beta)),
+        max(duals, key=lambda dual: dual.least(body, order, asked.weights, asked.queries)),
     )
-    return Solution(claim, honest(best.status, claim, rtol), best.rounds)
+    return Solution(claim, honest(best.status, claim, asked.rtol), best.rounds)
 
 
-def _searched(
-    asked: _Asked, rtol: float, progress: Callable[[Progress], None] | None
-) -> tuple[float, Majorant]:
+def _searched(kinds: _Kinds) -> tuple[float, Majorant]:
     """Return the best β and what was found for it, by golden sections."""
     seen: list[tuple[float, float, Majorant]] = []
 
     def look(beta: float) -> float:
-        majorant = asked.found(beta, rtol, progress)
-        seen.append((asked.size(beta, majorant), beta, majorant))
+        majorant = kinds.found(beta)
+        seen.append((kinds.size(beta, majorant), beta, majorant))
         return seen[-1][0]
 
     low, high = 0.0, 1.0

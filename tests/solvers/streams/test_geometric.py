@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from lownoise.solvers.streams.geometric import falling_sum, geometric_sum
+from lownoise.solvers.streams.rational import falling_sum, geometric_sum
 
 GAPS = [0.0, 1e-30, 1e-12, 1e-3, 0.02, 0.0333, 0.05, 0.3, 0.9, 1.0, 1.25, 1.9, 2.0]
 

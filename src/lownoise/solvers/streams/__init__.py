@@ -2,7 +2,6 @@
 """Strategies for streams: which factors of a lower-triangular workload err least."""
 
 from lownoise.solvers.streams.banded import banded, banded_bound, banded_variances
-from lownoise.solvers.streams.normalized import column_norms, normalized_variances
 from lownoise.solvers.streams.rational import (
     Rational,
     enough_buffers,
@@ -10,7 +9,14 @@ from lownoise.solvers.streams.rational import (
     from_weights,
     rational,
 )
-from lownoise.solvers.streams.series import divide, inverse, multiply, square_root
+from lownoise.solvers.streams.series import (
+    column_norms,
+    divide,
+    inverse,
+    multiply,
+    normalized_variances,
+    square_root,
+)
 from lownoise.solvers.streams.toeplitz import (
     lower_bound,
     optimal_toeplitz,

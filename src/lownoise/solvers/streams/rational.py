@@ -10,7 +10,9 @@ search is over the gaps of these numbers to ρ,
 
 with no root to find; residues are products of differences of gaps, and all are right to the last
 digits however near ρ a decay is. Both norms are sums of geometric series over pairs of poles, so
-that one evaluation with its gradient costs O(k²), or O(k³) with small arrays, at any n.
+that one evaluation with its gradient costs O(k²), or O(k³) with small arrays, at any n. A ratio
+p = 1 − q is given by q, so that q = 1e-18 is no different from q = 0.1: where n·q is small the
+closed forms of the sums cancel, and the binomial series in q takes their place.
 """
 
 from __future__ import annotations
@@ -20,8 +22,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-
-from lownoise.solvers.streams.geometric import falling_sum, geometric_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,8 @@ _FIRST, _SPREAD = 4.0, 0.7  # where the search starts: n times the first gap, an
 _STEPS = 3000
 _AHEAD, _WITHIN, _MOST = 3, 0.005, 24
 _LAST = 2.0  # λ_k > −ρ, so that b does not grow
+_SERIES = 0.5  # n·q below which the series is used
+_TERMS = 16
 
 
 @final
@@ -319,3 +321,71 @@ def _combined(decay: float, gaps: Vector, weights: Vector, size: int) -> Vector:
         for base, weight in zip(decay * (1 - gaps), weights, strict=True):
             found += weight * np.cumprod(np.concatenate([[1.0], np.full(size, base)]))[:size]
     return found
+
+
+def geometric_sum(gaps: Vector, size: int) -> tuple[Vector, Vector]:
+    """Return Σ_{t<n} p^t, and its derivative in q, for p = 1 − q.
+
+    Args:
+        gaps: q, 0 ≤ q ≤ 2, any shape.
+        size: n, at least 0.
+
+    Examples:
+        >>> value, slope = geometric_sum(np.array([0.0, 0.5, 2.0]), 3)
+        >>> value.tolist(), slope.tolist()
+        ([3.0, 1.75, 1.0], [-3.0, -2.0, 1.0])
+    """
+    near = gaps * size < _SERIES
+    q = np.where(near, 1.0, gaps)
+    power = _power(q, size)
+    value = (1 - power) / q
+    slope = (size * _power(q, max(size - 1, 0)) - value) / q
+    series, rise = _binomial(gaps, size, 1)
+    return np.where(near, series, value), np.where(near, rise, slope)
+
+
+def falling_sum(gaps: Vector, size: int) -> tuple[Vector, Vector]:
+    """Return Σ_{t<n} (1 − t/n)·p^t, and its derivative in q, for p = 1 − q.
+
+    Args:
+        gaps: q, 0 ≤ q ≤ 2, any shape.
+        size: n, at least 1.
+
+    Examples:
+        >>> value, slope = falling_sum(np.array([0.0, 0.5]), 2)
+        >>> value.tolist(), slope.tolist()
+        ([1.5, 1.25], [-0.5, -0.5])
+    """
+    near = gaps * size < _SERIES
+    q = np.where(near, 1.0, gaps)
+    power = _power(q, size)
+    ended = (1 - power) / (size * q)
+    value = (1 - (1 - q) * ended) / q
+    slope = (ended - (1 - q) * (_power(q, max(size - 1, 0)) - ended) / q - value) / q
+    series, rise = _binomial(gaps, size + 1, 2)
+    return np.where(near, series / size, value), np.where(near, rise / size, slope)
+
+
+def _power(gaps: Vector, exponent: int) -> Vector:
+    """Return (1 − q)ⁿ."""
+    with np.errstate(under="ignore", divide="ignore"):
+        # log1p needs 1 − q > 0; a negative ratio is the sign times its absolute value
+        sizes = np.where(gaps > 1, 2 - gaps, gaps)
+        logs = np.log1p(-np.minimum(sizes, 1.0))
+        powers: Vector = np.exp(exponent * logs) if exponent else np.ones_like(gaps)
+    return np.where((gaps > 1) & (exponent % 2 == 1), -powers, powers)
+
+
+def _binomial(gaps: Vector, size: int, first: int) -> tuple[Vector, Vector]:
+    """Return Σ_j C(size, first + j)·(−q)^j, and its derivative, where size·q is small."""
+    q = np.where(gaps * size < 2 * _SERIES, gaps, 0.0)
+    coefficient = 1.0
+    for i in range(first):
+        coefficient *= (size - i) / (i + 1)
+    value, slope, power = np.zeros_like(q), np.zeros_like(q), np.ones_like(q)
+    for j in range(_TERMS):
+        value = value + coefficient * power
+        coefficient *= -(size - first - j) / (first + j + 1)
+        slope = slope + (j + 1) * coefficient * power
+        power = power * q
+    return value, slope

@@ -5,6 +5,10 @@ A series is the vector of its first n coefficients, and stands for the lower-tri
 matrix with that first column: products, inverses and roots of one are those of the other. Newton's
 method doubles the number of right coefficients a step. What a transform rounds is about 1e-15 of
 the largest coefficient, not of each one.
+
+Later columns of a lower-triangular Toeplitz C are shorter: a change in a late round would be hidden
+more than is asked for. C = T(c)·D with D_jj = 1/‖T(c)e_j‖ hides every round alike, so that
+B = W·D⁻¹·T(1/c) has shorter rows at the same privacy.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
+
+from lownoise.numbers.row_norms import scaled_row_squares
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -99,3 +105,34 @@ def square_root(workload: Vector) -> Vector:
         rest[0] += 1.5
         found = multiply(found, rest)
     return multiply(workload, found)
+
+
+def column_norms(strategy: Vector) -> Vector:
+    """Return ‖T(c)e_j‖ for each round j, shape (n,): what D divides by.
+
+    Args:
+        strategy: c, shape (n,).
+
+    Examples:
+        >>> column_norms(np.array([4.0, 3.0]))
+        array([5., 4.])
+    """
+    norms: Vector = np.sqrt(np.cumsum(strategy**2))[::-1]
+    return norms
+
+
+def normalized_variances(workload: Vector, strategy: Vector) -> Vector:
+    """Return the squared length of each row of B = W·D⁻¹·T(1/c), shape (n,).
+
+    The columns of C have length 1, so this is the variance of each round's answer where one change
+    moves by 1. Beyond 4,096 rounds it is interpolated; see `scaled_row_squares`.
+
+    Args:
+        workload: w, shape (n,).
+        strategy: c, shape (n,), c_0 not 0.
+
+    Examples:
+        >>> normalized_variances(np.ones(2), np.array([1.0, 0.5])).round(6)
+        array([1.25    , 1.381966])
+    """
+    return scaled_row_squares(workload, inverse(strategy), column_norms(strategy))

@@ -10,8 +10,8 @@ points, and Γ is Γ_p(K) of 002,
 Section 2.2.
 """
 
-from lownoise.solvers.references.bracket import Bracket
-from lownoise.solvers.references.ellipsoid_method import ellipsoid_method
-from lownoise.solvers.references.fixed_point import fixed_point
+from tests.references.ellipsoid_method import ellipsoid_method
+from tests.references.fixed_point import fixed_point
+from tests.references.question import Bracket
 
 __all__ = ["Bracket", "ellipsoid_method", "fixed_point"]

@@ -30,14 +30,13 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from lownoise.solvers.references.reduced import reduced
+from tests.references.question import reduced
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from tests.references.question import Bracket
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.solvers.references.bracket import Bracket
 
 # A weight that tends to 0 stops here, against underflow; it costs the gap at most as much.
 _FLOOR = 1e-14

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equal weights on everything: at once optimal for the most symmetrical bodies.
+"""The least ellipsoid around listed points or their differences.
+
+Equal weights on everything are at once optimal for the most symmetrical bodies.
 
 Where all points are alike (one-hot rows, corners of a box, vertices of a cross-polytope) the
 optimum may need as many vertices as there are pairs of axes, or more, and generating them one
@@ -15,18 +17,64 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.certificate import PointDual
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.frames import find_frame
+from lownoise.sets.bodies import PointDifferences
 from lownoise.sets.bodies.points import farthest_pairs
 from lownoise.solvers.fidelity import fidelity
-from lownoise.solvers.generation import Outcome
-from lownoise.solvers.newton import objective
+from lownoise.solvers.generation import Outcome, generate
+from lownoise.solvers.growing import MANY, generate_growing
+from lownoise.solvers.newton import Problem, objective
+from lownoise.solvers.pricing import PairVertices, PointVertices, distinct
+from lownoise.solvers.solution import FLOOR_SHARE, Solution, unit_of
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.solvers.newton import Problem
+    from lownoise.sets.bodies import AbstractPointBody
+    from lownoise.solvers.solution import Asked
 
 _MOST = 20_000_000  # numbers in the points
 _ALIKE = 1e-9
 _STEPS = 100
+
+
+def point_solution(body: AbstractPointBody, asked: Asked) -> Solution:
+    """Return the least ellipsoid around points."""
+    frame = find_frame(body, asked.queries, in_order=asked.in_order)
+    pairs = isinstance(body, PointDifferences)
+    if not frame.rank:
+        none = np.zeros((1, 2) if pairs else 1, dtype=np.int64)
+        dual = PointDual(none, frozen(np.ones(1)), frozen(np.ones(asked.weights.size)))
+        return asked.nothing(body, frame, dual)
+    coordinates, rows = frame.down(body.points), asked.seen(frame)
+    unit = unit_of(coordinates, frame.down(body.directions[None])[0], rows)
+    kept = distinct(coordinates)
+    if kept.size < len(coordinates):
+        coordinates = coordinates[kept]
+    floor, heard = asked.rtol * FLOOR_SHARE, asked.heard(unit)
+    problem = Problem(queries=rows / unit, order=asked.order, moves=body.moves, floor=floor)
+    outcome = equal_weights(problem, coordinates, pairs=pairs, rtol=asked.rtol)
+    independent = pairs and outcome is not None
+    if outcome is None and pairs and len(coordinates) > MANY:
+        outcome = generate_growing(problem, coordinates, rtol=asked.rtol, progress=heard)
+    if outcome is None:
+        vertices = (
+            PairVertices(coordinates) if pairs else PointVertices(coordinates, moves=body.moves)
+        )
+        outcome = generate(problem, vertices, rtol=asked.rtol, progress=heard)
+    center = None
+    if body.moves:
+        center = outcome.cover_weights @ body.vertices(kept[outcome.cover_indices])
+    dual = PointDual(
+        kept[outcome.indices],
+        frozen(outcome.weights),
+        frozen(outcome.query_weights),
+        independent,
+    )
+    claim = asked.claim(body, frame, DenseShape(outcome.factor), dual, center)
+    return Solution(claim, outcome.status, outcome.iterations)
 
 
 def equal_weights(

