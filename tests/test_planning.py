@@ -13,6 +13,7 @@ from cases import CASES, ORDERS
 from lownoise.errors import BudgetError, FileError, LownoiseError, PlanError
 from lownoise.privacy import gaussian_parameter
 from lownoise.release.guarantees import error_bound
+from lownoise.report.spelling import significant
 
 QUESTION = ln.Mean(["a", "b"], ln.Box([0, 0], [1, 4]))
 BUDGETS = (ln.zcdp(0.1), ln.approx_dp(1, 1e-6))
@@ -283,8 +284,8 @@ def test_every_error_has_one_root():
 )
 def test_a_printed_plan_says_its_error_and_who_pays(question):
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
-    said = str(plan).splitlines()
-    assert said[0] == "Gaussian noise: 0.5-zCDP"
-    assert said[1].split() == ["error", f"{plan.error:.6g}"]
-    assert said[-1].endswith(", ".join(plan.readings))
-    assert all(len(line) < 80 for line in said)
+    said = str(plan)
+    assert said.splitlines()[0].endswith(", planned under 0.5-zCDP.")
+    assert f"error in root mean square is {significant(plan.error)}" in " ".join(said.split())
+    assert said.endswith(f"reading {', '.join(plan.readings[:-1])} or {plan.readings[-1]}.")
+    assert all(len(line) <= 80 for line in said.splitlines())

@@ -269,7 +269,7 @@ def test_sums_and_the_count_are_noised_for_the_means_they_make():
 def test_a_plan_and_a_release_are_told_in_one_line():
     """A notebook shows what matters, not what it is made of."""
     plan = means(ln.Box([0, 0], [1, 9]), mechanism="k_norm")
-    assert repr(plan).startswith("<PurePlan: k_norm, 1-DP, pure, error ")
+    assert repr(plan).startswith("<PurePlan: 2 means of 50 rows, planned under 1-DP; error ")
     assert len(repr(plan)) < 100
 
 

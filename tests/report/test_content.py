@@ -192,12 +192,13 @@ def test_other_noise_is_as_computed_record_by_record(kind, relation):
         for row in part(report.sections(own), "compared").rows
     }
     total = np.sum(np.square(own.terms.standard_deviation))
-    others = {"i.i.d. noise": np.where(noisy, iid, 0.0), "all records": full}
+    iid_name, full_name = "i.i.d. on these answers", "i.i.d. on the count of every record"
+    others = {iid_name: np.where(noisy, iid, 0.0), full_name: full}
     for noise, deviations in others.items():
         ratio = np.sum(np.square(deviations)) / total
         typical = np.sqrt(np.mean(np.square(deviations)))
         assert rows[noise] == pytest.approx([ratio, typical, np.max(deviations)], rel=6e-3)
-        assert ratio > 1 - 1e-5 or noise != "i.i.d. noise"  # the plan is the least Gaussian noise
+        assert ratio > 1 - 1e-5 or noise != iid_name  # the plan is the least Gaussian noise
 
 
 def test_parities_are_named_in_the_order_of_the_answers():

@@ -3,6 +3,7 @@
 
 import itertools
 import re
+import sys
 import unicodedata
 
 import numpy as np
@@ -19,6 +20,7 @@ from report.members import (
     MEMBERS,
     RELEASED,
     RUDE,
+    STREAMS,
     Reader,
     mean,
     plan,
@@ -269,6 +271,46 @@ def test_a_recorded_release_names_its_entry(tmp_path):
     assert "Nothing was recorded" not in page
     assert "Entry 1 in the account of “town &lt;b&gt;”" in page
     assert "1 mean of town <b> (40 rows)" in report.render_text(found)
+
+
+@each
+def test_plans_and_releases_show_themselves_briefly(name, kind):
+    """In a line, printed, in a notebook, as a table; never as what they are made of."""
+    own = subject(name, kind)
+    line, printed = repr(own), str(own)
+    assert re.fullmatch(r"<\w+: .*; error (at most )?\S+>", line)
+    assert line.startswith(f"<{type(own).__name__}: ")
+    assert len(line) <= 120
+    found = report.sections(own)
+    assert printed.splitlines()[0] == report.render_text(found).splitlines()[0]
+    assert "error in root mean square is" in " ".join(printed.split())
+    assert len(printed.splitlines()) <= 70
+    assert "array" not in line + printed
+    said = check_page(own._repr_html_())
+    assert found[0].title in said
+    assert len(own._repr_html_()) < 60_000
+    if name in STREAMS or (kind == "plan" and isinstance(own.terms.question, ln.Marginals)):
+        with pytest.raises(PlanError, match="use terms"):
+            own.to_pandas()
+        return
+    table = own.to_pandas()
+    assert table["standard_deviation"].notna().all()
+    if not isinstance(own.terms.question, ln.Marginals):
+        expected = own.terms.standard_deviation
+        assert np.array_equal(table["standard_deviation"], expected)
+
+
+def test_a_table_without_pandas_is_refused_in_a_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(PlanError, match="pandas is not installed; run `pip install pandas`"):
+        plan("means").to_pandas()
+
+
+def test_a_table_of_any_marginal():
+    own = release("pairs")
+    assert list(own.to_pandas("town", "age"))[:3] == ["town", "age", "count"]
+    narrow = own.to_pandas("age", level=0.5)
+    assert np.array_equal(narrow["low"], own.interval("age", level=0.5)[0])
 
 
 def test_sections_have_names_of_their_own_and_charts_have_words():

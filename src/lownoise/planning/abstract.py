@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.privacy.choices import paying
 from lownoise.release import codec
+from lownoise.release.readable import Readable
 from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from lownoise.release.pure.terms import PureCost
 
 
-class AbstractPlan(ABC):
+class AbstractPlan(Readable, ABC):
     """Terms, and how the search for the least noise ended; made by `plan`."""
 
     terms: AbstractTerms | PureTerms
@@ -69,19 +70,6 @@ class AbstractPlan(ABC):
     def readings(self) -> tuple[str, ...]:
         """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
         return paying(self.cost.event, self.terms.budget)
-
-    def __str__(self) -> str:
-        gap = self.certificate.gap
-        lines = {
-            "error": f"{self.error:.6g}",
-            "above the least": f"at most {gap:.2g} of it, of Gaussian noise",
-            "no unbiased below": f"{self.lower_bound:.6g}"
-            if self.lower_bound
-            else "nothing proved",
-            "paid by readings": ", ".join(self.readings),
-        }
-        said = "".join(f"\n  {name:<20} {value}" for name, value in lines.items())
-        return f"Gaussian noise: {self.terms.budget}{said}"
 
     @abstractmethod
     def release(self, table: Any, ledger: Ledger | None = None) -> object:  # noqa: ANN401

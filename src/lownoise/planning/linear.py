@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearPlan(AbstractPlan):
     """What a release of linear queries will be: its noise, its error, its proof and its cost.
 

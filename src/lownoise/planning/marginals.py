@@ -43,7 +43,7 @@ _MOST_PAIRED = 150
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TablePlan(AbstractPlan):
     """What a release of marginals will be: its noise, its error, its proof and its cost.
 

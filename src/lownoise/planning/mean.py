@@ -44,7 +44,7 @@ _LEAST_WEIGHT = 1e-100
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan(AbstractPlan):
     """What a release will be: its noise, its error, its proof and its cost.
 

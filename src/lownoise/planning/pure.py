@@ -61,7 +61,6 @@ if TYPE_CHECKING:
 
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
-_WIDE = 100  # letters of a note in print
 _LEAST_WEIGHT = 1e-100
 _ROUGH = 1e-3  # how near to the least ellipsoid; mechanisms differ by far more
 _SIMPLEST = (
@@ -122,20 +121,6 @@ class PurePlan(AbstractPlan):
     def covariance(self) -> Vector:
         """The covariance of the answers, shape (m, m), formed on request."""
         return self.terms.covariance
-
-    def __repr__(self) -> str:
-        return f"<PurePlan: {self.mechanism}, {self.guarantee}, error {self.error:.6g}>"
-
-    def __str__(self) -> str:
-        lines = [f"{self.mechanism}: {self.guarantee}"]
-        for own in self.comparison:
-            said = "not available" if own.error is None else f"error {own.error:.6g}"
-            note = own.note if len(own.note) <= _WIDE else f"{own.note[:_WIDE]}…"
-            lines.append(f"  {own.mechanism:<20} {said:<20} {note}")
-        proved = f"error {self.lower_bound:.6g}" if self.lower_bound else "nothing proved"
-        lines.append(f"  {'no mechanism below':<20} {proved}")
-        lines.append(f"  {'paid by readings':<20} {', '.join(self.readings)}")
-        return "\n".join(lines)
 
     def release(self, table: Any, ledger: Ledger | None = None) -> PureRelease:  # noqa: ANN401
         """Read the table, add the noise, and return the answers.

@@ -18,6 +18,7 @@ from lownoise.privacy.choices import paying
 from lownoise.questions import LowerTriangular
 from lownoise.release import codec
 from lownoise.release.encoding import relation_to_dict
+from lownoise.release.readable import Readable
 from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points
 from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
 from lownoise.streams import ERRORS, resume, start
@@ -96,8 +97,8 @@ class StreamRequest:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class StreamPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamPlan(Readable):
     """What a stream will be: its noise, its error, its proof and its cost. Nothing has started.
 
     Args:

@@ -15,6 +15,7 @@ from lownoise.errors import FileError, PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.release import codec
 from lownoise.release.guarantees import AbstractTerms
+from lownoise.release.readable import Readable
 from lownoise.release.regions import Region, chi_quantile, normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class AnswerTerms(Protocol):
         """The covariance of the answers, shape (m, m)."""
 
 
-class AbstractAnswers(ABC):
+class AbstractAnswers(Readable, ABC):
     """A release of m answers: terms, integers and origin; all else follows from these."""
 
     terms: AnswerTerms

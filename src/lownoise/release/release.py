@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Release(AbstractAnswers):
     """Means, or sums and the count, that may be published, with error, proof and cost.
 

@@ -331,10 +331,16 @@ class LinearView(AbstractView):
         return comparison(
             self,
             [
-                ("This plan", "", over["plan"]),
-                ("i.i.d. noise", "i.i.d. Gaussian noise on every answer", over["isotropic"]),
+                ("", "This plan", "", over["plan"]),
+                (
+                    "i.i.d. noise",
+                    "i.i.d. on these answers",
+                    "i.i.d. Gaussian noise on every answer",
+                    over["isotropic"],
+                ),
                 (
                     "all records",
+                    "i.i.d. on the count of every record",
                     "i.i.d. noise on the count of every possible record, summed up",
                     over["histogram"],
                 ),

@@ -225,8 +225,13 @@ class MarginalsView(AbstractView):
             )
             for s in found[:_MOST_KINDS]
         ]
-        headings = [Column("Marginal", "name"), Column("Like it"), Column(f"{one.capitalize()}s")]
-        headings += [Column("This plan", "value"), *([Column("Largest")] if varied else [])]
+        headings = [
+            Column("Marginal", "name"),
+            Column("Like it", "words"),
+            Column(f"{one.capitalize()}s"),
+            Column("This plan", "value"),
+            *([Column("Largest")] if varied else []),
+        ]
         table = Table(
             columns=(*headings, Column("i.i.d."), Column("Full table")),
             rows=tuple(rows),
@@ -249,14 +254,16 @@ class MarginalsView(AbstractView):
         return comparison(
             self,
             [
-                ("This plan", "", over["plan"]),
+                ("", "This plan", "", over["plan"]),
                 (
                     "i.i.d. noise",
+                    "i.i.d. on these marginals",
                     f"i.i.d. Gaussian noise on every {one} of these marginals",
                     over["isotropic"],
                 ),
                 (
                     "full table",
+                    "i.i.d. on the full table, summed",
                     "i.i.d. noise on the full table of all attributes, summed up",
                     over["histogram"],
                 ),

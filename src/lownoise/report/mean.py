@@ -66,6 +66,10 @@ class MeanView(AbstractView):
             "privacy is spent on the count."
         )
 
+    def unit(self) -> str:
+        """Return in which unit errors, bounds and deviations are."""
+        return "in the columns’ units"
+
     def whose(self) -> str:
         """Return what the error is of."""
         if self.terms.size is None and not self.gaussian:

@@ -82,6 +82,7 @@ class Table:
         rest: where these are, a sentence that begins with their number: "{hidden} more …".
         terminal: how many rows a terminal shows; 0 where it shows only on a page.
         folded: what a reader opens to see it, "" where it is always seen.
+        own: which row is this plan's among others', where that is told.
     """
 
     columns: tuple[Column, ...]
@@ -92,6 +93,7 @@ class Table:
     rest: str = ""
     terminal: int = 0
     folded: str = ""
+    own: int | None = None
 
     @property
     def headed(self) -> bool:

@@ -216,6 +216,7 @@ class PureWords(AbstractNoiseWords):
                 "budget."
             ),
             terminal=len(terms.alternatives),
+            own=[own.mechanism for own in terms.alternatives].index(terms.name),
         )
         note = 'Every one of them keeps the budget. `mechanism="…"` asks for any that is available.'
         parts = (Prose(choice, "mechanism"), table, Prose(note, note=True))

@@ -79,7 +79,7 @@ def sections(
         known = {} if names is None else {"names": names}
         return _RECORDS[type(subject)](subject, **known)
     view = view_of(subject, level=level, marginal=marginal, answers=answers)
-    words = _NOISES.get(type(view.terms.mechanism), GaussianWords)(view)
+    words = noise_words(view)
     return [
         _head(view, words),
         *((view.answers(),) if view.release is not None else ()),
@@ -124,13 +124,21 @@ def view_of(
     )
 
 
+def noise_words(view: AbstractView) -> AbstractNoiseWords:
+    """Return what the noise of a plan or a release says of itself."""
+    return _NOISES.get(type(view.terms.mechanism), GaussianWords)(view)
+
+
 def _head(view: AbstractView, words: AbstractNoiseWords) -> Section:
     release = view.release
     rows = [("Budget", str(view.terms.budget)), *words.figures()]
     if release is not None:
         rows.append(("Ledger", f"entry {release.spend.number}" if release.spend else "none"))
     kind = "plan" if release is None else "release"
-    error = f"The error in root mean square is {words.error()} for {view.whose()}{view.how()}."
+    error = (
+        f"The error in root mean square is {words.error()} for {view.whose()}{view.how()}, "
+        f"{view.unit()}."
+    )
     said = " ".join(filter(None, (error, view.typical())))
     return Section(
         "head",

@@ -38,7 +38,7 @@ class StreamView(AbstractView):
     def asked(self) -> str:
         """Return "365 running sums, one a round"."""
         workload = self.terms.workload
-        return f"{workload.rounds:,} {_NAMES[workload.kind]}, one a round,"
+        return f"{workload.rounds:,} {_NAMES[workload.kind]}, one a round"
 
     def measure(self, *, plain: bool = False) -> str:
         """Return what the stream makes small; it has no weights."""
@@ -83,6 +83,10 @@ class StreamView(AbstractView):
     def compared(self) -> tuple[Section, ...]:
         """Return nothing: noise that is independent over the rounds serves no stream."""
         return ()
+
+    def unit(self) -> str:
+        """Return in which unit errors, bounds and deviations are."""
+        return "in the columns’ units"
 
     def whose(self) -> str:
         """Return what the error is of."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1000
 _MOST_LABELS, _MOST_LETTERS = 50, 200  # of an attribute's categories
-FILE_HAS = "{hidden} more answers are in the file beside this page."
+FILE_HAS = "{hidden} more answers; the file of the plan or the release has all."
 HOLDS = "These numbers hold whatever the data are: a plan reads no data."
 NOTHING = "No answer needs noise, so there is nothing to compare."
 
@@ -121,6 +121,10 @@ class AbstractView(ABC):
     def whose(self) -> str:
         """Return what the error is of."""
         return f"all {self.one}s together"
+
+    def unit(self) -> str:
+        """Return in which unit errors, bounds and deviations are."""
+        return "in rows"
 
     def weight(self) -> str:
         """Return how weights count in `measure`, "" where nothing is weighted."""
@@ -237,18 +241,21 @@ def rows_of(view: AbstractView) -> Iterator[Row]:
         yield Row(labels=(name,), estimate=value, low=low, high=high, deviation=deviation)
 
 
-def comparison(view: AbstractView, found: Sequence[tuple[str, str, Totals]]) -> tuple[Section, ...]:
+def comparison(
+    view: AbstractView, found: Sequence[tuple[str, str, str, Totals]]
+) -> tuple[Section, ...]:
     """Return how other noise compares: a sentence each, then the totals in a table.
 
     Args:
         view: of what.
-        found: of each noise, this plan's first: its name, what it is in a sentence, its totals.
+        found: of each noise, this plan's first: what a terminal calls it, its name in the table,
+            what it is in a sentence, its totals.
     """
-    own, one = found[0][2], view.one
+    own, one = found[0][3], view.one
     if not own.largest > 0:
         return (Section("compared", "Compared with usual noise", (Prose(NOTHING),)),)
     parts: list[Part] = []
-    for label, words, other in found[1:]:
+    for label, _, words, other in found[1:]:
         said = sentences.times(own.ratio(other), f"{words}, at the same budget").removesuffix(".")
         typical = spelling.significant(other.typical)
         article = "an" if one[0] in "aeiou" else "a"
@@ -266,12 +273,12 @@ def comparison(view: AbstractView, found: Sequence[tuple[str, str, Totals]]) -> 
     )
     rows = [
         (
-            label,
+            name,
             f"{spelling.significant(own.ratio(each))}×",
             spelling.significant(each.typical),
             spelling.significant(each.largest),
         )
-        for label, _, each in found
+        for _, name, _, each in found
     ]
     table = Table(
         columns=columns(*headings),

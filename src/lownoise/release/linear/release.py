@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LinearRelease(AbstractAnswers):
     """Linear queries that may be published, with their error, their proof and their cost.
 

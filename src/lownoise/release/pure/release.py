@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.release.pure.terms import PureTerms
     from lownoise.sets.domains import AbstractKnownDomain
-
-_SHOWN = 8  # answers in a repr
 
 
 @final
@@ -50,13 +47,6 @@ class PureRelease(AbstractAnswers):
     spend: Spend | None
     created: str
     versions: dict[str, str]
-
-    def __repr__(self) -> str:
-        shown = zip(self.names, self.estimate, self.standard_deviation, strict=True)
-        lines = [f"{name}: {x:.6g} ± {s:.3g}" for name, x, s in islice(shown, _SHOWN)]
-        more = len(self.names) - len(lines)
-        told = f"<PureRelease: {self.terms.name}, {self.terms.cost.guarantee}"
-        return f"{told}; {', '.join(lines)}{f', and {more:,} more' if more else ''}>"
 
     @property
     def names(self) -> tuple[str, ...]:

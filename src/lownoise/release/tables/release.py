@@ -13,6 +13,7 @@ import numpy as np
 from lownoise.errors import QuestionError
 from lownoise.numbers.arrays import frozen
 from lownoise.questions.ordered import answers_along
+from lownoise.release.readable import Readable
 from lownoise.release.regions import normal_quantile
 from lownoise.sensitivity.factors.differences import centered
 
@@ -28,8 +29,8 @@ _AT_ONCE = 1 << 16  # cells that are put together at once, in the cache
 
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TableRelease:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TableRelease(Readable):
     """Released marginals.
 
     Every marginal whose attributes are among those of one that was asked for can be read; all of
