@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 
-_SLACK = 2.0**-40
+from lownoise.numbers.rounding import grown, lowered, shrunk
+
 _RATES = 60
 
 
@@ -17,7 +18,7 @@ def geometric_down(epsilon: float) -> float:
         (1.414214, True)
     """
     # √(2q)/(1 − q) = √2/(2 sinh(ε/2))
-    return math.sqrt(2) * math.exp(-epsilon / 2) / -math.expm1(-epsilon) * (1 - _SLACK)
+    return shrunk(math.sqrt(2) * math.exp(-epsilon / 2) / -math.expm1(-epsilon))
 
 
 def directional_bound(
@@ -64,11 +65,11 @@ def directional_bound(
     if gamma <= 0:
         return 0.0
     if math.isinf(most):
-        return gamma * geometric_down(epsilon) * (1 - _SLACK)
+        return shrunk(gamma * geometric_down(epsilon))
     found = 0.0
     for i in range(_RATES):
         rate = epsilon * 2.0 ** (8 - i / 3)
         kept = gamma * geometric_down(epsilon + rate)
         lost = math.sqrt(2) * math.exp(-rate * (most + 1) / 2) / -math.expm1(-rate)
-        found = max(found, kept - changes * reach * lost * (1 + _SLACK) - _SLACK * kept)
+        found = max(found, lowered(kept - grown(changes * reach * lost), kept))
     return found

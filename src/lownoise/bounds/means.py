@@ -17,6 +17,7 @@ from lownoise.bounds.directions import directional_bound
 from lownoise.bounds.pure import volume_lower_bound
 from lownoise.certificate import order_norm
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import grown, shrunk
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
 from lownoise.sets.domains import Box, Image, Points, Polytope, Product
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from lownoise.bounds.volume import Records
     from lownoise.numbers.arrays import Vector
     from lownoise.sets.bodies import AbstractBody
-
-_INWARD = 1 - 2.0**-40
 
 
 def pure_mean_bound(
@@ -60,7 +59,7 @@ def pure_mean_bound(
         0.5
     """
     scale = np.ones(center.size) if weights is None else np.asarray(weights, dtype=np.float64)
-    share = _INWARD if size is None else _INWARD / size
+    share = shrunk(1.0 if size is None else 1 / size)
     found = 0.0
     told = _changes(domain, size, center)
     if told is not None:
@@ -95,7 +94,7 @@ def extent_bound(
         1.0
     """
     scale = np.ones(center.size) if weights is None else np.asarray(weights, dtype=np.float64)
-    share = _INWARD if size is None else _INWARD / size
+    share = shrunk(1.0 if size is None else 1 / size)
     found = 0.0
     extents, lengths = _extents(domain, size, center)
     falling = -np.sort(-scale * extents)
@@ -104,11 +103,11 @@ def extent_bound(
         # E(θᵀZ)² along each of those coordinates; each has records of its own, half at either end
         most = math.inf if size is None else size // (2 * chains)
         bound = directional_bound(
-            order_norm(falling[:chains], order) * _INWARD,
+            shrunk(order_norm(falling[:chains], order)),
             epsilon=epsilon,
             most=most,
             changes=chains,
-            reach=order_norm(scale * lengths, order) / _INWARD,
+            reach=grown(order_norm(scale * lengths, order)),
         )
         found = max(found, bound)
     return found * share
@@ -123,15 +122,15 @@ def _changes(
 
 
 @_changes.register(Box)
-def _(
+def _box_changes(
     domain: Box, size: int | None, center: Vector
 ) -> tuple[SymmetricBox | AbstractBody, Records, float]:
-    half = frozen((domain.upper - domain.lower) / 2 * _INWARD)
+    half = frozen(shrunk((domain.upper - domain.lower) / 2))
     return SymmetricBox(half), "convex" if size else "lifted", size or math.inf
 
 
 @_changes.register(Image)
-def _(
+def _image_changes(
     domain: Image, size: int | None, center: Vector
 ) -> tuple[SymmetricBox | AbstractBody, Records, float]:
     body = ImageBody(domain.factor, domain.base)
@@ -140,7 +139,7 @@ def _(
 
 @_changes.register(Points)
 @_changes.register(Polytope)
-def _(
+def _points_changes(
     domain: Points | Polytope, size: int | None, center: Vector
 ) -> tuple[SymmetricBox | AbstractBody, Records, float]:
     points = domain.points
@@ -152,7 +151,7 @@ def _(
 
 
 @_changes.register(Product)
-def _(
+def _product_changes(
     domain: Product, size: int | None, center: Vector
 ) -> tuple[SymmetricBox | AbstractBody, Records, float] | None:
     return None if domain.listed is None else _changes(Polytope(domain.listed), size, center)
@@ -167,7 +166,9 @@ def _extents(domain: object, size: int | None, center: Vector) -> tuple[Vector, 
 @_extents.register(Box)
 @_extents.register(Points)
 @_extents.register(Polytope)
-def _(domain: Box | Points | Polytope, size: int | None, center: Vector) -> tuple[Vector, Vector]:
+def _points_extents(
+    domain: Box | Points | Polytope, size: int | None, center: Vector
+) -> tuple[Vector, Vector]:
     if isinstance(domain, Box):
         lower, upper = domain.lower, domain.upper
     else:
@@ -177,20 +178,20 @@ def _(domain: Box | Points | Polytope, size: int | None, center: Vector) -> tupl
 
 
 @_extents.register(Image)
-def _(domain: Image, size: int | None, center: Vector) -> tuple[Vector, Vector]:
+def _image_extents(domain: Image, size: int | None, center: Vector) -> tuple[Vector, Vector]:
     body = ImageBody(domain.factor, domain.base)
     ends = domain.base.extreme(body.dense)
     ends /= domain.base.norm_up(ends)[:, None]  # inside, whatever rounding did
-    least = np.einsum("ij,ij->i", body.dense, ends) * _INWARD
+    least = shrunk(np.einsum("ij,ij->i", body.dense, ends))
     least, most = np.maximum(least, 0.0), body.widths()
     if size:
         return 2 * least, 2 * most
     away = np.abs(domain.center - center)  # the end that is farther has a record, or nearly
-    return (least + away) * _INWARD, (most + away) / _INWARD
+    return shrunk(least + away), grown(most + away)
 
 
 @_extents.register(Product)
-def _(domain: Product, size: int | None, center: Vector) -> tuple[Vector, Vector]:
+def _product_extents(domain: Product, size: int | None, center: Vector) -> tuple[Vector, Vector]:
     blocks = zip(domain.parts, domain.program.blocks, strict=True)
     found = [_extents(part, size, center[at]) for part, at in blocks]
     # a record may stay where it is in the other parts

@@ -13,14 +13,13 @@ import numpy as np
 from lownoise.bounds.volume import Records, averaging_bound, packing_bound, roundings
 from lownoise.bounds.volumes import log_volume_down
 from lownoise.errors import PlanError
-from lownoise.numbers.rounding import growth, spectral_up
+from lownoise.numbers.rounding import FEW, grown, growth, shrunk, spectral_up
 from lownoise.sets.bodies import AbstractBody, ImageBody, PointDifferences, SymmetricBox
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
 _EVERY = 12  # dimensions up to which all are tried
-_SLACK = 2.0**-40
 
 
 @final
@@ -92,9 +91,9 @@ def volume_lower_bound(
         if math.isinf(log_volume):
             continue
         # the projection is this over ω, whose norm is 1 up to rounding
-        norm = spectral_up(matrix[:, used] / scale[used]) * (1 + 2.0**-48)
+        norm = grown(spectral_up(matrix[:, used] / scale[used]), FEW)
         share = float(np.count_nonzero(used)) ** (1 / order - 0.5) if order > 2 else 1.0  # noqa: PLR2004
-        share = share / norm * (1 - _SLACK)
+        share = shrunk(share / norm)
         reach = _reach_up(body, matrix)
         value = share * max(
             averaging_bound(log_volume, k, epsilon=epsilon, most=most, rounding=how, reach=reach)
@@ -139,23 +138,23 @@ def moment_of(body: object) -> Vector:
 
 
 @moment_of.register(SymmetricBox)
-def _(body: SymmetricBox) -> Vector:
+def _box_moment(body: SymmetricBox) -> Vector:
     return np.diag(np.square(body.half_width))
 
 
 @moment_of.register(ImageBody)
-def _(body: ImageBody) -> Vector:
+def _image_moment(body: ImageBody) -> Vector:
     return np.diag(np.square(body.factor)) if body.diagonal else body.factor @ body.factor.T
 
 
 @moment_of.register(PointDifferences)
-def _(body: PointDifferences) -> Vector:
+def _differences_moment(body: PointDifferences) -> Vector:
     about = body.points - body.points.mean(axis=0)
     return np.asarray(about.T @ about / len(about))
 
 
 @moment_of.register(AbstractBody)
-def _(body: AbstractBody) -> Vector:
+def _body_moment(body: AbstractBody) -> Vector:
     spanning = body.spanning
     return np.asarray(spanning.T @ spanning / max(len(spanning), 1))
 
@@ -164,5 +163,5 @@ def _reach_up(body: SymmetricBox | AbstractBody, matrix: Vector) -> float:
     """Return at least max ‖As‖ over the body."""
     if isinstance(body, SymmetricBox):
         far = float(np.linalg.norm(np.abs(matrix) @ body.half_width))
-        return far * (1 + growth(2 * matrix.size + 9))
+        return grown(far, growth(2 * matrix.size + 9))
     return body.reach_up(matrix, np.zeros(body.dimension))

@@ -42,7 +42,7 @@ def may_have_room(domain: object, change: Change) -> bool:
 
 @may_have_room.register(Box)
 @may_have_room.register(AbstractClampedDomain)
-def _(domain: Box | AbstractClampedDomain, change: Change) -> bool:
+def _sides_have_room(domain: Box | AbstractClampedDomain, change: Change) -> bool:
     d = domain.dimension
     widths = change.changes(np.arange(d), np.ones(d)).widths()
     # where several coordinates change, some s and its opposite each need an end of each
@@ -51,12 +51,12 @@ def _(domain: Box | AbstractClampedDomain, change: Change) -> bool:
 
 
 @may_have_room.register(BallPower)
-def _(domain: BallPower, change: Change) -> bool:
+def _powers_have_room(domain: BallPower, change: Change) -> bool:
     return False  # a tensor and most changes make no tensor
 
 
 @may_have_room.register(Points)
-def _(domain: Points, change: Change) -> bool:
+def _points_have_room(domain: Points, change: Change) -> bool:
     d = domain.dimension
     body = change.changes(np.arange(d), np.ones(d))
     if not isinstance(body, SymmetricPoints):

@@ -8,7 +8,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from lownoise.numbers.rounding import down
+from lownoise.numbers.rounding import shrunk
 from lownoise.questions.streams import Prefix
 
 _EXACT = 1 << 16
@@ -34,7 +34,7 @@ def trace_norm_down(workload: object) -> float:
 
 
 @trace_norm_down.register(Prefix)
-def _(workload: Prefix) -> float:
+def _prefix_trace_norm(workload: Prefix) -> float:
     # the singular values are 1/(2 sin((2j − 1)π/(4n + 2))), j = 1 … n (003)
     n = workload.rounds
     few = min(n, _EXACT)
@@ -46,7 +46,7 @@ def _(workload: Prefix) -> float:
         start, end = (2 * few + 1) * angle, min((2 * n + 1) * angle, math.pi / 2)
         whole = math.log(math.tan(end / 2)) - math.log(math.tan(start / 2))
         total += whole / (4 * angle)
-    return down(total / n * (1 - _SLACK))
+    return shrunk(total / n, _SLACK)
 
 
 def spread_down(block: int, rounds: int) -> float:

@@ -26,10 +26,10 @@ from typing import Literal, final
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.numbers.rounding import grown, lowered, shrunk
 
 Records = Literal["shares", "convex", "lifted", "listed", "vertices"]
 
-_SLACK = 2.0**-40  # of every logarithm: none is directed
 _MOST_TERMS = 1 << 14
 _SERIES = 4000
 
@@ -110,7 +110,7 @@ def log_mass(k: int, epsilon: float, most: float = math.inf, *, whole: bool = Tr
     if most < 1:
         return -math.inf
     real = math.lgamma(k + 1) - k * math.log(epsilon) + _log_gamma_share(k, epsilon * most)
-    real -= _SLACK * (1 + math.lgamma(k + 1) + k * abs(math.log(epsilon)))
+    real = lowered(real, 1 + math.lgamma(k + 1) + k * abs(math.log(epsilon)))
     if not whole:
         return real
     terms = min(most, (k + 40 * math.sqrt(k) + 40) / epsilon + 2)
@@ -122,7 +122,7 @@ def log_mass(k: int, epsilon: float, most: float = math.inf, *, whole: bool = Tr
     logs = steps - epsilon * m
     top = float(np.max(logs))
     found = top + math.log(math.fsum(np.exp(logs - top)))
-    return found - _SLACK * (1 + abs(top) + float(np.max(np.abs(steps))) + epsilon * terms)
+    return lowered(found, 1 + abs(top) + float(np.max(np.abs(steps))) + epsilon * terms)
 
 
 def _log_gamma_share(k: int, x: float) -> float:
@@ -132,7 +132,7 @@ def _log_gamma_share(k: int, x: float) -> float:
     if x > k:  # Chernoff: P(Gamma(k, 1) > x) ≤ e^{k − x}·(x/k)^k
         beyond = k - x + k * math.log(x / k)
         if beyond < -40:  # noqa: PLR2004
-            return math.log1p(-math.exp(beyond) * (1 + _SLACK)) - _SLACK
+            return lowered(math.log1p(-grown(math.exp(beyond))), 1.0)
     # Σ_{i ≥ k} e^{−x}·x^i/i!, all terms above 0: a part of them is a lower bound
     i = np.arange(k, k + _SERIES, dtype=np.float64)
     steps = np.concatenate([[0.0], np.cumsum(math.log(x) - np.log(i[1:]))])
@@ -140,7 +140,7 @@ def _log_gamma_share(k: int, x: float) -> float:
     first = k * math.log(x) - x - math.lgamma(k + 1)
     found = first + top + math.log(math.fsum(np.exp(steps - top)))
     size = 1 + x + k * abs(math.log(x)) + math.lgamma(k + 1) + _SERIES * 2.0**-10
-    return min(found - _SLACK * size, 0.0)
+    return min(lowered(found, size), 0.0)
 
 
 def averaging_bound(
@@ -180,12 +180,12 @@ def averaging_bound(
         return 0.0
     pieces = how.pieces or 0
     logs = (log_volume, mass, -ball_log_volume(k), -epsilon * how.late, -pieces * epsilon**2 / 8)
-    exponent = math.fsum(logs) / k - _SLACK * (1 + sum(map(abs, logs)) / k)
+    exponent = lowered(math.fsum(logs) / k, 1 + sum(map(abs, logs)) / k)
     if exponent > 700:  # noqa: PLR2004 (beyond the floats)
         return 0.0
     found = math.sqrt(k / (k + 2)) * math.exp(exponent)
     blur = math.sqrt(pieces / 4) * reach
-    return max(found - blur - _SLACK * (found + blur), 0.0)
+    return max(lowered(found - blur, found + blur), 0.0)
 
 
 def packing_bound(log_volume: float, k: int, *, epsilon: float, most: float = math.inf) -> float:
@@ -216,4 +216,4 @@ def packing_bound(log_volume: float, k: int, *, epsilon: float, most: float = ma
         exponent = math.log(m) + log_share - epsilon * m / k
         if exponent < 700:  # noqa: PLR2004
             found = max(found, math.exp(exponent) / (2 * math.sqrt(2)))
-    return found * (1 - _SLACK)
+    return shrunk(found)

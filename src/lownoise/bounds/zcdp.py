@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-_SLACK = 2.0**-40  # downward: exp is not directed
+from lownoise.numbers.rounding import shrunk
 
 
 def unbiased_substitute(gamma: float, size: int, rho: float) -> float:
@@ -35,7 +35,7 @@ def unbiased_substitute(gamma: float, size: int, rho: float) -> float:
     if gamma == 0:
         return 0.0
     spread = 2 * _expm1(2 * rho) - 2 * math.expm1(-rho)
-    return gamma / (size * math.sqrt(spread)) * (1 - _SLACK)
+    return shrunk(gamma / (size * math.sqrt(spread)))
 
 
 def unbiased_add_remove(gamma: float, rho: float) -> float:
@@ -56,7 +56,7 @@ def unbiased_add_remove(gamma: float, rho: float) -> float:
     if gamma == 0:
         return 0.0
     spread = _expm1(2 * rho)
-    return gamma / math.sqrt(spread) * (1 - _SLACK)
+    return shrunk(gamma / math.sqrt(spread))
 
 
 def unbiased_change(gamma: float, rho: float) -> float:

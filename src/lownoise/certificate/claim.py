@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, final
 
 from lownoise.certificate.upper import covering_upper
 from lownoise.errors import PlanError
-from lownoise.numbers.norms import SLACK
+from lownoise.numbers.rounding import grown
 
 if TYPE_CHECKING:
     from lownoise.certificate.evidence import AbstractDual
@@ -66,9 +66,7 @@ class Certificate:
             raise PlanError("certificate has no evidence with it; make it with the search itself")
         found = self.claim.certificate()
         # two runs of one product may differ in their last bits
-        if not (
-            self.lower <= found.lower * (1 + SLACK) and found.upper <= self.upper * (1 + SLACK)
-        ):
+        if not (self.lower <= grown(found.lower) and found.upper <= grown(self.upper)):
             raise PlanError(
                 f"certificate states {self.lower!r} to {self.upper!r} and its evidence proves "
                 f"{found.lower!r} to {found.upper!r}; solve again",

@@ -25,8 +25,8 @@ import numpy as np
 
 from lownoise.certificate.pairing import about_mean, paired_down
 from lownoise.errors import PlanError
-from lownoise.numbers.norms import SLACK, conjugate, order_norm
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.norms import conjugate, order_norm
+from lownoise.numbers.rounding import growth, shrunk
 from lownoise.sets.bodies import AbstractBody, SymmetricBox, TensorBall
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class AbstractDual(ABC):
         asked = np.sqrt(c) * weights
         found = self.fidelity(changes, asked, embed, hint)
         size = order_norm(c, conjugate(order), copies)
-        return found / math.sqrt(size) * (1 - SLACK) if size >= LEAST_MASS and found > 0 else 0.0
+        return shrunk(found / math.sqrt(size)) if size >= LEAST_MASS and found > 0 else 0.0
 
     @final
     def misfit(self) -> PlanError:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.certificate.evidence import LEAST_MASS, AbstractDual, Moments, listed, nothing
-from lownoise.numbers.norms import SLACK
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import growth, shrunk
 from lownoise.sets.bodies import ImageBody
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class SquaresDual(AbstractDual):
         d = changes.dimension - counted
         if z is None:
             return nothing(d, counted=counted)
-        root = np.sqrt(z * (1 - SLACK))
+        root = np.sqrt(shrunk(z))
         dense = changes.dense[:d]
         rows = root[:, None] * dense.T
         if not counted:

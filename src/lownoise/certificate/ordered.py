@@ -22,7 +22,8 @@ import numpy as np
 from lownoise.certificate.evidence import LEAST_MASS
 from lownoise.certificate.pairing import paired_down
 from lownoise.errors import PlanError
-from lownoise.numbers.norms import SLACK, conjugate
+from lownoise.numbers.norms import conjugate
+from lownoise.numbers.rounding import shrunk
 from lownoise.questions.residuals import Blocks, ChangeCosts
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class OrderedDual:
                 None,
             )
         found /= math.sqrt(size)
-        return found * (1 - SLACK) if math.isfinite(found) else 0.0
+        return shrunk(found) if math.isfinite(found) else 0.0
 
 
 def moments(blocks: Blocks, patterns: Integers, pairs: Integers) -> list[Vector]:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.numbers.norms import SLACK, TINY
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import TINY, grown, growth, shrunk
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -48,7 +47,7 @@ def paired_down(
         trial, norm = _polar(right, None if hint is None else _root(hint, asked))
         products = right * trial
         found, doubt = math.fsum(products.ravel()), growth(9) * float(np.sum(np.abs(products)))
-        doubt += float(np.linalg.norm(asked * off)) * (1 + SLACK)
+        doubt += grown(float(np.linalg.norm(asked * off)))
     else:
         # rows of asked·L are orthonormal rows times a triangle, and only the triangle is long
         scaled = asked[:, None] * queries
@@ -60,8 +59,8 @@ def paired_down(
         m, d = queries.shape
         size = np.abs(seen) @ (np.abs(turn).T @ np.abs(scaled)).T
         doubt = growth(m + 2 * d + 99) * float(np.sum(size * np.abs(trial)))
-        doubt += float(np.linalg.norm(np.abs(scaled) @ off)) * (1 + SLACK)
-    return max(found - doubt, 0.0) / norm * (1 - TINY)
+        doubt += grown(float(np.linalg.norm(np.abs(scaled) @ off)))
+    return shrunk(max(found - doubt, 0.0) / norm, TINY)
 
 
 def about_mean(vertices: Vector, w: Vector) -> tuple[Vector, Vector]:
@@ -132,4 +131,4 @@ def _orthonormal_up(columns: Vector) -> float:
     gram = columns.T @ columns
     gram[np.diag_indices(k)] -= 1
     rounding = growth(n + 2) * float(np.sum(columns * columns))
-    return math.sqrt(1 + (float(np.linalg.norm(gram)) + rounding) * (1 + SLACK)) * (1 + TINY)
+    return grown(math.sqrt(1 + grown(float(np.linalg.norm(gram)) + rounding)), TINY)

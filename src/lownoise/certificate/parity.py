@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.numbers.norms import SLACK, conjugate, order_norm
+from lownoise.numbers.norms import conjugate, order_norm
+from lownoise.numbers.rounding import shrunk
 from lownoise.questions.residuals import ParityChanges
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class ParityDual:
         seen = changes.counts * c * np.square(weights)
         size = order_norm(c, conjugate(order), changes.counts)
         found = math.fsum(np.sqrt(seen * paid)) / math.sqrt(size)
-        return found * (1 - SLACK) if math.isfinite(found) else 0.0
+        return shrunk(found) if math.isfinite(found) else 0.0
 
 
 def parity_lower_bound(

@@ -16,8 +16,7 @@ from lownoise.certificate.evidence import (
     listed,
     nothing,
 )
-from lownoise.numbers.norms import SLACK
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import grown, growth
 from lownoise.sets.bodies import (
     AbstractOracleBody,
     AbstractPointBody,
@@ -92,12 +91,12 @@ class PointDual(AbstractDual):
         known = known and len(np.unique(own)) == len(own)
         known = known and changes.knows(np.stack([own, own], axis=1))
         w = self.shares(self.vertex_weights, len(own), fits=known)
-        mass = (math.fsum(w) ** 2 - math.fsum(w * w)) * (1 + SLACK)
+        mass = grown(math.fsum(w) ** 2 - math.fsum(w * w))
         if not mass > LEAST_MASS:
             return nothing(changes.dimension, counted=False)
         found = listed(changes.points[own], w, changes, counted=False, moves=True)
         scale = math.sqrt(2 / mass)
-        return Moments(scale * found.rows, 0 * found.mean, scale * found.off * (1 + SLACK))
+        return Moments(scale * found.rows, 0 * found.mean, grown(scale * found.off))
 
     def fidelity(
         self,

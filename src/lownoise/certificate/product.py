@@ -31,6 +31,7 @@ from lownoise.certificate.pairing import paired_down
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import triangle_of
 from lownoise.numbers.norms import conjugate
+from lownoise.numbers.rounding import shrunk
 from lownoise.questions.residuals import Products, TableChanges
 from lownoise.questions.residuals.product import reduced
 
@@ -134,7 +135,7 @@ class ProductDual:
             known = {s: float(paid[products.variable(place, s)]) for s in blocks.tops[place]}
             found += _block_down(axes, asked, known)
         found /= math.sqrt(_size(dual, products, cells, conjugate(order)))
-        return found * (1 - _SLACK) if math.isfinite(found) else 0.0
+        return shrunk(found, _SLACK) if math.isfinite(found) else 0.0
 
 
 @final
@@ -169,7 +170,7 @@ def _size(dual: ProductDual, products: Products, cells: Vector, q: float) -> flo
 
 def _share(chances: Vector) -> float:
     """Return at most min w, w adding up to 1."""
-    return float(np.min(chances)) / math.fsum(chances) * (1 - _SLACK)
+    return shrunk(float(np.min(chances)) / math.fsum(chances), _SLACK)
 
 
 def _axis(dual: AxisDual, answers: Vector, many: int) -> _Axis:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.numbers.norms import SLACK, conjugate, order_norm
+from lownoise.numbers.norms import conjugate, order_norm
+from lownoise.numbers.rounding import shrunk
 from lownoise.questions.residuals import TableChanges
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class ResidualDual:
         np.add.at(seen, columns, entries * (c * np.square(weights) * orbits.cells)[rows])
         paid = (w / float(np.sum(w))) @ changes.costs(self.patterns)
         found = math.fsum(np.sqrt(seen * paid)) / math.sqrt(size)
-        return found * (1 - SLACK) if math.isfinite(found) else 0.0
+        return shrunk(found) if math.isfinite(found) else 0.0
 
 
 def residual_lower_bound(dual: ResidualDual, orbits: Orbits, order: float, relation: str) -> float:

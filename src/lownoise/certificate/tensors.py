@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.certificate.evidence import AbstractDual, Moments, nothing
+from lownoise.numbers.rounding import FEW
 from lownoise.sets.bodies import TensorBall, TensorChanges
 from lownoise.sets.bodies.harmonics import axes, monomials, multiplicities
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
-
-_PLACED = 2.0**-48  # of a coordinate: a few products and sums
 
 
 @final
@@ -77,10 +76,8 @@ class RotationDual(AbstractDual):
             middle = np.append(changes.mean * changes.size - changes.offset, changes.last)
             ends.append(math.sqrt(alone) * middle)
         doubt = off * float(np.linalg.norm(scale)) * root
-        ends_off = _PLACED * (changes.size + np.abs(changes.offset))
-        return _centered(
-            np.vstack([rows, *ends]), np.append(doubt + ends_off, _PLACED * changes.last)
-        )
+        ends_off = FEW * (changes.size + np.abs(changes.offset))
+        return _centered(np.vstack([rows, *ends]), np.append(doubt + ends_off, FEW * changes.last))
 
     def fidelity(
         self,
@@ -170,11 +167,11 @@ class OrthantDual(AbstractDual):
         count = changes.size.size
         about = found[:, :count] * changes.size
         if changes.last is None:
-            return _centered(about, _PLACED * np.sum(np.abs(about), axis=0))
+            return _centered(about, FEW * np.sum(np.abs(about), axis=0))
         about -= found[:, count:] * changes.offset
         made = np.hstack([about, found[:, count:] * changes.last])
         size = np.abs(made) + np.abs(found[:, count:]) * np.append(np.abs(changes.offset), 0.0)
-        return _centered(made, _PLACED * np.sum(size, axis=0))
+        return _centered(made, FEW * np.sum(size, axis=0))
 
     def fidelity(
         self,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.numbers.norms import SLACK, TINY, order_norm
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.norms import order_norm
+from lownoise.numbers.rounding import TINY, grown, growth
 from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DenseShape, row_lengths
 from lownoise.sets.bodies import AbstractBody, ImageBody, SymmetricBox, TensorBall
@@ -33,26 +33,26 @@ def covering_upper(body: object, claim: Claim) -> float:
 
 
 @covering_upper.register(SymmetricBox)
-def _(body: SymmetricBox, claim: Claim) -> float:
+def _box_upper(body: SymmetricBox, claim: Claim) -> float:
     return radius_up(claim.shape, body) * upper_bound(claim.shape, claim.order, claim.weights)
 
 
 @covering_upper.register(ImageBody)
-def _(body: ImageBody, claim: Claim) -> float:
+def _image_upper(body: ImageBody, claim: Claim) -> float:
     if claim.frame is not None:
         return _covering_in_frame(body, claim)
     return radius_up(claim.shape, body) * upper_bound(claim.shape, claim.order, claim.weights)
 
 
 @covering_upper.register(TensorBall)
-def _(body: TensorBall, claim: Claim) -> float:
+def _ball_upper(body: TensorBall, claim: Claim) -> float:
     # the shape is one deviation for each part, in parts of the greatest length of a tensor
     m, parts = np.square(claim.shape.deviations()), body.parts
     if m.shape != parts.shares.shape or not np.all(m > 0):
         raise PlanError("claim has no noise for some part of its tensors; solve again")
     reach = math.sqrt(body.energy_up(parts.shares / m))
     size = body.norm(parts.table @ m, claim.order)
-    return body.value * float(claim.weights[0]) * reach * size * (1 + SLACK)
+    return grown(body.value * float(claim.weights[0]) * reach * size)
 
 
 @covering_upper.register(AbstractBody)
@@ -67,7 +67,7 @@ def _covering_in_frame(body: AbstractBody, claim: Claim) -> float:
         2 * claim.order / (claim.order + 2) if not math.isinf(claim.order) else 2.0,
     )
     if not frame.rank:
-        return extra * (1 + SLACK) if extra else 0.0
+        return grown(extra) if extra else 0.0
     white = shape.whitening
     if not white.defect < 1:
         return math.inf
@@ -80,15 +80,15 @@ def _covering_in_frame(body: AbstractBody, claim: Claim) -> float:
     radius = reach / (1 - white.defect)
     seen = frame.seen(claim.queries)
     factor = shape.factor if seen is None else seen @ shape.factor
-    rows = row_lengths(factor) * (1 + growth(factor.shape[1] + 12))
+    rows = grown(row_lengths(factor), growth(factor.shape[1] + 12))
     if seen is not None:
         rows += growth(2 * seen.shape[1] + 9) * np.linalg.norm(
             np.abs(seen) @ np.abs(shape.factor), axis=1
         )
     size = order_norm(claim.weights * rows, claim.order)
-    return (radius * size + extra) * (1 + TINY)
+    return grown(radius * size + extra, TINY)
 
 
 def upper_bound(noise: AbstractShape, order: float, weights: Vector) -> float:
     """Return at least √tr_{p/2}(ωMω) = ‖ω·standard deviations‖_p of `noise`."""
-    return order_norm(weights * noise.deviations(), order) * (1 + SLACK)
+    return grown(order_norm(weights * noise.deviations(), order))

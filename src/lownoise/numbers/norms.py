@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.numbers.rounding import SLACK, TINY
+
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
-SLACK = 2.0**-40  # outward: powers and long float sums have no directed rounding
-TINY = 2.0**-44  # outward, for a few operations and one power
+__all__ = ["SLACK", "TINY", "conjugate", "order_norm"]
 
 
 def conjugate(order: float) -> float:

@@ -9,12 +9,44 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
+
+# how far off a float may be, as a part of it
+ROUGH = 2.0**-30  # a recursion of determinants, or a solved system
+SLACK = 2.0**-40  # powers, logarithms, sums of up to 10^7 terms: none of them is directed
+TINY = 2.0**-44  # a few operations and one power
+FEW = 2.0**-48  # a few operations
+Number = TypeVar("Number", float, "Vector")
+
+
+def grown(x: Number, by: float = SLACK) -> Number:
+    """Return at least what x ≥ 0 stands for, x being within a share `by` of it.
+
+    What is below 0 goes away from it, too.
+
+    Examples:
+        >>> grown(1.0) > 1 > shrunk(1.0), lowered(-3.0, 4.0) < -3
+        (True, True)
+    """
+    return x * (1 + by)
+
+
+def shrunk(x: Number, by: float = SLACK) -> Number:
+    """Return at most what x ≥ 0 stands for, x being within a share `by` of it."""
+    return x * (1 - by)
+
+
+def lowered(x: float, size: float, by: float = SLACK) -> float:
+    """Return at most what x stands for, a sum of terms that have this size together.
+
+    So logarithms are rounded: they may be of either sign, and cancel.
+    """
+    return x - by * size
 
 
 def up(x: float) -> float:

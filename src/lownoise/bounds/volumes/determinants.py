@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.numbers.intervals import precision
-from lownoise.numbers.rounding import growth, spectral_up
+from lownoise.numbers.rounding import FEW, ROUGH, TINY, grown, growth, lowered, spectral_up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -47,7 +47,7 @@ def log_gram_down(*factors: Vector) -> float:
 
 
 def _below(x: float) -> float:
-    return x - abs(x) * 2.0**-50 - 2.0**-1000
+    return lowered(x, abs(x), FEW) - 2.0**-1000
 
 
 def sizes_of_determinants(rows: Vector) -> tuple[Vector, Vector]:
@@ -72,7 +72,7 @@ def sizes_of_determinants(rows: Vector) -> tuple[Vector, Vector]:
     with np.errstate(over="ignore", invalid="ignore"):
         product = np.prod(lengths, axis=1)
         off = np.prod(lengths * (1 + growth(k + 9)) + each[:, None], axis=1) - product
-        off = off * (1 + 2.0**-30) + product * 2.0**-44
+        off = grown(off, ROUGH) + product * TINY
         return np.linalg.det(rows), np.where(np.isfinite(off), off, math.inf)
 
 
@@ -98,4 +98,4 @@ def inverse_up(square: Vector) -> float:
     rest = np.eye(k) - guess @ square
     hidden = growth(k + 9) * float(np.linalg.norm(np.abs(guess) @ np.abs(square) + np.eye(k)))
     off = (float(np.linalg.norm(rest)) + hidden) * (1 + growth(k * k + 9))
-    return spectral_up(guess) / (1 - off) * (1 + 2.0**-40) if off < 0.5 else math.inf  # noqa: PLR2004
+    return grown(spectral_up(guess) / (1 - off)) if off < 0.5 else math.inf  # noqa: PLR2004

@@ -29,7 +29,7 @@ from lownoise.bounds.volumes.determinants import (
     log_gram_down,
     sizes_of_determinants,
 )
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import FEW, ROUGH, TINY, grown, growth, lowered
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -84,7 +84,7 @@ def log_hull_down(points: Vector, off: float) -> float:
     k = int(points.shape[1])
     if k == 1:
         most = float(np.max(np.abs(points))) - off
-        return math.log(2 * most) - 2.0**-40 if most > 0 else -math.inf
+        return lowered(math.log(2 * most), 1.0) if most > 0 else -math.inf
     found, lost = inner(points, off, math.sqrt(k))
     if math.isinf(found):
         return found
@@ -93,7 +93,7 @@ def log_hull_down(points: Vector, off: float) -> float:
         cycle = _log_cycle(points, "Qt")
         # flat facets may be cut up differently from their two sides; shaken points have none
         found = max(found, _log_cycle(points, "QJ") if math.isinf(cycle) else cycle)
-    return found + lost - 2.0**-40 * (1 + math.lgamma(k + 1))
+    return lowered(found + lost, 1 + math.lgamma(k + 1))
 
 
 def inner(points: Vector, off: float, share: float) -> tuple[float, float]:
@@ -113,10 +113,10 @@ def inner(points: Vector, off: float, share: float) -> tuple[float, float]:
     if chosen is None:
         return -math.inf, 0.0
     square = points[chosen]
-    left = 1 - off * float(inverse_up(square)) * share * (1 + 2.0**-40)
+    left = 1 - grown(off * float(inverse_up(square)) * share)
     if not left > 0.5:  # noqa: PLR2004
         return -math.inf, 0.0
-    return log_gram_down(square), k * math.log(left) - 2.0**-44 * k
+    return log_gram_down(square), lowered(k * math.log(left), k, TINY)
 
 
 def _log_cycle(points: Vector, option: str) -> float:
@@ -146,12 +146,12 @@ def _log_cycle(points: Vector, option: str) -> float:
     if not share < 0.5 or not _meets_once(both, facets, normals, eta):  # noqa: PLR2004
         return -math.inf
     values, off = sizes_of_determinants(both[facets])
-    total = abs(math.fsum(signs * values)) - math.fsum(off) * (1 + 2.0**-40)
+    total = abs(math.fsum(signs * values)) - grown(math.fsum(off))
     if not total > 0:
         return -math.inf
     log_size = math.fsum(np.log(size))
     found = math.log(total) - math.lgamma(k + 1) - math.log1p(share) + log_size
-    return found - 2.0**-40 * (1 + abs(log_size) + math.lgamma(k + 1))
+    return lowered(found, 1 + abs(log_size) + math.lgamma(k + 1))
 
 
 def cycle_signs(facets: Integers) -> Vector | None:
@@ -203,9 +203,9 @@ def _levels(points: Vector, facets: Integers, normals: Vector) -> tuple[Vector, 
         part = slice(start, start + step)
         top[part] = np.max(normals[part] @ points.T, axis=1)
     hidden = growth(k + 9) * np.sum(np.abs(normals), axis=1)  # no coordinate exceeds 1
-    top = (top + hidden) * (1 + 2.0**-50)
+    top = grown(top + hidden, FEW)
     eta = float(np.max(1 - (own - hidden) / top))
-    return normals / top[:, None], max(eta, 0.0) + 2.0**-45
+    return normals / top[:, None], max(eta, 0.0) + TINY
 
 
 def _meets_once(points: Vector, facets: Integers, normals: Vector, eta: float) -> bool:
@@ -240,7 +240,7 @@ def _inside(vertices: Vector, ray: Vector) -> bool | None:
     rest = np.linalg.norm(vertices.T @ shares - ray) + growth(2 * len(ray) + 9) * (
         np.linalg.norm(np.abs(vertices.T) @ np.abs(shares)) + np.linalg.norm(ray)
     )
-    off = inverse_up(vertices) * float(rest) * (1 + 2.0**-30)
+    off = grown(inverse_up(vertices) * float(rest), ROUGH)
     if np.all(shares > off):
         return True
     return False if np.any(shares < -off) else None
@@ -272,5 +272,5 @@ def log_zonotope_down(generators: Vector, off: float) -> float:
             total = math.fsum(np.maximum(np.abs(values) - wrong, 0.0))
             logs = math.fsum(np.log(size))
             if total > 0:
-                found = max(found, math.log(total) + logs - 2.0**-40 * (1 + abs(logs)))
-    return found + k * math.log(2) + lost - 2.0**-44 * k
+                found = max(found, lowered(math.log(total) + logs, 1 + abs(logs)))
+    return lowered(found + k * math.log(2) + lost, k, TINY)

@@ -12,7 +12,7 @@ import numpy as np
 from lownoise.bounds.volume import ball_log_volume
 from lownoise.bounds.volumes.determinants import log_gram_down
 from lownoise.bounds.volumes.hulls import log_hull_down, log_zonotope_down
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import FEW, TINY, growth, lowered, shrunk
 from lownoise.sets.bodies import (
     ImageBody,
     PointDifferences,
@@ -50,7 +50,7 @@ def log_volume_down(body: object, matrix: Vector) -> float:
 
 
 @log_volume_down.register(SymmetricBox)
-def _(body: SymmetricBox, matrix: Vector) -> float:
+def _box_log_volume(body: SymmetricBox, matrix: Vector) -> float:
     used = body.half_width > 0
     if not np.any(used):
         return -math.inf
@@ -58,12 +58,12 @@ def _(body: SymmetricBox, matrix: Vector) -> float:
 
 
 @log_volume_down.register(SymmetricPoints)
-def _(body: SymmetricPoints, matrix: Vector) -> float:
+def _points_log_volume(body: SymmetricPoints, matrix: Vector) -> float:
     return _hull(body.points, matrix)
 
 
 @log_volume_down.register(PointDifferences)
-def _(body: PointDifferences, matrix: Vector) -> float:
+def _differences_log_volume(body: PointDifferences, matrix: Vector) -> float:
     # all differences where they are few, else those from the point in the middle of them
     points, count = body.points, len(body.points)
     if count * (count - 1) // 2 <= _MOST_PAIRS:
@@ -79,7 +79,7 @@ def _(body: PointDifferences, matrix: Vector) -> float:
 
 
 @log_volume_down.register(ImageBody)
-def _(body: ImageBody, matrix: Vector) -> float:
+def _image_log_volume(body: ImageBody, matrix: Vector) -> float:
     used = (
         np.any(matrix, axis=0) if body.diagonal else np.any(np.abs(matrix) @ np.abs(body.dense), 0)
     )
@@ -104,12 +104,12 @@ def _(body: ImageBody, matrix: Vector) -> float:
     if math.isnan(known):
         radius = _round_part(base)
         known = k * math.log(radius) + ball_log_volume(k) if radius > 0 else -math.inf
-    return max(found, log_gram_down(matrix, factor) + known - 2.0**-40 * (1 + min(abs(known), 1e9)))
+    return max(found, lowered(log_gram_down(matrix, factor) + known, 1 + min(abs(known), 1e9)))
 
 
 def _axes(base: AbstractUnitBall, factor: Vector) -> Vector:
     """Return points of F·B, one on each axis of B, shape (n, d)."""
-    inside = (1 - 2.0**-50) / base.norm_up(np.eye(base.dimension))
+    inside = shrunk(1.0, FEW) / base.norm_up(np.eye(base.dimension))
     return np.asarray((factor * inside).T)
 
 
@@ -140,7 +140,7 @@ def _round_part(base: AbstractUnitBall) -> float:
         return 0.0
     if base.order >= 2:  # noqa: PLR2004
         return 1.0
-    return math.exp((0.5 - 1 / base.order) * math.log(base.size)) * (1 - 2.0**-44)
+    return shrunk(math.exp((0.5 - 1 / base.order) * math.log(base.size)), TINY)
 
 
 def _segments(half_width: Vector, matrix: Vector) -> float:
@@ -151,7 +151,7 @@ def _segments(half_width: Vector, matrix: Vector) -> float:
     if np.all(single) and np.unique(columns).size == k:
         sides = np.abs(matrix[np.arange(k), columns])
         logs = np.log(2 * half_width[columns]) + np.log(sides)
-        return math.fsum(logs) - 2.0**-44 * (1 + math.fsum(np.abs(logs)))
+        return lowered(math.fsum(logs), 1 + math.fsum(np.abs(logs)), TINY)
     product, off = _product(np.diag(half_width), matrix)
     return log_zonotope_down(product, off)
 

@@ -19,7 +19,7 @@ from lownoise.bounds.volume import ball_log_volume
 from lownoise.bounds.volumes.determinants import inverse_up, log_gram_down
 from lownoise.bounds.volumes.hulls import best_columns
 from lownoise.errors import PlanError
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import FEW, grown, growth, lowered, shrunk
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -55,7 +55,7 @@ def sampled_log_volume(points: Vector, *, samples: int, seed: int) -> float:
     chosen = best_columns(points)
     if chosen is None:
         return -math.inf
-    span = float(inverse_up(points[chosen])) * math.sqrt(k) * (1 + 2.0**-40)
+    span = grown(float(inverse_up(points[chosen])) * math.sqrt(k))
     if math.isinf(span):
         return -math.inf
     try:
@@ -66,11 +66,12 @@ def sampled_log_volume(points: Vector, *, samples: int, seed: int) -> float:
     unit = normal / np.linalg.norm(normal, axis=1)[:, None]
     radii = np.array([1 / _gauge_up(points, chosen, white @ u, span) for u in unit])
     top = float(np.max(radii[:_PILOT]))  # of other directions than those below
-    mean = math.fsum(np.minimum(radii[_PILOT:] / top, 1.0)) / samples * (1 - 2.0**-40)
+    mean = shrunk(math.fsum(np.minimum(radii[_PILOT:] / top, 1.0)) / samples)
     least = _below(mean, -math.log(CHANCE) / samples)
     if not least > 0:
         return -math.inf
-    return log_gram_down(white) + ball_log_volume(k) + k * math.log(least * top) - k * 2.0**-40
+    found = log_gram_down(white) + ball_log_volume(k) + k * math.log(least * top)
+    return lowered(found, k)
 
 
 def _gauge_up(points: Vector, chosen: Integers, target: Vector, span: float) -> float:
@@ -91,8 +92,8 @@ def _gauge_up(points: Vector, chosen: Integers, target: Vector, span: float) -> 
         shares = told.x[: used.size] - told.x[used.size :]
         size = np.linalg.norm(np.abs(own) @ np.abs(shares)) + np.linalg.norm(target)
         rest = float(np.linalg.norm(target - own @ shares)) + growth(used.size + k + 9) * size
-        value = math.fsum(np.abs(shares)) + span * rest * (1 + 2.0**-40)
-        least = min(least, float(value) * (1 + 2.0**-50))
+        value = math.fsum(np.abs(shares)) + grown(float(span * rest))
+        least = min(least, grown(float(value), FEW))
         slack = np.abs(points @ told.eqlin.marginals)
         if np.max(slack) <= _NEAR:
             break
@@ -114,4 +115,4 @@ def _below(mean: float, rate: float) -> float:
         if mean < 1:
             far += (1 - mean) * math.log((1 - mean) / (1 - middle))
         low, high = (middle, high) if far > rate else (low, middle)
-    return low * (1 - 2.0**-40)
+    return shrunk(low)

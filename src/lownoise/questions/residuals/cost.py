@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.numbers.rounding import SLACK, grown
 from lownoise.questions.residuals.relaxed import relaxed
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions.residuals.orbits import Orbits
 
-_SLACK = 2.0**-40  # outward; pairwise sums of 10^7 products of a few rounded numbers are closer
 _WHOLE = 2**22  # patterns: so many are all looked at
 _FEW = 12  # costly patterns that are told
 _PARTS = 3 * 10**7  # bounds times residual orbits
@@ -68,7 +68,7 @@ class TableChanges:
             variances: σ² of each residual orbit, shape (r,), 0 where there is no noise.
         """
         if self.relation == "add_remove":
-            return _quotients(self.orbits.trace, variances) * (1 + _SLACK)
+            return grown(_quotients(self.orbits.trace, variances))
         costs = costs_of(self.orbits)
         moving = costs.most > 0  # the number of records does not move
         with np.errstate(divide="ignore"):
@@ -76,7 +76,7 @@ class TableChanges:
         if not np.all(np.isfinite(rates)):
             return math.inf
         _, bound = costs.worst(rates)
-        return bound * (1 + _SLACK) + _SLACK * float(np.sum(rates * costs.most))
+        return grown(bound) + SLACK * float(np.sum(rates * costs.most))
 
 
 def largest_cost_up(orbits: Orbits, variances: Vector, relation: str) -> float:
@@ -239,7 +239,7 @@ class PatternCosts:
         )
         open_branches = [first]
         made, most = 1, max((_PARTS if parts is None else parts) // r, len(types))
-        while open_branches and -open_branches[0][0] > highest * (1 + _SLACK) and made < most:
+        while open_branches and -open_branches[0][0] > grown(highest) and made < most:
             _, _, fixed, product = heapq.heappop(open_branches)
             kind = types[len(fixed)]
             for d in range(int(self.orbits.members[kind]) + 1):

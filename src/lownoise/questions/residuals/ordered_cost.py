@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import SLACK, grown, growth
 from lownoise.questions.residuals.cost import PatternCosts
 from lownoise.sensitivity.factors import DenseShape
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions.residuals.ordered import Blocks
 
-_SLACK = 2.0**-40  # outward; sums of products of a few rounded numbers are far closer
 MOST_PATTERNS = 1 << 16
 _CHUNK = 1 << 22  # patterns times pairs that are looked at at once
 _FEW = 24  # costly changes that are told, where there are fewer categories
@@ -60,9 +59,9 @@ def whitened(records: Vector, factor: Vector) -> tuple[Vector, float]:
         np.abs(records) @ np.abs(white.matrix).T, axis=1
     )
     # L⁻¹s = (XL)⁻¹·Xs and ‖(XL)⁻¹ − I‖ ≤ defect/(1 − defect)
-    longest = float(np.max(np.linalg.norm(found, axis=1) + lost)) * (1 + _SLACK)
+    longest = grown(float(np.max(np.linalg.norm(found, axis=1) + lost)))
     off = longest * white.defect / (1 - white.defect) + float(np.max(lost)) / (1 - white.defect)
-    return found, off * (1 + _SLACK)
+    return found, grown(off)
 
 
 def ordered_cost_up(blocks: Blocks, factors: Sequence[Vector]) -> float:
@@ -88,14 +87,14 @@ def ordered_cost_up(blocks: Blocks, factors: Sequence[Vector]) -> float:
     trace = blocks.plain.trace[[b.place for b in blocks.blocks]]
     doubt = 0.0
     for part, (image, off) in zip(trace.tolist(), images, strict=True):
-        longest = float(np.max(np.linalg.norm(image, axis=1))) * (1 + _SLACK)
+        longest = grown(float(np.max(np.linalg.norm(image, axis=1))))
         r = image.shape[1]
         doubt += 4 * part * ((2 * longest + off) * off + growth(4 * r + 99) * longest**2)
     if not blocks.public:
-        return float(np.max(_alone(trace, images))) * (1 + _SLACK) + doubt
+        return grown(float(np.max(_alone(trace, images)))) + doubt
     worst = ChangeCosts(blocks).worst([image for image, _ in images])[2]
     total = float(np.max(_alone(trace, images)))
-    return worst * (1 + _SLACK) + doubt + 4 * _SLACK * total
+    return grown(worst) + doubt + 4 * SLACK * total
 
 
 def _alone(trace: Vector, images: Sequence[tuple[Vector, float]]) -> Vector:

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.numbers.rounding import grown
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Vector
-
-_SLACK = 2.0**-40  # outward; sums of a few thousand quotients are far closer
 
 
 def parity_costs(bits: int, degrees: Sequence[int], relation: str) -> Vector:
@@ -85,4 +85,4 @@ def parity_cost_up(costs: Vector, variances: Vector) -> float:
         rates = np.where(np.any(costs > 0, axis=0), 1 / variances, 0.0)
     if not np.all(np.isfinite(rates)):
         return math.inf
-    return float(np.max(costs @ rates)) * (1 + _SLACK)
+    return grown(float(np.max(costs @ rates)))

@@ -28,7 +28,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth
+from lownoise.numbers.rounding import TINY, grown, growth
 from lownoise.questions.ordered import answer_count
 from lownoise.questions.residuals.cost import largest_cost_up
 from lownoise.questions.residuals.orbits import marginal_orbits
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 MOST_ANSWERS = 1 << 24  # of marginals that count once, with ordered attributes
 _MOST_ENTRIES = 1 << 25  # of the answers along one attribute, written out
-_OUT = 2.0**-45  # outward, for a few operations
 
 
 @final
@@ -73,12 +72,12 @@ class AxisNoise:
         found, off = whitened(np.eye(n)[:, :-1] - self.mean, self.triangle)
         if not math.isfinite(off):
             return math.inf, -math.inf
-        longest = float(np.max(np.linalg.norm(found, axis=1))) * (1 + _OUT)
+        longest = grown(float(np.max(np.linalg.norm(found, axis=1))), TINY)
         doubt = (2 * longest + off) * off + growth(4 * n + 99) * longest**2
         products = found @ found.T
-        most = (float(np.max(np.diag(products))) + doubt) * (1 + _OUT)
+        most = grown(float(np.max(np.diag(products))) + doubt, TINY)
         # |q(x, y)| ≤ κ; 0 may stand for a least product above it
-        least = min((float(np.min(products)) - doubt) * (1 + _OUT), 0.0)
+        least = min(grown(float(np.min(products)) - doubt, TINY), 0.0)
         return most, max(least, -most)
 
     def parts(self, sums: Vector) -> tuple[Vector, Vector]:
@@ -276,7 +275,7 @@ def reduced(products: Products, reach: Sequence[tuple[float, float]]) -> tuple[O
         if not math.isfinite(most) or most <= 0:
             return products.whole, np.full(len(products.whole.residuals), math.inf)
         shares[kind] = -least / (most - least)
-        width[kind] = (most - least) * (1 + _OUT)
+        width[kind] = grown(most - least, TINY)
     scales = [math.prod(width[list(orbit)].tolist()) for orbit in products.whole.residuals]
     return replace(products.whole, shares=frozen(shares)), np.array(scales)
 

@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.numbers.rounding import lowered
+
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions.residuals.orbits import Orbits
@@ -159,7 +161,7 @@ class Relaxed:
             both = (1 + ahead[:, None] + ahead + vectors[1:] @ vectors[1:].T) / 4
             found = np.clip(both / np.maximum(chance, _LEAST)[:, None], 0, 1)
             means = means + (found - means) * (1.0 if step == 0 else 0.5)
-        return best - _SLACK * size
+        return lowered(best, size, _SLACK)
 
 
 def _shift(whole: Vector) -> Vector:

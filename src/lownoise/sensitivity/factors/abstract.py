@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, final
 
+import numpy as np
+
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
@@ -79,9 +81,10 @@ class AbstractShape(ABC):
     def mapped(self, matrix: Vector) -> AbstractShape:
         """Return the shape of matrix·z for noise z of this shape; `matrix` has shape (m, d)."""
 
-    @abstractmethod
+    @final
     def quadratic_form(self, vector: Vector) -> float:
-        """Return vectorᵀ M⁻¹ vector, infinite outside the range of M; `vector` has shape (d,)."""
+        """Return vectorᵀ M⁺ vector, infinite outside the range of M; `vector` has shape (d,)."""
+        return float(np.sum(self.solve(vector) ** 2))
 
     @abstractmethod
     def dense(self) -> Vector:

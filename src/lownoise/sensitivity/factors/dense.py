@@ -104,10 +104,6 @@ class DenseShape(AbstractShape):
         """The number of columns."""
         return self.sources
 
-    def quadratic_form(self, vector: Vector) -> float:
-        """Return vectorᵀ M⁺ vector, infinite outside the range of M; `vector` has shape (d,)."""
-        return float(np.sum(self.solve(vector) ** 2))
-
     def dense(self) -> Vector:
         """Return M = L·Lᵀ, shape (d, d)."""
         return self.factor @ self.factor.T

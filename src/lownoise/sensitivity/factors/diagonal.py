@@ -10,7 +10,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, vector
-from lownoise.numbers.rounding import norm_up
+from lownoise.numbers.rounding import growth, norm_up
 from lownoise.sensitivity.factors.abstract import AbstractShape, Whitening
 from lownoise.sensitivity.factors.dense import DenseShape
 
@@ -61,7 +61,7 @@ class DiagonalShape(AbstractShape):
         """diag(1/scale), each entry off by one rounding; nothing is known where a scale is 0."""
         if not np.all(self.scale > 0):
             return Whitening(np.zeros((self.scale.size,) * 2), np.inf)
-        return Whitening(np.diag(1 / self.scale), 2.0**-52)
+        return Whitening(np.diag(1 / self.scale), growth(2))
 
     @property
     def longest_row(self) -> int:
@@ -102,10 +102,6 @@ class DiagonalShape(AbstractShape):
     def mapped(self, matrix: Vector) -> AbstractShape:
         """Return the dense shape of matrix·scale, where the scales that are 0 have no column."""
         return DenseShape((matrix * self.scale)[:, self.scale > 0])
-
-    def quadratic_form(self, vector: Vector) -> float:
-        """Return Σ (vectorᵢ/scaleᵢ)²; `vector` has shape (d,)."""
-        return float(np.sum(self.solve(vector) ** 2))
 
     def dense(self) -> Vector:
         """Return diag(scale²), shape (d, d)."""

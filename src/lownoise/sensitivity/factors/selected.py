@@ -10,6 +10,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, vector
+from lownoise.numbers.rounding import grown, growth
 from lownoise.sensitivity.factors.abstract import AbstractShape, Whitening
 from lownoise.sensitivity.factors.dense import DenseShape
 
@@ -70,7 +71,7 @@ class SelectedShape(AbstractShape):
         if self.rank < self.dimension:
             return Whitening(matrix, np.inf)
         matrix[self.source, np.arange(self.dimension)] = 1 / self.scale
-        return Whitening(matrix, 2.0**-52)
+        return Whitening(matrix, growth(2))
 
     @property
     def longest_row(self) -> int:
@@ -113,10 +114,6 @@ class SelectedShape(AbstractShape):
         np.add.at(factor.T, self.source, (matrix * self.scale).T)
         return DenseShape(factor)
 
-    def quadratic_form(self, vector: Vector) -> float:
-        """Return vectorᵀ M⁺ vector, infinite outside the range of M; `vector` has shape (d,)."""
-        return float(np.sum(self.solve(vector) ** 2))
-
     def dense(self) -> Vector:
         """Return M, shape (d, d)."""
         same = self.source[:, None] == self.source
@@ -139,4 +136,4 @@ class SelectedShape(AbstractShape):
         if self.rank < self.dimension:
             return np.inf if np.any(half_width > 0) else 0.0
         ratios = np.nextafter(half_width / self.scale, np.inf)
-        return float(np.linalg.norm(ratios)) * (1 + (self.dimension + 9) * 2.0**-52)
+        return grown(float(np.linalg.norm(ratios)), growth(2 * self.dimension + 18))
