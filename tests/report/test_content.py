@@ -16,7 +16,7 @@ import pytest
 import lownoise as ln
 from lownoise import report
 from lownoise.errors import PlanError
-from lownoise.report import charts, sentences
+from lownoise.report import charts, sentences, spelling
 from lownoise.report.answers import label_of
 from lownoise.report.linear import words_of
 from lownoise.report.marginals import spreads, totals_of
@@ -371,6 +371,19 @@ def test_counts_along_an_order_are_not_called_cells():
     assert "Standard deviation of a count" in found
     assert "of a cell" not in found
     assert "every cell" not in found
+
+
+# --- streams
+
+
+def test_a_stream_says_on_which_streams_its_bound_holds():
+    """Under add_remove on the stream of zeros alone: another may be known better."""
+    for name in ("stream", "stream of columns"):
+        own = plan(name)
+        said = words(page(own))
+        assert f"{spelling.at_least(own.lower_bound)} on the stream of zeros; this one's" in said
+        assert "any dataset" not in said
+        assert f"{own.terms.strategy}: {own.terms.reason}." in said
 
 
 # --- files

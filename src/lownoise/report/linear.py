@@ -219,30 +219,9 @@ class LinearView(AbstractView):
         """Return how many answers there are."""
         return int(self.terms.question.count)
 
-    def _totals(self) -> dict[str, Totals]:
-        """Return the totals over all answers of this plan's noise, and of the two others."""
-        terms, own = self.terms, self.terms.standard_deviation
-        return {
-            "plan": totals(own),
-            "isotropic": totals(np.where(own > 0, terms.isotropic, 0.0)),
-            "histogram": totals(terms.histogram),
-        }
-
-    def figures(self) -> list[tuple[str, str]]:
-        """Return the noise of one answer in two numbers."""
-        own = totals(self.terms.standard_deviation)
-        return [
-            ("An answer, root mean square", spelling.significant(own.typical)),
-            ("An answer, largest deviation", spelling.significant(own.largest)),
-        ]
-
-    def typical(self) -> str:
-        """Return the noise of one answer in a sentence."""
-        own = totals(self.terms.standard_deviation)
-        typical, largest = spelling.significant(own.typical), spelling.at_most(own.largest, 3)
-        return (
-            f"One answer’s standard deviation is {typical} in root mean square, {largest} at most."
-        )
+    def totals(self) -> Totals:
+        """Return the totals of this plan's noise."""
+        return totals(self.terms.standard_deviation)
 
     def answers(self) -> Section:
         """Return the answers that were chosen, or the first ones, with their intervals."""
@@ -327,22 +306,22 @@ class LinearView(AbstractView):
 
     def compared(self) -> tuple[Section, ...]:
         """Return how i.i.d. noise on the answers, or on all records, compares."""
-        over = self._totals()
+        terms = self.terms
         return comparison(
             self,
             [
-                ("", "This plan", "", over["plan"]),
+                ("", "This plan", "", self.totals()),
                 (
                     "i.i.d. noise",
                     "i.i.d. on these answers",
                     "i.i.d. Gaussian noise on every answer",
-                    over["isotropic"],
+                    totals(np.where(terms.standard_deviation > 0, terms.isotropic, 0.0)),
                 ),
                 (
                     "all records",
                     "i.i.d. on the count of every record",
                     "i.i.d. noise on the count of every possible record, summed up",
-                    over["histogram"],
+                    totals(terms.histogram),
                 ),
             ],
         )

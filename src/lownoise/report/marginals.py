@@ -132,22 +132,9 @@ class MarginalsView(AbstractView):
         """Return how many cells there are."""
         return int(self.terms.question.cells)
 
-    def figures(self) -> list[tuple[str, str]]:
-        """Return the noise of one cell in two numbers."""
-        own = totals_of(spreads(self.terms))["plan"]
-        return [
-            (f"A {self.one}, root mean square", spelling.significant(own.typical)),
-            (f"A {self.one}, largest deviation", spelling.significant(own.largest)),
-        ]
-
-    def typical(self) -> str:
-        """Return the noise of one cell in a sentence."""
-        own = totals_of(spreads(self.terms))["plan"]
-        typical, largest = spelling.significant(own.typical), spelling.at_most(own.largest, 3)
-        return (
-            f"One {self.one}’s standard deviation is {typical} in root mean square, {largest} at "
-            "most."
-        )
+    def totals(self) -> Totals:
+        """Return the totals of this plan's noise."""
+        return totals_of(spreads(self.terms))["plan"]
 
     def answers(self) -> Section:
         """Return the marginal that was chosen, or the first one-way one, with its intervals."""

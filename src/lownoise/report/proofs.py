@@ -13,7 +13,6 @@ from lownoise.report import sentences, spelling
 from lownoise.report.parts import Column, Prose, Section, Table, pairs
 from lownoise.report.spelling import shown
 from lownoise.report.view import columns
-from lownoise.sensitivity.relations import Change
 
 if TYPE_CHECKING:
     from lownoise.report.parts import Part
@@ -64,13 +63,12 @@ class GaussianWords(AbstractNoiseWords):
 
     def error(self) -> str:
         """Return the error of all answers."""
-        exact = self.terms.order == 2 or self.view.count() == 1  # noqa: PLR2004
-        return sentences.error(self.terms, exact=exact)
+        return sentences.error(self.view.error(), exact=self.view.exact())
 
     def figures(self) -> list[tuple[str, str]]:
         """Return error and gap."""
         return [
-            (f"Error of all {self.view.one}s", self.error()),
+            (sentences.capital(f"error of {self.view.brief()}"), self.error()),
             *self.view.figures(),
             ("Gap to the least noise", sentences.gap(self.terms.certificate.gap)),
         ]
@@ -86,10 +84,10 @@ class GaussianWords(AbstractNoiseWords):
             return Section("certificate", title, (Prose(sentences.NO_NOISE, "certificate"),))
         rows = [
             ("This plan’s noise has", spelling.significant(found.upper, 6)),
-            ("No Gaussian noise has less than", spelling.significant(found.lower, 6)),
+            (f"No {self.view.least()} has less than", spelling.significant(found.lower, 6)),
             ("Gap (upper/lower − 1)", spelling.at_most(found.gap, 2)),
         ]
-        said = sentences.better(found.gap, "Gaussian noise", measure)
+        said = sentences.better(found.gap, self.view.least(), measure)
         note = " ".join(filter(None, (self.view.weight(), ANEW)))
         caption = f"{sentences.capital(measure)}, bounded from both sides."
         parts = (Prose(said, "certificate"), pairs(caption, rows), Prose(note, note=True))
@@ -98,19 +96,16 @@ class GaussianWords(AbstractNoiseWords):
     def _bound(self) -> Section:
         terms = self.terms
         title = "Lower bound: what no unbiased mechanism beats"
-        if terms.error == 0:
+        if self.view.error() == 0:
             return Section("bound", title, (Prose(sentences.NO_ERROR, "lower bound"),))
         if terms.lower_bound == 0:
             said, over = sentences.NO_BOUND, spelling.shortest(float("nan"))
         else:
-            where = "any dataset"
-            if isinstance(terms.relation, Change):
-                where = "a table with a row that has room in its domain for every change"
-            over = spelling.significant(terms.error / terms.lower_bound)
+            over = spelling.significant(self.view.error() / terms.lower_bound)
             said = (
                 "No unbiased mechanism with this zCDP cost has an error below "
-                f"{spelling.at_least(terms.lower_bound)} on {where}; this one's is {self.error()}, "
-                f"{over} times the bound."
+                f"{spelling.at_least(terms.lower_bound)} on {self.view.where()}; this one's "
+                f"is {self.error()}, {over} times the bound."
             )
         rows = [
             ("Error of this plan", self.error()),
@@ -128,8 +123,8 @@ class GaussianWords(AbstractNoiseWords):
     def cost(self) -> tuple[Part, ...]:
         """Return the cost in three currencies."""
         return (
-            Prose(sentences.cost(self.terms), "cost"),
-            currencies(self.terms, "of one Gaussian release", "of this release"),
+            Prose(sentences.cost(self.terms, self.view.together()), "cost"),
+            currencies(self.terms, self.view.together()),
         )
 
     def named(self) -> str:
@@ -137,19 +132,19 @@ class GaussianWords(AbstractNoiseWords):
         return self.view.gaussian_noise()
 
 
-def currencies(terms: Any, whole: str, exact: str) -> Table:  # noqa: ANN401
+def currencies(terms: Any, together: str) -> Table:  # noqa: ANN401
     """Return the cost of Gaussian noise in three currencies.
 
     Args:
         terms: what is promised.
-        whole: of what μ tells all.
-        exact: of what δ is exact.
+        together: of what it is, where that is not one release.
     """
     spent = terms.cost
+    whole = together or "for one Gaussian release"
     rows = (
-        ("μ-GDP", spelling.at_most(spent.mu), f"The whole trade-off {whole}."),
+        ("μ-GDP", spelling.at_most(spent.mu), f"The whole trade-off, {whole}."),
         ("ρ-zCDP", spelling.at_most(spent.rho), "Adds up over releases; ρ = μ²/2."),
-        ("(ε, δ)-DP", sentences.pair(terms), f"The exact δ {exact} at that ε."),
+        ("(ε, δ)-DP", sentences.pair(terms), "The exact δ at that ε."),
     )
     return Table(
         columns=(Column("Currency", "name"), Column("Cost", "value"), Column("Meaning", "words")),
@@ -165,11 +160,9 @@ class PureWords(AbstractNoiseWords):
 
     def error(self) -> str:
         """Return the error of all answers."""
-        terms = self.terms
-        exact = terms.order == 2 or self.view.count() == 1  # noqa: PLR2004
-        if isinstance(terms.mechanism, ResponseMechanism):
-            exact = False  # it depends on the table
-        return sentences.error(terms, exact=exact)
+        # that of randomised response depends on the table
+        exact = self.view.exact() and not isinstance(self.terms.mechanism, ResponseMechanism)
+        return sentences.error(self.view.error(), exact=exact)
 
     def figures(self) -> list[tuple[str, str]]:
         """Return mechanism, error, and how far it is from the bound."""

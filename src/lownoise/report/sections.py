@@ -15,7 +15,7 @@ from lownoise.report.marginals import MarginalsView
 from lownoise.report.mean import MeanView
 from lownoise.report.parts import Caution, Figures, Items, Prose, Section
 from lownoise.report.proofs import GaussianWords, PureWords
-from lownoise.report.streams import StreamView, StreamWords
+from lownoise.report.streams import StreamView
 from lownoise.streams.mechanism import StreamMechanism
 from lownoise.theory.enclosure import Enclosure
 from lownoise.verification import Verification
@@ -35,7 +35,6 @@ _QUESTIONS: dict[type, type[AbstractView]] = {
 _NOISES: dict[type, type[AbstractNoiseWords]] = {  # any other is Gaussian
     AdditiveMechanism: PureWords,
     ResponseMechanism: PureWords,
-    StreamMechanism: StreamWords,
 }
 _RECORDS: dict[type, Callable[..., list[Section]]] = {
     Enclosure: records.enclosure,

@@ -73,11 +73,9 @@ def in_order(order: float) -> str:
     return "" if order == 2 else f" in the order-{spelling.shortest(order)} norm"  # noqa: PLR2004
 
 
-def error(terms: Any, *, exact: bool) -> str:  # noqa: ANN401
-    """Return the error, with "at most" where it is a bound."""
-    if exact:
-        return spelling.significant(terms.error)
-    return f"at most {spelling.at_most(terms.error)}"
+def error(found: float, *, exact: bool) -> str:
+    """Return an error, with "at most" where it is a bound."""
+    return spelling.significant(found) if exact else f"at most {spelling.at_most(found)}"
 
 
 def gap(found: float) -> str:
@@ -111,12 +109,12 @@ def better(found: float, what: str, least: str) -> str:
     )
 
 
-def cost(terms: Any, whose: str = "") -> str:  # noqa: ANN401
+def cost(terms: Any, together: str = "") -> str:  # noqa: ANN401
     """Return the cost of Gaussian noise in its three currencies, each rounded up."""
     spent = terms.cost
     return (
         f"{spelling.at_most(spent.mu)}-GDP; {spelling.at_most(spent.rho)}-zCDP; "
-        f"{pair(terms)}-DP{whose}. {payers(terms)}"
+        f"{pair(terms)}-DP{together and f', {together}'}. {payers(terms)}"
     )
 
 

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams: the noise of the answers round by round, and what is promised of all rounds together."""
+"""Streams: the noise of the answers round by round."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from lownoise.errors import PlanError
 from lownoise.report import sentences, spelling
-from lownoise.report.parts import Column, Prose, Section, Table, pairs
-from lownoise.report.proofs import ANEW, AbstractNoiseWords, currencies
+from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import HOLDS, AbstractView
+from lownoise.sensitivity.relations import Change
 from lownoise.streams.codec import shown_rounds
 
 if TYPE_CHECKING:
@@ -75,7 +74,8 @@ class StreamView(AbstractView):
             caption="Standard deviation of the answer after some rounds.",
             terminal=len(rows),
         )
-        parts: tuple[Part, ...] = (table, Prose(HOLDS, note=True))
+        why = Prose(f"{terms.strategy}: {terms.reason}.", "strategy", note=True)
+        parts: tuple[Part, ...] = (table, Prose(HOLDS, note=True), why)
         if len(names) > _FEW:
             parts += (Prose(f"{len(names) - _FEW:,} more coordinates.", "not shown", note=True),)
         return (Section("noise", "Noise of the answers", parts),)
@@ -84,9 +84,44 @@ class StreamView(AbstractView):
         """Return nothing: noise that is independent over the rounds serves no stream."""
         return ()
 
+    def error(self) -> float:
+        """Return the error of an answer."""
+        return float(self.terms.error_reached)
+
+    def exact(self) -> bool:
+        """Return that it is the error."""
+        return True
+
+    def figures(self) -> list[tuple[str, str]]:
+        """Return rounds and strategy."""
+        rounds = f"{self.terms.workload.rounds:,}"
+        return [("Rounds", rounds), ("Strategy", self.terms.strategy)]
+
+    def least(self) -> str:
+        """Return what the certificate is about."""
+        return "factorization mechanism"
+
+    def where(self) -> str:
+        """Return on which streams the lower bound holds."""
+        if isinstance(self.terms.relation, Change):
+            return "a stream whose rounds all have room in the domain for every change"
+        return "any stream" if self.terms.relation == "substitute" else "the stream of zeros"
+
+    def together(self) -> str:
+        """Return of what a cost is."""
+        return "for all rounds together"
+
+    def gaussian_noise(self) -> str:
+        """Return which factorization it is."""
+        return f"{self.terms.strategy}: {self.terms.reason}"
+
     def unit(self) -> str:
         """Return in which unit errors, bounds and deviations are."""
         return "in the columns’ units"
+
+    def brief(self) -> str:
+        """Return what the error is of, in few words."""
+        return "an answer"
 
     def whose(self) -> str:
         """Return what the error is of."""
@@ -116,82 +151,3 @@ class StreamView(AbstractView):
     def public(self) -> tuple[Part, ...]:
         """Return nothing: the columns are among the facts."""
         return ()
-
-
-@final
-@dataclass(frozen=True)
-class StreamWords(AbstractNoiseWords):
-    """The noise of a factorization: a certificate among such, and a bound for unbiased streams."""
-
-    @property
-    def _error(self) -> float:
-        return float(self.terms.error_reached)
-
-    def error(self) -> str:
-        """Return the error of an answer."""
-        return spelling.significant(self._error)
-
-    def figures(self) -> list[tuple[str, str]]:
-        """Return error, rounds and strategy."""
-        return [
-            ("Error of an answer", self.error()),
-            ("Rounds", f"{self.terms.workload.rounds:,}"),
-            ("Strategy", self.terms.strategy),
-        ]
-
-    def proofs(self) -> tuple[Section, ...]:
-        """Return the certificate and the bound."""
-        return self._certificate(), self._bound()
-
-    def _certificate(self) -> Section:
-        title = "Certificate: how close to the least noise"
-        found, measure = self.terms.certificate, self.view.measure()
-        strategy = Prose(f"{self.terms.strategy}: {self.terms.reason}.", "strategy")
-        if self._error == 0:
-            parts = (strategy, Prose(sentences.NO_NOISE, "certificate"))
-            return Section("certificate", title, parts)
-        rows = [
-            ("This stream’s noise has", spelling.significant(found.upper, 6)),
-            ("No factorization has less than", spelling.significant(found.lower, 6)),
-            ("Gap (upper/lower − 1)", spelling.at_most(found.gap, 2)),
-        ]
-        said = sentences.better(found.gap, "factorization mechanism", measure)
-        caption = f"{sentences.capital(measure)}, bounded from both sides."
-        lead = (strategy, Prose(said, "certificate"))
-        return Section("certificate", title, (*lead, pairs(caption, rows), Prose(ANEW, note=True)))
-
-    def _bound(self) -> Section:
-        title = "Lower bound: what no unbiased mechanism beats"
-        error, least = self._error, self.terms.lower_bound
-        if error == 0:
-            return Section("bound", title, (Prose(sentences.NO_ERROR, "lower bound"),))
-        over = spelling.significant(error / least if least > 0 else math.nan)
-        said = sentences.NO_BOUND
-        if least > 0:
-            said = (
-                "No unbiased mechanism with this zCDP cost has an error below "
-                f"{spelling.at_least(least)}; this one's is {over} times the bound."
-            )
-        rows = [
-            ("Error of this stream", spelling.significant(error)),
-            ("Lower bound", spelling.at_least(least)),
-            ("Error over lower bound", over),
-        ]
-        note = (
-            "The bound holds for every unbiased mechanism with this zCDP guarantee, Gaussian or "
-            "not; the best of them lies between the two numbers."
-        )
-        caption = f"Root mean squared error of {self.view.whose()}."
-        parts = (Prose(said, "lower bound"), pairs(caption, rows), Prose(note, note=True))
-        return Section("bound", title, parts)
-
-    def cost(self) -> tuple[Part, ...]:
-        """Return the cost of all rounds in three currencies."""
-        return (
-            Prose(sentences.cost(self.terms, ", for all rounds together"), "cost"),
-            currencies(self.terms, "of all rounds together", "of all rounds together"),
-        )
-
-    def named(self) -> str:
-        """Return what noise it is."""
-        return f"{self.terms.strategy}: {self.terms.reason}"

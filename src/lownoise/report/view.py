@@ -13,6 +13,7 @@ import numpy as np
 from lownoise.report import sentences, spelling
 from lownoise.report.parts import Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
+from lownoise.sensitivity.relations import Change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -118,6 +119,10 @@ class AbstractView(ABC):
         """Return how many answers there are."""
         return len(self.terms.names)
 
+    def brief(self) -> str:
+        """Return what the error is of, in few words."""
+        return f"all {self.one}s"
+
     def whose(self) -> str:
         """Return what the error is of."""
         return f"all {self.one}s together"
@@ -130,9 +135,53 @@ class AbstractView(ABC):
         """Return how weights count in `measure`, "" where nothing is weighted."""
         return ""
 
+    def totals(self) -> Totals | None:
+        """Return the totals of this plan's noise, None where answers have units of their own."""
+        return None
+
     def figures(self) -> list[tuple[str, str]]:
         """Return what is told of one answer's noise, in the few numbers that come first."""
-        return []
+        own = self.totals()
+        if own is None:
+            return []
+        one = f"{_article(self.one).capitalize()} {self.one}"
+        return [
+            (f"{one}, root mean square", spelling.significant(own.typical)),
+            (f"{one}, largest deviation", spelling.significant(own.largest)),
+        ]
+
+    def typical(self) -> str:
+        """Return a sentence on the noise of one answer, after that on all of them; "" for none."""
+        own = self.totals()
+        if own is None:
+            return ""
+        typical, largest = spelling.significant(own.typical), spelling.at_most(own.largest, 3)
+        return (
+            f"One {self.one}’s standard deviation is {typical} in root mean square, {largest} at "
+            "most."
+        )
+
+    def error(self) -> float:
+        """Return the error of the answers."""
+        return float(self.terms.error)
+
+    def exact(self) -> bool:
+        """Return whether that is the error, and no bound of it."""
+        return bool(self.terms.order == 2) or self.count() == 1  # noqa: PLR2004
+
+    def least(self) -> str:
+        """Return what the certificate is about, and the bound in words: noise of this kind."""
+        return "Gaussian noise"
+
+    def where(self) -> str:
+        """Return on which data the lower bound holds."""
+        if isinstance(self.terms.relation, Change):
+            return "a table with a row that has room in its domain for every change"
+        return "any dataset"
+
+    def together(self) -> str:
+        """Return of what a cost is, where that is not one release."""
+        return ""
 
     @property
     def size(self) -> int | None:
@@ -169,10 +218,6 @@ class AbstractView(ABC):
     def how(self) -> str:
         """Return in which norm the error is, and whether it is weighted; "" for the usual one."""
         return sentences.in_order(self.terms.order) + ", weighted" * self.weighted()
-
-    def typical(self) -> str:
-        """Return a sentence on the noise of one answer, after that on all of them; "" for none."""
-        return ""
 
 
 @final
@@ -258,7 +303,7 @@ def comparison(
     for label, _, words, other in found[1:]:
         said = sentences.times(own.ratio(other), f"{words}, at the same budget").removesuffix(".")
         typical = spelling.significant(other.typical)
-        article = "an" if one[0] in "aeiou" else "a"
+        article = _article(one)
         parts.append(
             Prose(
                 f"{said} ({article} {one}’s deviation would be {typical} in root mean square).",
@@ -288,6 +333,10 @@ def comparison(
     return (Section("compared", "Compared with usual noise", (*parts, table)),)
 
 
+def _article(one: str) -> str:
+    return "an" if one[0] in "aeiou" else "a"
+
+
 def weighed(view: AbstractView, weights: Vector, by: str) -> str:
     """Return how weights on variances count, "" where all are one.
 
@@ -300,7 +349,7 @@ def weighed(view: AbstractView, weights: Vector, by: str) -> str:
         return ""
     low, high = (spelling.significant(float(w)) for w in (weights.min(), weights.max()))
     spread = low if low == high else f"{low} to {high}"
-    article = "an" if view.one[0] in "aeiou" else "a"
+    article = _article(view.one)
     return f"A unit of variance in {article} {view.one} counts {spread} times, by its {by}."
 
 
