@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.domains import AbstractDomain, PointsDifference
+    from lownoise.sets.domains import AbstractDomain, Difference
 
     Sampler = Callable[[np.random.Generator, int], Vector]
 
@@ -90,7 +90,7 @@ CASES = (
 @dataclass(frozen=True)
 class PointCase:
     name: str
-    domain: Points | PointsDifference
+    domain: Points | Difference
     gamma: Callable[[float], float] | None = None  # Γ_p(K) as a function of p, where it is known
 
 

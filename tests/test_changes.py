@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.sensitivity.changes import changes, radius_up, sensitivity_body
+from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.factors.abstract import Whitening
+from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.sets.domains import CubePower, Intersection, Product
+from lownoise.sets.domains.coordinates import every_coordinate
 
 TILT = np.array([[2.0, 1.0], [-1.0, 0.5]])
 SQUARE = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
@@ -79,8 +81,9 @@ def factor(shape):
 def test_the_reach_is_just_above_that_of_every_corner(case, relation, place):
     domain, corners, room = CASES[case]
     center = center_at(corners, place)
-    body = sensitivity_body(domain, relation, center)
-    reached = changed(corners, relation, center)
+    body = sensitivity_set(domain, relation, center)
+    kept = domain.exact_coordinates().pivots  # copies of entries once
+    reached = changed(np.asarray(corners)[:, kept], relation, center[kept])
     for shape in shapes(reached.shape[1]):
         lengths = np.linalg.norm(np.linalg.solve(factor(shape), reached.T), axis=0)
         radius = radius_up(shape, body)
@@ -96,7 +99,8 @@ def test_every_row_is_just_above_what_corners_make_of_it(case, relation, place):
     domain, corners, _ = CASES[case]
     center = center_at(corners, place)
     step = np.array([0.5, 4.0, 1.0])[: center.size]
-    body = changes(domain, relation, center, np.arange(center.size), step)
+    chosen = every_coordinate(center)
+    body = sensitivity_set(domain, relation, center, chosen, step)
     reached = (
         changed(corners, relation, center)
         / [*step, 1.0][: center.size + (relation == "add_remove")]
@@ -152,7 +156,7 @@ def test_a_whitening_that_says_nothing_bounds_nothing(defect):
 def test_the_section_around_a_lifted_body_holds_every_corner(place):
     """Its rows are what the bound on lengths is made of; far from it they would prove nothing."""
     center, step = center_at(TRIANGLE, place), np.array([0.5, 4.0])
-    body = changes(CUT, "add_remove", center, np.arange(2), step)
+    body = CUT.lifted(np.arange(2), step, center)
     reached = changed(TRIANGLE, "add_remove", center) / [*step, 1.0]
     norms = body.section.base.norm_up(reached @ body.section.rows.T)
     assert np.all(norms <= 1 + 1e-12)

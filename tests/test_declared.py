@@ -8,8 +8,8 @@ import math
 import pytest
 
 import lownoise as ln
-from lownoise.spec import declared
-from lownoise.spec.declared import declared_domain, kinds
+from lownoise.sets.domains import DOMAINS
+from lownoise.spec.declared import declared_domain
 
 BALL = {"kind": "ball", "dimension": 2, "radius": 3, "order": 1.5, "center": [1, 2]}
 OTHER = {"kind": "ellipsoid", "factor": [[1.0, 2.0], [0, 3]], "center": [1, 2]}
@@ -83,7 +83,7 @@ def told(domain):
     return domain.tolist() if hasattr(domain, "tolist") else domain
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", KNOWN)
 def test_each_kind_is_what_its_constructor_makes(kind):
     fields, wanted = KNOWN[kind]
     found, mistakes = declared_domain({"kind": kind, **fields})
@@ -93,10 +93,10 @@ def test_each_kind_is_what_its_constructor_makes(kind):
     assert json.dumps(told(wanted))  # nothing is left out of the comparison
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", KNOWN)
 def test_each_field_of_each_kind_is_read_and_missed(kind):
     fields, _ = KNOWN[kind]
-    parameters = inspect.signature(declared._KINDS[kind]).parameters
+    parameters = inspect.signature(DOMAINS.constructors[kind]).parameters
     assert set(fields) - {"kind"} <= set(parameters)
     for name, parameter in parameters.items():
         _, wrong = declared_domain({"kind": kind, **fields, name: {"kind": "no"}})
@@ -112,7 +112,10 @@ def test_each_field_of_each_kind_is_read_and_missed(kind):
 def test_every_public_constructor_of_domains_is_a_kind_or_a_program():
     homes = {name: getattr(getattr(ln, name), "__module__", "") for name in ln.__all__}
     made = {name for name, home in homes.items() if home.startswith("lownoise.sets.domains")}
-    assert made - {c.__name__ for c in declared._CONSTRUCTORS} == {"Oracle", "difference_body"}
+    assert made - {c.__name__ for c in DOMAINS.constructors.values()} == {
+        "Oracle",
+        "difference_body",
+    }
 
 
 def test_too_many_coordinates_are_refused_and_not_allocated(monkeypatch):

@@ -11,7 +11,7 @@ from tests.references import ellipsoid_method, fixed_point
 import lownoise as ln
 from cases import CASES, ORDERS, POINT_CASES, PointCase, corners
 from lownoise.certificate import order_norm
-from lownoise.sets.domains import PointsDifference
+from lownoise.sets.domains import Difference
 from solvers.semidefinite import least
 
 RTOL = 1e-6
@@ -25,7 +25,7 @@ def solved(case: PointCase, order: float) -> ln.theory.Enclosure:
 
 
 def vertices(domain):
-    if isinstance(domain, PointsDifference):
+    if isinstance(domain, Difference):
         x = domain.base.points
         return (x[:, None] - x).reshape(-1, domain.dimension)
     return domain.points

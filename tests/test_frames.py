@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lownoise.sensitivity.frames import find_frame
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.sets.frames import find_frame
 
 KINDS = (TranslatedPoints, SymmetricPoints, PointDifferences)
 every_kind = pytest.mark.parametrize("kind", KINDS)

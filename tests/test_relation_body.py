@@ -23,8 +23,8 @@ from lownoise.noise.codes import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.release import execute
 from lownoise.sensitivity.changes import radius_up
-from lownoise.sensitivity.relations import Change, changed
-from lownoise.sets.domains import AbstractDomain, PointsDifference
+from lownoise.sensitivity.relations import Change
+from lownoise.sets.domains import AbstractDomain, Difference
 
 SIZE = 1000
 TILT = np.array([[1.0, 0.5], [-2.0, 0.25], [0.5, 1.0]])
@@ -44,7 +44,7 @@ def vertices(body, count, rng):
     elif isinstance(body, ln.Box):
         low = rng.random((count, body.dimension)) < 0.5
         found = np.where(low, body.lower, body.upper)
-    elif isinstance(body, PointsDifference):
+    elif isinstance(body, Difference):
         points = body.base.points
         found = points[rng.integers(len(points), size=count)]
         found = found - points[rng.integers(len(points), size=count)]
@@ -64,7 +64,7 @@ def neighbours(domain, body, count, seed):
         n = len(domain.points)
         first, second = rng.integers(n, size=(2, count))
         x, y = domain.points[first], domain.points[second]
-        held = changed(body, np.arange(domain.dimension), np.ones(domain.dimension))
+        held = body.symmetrized(np.arange(domain.dimension), np.ones(domain.dimension))
         frame = np.linalg.pinv(held.spanning.T) if not hasattr(held, "half_width") else None
         kept = []
         for i, s in enumerate(y - x):

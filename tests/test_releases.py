@@ -13,14 +13,14 @@ import pytest
 
 import lownoise as ln
 from cases import CASES, POINT_CASES
-from lownoise.sets.domains import PointsDifference
+from lownoise.sets.domains import Difference
 from pure.documents import ASKED, planned, table
 from streams.kinds import KEPT, WORKLOADS
 
 HOW_MANY = (0, 1, 50)
 ROWS = {"substitute": (1, 2), "add_remove": HOW_MANY}
 RELATIONS = tuple(ROWS)
-DOMAINS = [c for c in (*CASES, *POINT_CASES) if not isinstance(c.domain, PointsDifference)]
+DOMAINS = [c for c in (*CASES, *POINT_CASES) if not isinstance(c.domain, Difference)]
 
 ONE = {"a": ["x"], "b": ["u", "v"]}
 ALONE = {"a": ["x"], "b": ["u"]}

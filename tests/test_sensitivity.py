@@ -17,9 +17,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lownoise.errors import DomainError, PlanError
-from lownoise.sensitivity.changes import radius_up, sensitivity_body
+from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DiagonalShape
-from lownoise.sensitivity.relations import RELATIONS
+from lownoise.sensitivity.relations import RELATIONS, sensitivity_set
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.sets.domains import Box
 
@@ -78,7 +78,7 @@ def test_the_radius_is_just_above_that_of_every_corner(relation, box, data):
     if data is not None:
         center = np.array(data.draw(st.lists(NUMBERS, min_size=d, max_size=d)))
         scale = data.draw(st.lists(SCALES, min_size=length, max_size=length))
-    body = sensitivity_body(box, relation, center)
+    body = sensitivity_set(box, relation, center)
     assert body.half_width.shape == (length,)
     square = greatest_square(box, relation, center.tolist(), scale)
     radius = radius_up(DiagonalShape(scale), body)
@@ -88,7 +88,7 @@ def test_the_radius_is_just_above_that_of_every_corner(relation, box, data):
 
 def test_substitute_is_the_difference_of_the_box_with_itself():
     box = Box([-1.0, 5.0], [1.0, 6.0])
-    body = sensitivity_body(box, "substitute", np.array([100.0, -100.0]))
+    body = sensitivity_set(box, "substitute", np.array([100.0, -100.0]))
     assert body.half_width.tolist() == [2.0, 1.0]
     for coordinate in range(2):
         reached = {change[coordinate] for change in changes(box, "substitute", [0.0, 0.0])}
@@ -107,7 +107,7 @@ def test_substitute_is_the_difference_of_the_box_with_itself():
 )
 def test_add_remove_is_lifted_about_any_centre(center, half_width):
     box = Box([-1.0, 5.0], [1.0, 6.0])
-    body = sensitivity_body(box, "add_remove", np.array(center))
+    body = sensitivity_set(box, "add_remove", np.array(center))
     assert body.half_width.tolist() == half_width
 
 
@@ -121,22 +121,22 @@ def test_mutants_are_seen():
     assert not is_safe(about_the_middle, square)
 
     square = greatest_square(box, "add_remove", center, [*scale, 4.0])
-    body = sensitivity_body(box, "add_remove", np.array(center)).half_width
+    body = sensitivity_set(box, "add_remove", np.array(center)).half_width
     no_count = radius_up(DiagonalShape(scale), SymmetricBox(body[:-1]))
-    middle = sensitivity_body(box, "add_remove", box.center)
+    middle = sensitivity_set(box, "add_remove", box.center)
     assert not is_safe(no_count, square)
     assert not is_safe(radius_up(DiagonalShape([*scale, 4.0]), middle), square)
 
 
 def test_directions_that_cannot_change_need_no_noise():
-    body = sensitivity_body(Box([0.0, 3.0], [1.0, 3.0]), "substitute", np.zeros(2))
+    body = sensitivity_set(Box([0.0, 3.0], [1.0, 3.0]), "substitute", np.zeros(2))
     assert body.half_width.tolist() == [1.0, 0.0]
     assert radius_up(DiagonalShape([1.0, 0.0]), body) < 1.000001
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_noise_where_something_changes_is_infinite(relation):
-    body = sensitivity_body(Box([0.0, 0.0], [1.0, 1.0]), relation, np.zeros(2))
+    body = sensitivity_set(Box([0.0, 0.0], [1.0, 1.0]), relation, np.zeros(2))
     scale = np.ones(body.half_width.size)
     scale[-1] = 0.0
     assert radius_up(DiagonalShape(scale), body) == math.inf
@@ -144,7 +144,7 @@ def test_no_noise_where_something_changes_is_infinite(relation):
 
 def test_bodies_cannot_be_written():
     for relation in RELATIONS:
-        body = sensitivity_body(Box([0.0], [1.0]), relation, np.zeros(1))
+        body = sensitivity_set(Box([0.0], [1.0]), relation, np.zeros(1))
         with pytest.raises(ValueError, match="read-only"):
             body.half_width[0] = 0.0
 
@@ -152,7 +152,7 @@ def test_bodies_cannot_be_written():
 @pytest.mark.parametrize("domain", [None, 3.0, [[0.0], [1.0]]])
 def test_unknown_domains_are_refused(domain):
     with pytest.raises(DomainError, match="no known sensitivity body"):
-        sensitivity_body(domain, "substitute", np.zeros(1))
+        sensitivity_set(domain, "substitute", np.zeros(1))
 
 
 @pytest.mark.parametrize("body", [None, np.eye(2)])

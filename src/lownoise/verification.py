@@ -34,7 +34,7 @@ from lownoise.release.pure import codec as pure
 from lownoise.release.release import Release
 from lownoise.release.tables import codec as tables
 from lownoise.release.tables import files
-from lownoise.sets.domains import AbstractCompound, Points, lists_in
+from lownoise.sets.domains import AbstractCompound, Points
 from lownoise.sets.domains.encoding import expect_oracle
 from lownoise.streams import StreamTerms
 from lownoise.streams import codec as streams
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.privacy import Budget, Event
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
 
 _COVERED = "noise covers what one record can change"
 _PROVED = ("certificate", "lower_bound")
@@ -74,7 +74,7 @@ class Verification:
 def verify(
     source: str | PathLike[str],
     *,
-    domain: AbstractKnownDomain | None = None,
+    domain: AbstractDomain | None = None,
     largest: int = streams.LARGEST,
 ) -> Verification:
     """Check a plan or a release, and the integers of marginals that lie beside it.
@@ -128,7 +128,7 @@ def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
         ) from None
 
 
-def _of_text(text: str, domain: AbstractKnownDomain | None, largest: int) -> Verification:
+def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verification:
     """Return the checks of a document."""
     document = codec.guarded(lambda: _document(text))
     kind = str(document["format"]).partition("/")[0].removeprefix("lownoise.")
@@ -152,7 +152,7 @@ def _of_text(text: str, domain: AbstractKnownDomain | None, largest: int) -> Ver
 # what a file promises, and all that follows from it
 _Read = tuple[AbstractTerms | StreamTerms | PureTerms, dict[str, Any]]
 # the document of a "plan" or a "release", its text, its fields, and the set that it only names
-_Reader = Callable[[str, str, dict[str, Any], "AbstractKnownDomain | None"], _Read]
+_Reader = Callable[[str, str, dict[str, Any], "AbstractDomain | None"], _Read]
 
 
 def _reader(fields: dict[str, Any]) -> _Reader:
@@ -164,15 +164,13 @@ def _reader(fields: dict[str, Any]) -> _Reader:
 
 
 def _in_a_row(
-    read_terms: Callable[[dict[str, Any], AbstractKnownDomain | None], AbstractTerms | PureTerms],
-    read_release: Callable[
-        [str, AbstractKnownDomain | None], Release | LinearRelease | PureRelease
-    ],
+    read_terms: Callable[[dict[str, Any], AbstractDomain | None], AbstractTerms | PureTerms],
+    read_release: Callable[[str, AbstractDomain | None], Release | LinearRelease | PureRelease],
 ) -> _Reader:
     """Return how the documents of answers are read that stand in a row."""
 
     def read(
-        kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
+        kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None
     ) -> _Read:
         if kind == "release":
             release = read_release(text, domain)
@@ -184,7 +182,7 @@ def _in_a_row(
 
 
 def _marginals(
-    kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
+    kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None
 ) -> _Read:
     found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
     if kind == "release":
@@ -192,9 +190,7 @@ def _marginals(
     return found, codec.derived(found)
 
 
-def _stream(
-    kind: str, text: str, document: dict[str, Any], domain: AbstractKnownDomain | None
-) -> _Read:
+def _stream(kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None) -> _Read:
     if kind == "release":
         raise FileError("a stream has no file of a release; give its plan")
     found = codec.guarded(lambda: streams.terms_from_dict(document["terms"], domain))
@@ -288,7 +284,7 @@ def _moved(terms: AbstractTerms | StreamTerms | PureTerms) -> list[Check]:
     domain = getattr(getattr(terms, "question", None), "domain", None)
     if isinstance(domain, Points):
         said = f"each counts as the nearest of {len(domain.points):,} listed points"
-    elif isinstance(domain, AbstractCompound) and lists_in(domain):
+    elif isinstance(domain, AbstractCompound) and domain.lists:
         said = "a part of each counts as the nearest of the points listed for it"
     else:
         return []

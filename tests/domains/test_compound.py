@@ -14,9 +14,10 @@ import pytest
 import lownoise as ln
 from lownoise.certificate import JointDual
 from lownoise.errors import DomainError, FileError, PlanError
-from lownoise.sensitivity.changes import sensitivity_body
-from lownoise.sets.domains.compound import Hull, Mapped, Product, checked_product, known_set
+from lownoise.sensitivity.relations import sensitivity_set
+from lownoise.sets.domains.compound import Hull, Mapped
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
+from lownoise.sets.domains.product import Product, checked_product
 from lownoise.solvers import solve
 from oracles import ellipsoid
 
@@ -116,7 +117,7 @@ def test_answers_that_mix_parts_are_covered() -> None:
 
 def test_evidence_of_another_product_is_refused() -> None:
     whole = ln.product(ln.Points(FEW), ln.Ball(3))
-    body = sensitivity_body(whole, "substitute", whole.center)
+    body = sensitivity_set(whole, "substitute", whole.center)
     claim = solve(body, order=2.0, weights=np.ones(5)).claim
     dual = claim.dual
     assert isinstance(dual, JointDual)
@@ -162,7 +163,7 @@ SETS: dict[str, Any] = {
 def test_bounds_hold_for_points_drawn_at_random(name: str) -> None:
     rng = np.random.default_rng(11)
     domain = SETS[name]()
-    known, d = domain.program, domain.dimension
+    known, d = domain.known_set(), domain.dimension
     points = sampled(rng, domain, 60)
     points = np.vstack([points, (points[:30] + points[30:]) / 2])
     for _ in range(4):
@@ -187,9 +188,9 @@ def test_bounds_hold_for_points_drawn_at_random(name: str) -> None:
 def test_bounds_are_the_maximum_of_lists_and_balls() -> None:
     """All choices of points, and of a ball about each the trust region problem."""
     rng = np.random.default_rng(12)
-    whole = known_set(checked_product([ln.Points(FEW), ln.Points(OTHER)]))
-    hull = known_set(ln.hull(ln.Ball(2), ln.Ball(2, 0.5, center=[2, 0])))
-    rounded = known_set(ln.minkowski_sum(ln.Points(FEW), ln.Ellipsoid([2.0, 0.3])))
+    whole = checked_product([ln.Points(FEW), ln.Points(OTHER)]).known_set()
+    hull = ln.hull(ln.Ball(2), ln.Ball(2, 0.5, center=[2, 0])).known_set()
+    rounded = ln.minkowski_sum(ln.Points(FEW), ln.Ellipsoid([2.0, 0.3])).known_set()
     every = np.array([[*x, *y] for x in FEW for y in OTHER])
     for _ in range(5):
         matrix, center = rng.normal(size=(5, 5)), rng.normal(size=5)

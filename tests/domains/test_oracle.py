@@ -12,7 +12,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
-from lownoise.sensitivity.changes import sensitivity_body
+from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.solvers import solve
 from oracles import (
     HALF_DISC,
@@ -404,7 +404,7 @@ def test_loose_bounds_cost_noise_and_never_privacy(relation: Any) -> None:
     assert found.cost.rho <= 0.5
     assert found.verify()
     # the same weights, so that the count's share is the same
-    body = sensitivity_body(ln.Points(TRIANGLE), relation, found.terms.question.center)
+    body = sensitivity_set(ln.Points(TRIANGLE), relation, found.terms.question.center)
     truth = solve(body, order=2.0, weights=found.terms.weights).claim.certificate()
     ratio = found.certificate.upper * (size or 1) / truth.upper
     # about another center the loose part of a square can be more than 10% of the length

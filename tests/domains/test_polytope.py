@@ -9,7 +9,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.sets.domains import Polytope
-from lownoise.sets.domains.compound import checked_product
+from lownoise.sets.domains.product import checked_product
 
 RNG = np.random.default_rng(40)
 FAR = np.array([2.0**30, -3.0, 1e-3])
@@ -51,7 +51,7 @@ def test_what_is_no_mixture_is_the_first_point(wrong, monkeypatch):
         weights[:2] = wrong, 1.0
         return weights
 
-    monkeypatch.setattr("lownoise.sets.domains.polytope.nearest_mixture", broken)
+    monkeypatch.setattr("lownoise.sets.domains.points.nearest_mixture", broken)
     found = domain.clamp(5 * RNG.normal(size=(3, 5)))
     assert np.array_equal(found, np.tile(domain.points[0], (3, 1)))
 
@@ -64,7 +64,7 @@ def test_weights_that_are_nearly_a_mixture_are_made_one(monkeypatch):
         weights[7] = 1 + 2.0**-21
         return weights
 
-    monkeypatch.setattr("lownoise.sets.domains.polytope.nearest_mixture", nearly)
+    monkeypatch.setattr("lownoise.sets.domains.points.nearest_mixture", nearly)
     found = domain.clamp(5 * RNG.normal(size=5))
     assert np.all(np.abs(found - domain.points[7]) <= domain.rounding)
 

@@ -17,9 +17,10 @@ from lownoise.engines import Totals
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import codec
-from lownoise.sensitivity.changes import radius_up, sensitivity_body
+from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TensorBall, TensorChanges
 from lownoise.sets.bodies.harmonics import axes, kernels, monomials, multiplicities
 from lownoise.solvers import solve
@@ -88,7 +89,7 @@ def test_kernels_are_those_of_the_harmonic_parts(size, power):
 def test_reach_is_never_less_than_that_of_points(size, power, relation):
     ball, rng = ln.TensorPower(size, power, "ball", 1.3), np.random.default_rng(power)
     center = rng.uniform(ball.lower, ball.upper)
-    body = sensitivity_body(ball, relation, center)
+    body = sensitivity_set(ball, relation, center)
     m = tensors(in_ball(600, size, 1.3), power)[:, ball.pivots]
     moved = m - m[rng.permutation(len(m))]
     if relation == "add_remove":
@@ -135,7 +136,7 @@ def test_in_the_plane_it_is_the_least_noise_around_a_fine_circle(power, relation
     if relation == "add_remove":
         weights[-1] = 0.4
     asked = {"order": order, "weights": weights, "queries": answers}
-    found = solve(sensitivity_body(ball, relation, ball.center), **asked).claim.certificate()
+    found = solve(sensitivity_set(ball, relation, ball.center), **asked).claim.certificate()
     general = solve(listed(ball, relation), **asked).claim.certificate()
     found.verify()
     assert general.lower <= found.upper * (1 + 1e-9)
@@ -155,7 +156,7 @@ def test_in_space_it_is_the_least_noise_around_many_points():
     for order in ORDERS:
         weights = np.append(np.ones(9), rng.uniform(0.2, 0.8))
         asked = {"order": order, "weights": weights, "queries": answers}
-        found = solve(sensitivity_body(ball, "add_remove", ball.center), **asked)
+        found = solve(sensitivity_set(ball, "add_remove", ball.center), **asked)
         general = solve(SymmetricPoints(lifted), **asked).claim.certificate()
         own = found.claim.certificate()
         assert own.gap < 1e-6
@@ -493,7 +494,7 @@ def test_what_does_not_fit_is_refused():
         TensorChanges(TensorBall(3, 2, 1.0, differences=True), np.ones(5), np.zeros(5))
     with pytest.raises(PlanError, match="last"):
         TensorChanges(TensorBall(3, 2, 1.0, differences=True), np.ones(6), np.zeros(6), 1.0)
-    body = sensitivity_body(ball, "substitute", ball.center)
+    body = sensitivity_set(ball, "substitute", ball.center)
     assert radius_up(DenseShape(np.diag([1.0, 1, 1, 1, 1, 1e-200])), body) > 1e150
     thin = np.eye(6)
     thin[0] = 0.0
@@ -516,7 +517,7 @@ def test_a_record_at_zero_counts_where_it_is_the_farthest():
     """About the mean of the sphere the trace of a record less the count is r − 1: −1 at x = 0."""
     for size, power in ((2, 2), (3, 2), (2, 4)):
         ball = ln.TensorPower(size, power, "ball")
-        body = sensitivity_body(ball, "add_remove", ball.center)
+        body = sensitivity_set(ball, "add_remove", ball.center)
         fold = np.zeros(body.dimension)
         # |x|^ℓ is the sum of its monomials, each as often as in the multinomial theorem of x²
         for i, alpha in enumerate(monomials(size, power)):

@@ -15,7 +15,7 @@ import lownoise as ln
 from cases import CASES, MEMBERS, POINT_CASES
 from constructors import CONSTRUCTORS
 from designs import pairwise_design
-from lownoise.sets.domains import AbstractDomain, PointsDifference
+from lownoise.sets.domains import AbstractDomain, Difference
 from pure.documents import MATRIX
 from streams.kinds import TAKEN, WORKLOADS
 
@@ -57,9 +57,7 @@ def domains():
     """Return the domains of the tests' tables, by the table and the name."""
     found = {f"box {c.name}": c.domain for c in CASES}
     found |= {
-        f"points {c.name}": c.domain
-        for c in POINT_CASES
-        if not isinstance(c.domain, PointsDifference)
+        f"points {c.name}": c.domain for c in POINT_CASES if not isinstance(c.domain, Difference)
     }
     found |= {f"member {m.name}": m.domain for m in MEMBERS}
     for constructor in CONSTRUCTORS:

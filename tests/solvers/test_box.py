@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 
 from cases import CASES, ORDERS
 from lownoise.certificate import CornerDual, lower_bound, order_norm, upper_bound
-from lownoise.sensitivity.changes import radius_up, sensitivity_body
+from lownoise.sensitivity.changes import radius_up
+from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.solvers import solve
 
@@ -27,7 +28,7 @@ def ones(body):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_certificate_brackets_the_published_value(case, order):
-    body = sensitivity_body(case.domain, "substitute", case.domain.center)
+    body = sensitivity_set(case.domain, "substitute", case.domain.center)
     found = solve(body, order=order, weights=ones(body))
     lower = lower_bound(found.claim.dual, body, order, ones(body))
     upper = upper_bound(found.claim.shape, order, ones(body)) * radius_up(found.claim.shape, body)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.sets.bodies import SymmetricPoints
-from lownoise.sets.domains import AbstractClampedDomain, BallPower, Box, Points
+from lownoise.sets.domains import AbstractDomain, BallPower, CubePower, Points
 
 if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Change
@@ -29,7 +29,7 @@ def may_have_room(domain: object, change: Change) -> bool:
         change: the body of changes.
 
     Examples:
-        >>> from lownoise.sets.domains import Ball
+        >>> from lownoise.sets.domains import Ball, Box
         >>> from lownoise.sensitivity.relations import Change
         >>> [may_have_room(Box([0, 0], [4, 4]), Change(Ball(2, radius=r))) for r in (2, 3)]
         [True, False]
@@ -40,9 +40,8 @@ def may_have_room(domain: object, change: Change) -> bool:
     return False
 
 
-@may_have_room.register(Box)
-@may_have_room.register(AbstractClampedDomain)
-def _sides_have_room(domain: Box | AbstractClampedDomain, change: Change) -> bool:
+@may_have_room.register(AbstractDomain)
+def _sides_have_room(domain: AbstractDomain, change: Change) -> bool:
     d = domain.dimension
     widths = change.changes(np.arange(d), np.ones(d)).widths()
     # where several coordinates change, some s and its opposite each need an end of each
@@ -51,7 +50,8 @@ def _sides_have_room(domain: Box | AbstractClampedDomain, change: Change) -> boo
 
 
 @may_have_room.register(BallPower)
-def _powers_have_room(domain: BallPower, change: Change) -> bool:
+@may_have_room.register(CubePower)
+def _powers_have_room(domain: BallPower | CubePower, change: Change) -> bool:
     return False  # a tensor and most changes make no tensor
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from lownoise.certificate.evidence import AbstractDual
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.frames import Frame
     from lownoise.sets.bodies import AbstractBody, SymmetricBox, TensorBall
+    from lownoise.sets.frames import Frame
 
 
 class Provable(Protocol):

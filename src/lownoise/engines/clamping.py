@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.domains import AbstractClampedDomain
+    from lownoise.sets.domains import AbstractDomain
 
 
 @final
@@ -43,7 +43,7 @@ class ClampingCoding(AbstractCoding):
     """
 
     columns: tuple[str, ...]
-    domain: AbstractClampedDomain
+    domain: AbstractDomain
     center: Vector
     missing: Vector
     pivots: Integers

@@ -24,7 +24,7 @@ from lownoise.sets.bodies import (
     SymmetricBox,
     SymmetricPoints,
 )
-from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points
+from lownoise.sets.domains import AbstractDomain, Box, CubePower, Points
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,8 +68,8 @@ def _(domain: Points, pivots: Integers) -> Callable[..., AbstractCoding]:
     return partial(ListCoding, domain=domain, pivots=pivots)
 
 
-@_coding.register(AbstractClampedDomain)
-def _(domain: AbstractClampedDomain, pivots: Integers) -> Callable[..., AbstractCoding]:
+@_coding.register(AbstractDomain)
+def _(domain: AbstractDomain, pivots: Integers) -> Callable[..., AbstractCoding]:
     return partial(ClampingCoding, domain=domain, pivots=pivots)
 
 

@@ -25,8 +25,8 @@ from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.coordinates import Coordinates
-from lownoise.sensitivity.frames import find_frame
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.sets.frames import find_frame
 
 if TYPE_CHECKING:
     from lownoise.engines.histogram import Histogram

@@ -21,9 +21,8 @@ from lownoise.release.release import Release, execute
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.coordinates import check_change, coordinates, still_body, summed_body
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sensitivity.relations import RELATIONS, Change
+from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.sets.bodies import SymmetricBox
-from lownoise.sets.domains import AbstractDomain
 from lownoise.solvers import solve
 from lownoise.solvers.box import weight_for_share
 
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
     from lownoise.questions import Mean
     from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.relations import Relation
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Solution
 
 _LEAST_WEIGHT = 1e-100
@@ -87,7 +85,7 @@ class Plan(AbstractPlan):
         return execute(self.terms, table, ledger, randomness=SystemRandomness())
 
     @classmethod
-    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> Plan:
+    def from_json(cls, text: str, domain: AbstractDomain | None = None) -> Plan:
         """Return the plan that `to_json` wrote.
 
         Args:
@@ -202,26 +200,6 @@ def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
         i = int(wrong[0])
         raise PlanError(f"weights[{i}]={given[i]:g} is out of range; give one in [1e-100, 1e100]")
     return given
-
-
-def checked_relation(relation: object) -> Relation:
-    """Return what a neighbour is: a word, or a body of changes.
-
-    Raises:
-        PlanError: where it is neither.
-    """
-    if isinstance(relation, Change):
-        return relation
-    if isinstance(relation, AbstractDomain):
-        return Change(relation)
-    for word in RELATIONS:
-        if isinstance(relation, str) and relation == word:
-            return word
-    said = told(relation) if isinstance(relation, str) else type(relation).__name__
-    raise PlanError(
-        f"relation={said} is unknown; give one of {', '.join(RELATIONS)}, or a domain that holds "
-        "every change of a record, such as ln.Ball(…)",
-    )
 
 
 def whole(solution: Solution) -> AbstractShape:

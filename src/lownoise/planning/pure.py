@@ -29,7 +29,7 @@ from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.abstract import AbstractPlan
-from lownoise.planning.mean import checked_relation, checked_weights, whole
+from lownoise.planning.mean import checked_weights, whole
 from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, recursive
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
@@ -42,7 +42,7 @@ from lownoise.release.pure.codec import NAMES, terms_from_dict
 from lownoise.release.pure.execution import execute
 from lownoise.release.pure.terms import allowed
 from lownoise.sensitivity.coordinates import check_change, coordinates, summed_body
-from lownoise.sensitivity.relations import Change
+from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.solvers import solve
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from lownoise.privacy import Ledger
     from lownoise.release.pure import PureRelease
     from lownoise.sensitivity.relations import Relation
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Solution
 
     Mechanism = AdditiveMechanism | ResponseMechanism
@@ -139,7 +139,7 @@ class PurePlan(AbstractPlan):
         return execute(self.terms, table, ledger, randomness=SystemRandomness())
 
     @classmethod
-    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> PurePlan:
+    def from_json(cls, text: str, domain: AbstractDomain | None = None) -> PurePlan:
         """Return the plan that `to_json` wrote.
 
         Args:

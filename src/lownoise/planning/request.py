@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError, told
-from lownoise.sensitivity.relations import RELATIONS
+from lownoise.sensitivity.relations import checked_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,11 +52,7 @@ def checked_counting(request: Request, kind: str, *, drops: bool) -> tuple[Word,
     Raises:
         PlanError: where they do not fit it, or an argument is one for means.
     """
-    given = request.relation
-    relation = next((w for w in RELATIONS if isinstance(given, str) and given == w), None)
-    if relation is None:
-        said = told(given) if isinstance(given, str) else type(given).__name__
-        raise PlanError(f"relation={said} is unknown for {kind}; give {' or '.join(RELATIONS)}")
+    relation = checked_word(request.relation, kind)
     if request.weights is not None or request.count_share is not None:
         raise PlanError(
             f"weights and count_share are for means; ln.{kind} counts records: leave them out, or "

@@ -19,7 +19,7 @@ from lownoise.questions import LowerTriangular
 from lownoise.release import codec
 from lownoise.release.encoding import relation_to_dict
 from lownoise.release.readable import Readable
-from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points
+from lownoise.sets.domains import AbstractDomain
 from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
 from lownoise.streams import ERRORS, resume, start
 from lownoise.streams.codec import LARGEST, document, expect_size, terms_from_dict
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from lownoise.questions import AbstractStreamWorkload
     from lownoise.release.guarantees import Cost
     from lownoise.sensitivity.relations import Relation
-    from lownoise.sets.domains import AbstractKnownDomain
     from lownoise.streams import Stream, StreamTerms
 
 _ANY = 1 << 62  # of a plan that is here already
@@ -53,14 +52,14 @@ class StreamRequest:
     budget: Budget
     strategy: str
     error: str
-    domain: AbstractClampedDomain | Box | CubePower | Points
+    domain: AbstractDomain
     relation: Relation
     memory: int | None
 
     def __post_init__(self) -> None:
         if not isinstance(self.error, str) or self.error not in ERRORS:
             raise PlanError(f'error={told(self.error)} is unknown; give "mean" or "max"')
-        if not isinstance(self.domain, (AbstractClampedDomain, Box, CubePower, Points)):
+        if not isinstance(self.domain, AbstractDomain) or not self.domain.of_records:
             raise DomainError(
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"
             )
@@ -163,7 +162,7 @@ class StreamPlan(Readable):
 
     @classmethod
     def from_json(
-        cls, text: str, domain: AbstractKnownDomain | None = None, *, largest: int = LARGEST
+        cls, text: str, domain: AbstractDomain | None = None, *, largest: int = LARGEST
     ) -> StreamPlan:
         """Return the plan that `to_json` wrote.
 

@@ -20,15 +20,14 @@ from lownoise.errors import (
 from lownoise.noise.codes import coding_for
 from lownoise.noise.thickness import thickened
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.mean import checked_relation
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.privacy import checked_ledger, gaussian_parameter
 from lownoise.questions import AbstractStreamWorkload, LowerTriangular, Mean
 from lownoise.sensitivity.coordinates import Coordinates, check_change, coordinates
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sensitivity.relations import Change
-from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Image, Points
+from lownoise.sensitivity.relations import Change, checked_relation
+from lownoise.sets.domains import Box, Image
 from lownoise.solvers import solve
 from lownoise.streams import StreamTerms, steps_of, stream_mechanism
 from lownoise.streams.bodies import round_changes, spanned
@@ -60,7 +59,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
     budget: Budget,
     strategy: str = "auto",
     error: str = "mean",
-    domain: AbstractClampedDomain | Box | CubePower | Points | None = None,
+    domain: AbstractDomain | None = None,
     relation: Relation | AbstractDomain = "add_remove",
     memory: int | None = None,
     ledger: Ledger | None = None,
@@ -229,9 +228,7 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
     return name, reason
 
 
-def _question(
-    domain: AbstractClampedDomain | Box | CubePower | Points, relation: Relation
-) -> tuple[Mean, Coordinates]:
+def _question(domain: AbstractDomain, relation: Relation) -> tuple[Mean, Coordinates]:
     """Return the columns of one round, coded about 0 where 0 is what a round becomes."""
     d = domain.dimension
     names = [f"x{i + 1}" for i in range(d)]

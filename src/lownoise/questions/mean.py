@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError, told
 from lownoise.numbers.arrays import vector
-from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points
+from lownoise.sets.domains import AbstractDomain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Mean:
     """
 
     columns: tuple[str, ...]
-    domain: AbstractClampedDomain | Box | CubePower | Points
+    domain: AbstractDomain
     center: Vector
     missing: Vector
     drops_missing: bool
@@ -55,7 +55,7 @@ class Mean:
     def __init__(
         self,
         columns: Sequence[str],
-        domain: AbstractClampedDomain | Box | CubePower | Points,
+        domain: AbstractDomain,
         *,
         center: ArrayLike | None = None,
         missing: ArrayLike | str = "center",
@@ -66,7 +66,7 @@ class Mean:
                 f'Mean.columns={told(columns)} is not a list of names; give ["name"]'
             )
         names = tuple(columns)
-        if not isinstance(domain, (AbstractClampedDomain, Box, CubePower, Points)):
+        if not isinstance(domain, AbstractDomain) or not domain.of_records:
             raise QuestionError(
                 f"Mean.domain={type(domain).__name__} is no domain of records; "
                 "give ln.Box(lower, upper) or ln.Points(points)",
@@ -110,9 +110,7 @@ def _is_name(column: object) -> bool:
     return "\0" not in column and column.encode("utf-8", "replace").decode() == column
 
 
-def _point(
-    values: ArrayLike, domain: AbstractClampedDomain | Box | CubePower | Points, field: str
-) -> Vector:
+def _point(values: ArrayLike, domain: AbstractDomain, field: str) -> Vector:
     point = vector(values, field=field, error=QuestionError)
     if point.size != domain.dimension:
         raise QuestionError(

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.release.guarantees import AbstractTerms
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
 
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
 _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
@@ -175,13 +175,13 @@ def derived(terms: object) -> dict[str, Any]:
 
 
 @singledispatch
-def program(terms: object) -> AbstractKnownDomain | None:
+def program(terms: object) -> AbstractDomain | None:
     """Return the domain that a file of these terms only names, None where it holds all of it."""
     return None
 
 
 @program.register(Terms)
-def _(terms: Terms) -> AbstractKnownDomain | None:
+def _(terms: Terms) -> AbstractDomain | None:
     return oracle_of(terms.question.domain)
 
 
@@ -223,7 +223,7 @@ def mean_to_dict(question: Mean) -> dict[str, Any]:
     }
 
 
-def mean_from_dict(asked: dict[str, Any], domain: AbstractKnownDomain | None = None) -> Mean:
+def mean_from_dict(asked: dict[str, Any], domain: AbstractDomain | None = None) -> Mean:
     """Return the question that `mean_to_dict` described, checked as if it were new.
 
     Args:
@@ -284,7 +284,7 @@ def mean_grid_from_dict(fields: dict[str, Any], question: Mean, noise: dict[str,
     )
 
 
-def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None = None) -> Terms:
+def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> Terms:
     """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
 
     Args:

@@ -24,19 +24,9 @@ from lownoise.certificate import (
 )
 from lownoise.errors import FileError, told
 from lownoise.numbers.arrays import floats, frozen, matrix, vector
-from lownoise.sensitivity.coordinates import Coordinates, coordinates, fits
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import RELATIONS, Change
-from lownoise.sets.domains import (
-    AbstractClampedDomain,
-    BallPower,
-    Box,
-    CubePower,
-    Points,
-    PointsDifference,
-    Polytope,
-    difference_body,
-)
+from lownoise.sets.domains.coordinates import Coordinates
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 
 if TYPE_CHECKING:
@@ -46,6 +36,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains import AbstractDomain
 
 
 _WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
@@ -59,8 +50,6 @@ def relation_to_dict(relation: Relation) -> str | dict[str, Any]:
     """
     if not isinstance(relation, Change):
         return relation
-    if isinstance(relation.body, PointsDifference):
-        return {"change": {"differences": relation.body.base.points.tolist()}}
     return {"change": domain_to_dict(relation.body)}
 
 
@@ -77,10 +66,7 @@ def relation_from_dict(value: object) -> Relation:
         raise FileError(
             f"relation={told(value)} is unknown; this version knows {', '.join(RELATIONS)}"
         )
-    own = value["change"]
-    if "differences" in own:
-        return Change(difference_body(Points(own["differences"])))
-    return Change(domain_from_dict(own))
+    return Change(domain_from_dict(value["change"]))
 
 
 def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:
@@ -90,25 +76,19 @@ def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:
     return {"pivots": chosen.pivots.tolist(), "embed": chosen.embed.tolist()}
 
 
-def coordinates_from_dict(
-    fields: dict[str, Any], domain: AbstractClampedDomain | Box | CubePower | Points
-) -> Coordinates:
+def coordinates_from_dict(fields: dict[str, Any], domain: AbstractDomain) -> Coordinates:
     """Return the coordinates of those fields.
 
     Raises:
         FileError: where they do not describe the domain.
     """
-    if isinstance(domain, (BallPower, CubePower)):
-        return coordinates(domain)
     if "pivots" not in fields:
-        every = np.arange(domain.dimension)
-        return Coordinates(pivots=every, embed=None, start=domain.center)
+        return domain.exact_coordinates()
     pivots = _whole(fields["pivots"], "noise.pivots", (1,))
     rows = [list(row) for row in fields["embed"]]
     embed = np.zeros((len(rows), 0)) if not pivots.size else table(rows, "noise.embed")
-    start = domain.points[0] if isinstance(domain, (Points, Polytope)) else domain.center
-    found = Coordinates(pivots=pivots, embed=frozen(embed), start=start)
-    if not fits(domain, found):
+    found = Coordinates(pivots=pivots, embed=frozen(embed), start=domain.start)
+    if not domain.fits(found):
         raise FileError("noise.pivots and noise.embed do not describe the domain")
     return found
 

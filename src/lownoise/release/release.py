@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.questions import Mean
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
 
 T = TypeVar("T")
 
@@ -117,7 +117,7 @@ class Release(AbstractAnswers):
         return within_bounds(question, ends)
 
     @classmethod
-    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> Release:
+    def from_json(cls, text: str, domain: AbstractDomain | None = None) -> Release:
         """Return the release that `to_json` wrote.
 
         Args:

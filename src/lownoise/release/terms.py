@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.bounds import may_have_room, unbiased_change
 from lownoise.certificate import Certificate, lower_bound, order_norm, upper_bound
-from lownoise.errors import PlanError
 from lownoise.noise import GaussianMechanism, baselines
 from lownoise.numbers.rounding import square_up
 from lownoise.release.guarantees import (
@@ -22,19 +21,8 @@ from lownoise.release.guarantees import (
     unbiased_bound,
 )
 from lownoise.sensitivity.coordinates import summed_body
-from lownoise.sensitivity.relations import Change
+from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.sets.bodies import SectionBody, answer_radius, answer_widths
-from lownoise.sets.domains import (
-    AbstractClampedDomain,
-    AbstractCompound,
-    BallPower,
-    Box,
-    CubePower,
-    Oracle,
-    Points,
-    lists_in,
-    oracles_in,
-)
 
 if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
@@ -176,10 +164,10 @@ class Terms(AbstractTerms):
 
 def mean_assumptions(question: Mean, relation: Relation, size: int | None) -> tuple[str, ...]:
     """Return what every release of means rests on, whatever its noise, one sentence each."""
-    unit = _neighbour(relation)
+    unit = checked_relation(relation).sentence
     said = [
         f"One person is one row; a neighbouring table is one in which one row {unit}.",
-        *clamping(question.domain),
+        *question.domain.assumptions,
     ]
     if question.drops_missing:
         said.append("A row that lacks a value in any of the columns is left out.")
@@ -192,86 +180,3 @@ def mean_assumptions(question: Mean, relation: Relation, size: int | None) -> tu
             "The sums and the count are unbiased; a mean made of them is not exactly unbiased.",
         )
     return tuple(said)
-
-
-def _neighbour(relation: Relation) -> str:
-    if isinstance(relation, Change):
-        return (
-            "changes, once moved into its domain, by a point of a given body or its opposite; "
-            "larger changes are hidden less"
-        )
-    return "takes any other value of its domain" if relation == "substitute" else "comes or goes"
-
-
-@singledispatch
-def clamping(domain: object) -> tuple[str, ...]:
-    """Return what is public about a domain and what becomes of a record outside it."""
-    raise PlanError(f"domain={type(domain).__name__} is of no known kind; plan again")
-
-
-@clamping.register(Box)
-def _(domain: Box) -> tuple[str, ...]:
-    return (
-        "The bounds, center and stand-in are public; none of them was taken from this table.",
-        "A value outside the bounds counts as the nearest bound; nothing says how many did.",
-    )
-
-
-@clamping.register(AbstractClampedDomain)
-def _(domain: AbstractClampedDomain) -> tuple[str, ...]:
-    return (
-        "The domain, center and stand-in are public; none of them was taken from this table.",
-        "A row outside the domain is moved into it; nothing says how many were.",
-    )
-
-
-@clamping.register(Oracle)
-def _(domain: Oracle) -> tuple[str, ...]:
-    return (
-        f"The program {domain.name!r} knows the set; its bounds and clamp are taken to be right.",
-        "The set, center and stand-in are public; none of them was taken from this table.",
-        "A row outside the set is moved into it; nothing says how many were.",
-    )
-
-
-@clamping.register(AbstractCompound)
-def _(domain: AbstractCompound) -> tuple[str, ...]:
-    said = tuple(
-        f"The program {own.name!r} knows a part; its bounds and clamp are taken to be right."
-        for own in oracles_in(domain)
-    )
-    if lists_in(domain):
-        said += ("A part of a row counts as the nearest of the points listed for it.",)
-    return (
-        *said,
-        "The domain, center and stand-in are public; none of them was taken from this table.",
-        "A row outside the domain is moved into it; nothing says how many were.",
-    )
-
-
-@clamping.register(CubePower)
-def _(domain: CubePower) -> tuple[str, ...]:
-    return (
-        "The domain, center and stand-in are public; none of them was taken from this table.",
-        "A row that is no tensor of signs counts as one near it; nothing says how many did.",
-        "A row that lacks any of its values counts as the stand-in as a whole.",
-    )
-
-
-@clamping.register(BallPower)
-def _(domain: BallPower) -> tuple[str, ...]:
-    said = [
-        "The domain, center and stand-in are public; none of them was taken from this table.",
-        "A row that is no tensor of a ball counts as one near it; nothing says how many did.",
-    ]
-    if domain.whole:
-        said.append("A row that lacks any of its values counts as the stand-in as a whole.")
-    return tuple(said)
-
-
-@clamping.register(Points)
-def _(domain: Points) -> tuple[str, ...]:
-    return (
-        "The listed points, center and stand-in are public; none was taken from this table.",
-        "A row that is not in the list counts as the nearest row of it; nothing says how many did.",
-    )

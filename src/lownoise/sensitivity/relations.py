@@ -1,59 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a neighbour is: one of two words, or a body that holds every change of one record.
+"""What a neighbour is, and all that it can change: one function of set, relation and coordinates.
 
-With a body the number of records is public and one record changes, as under `substitute`, but not
-to any other value: once moved into its domain it changes by a point of the body or its opposite
-(001, section 9; databases that are close in ℓ₂ have a ball, seen through a linear query an
-ellipsoid). What noise must cover is S, the hull of the body and its opposite: no S − S is formed.
+`substitute`: one record takes another value of K, the number of records is public, and the sum
+changes by a point of S = K − K. `add_remove`: one record comes or goes; each record x is lifted to
+(x − v, 1) with v public, and (sum, count) changes by a point of S = ±(lifted K).
+
+With a body of changes the number of records is public and one record changes, as under
+`substitute`, but not to any other value: once clipped to its domain it changes by a point of the
+body or its opposite (001, section 9; databases that are close in ℓ₂ have a ball, seen through a
+linear query an ellipsoid). What noise must cover is S, the hull of the body and its opposite: no
+S − S is formed.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import TYPE_CHECKING, Literal, cast, final
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, final
 
 import numpy as np
 
-from lownoise.errors import DomainError
-from lownoise.numbers.arrays import frozen
-from lownoise.sets.bodies import (
-    AbstractBody,
-    ImageBody,
-    PointDifferences,
-    SymmetricBox,
-    SymmetricPoints,
-    image_body,
-)
-from lownoise.sets.domains import (
-    AbstractDomain,
-    Box,
-    Image,
-    Points,
-    PointsDifference,
-    Polytope,
-    Product,
-    corners,
-)
-from lownoise.sets.domains.symmetric import as_image
-from lownoise.sets.unit_balls import NormBall, product_ball
+from lownoise.errors import DomainError, PlanError, told
+from lownoise.sets.bodies import AbstractBody, ImageBody, SymmetricBox, image_body
+from lownoise.sets.domains import AbstractDomain
+from lownoise.sets.domains.coordinates import OFF
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.domains import Coordinates
 
-Word = Literal["substitute", "add_remove"]
-RELATIONS: tuple[Word, ...] = ("substitute", "add_remove")
+    Body = SymmetricBox | AbstractBody
 
 
-def relation_name(relation: Relation | str) -> Literal["substitute", "add_remove", "changes"]:
-    """Return what an account calls a relation; bodies of changes have one name."""
-    return "changes" if isinstance(relation, Change) else cast("Word", relation)
+class AbstractRelation(ABC):
+    """What turns a table into a neighbour of it."""
+
+    name: ClassVar[Literal["substitute", "add_remove", "changes"]]  # in accounts
+    counted: ClassVar[bool]  # whether the number of records is private, and released
+    sentence: ClassVar[str]  # what becomes of the one row
+
+    @abstractmethod
+    def sensitivity_set(
+        self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
+    ) -> Body:
+        """Return the body S of all changes that one neighbour makes; see `sensitivity_set`."""
+
+    @abstractmethod
+    def check(self, domain: AbstractDomain, chosen: Coordinates) -> None:
+        """Refuse a relation that does not go with the domain of the records.
+
+        Raises:
+            PlanError: where a body of changes does not.
+            DomainError: where the body is of a kind whose changes are not known.
+        """
+
+
+class AbstractWord(AbstractRelation, str):
+    """A relation that its word says all of: it compares and is written as that word."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> Self:
+        """Return the relation, which is its name."""
+        return str.__new__(cls, cls.name)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[()]]:
+        return type(self), ()
+
+    def check(self, domain: AbstractDomain, chosen: Coordinates) -> None:
+        """Return: it goes with every domain."""
+
+
+@final
+class Substitute(AbstractWord):
+    """One record takes any other value of its domain; how many there are is public."""
+
+    __slots__ = ()
+    name: ClassVar[Literal["substitute"]] = "substitute"
+    counted = False
+    sentence = "takes any other value of its domain"
+
+    def sensitivity_set(
+        self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
+    ) -> Body:
+        """Return K − K."""
+        return domain.closed_differences(chosen.pivots, step)
+
+
+@final
+class AddRemove(AbstractWord):
+    """One record comes or goes; how many there are is private."""
+
+    __slots__ = ()
+    name: ClassVar[Literal["add_remove"]] = "add_remove"
+    counted = True
+    sentence = "comes or goes"
+
+    def sensitivity_set(
+        self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
+    ) -> Body:
+        """Return the hull of ±((x − center)/step, 1), the count last."""
+        return domain.closed_lifted(chosen.pivots, step, center)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Change:
+class Change(AbstractRelation):
     """One record changes by a point of a body or its opposite; how many records is public.
 
     Args:
@@ -66,11 +120,22 @@ class Change:
         True
     """
 
+    name: ClassVar[Literal["changes"]] = "changes"
+    counted: ClassVar[bool] = False
+    sentence: ClassVar[str] = (
+        "changes, once moved into its domain, by a point of a given body or its opposite; "
+        "larger changes are hidden less"
+    )
+
     body: AbstractDomain
 
-    def changes(
-        self, pivots: Integers, step: Vector, *, mixed: bool = False
-    ) -> SymmetricBox | AbstractBody:
+    def sensitivity_set(
+        self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
+    ) -> Body:
+        """Return the hull of the body and its opposite, whatever the domain."""
+        return self.changes(chosen.pivots, step, mixed=chosen.embed is not None)
+
+    def changes(self, pivots: Integers, step: Vector, *, mixed: bool = False) -> Body:
         """Return S, the hull of the body and its opposite, in some coordinates and in steps.
 
         Args:
@@ -82,81 +147,172 @@ class Change:
         Raises:
             DomainError: where the body is of a kind whose changes are not known.
         """
-        found = changed(self.body, pivots, step)
+        found = self.body.symmetrized(pivots, step)
         if not mixed:
             return found
         if isinstance(found, SymmetricBox):
             return image_body(np.diag(found.half_width), NormBall(found.dimension, math.inf))
         return image_body(found.dense, found.base) if isinstance(found, ImageBody) else found
 
+    def check(self, domain: AbstractDomain, chosen: Coordinates) -> None:
+        """Refuse a body of changes that does not go with the domain of the records.
 
-Relation = Word | Change
+        Args:
+            domain: K.
+            chosen: the coordinates of K that are summed.
+
+        Raises:
+            PlanError: where the body has other coordinates, allows no change at all, or allows one
+                that leaves the flat that the domain keeps to.
+            DomainError: where the body is of a kind whose changes are not known.
+        """
+        d = domain.dimension
+        if self.body.dimension != d:
+            raise PlanError(
+                f"relation is a body of {self.body.dimension} coordinates for records of {d}; "
+                "give one that holds changes of a record",
+            )
+        changes = self.changes(np.arange(d), np.ones(d), mixed=chosen.embed is not None)
+        moved = changes.widths() > 0
+        if not np.any(moved):
+            raise PlanError(
+                "relation is a body of no width, so nothing would be hidden; give a wider"
+            )
+        off = moved & (domain.lower == domain.upper)
+        if chosen.embed is not None and not isinstance(changes, SymmetricBox):
+            rows = changes.spanning - changes.directions
+            follows = rows[:, chosen.pivots] @ chosen.embed.T
+            size = np.abs(rows) + np.abs(rows[:, chosen.pivots]) @ np.abs(chosen.embed.T)
+            off |= np.max(np.abs(rows - follows), axis=0) > OFF * np.max(size, axis=0)
+        if np.any(off):
+            raise PlanError(
+                f"relation changes coordinate {int(np.flatnonzero(off)[0])} as the domain's points "
+                "never do: they keep to a flat; give a body of changes within it, as by ln.image",
+            )
 
 
-@singledispatch
-def changed(domain: object, pivots: Integers, step: Vector) -> SymmetricBox | AbstractBody:
-    """Return the hull of a domain and its opposite, in some coordinates and in steps.
+SUBSTITUTE, ADD_REMOVE = Substitute(), AddRemove()
+RELATIONS: tuple[AbstractWord, ...] = (SUBSTITUTE, ADD_REMOVE)
+Known = AbstractWord | Change
+Word = (
+    AbstractWord
+    | Literal[
+        "substitute",
+        "add_remove",
+        "replace_one",
+        "change_one",
+        "bounded",
+        "add_remove_one",
+        "add_or_remove_one",
+        "unbounded",
+    ]
+)
+Relation = Word | Change  # as users give it
+_NAMES: dict[str, AbstractWord] = {
+    "substitute": SUBSTITUTE,
+    "add_remove": ADD_REMOVE,
+    # what the field calls them
+    "replace_one": SUBSTITUTE,
+    "change_one": SUBSTITUTE,
+    "bounded": SUBSTITUTE,
+    "add_remove_one": ADD_REMOVE,
+    "add_or_remove_one": ADD_REMOVE,
+    "unbounded": ADD_REMOVE,
+}
 
-    Args:
-        domain: what holds the changes.
-        pivots: the coordinates, shape (r,).
-        step: the unit of each, powers of two, shape (r,).
+
+def relation_name(relation: Relation | str) -> Literal["substitute", "add_remove", "changes"]:
+    """Return what an account calls a relation; bodies of changes have one name."""
+    return (word_of(relation) if isinstance(relation, str) else relation).name
+
+
+def word_of(word: str) -> AbstractWord:
+    """Return the relation of its word, or of another that the field has for it.
 
     Raises:
-        DomainError: where the domain is of a kind whose hull is not known.
+        PlanError: where no relation is called that.
 
     Examples:
-        >>> changed(Box([-1, -2], [1, 2]), np.arange(2), np.ones(2)).half_width
-        array([1., 2.])
-        >>> changed(Points([[3.0, 4.0]]), np.arange(2), np.ones(2)).points
-        array([[3., 4.]])
+        >>> word_of("replace_one"), word_of("unbounded").counted
+        ('substitute', True)
     """
-    raise DomainError(
-        f"relation={type(domain).__name__} has no known hull with its opposite; "
-        "give ln.Ball(…), ln.Ellipsoid(…), ln.Box(…), ln.Points(…) or an image of one",
+    if word not in _NAMES:
+        raise PlanError(f"relation={told(word)} is unknown; give {' or '.join(RELATIONS)}")
+    return _NAMES[word]
+
+
+def checked_relation(relation: object) -> Known:
+    """Return what a neighbour is: a word's relation, or a body of changes.
+
+    Raises:
+        PlanError: where it is neither.
+
+    Examples:
+        >>> checked_relation("bounded")
+        'substitute'
+    """
+    if isinstance(relation, Change):
+        return relation
+    if isinstance(relation, AbstractDomain):
+        return Change(relation)
+    if isinstance(relation, str) and relation in _NAMES:
+        return _NAMES[relation]
+    said = told(relation) if isinstance(relation, str) else type(relation).__name__
+    raise PlanError(
+        f"relation={said} is unknown; give one of {', '.join(RELATIONS)}, or a domain that holds "
+        "every change of a record, such as ln.Ball(…)",
     )
 
 
-@changed.register(Box)
-def _(domain: Box, pivots: Integers, step: Vector) -> SymmetricBox | AbstractBody:
-    if np.array_equal(domain.lower, -domain.upper):
-        return SymmetricBox(frozen(domain.upper[pivots] / step))
-    own = as_image(domain)
-    assert own is not None  # noqa: S101 (every box is the image of a cube)
-    return _image_changes(own, pivots, step)
+def checked_word(relation: object, kind: str) -> AbstractWord:
+    """Return what a neighbour is, for a question that knows no bodies of changes.
+
+    Args:
+        relation: what was asked.
+        kind: what the question is called.
+
+    Raises:
+        PlanError: where it is no word for a relation.
+    """
+    if isinstance(relation, str) and relation in _NAMES:
+        return _NAMES[relation]
+    said = told(relation) if isinstance(relation, str) else type(relation).__name__
+    raise PlanError(f"relation={said} is unknown for {kind}; give {' or '.join(RELATIONS)}")
 
 
-@changed.register(Points)
-@changed.register(Polytope)
-def _(domain: Points | Polytope, pivots: Integers, step: Vector) -> AbstractBody:
-    return SymmetricPoints(frozen(domain.points[:, pivots] / step))
+def sensitivity_set(
+    domain: AbstractDomain,
+    relation: Relation | str,
+    center: Vector,
+    chosen: Coordinates | None = None,
+    step: Vector | None = None,
+) -> Body:
+    """Return the body S of all changes that one neighbour makes to the summed coordinates.
 
+    Args:
+        domain: K, dimension d.
+        relation: what a neighbour is; where records come and go S has one coordinate more, the
+            count, last.
+        center: the public point v, shape (d,); only where records come and go it matters.
+        chosen: the r coordinates that are summed; by default all, copies of entries but once.
+        step: the unit of each, powers of two, shape (r,); ones by default.
 
-@changed.register(Product)
-def _(domain: Product, pivots: Integers, step: Vector) -> AbstractBody:
-    listed = corners(domain)
-    if listed is None:
+    Raises:
+        DomainError: where the domain is of a kind whose body is not known.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> box = ln.Box([0, 0], [1, 4])
+        >>> sensitivity_set(box, "substitute", np.zeros(2)).half_width
+        array([1., 4.])
+        >>> sensitivity_set(box, "add_remove", np.array([0.5, 1.0])).half_width
+        array([0.5, 3. , 1. ])
+    """
+    if not isinstance(domain, AbstractDomain) or not domain.of_records:
         raise DomainError(
-            "relation=Product has more corners than are listed; give ln.Box(…), ln.Ball(…) or "
-            "fewer points",
+            f"domain={type(domain).__name__} has no known sensitivity body; use ln.Box or ln.Points"
         )
-    return SymmetricPoints(frozen(listed[:, pivots] / step))
-
-
-@changed.register(PointsDifference)
-def _(domain: PointsDifference, pivots: Integers, step: Vector) -> AbstractBody:
-    return PointDifferences(frozen(domain.base.points[:, pivots] / step))
-
-
-@changed.register(Image)
-def _image_changes(domain: Image, pivots: Integers, step: Vector) -> AbstractBody:
-    if domain.diagonal and pivots.size == domain.dimension and not np.any(domain.center):
-        return image_body(frozen(domain.factor / step), domain.base)
-    dense = np.diag(domain.factor) if domain.diagonal else domain.factor
-    factor = dense[pivots] / step[:, None]
-    if not np.any(domain.center):
-        return image_body(frozen(factor), domain.base)
-    # ±(c + F·x) have the hull {τc + F·z : |τ| ≤ 1, z ∈ B}: z = λx − (1 − λ)x', τ = 2λ − 1
-    offset = (domain.center[pivots] / step)[:, None]
-    lifted = product_ball([domain.base, NormBall(1, math.inf)])
-    return image_body(frozen(np.hstack([factor, offset])), lifted)
+    own = domain.exact_coordinates() if chosen is None else chosen
+    unit = np.ones(own.pivots.size) if step is None else step
+    known = word_of(relation) if isinstance(relation, str) else relation
+    return known.sensitivity_set(domain, own, unit, center)

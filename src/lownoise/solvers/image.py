@@ -17,8 +17,8 @@ import numpy as np
 from lownoise.certificate import ImageDual, SquaresDual, order_norm
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
-from lownoise.sensitivity.frames import find_frame
 from lownoise.sets.bodies import ImageBody
+from lownoise.sets.frames import find_frame
 from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall
 from lownoise.solvers.generation import generate
 from lownoise.solvers.majorant import Majorant, closed_majorant, folded, least_majorant
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.certificate import Claim
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.frames import Frame
+    from lownoise.sets.frames import Frame
     from lownoise.sets.unit_balls import AbstractUnitBall
     from lownoise.solvers.solution import Asked
 

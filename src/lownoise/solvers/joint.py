@@ -26,8 +26,8 @@ import numpy as np
 from lownoise.certificate import JointDual
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sensitivity.frames import find_frame
 from lownoise.sets.bodies import JointBody
+from lownoise.sets.frames import find_frame
 from lownoise.solvers.generation import INTERRUPTED
 from lownoise.solvers.solution import Solution, honest, lower_triangle
 from lownoise.solvers.solve import solution

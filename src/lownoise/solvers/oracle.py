@@ -16,8 +16,8 @@ import numpy as np
 from lownoise.certificate import OracleDual
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sensitivity.frames import find_frame
 from lownoise.sets.bodies import OracleBody, OracleDifferences
+from lownoise.sets.frames import find_frame
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
@@ -25,8 +25,8 @@ from lownoise.solvers.solution import FLOOR_SHARE, Solution, unit_of
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sensitivity.frames import Frame
     from lownoise.sets.bodies import AbstractOracleBody
+    from lownoise.sets.frames import Frame
     from lownoise.solvers.solution import Asked
 
 _ENDLESS = 2**62

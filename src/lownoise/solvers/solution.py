@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lownoise.certificate.evidence import Changes
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.frames import Frame
     from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.frames import Frame
 
 
 RTOL = 1e-6

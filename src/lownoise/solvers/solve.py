@@ -13,7 +13,6 @@ from lownoise.certificate import SectionDual
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
-from lownoise.sensitivity.frames import find_frame
 from lownoise.sets.bodies import (
     AbstractOracleBody,
     AbstractPointBody,
@@ -23,6 +22,7 @@ from lownoise.sets.bodies import (
     TensorBall,
     TensorChanges,
 )
+from lownoise.sets.frames import find_frame
 from lownoise.solvers.box import least_shape
 from lownoise.solvers.image import image_solution
 from lownoise.solvers.oracle import oracle_solution

@@ -19,8 +19,8 @@ import numpy as np
 from lownoise.certificate import OrthantDual, RotationDual, order_norm
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sensitivity.frames import Frame
 from lownoise.sets.bodies.harmonics import kernels, monomials, multiplicities
+from lownoise.sets.frames import Frame
 from lownoise.solvers.majorant import INTERRUPTED, Majorant, least_majorant
 from lownoise.solvers.solution import RTOL, Solution, honest
 from lownoise.solvers.tensor_ball import improved, rotated

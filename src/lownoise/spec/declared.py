@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Domains as plain values, such as a TOML file holds: a kind, and the fields of its constructor.
 
-The kinds are the constructors of `sets.domains`, their names in lower case with underscores;
+The kinds are the constructors that `DOMAINS` lists, their names in lower case with underscores;
 their fields, which of them may be left out, and what each must be are read from their signatures.
 Every mistake is found at once, each with its path. An `Oracle` is a program and has no such form.
 """
@@ -9,12 +9,11 @@ Every mistake is found at once, each with its path. An `Oracle` is a program and
 from __future__ import annotations
 
 import inspect
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import DomainError
-from lownoise.sets import domains
+from lownoise.sets.domains import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,28 +23,6 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
     Reader = Callable[[Any, Path, list["Mistake"]], Any]
 
-_CONSTRUCTORS: tuple[Callable[..., AbstractDomain], ...] = (
-    domains.Ball,
-    domains.Box,
-    domains.Ellipsoid,
-    domains.KyFanBall,
-    domains.OperatorNormBall,
-    domains.OrderedBall,
-    domains.Points,
-    domains.SchattenBall,
-    domains.Slab,
-    domains.TensorPower,
-    domains.TopBall,
-    domains.UnitarilyInvariantBall,
-    domains.Zonotope,
-    domains.hull,
-    domains.image,
-    domains.intersection,
-    domains.kronecker,
-    domains.minkowski_sum,
-    domains.product,
-    domains.projection,
-)
 _LARGEST = 2**24  # of a whole number: more coordinates than any plan can hold
 _DEEPEST = 64  # names and numbers on the way to a domain within domains
 
@@ -98,24 +75,24 @@ def kinds() -> tuple[str, ...]:
         >>> kinds()[:4]
         ('ball', 'box', 'ellipsoid', 'hull')
     """
-    return tuple(_KINDS)
+    return tuple(DOMAINS.constructors)
 
 
 def _domain(value: object, path: Path, mistakes: list[Mistake]) -> Any:  # noqa: ANN401
     """Return the domain of a table; None where there is a mistake in it."""
     if not isinstance(value, dict):
-        text = f'is no table; give one with kind = "{next(iter(_KINDS))}" or another'
+        text = f'is no table; give one with kind = "{kinds()[0]}" or another'
         mistakes.append(Mistake(path, text, value))
         return None
     if len(path) > _DEEPEST:
         mistakes.append(Mistake(path[:3], "is nested too deep; write it flatter", value))
         return None
     kind = value.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        text = f"is no kind of domain; give one of {', '.join(_KINDS)}"
+    if not isinstance(kind, str) or kind not in DOMAINS.constructors:
+        text = f"is no kind of domain; give one of {', '.join(kinds())}"
         mistakes.append(Mistake((*path, "kind"), text, kind))
         return None
-    constructor = _KINDS[kind]
+    constructor = DOMAINS.constructors[kind]
     before = len(mistakes)
     arguments = _arguments(kind, value, path, mistakes)
     if len(mistakes) > before:
@@ -133,7 +110,7 @@ def _arguments(
     kind: str, fields: Mapping[str, Any], path: Path, mistakes: list[Mistake]
 ) -> inspect.BoundArguments:
     """Return what the constructor is called with, as far as the fields say."""
-    signature = inspect.signature(_KINDS[kind])
+    signature = inspect.signature(DOMAINS.constructors[kind])
     arguments = inspect.BoundArguments(signature, {})
     for name, parameter in signature.parameters.items():
         several = parameter.kind is inspect.Parameter.VAR_POSITIONAL
@@ -198,12 +175,6 @@ def _is_number(value: object, kind: type | tuple[type, ...]) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def _kind(constructor: Callable[..., AbstractDomain]) -> str:
-    """Return a constructor's name in lower case: KyFanBall is ky_fan_ball."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", constructor.__name__).lower()
-
-
-_KINDS = dict(sorted((_kind(constructor), constructor) for constructor in _CONSTRUCTORS))
 # what the signatures say of a field, and how it is read
 _READERS: dict[str, Reader] = {
     "AbstractDomain": _domain,

@@ -10,9 +10,9 @@ from pydantic_core import PydanticCustomError
 
 from lownoise.errors import LownoiseError
 from lownoise.planning import StreamRequest, plan_stream
-from lownoise.planning.mean import checked_relation
 from lownoise.privacy import zcdp
 from lownoise.questions import Decayed, LowerTriangular, Prefix, SlidingWindow
+from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import Box
 from lownoise.spec.means import BOUNDED, DeclaredDomain
 from lownoise.spec.model import Number, Strict, mistaken, said

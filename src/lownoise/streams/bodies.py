@@ -10,7 +10,7 @@ import numpy as np
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.coordinates import summed_body
 from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
-from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower, Points, Polytope
+from lownoise.sets.domains import AbstractDomain, Box, Points, Polytope
 
 if TYPE_CHECKING:
     from lownoise.questions import Mean
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.relations import Relation
 
 
-def spanned(
-    domain: AbstractClampedDomain | Box | CubePower | Points, relation: Relation
-) -> AbstractClampedDomain | Box | CubePower | Points:
+def spanned(domain: AbstractDomain, relation: Relation) -> AbstractDomain:
     """Return a domain that spans the flat which values keep to, with 0 where a round becomes 0.
 
     Args:

@@ -42,7 +42,7 @@ from lownoise.streams.terms import ERRORS, StreamTerms
 
 if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
 
 KIND = "stream"
 LARGEST = 1 << 21
@@ -86,9 +86,7 @@ def terms_to_dict(terms: StreamTerms) -> dict[str, Any]:
     }
 
 
-def terms_from_dict(
-    fields: dict[str, Any], domain: AbstractKnownDomain | None = None
-) -> StreamTerms:
+def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> StreamTerms:
     """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
 
     Args:

@@ -17,7 +17,7 @@ from lownoise.streams.codec import terms_from_dict, terms_to_dict
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.terms import StreamTerms
 
 _STATE = "stream"
@@ -111,7 +111,7 @@ def state_to_bytes(terms: StreamTerms, spend: Spend | None, progress: Progress) 
 
 
 def state_from_bytes(
-    state: bytes, domain: AbstractKnownDomain | None = None
+    state: bytes, domain: AbstractDomain | None = None
 ) -> tuple[StreamTerms, Spend | None, Progress]:
     """Return what `state_to_bytes` wrote.
 

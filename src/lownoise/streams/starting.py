@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy import Ledger
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.noise import AbstractNoise
     from lownoise.streams.store import Contents
     from lownoise.streams.terms import StreamTerms
@@ -96,7 +96,7 @@ def _file(
 
 def opened(
     path: str | PathLike[str],
-    domain: AbstractKnownDomain | None = None,
+    domain: AbstractDomain | None = None,
     ledger: Ledger | None = None,
     check: Callable[[Contents], None] = lambda _: None,
 ) -> Stream:
@@ -131,7 +131,7 @@ def resume(
     asked: dict[str, Any],
     *,
     ledger: Ledger | None = None,
-    domain: AbstractKnownDomain | None = None,
+    domain: AbstractDomain | None = None,
 ) -> Stream:
     """Return the stream in a file, where it is the one that is asked for; nothing is charged.
 

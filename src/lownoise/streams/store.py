@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Integers
     from lownoise.release.answers import Spend
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.terms import StreamTerms
 
 _MAGIC = b"SQLite format 3\0"
@@ -186,7 +186,7 @@ class StreamFile:
     @classmethod
     @contextmanager
     def opening(
-        cls, path: Path, domain: AbstractKnownDomain | None = None
+        cls, path: Path, domain: AbstractDomain | None = None
     ) -> Iterator[tuple[StreamFile, Contents, Callable[[dict[str, Any]], StreamFile]]]:
         """Hold a stream's file; give it, all that it holds, and what lets a ledger follow it.
 
@@ -212,9 +212,7 @@ class StreamFile:
 
             yield found, contents, follow
 
-    def _contents(
-        self, connection: sqlite3.Connection, domain: AbstractKnownDomain | None
-    ) -> Contents:
+    def _contents(self, connection: sqlite3.Connection, domain: AbstractDomain | None) -> Contents:
         (intact,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if intact != "ok":
             raise FileError("it is damaged; restore the file that was left last")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lownoise.privacy import Ledger
     from lownoise.release.answers import Spend
     from lownoise.release.guarantees import Cost
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.accounts import StreamAccount
     from lownoise.streams.answers import AbstractAnswers
     from lownoise.streams.encoder import Encoder
@@ -85,7 +85,7 @@ class Stream:
         return f"<Stream at round {self._round} of {rounds}, {self._terms.budget}>"
 
     @classmethod
-    def restore(cls, state: bytes, domain: AbstractKnownDomain | None = None) -> Stream:
+    def restore(cls, state: bytes, domain: AbstractDomain | None = None) -> Stream:
         """Return the stream whose `state` this is; it goes on bit for bit.
 
         Never go on from one state twice, nor with the stream that it was taken from: two answers
@@ -118,7 +118,7 @@ class Stream:
     def open(
         cls,
         path: str | PathLike[str],
-        domain: AbstractKnownDomain | None = None,
+        domain: AbstractDomain | None = None,
         *,
         ledger: Ledger | None = None,
     ) -> Stream:

@@ -17,7 +17,6 @@ from lownoise.errors import PlanError, told
 from lownoise.numbers.rounding import square_up
 from lownoise.privacy import ApproxDP, gaussian_parameter
 from lownoise.release.guarantees import cost_of
-from lownoise.release.terms import clamping
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.bodies import SymmetricPoints
 
@@ -176,7 +175,7 @@ class StreamTerms:
         said = [
             f"A neighbouring stream is one in which {unit}; one person adds to one round only.",
             f"There are at most {n:,} rounds, and how many there have been is public.",
-            *clamping(self.question.domain),
+            *self.question.domain.assumptions,
             "Values may be chosen as earlier answers suggest.",
             (
                 "The state holds the noise: keep it as secret as the records, and never go on "

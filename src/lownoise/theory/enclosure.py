@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import singledispatch
 from itertools import product
 from typing import TYPE_CHECKING, final
 
@@ -21,44 +20,17 @@ from lownoise.numbers.arguments import (
     checked_weights,
 )
 from lownoise.numbers.arrays import frozen
-from lownoise.sensitivity.changes import sensitivity_body
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape, SelectedShape
 from lownoise.sets.bodies import (
     AbstractBody,
     ImageBody,
-    JointBody,
-    OracleBody,
-    OracleDifferences,
     PointDifferences,
-    SectionBody,
-    SymmetricBox,
     SymmetricPoints,
     TensorBall,
     TranslatedPoints,
-    image_body,
 )
 from lownoise.sets.bodies.harmonics import sphere_moments
-from lownoise.sets.domains import (
-    AbstractDomain,
-    AbstractKnownDomain,
-    BallPower,
-    BallPowerDifference,
-    Box,
-    CompoundDifference,
-    CubePower,
-    CubePowerDifference,
-    Image,
-    Intersection,
-    IntersectionDifference,
-    OracleDifference,
-    Points,
-    PointsDifference,
-    Polytope,
-    Product,
-    Slab,
-    as_image,
-    known_set,
-)
+from lownoise.sets.domains import AbstractDomain, BallPower, CubePower, Difference
 from lownoise.sets.unit_balls.parity import parities
 from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
 
@@ -145,11 +117,12 @@ def enclose(
     answers = _dimension(domain) if queries is None else len(queries)
     omega = checked_weights(weights, answers)
     check_size(omega, queries)
-    if isinstance(domain, (CubePower, CubePowerDifference)):
-        return _enclose_tensors(domain, order, queries, omega, rtol, progress)
-    if isinstance(domain, (BallPower, BallPowerDifference)):
-        return _enclose_ball(domain, order, queries, omega, rtol, progress)
-    body, offset = _body(domain, queries is not None)
+    whole = domain.base if isinstance(domain, Difference) else domain
+    if isinstance(whole, CubePower):
+        return _enclose_tensors(domain, whole, order, queries, omega, rtol, progress)
+    if isinstance(whole, BallPower):
+        return _enclose_ball(domain, whole, order, queries, omega, rtol, progress)
+    body, offset = domain.closed_enclosed(mixed=queries is not None)
     solution = solve(
         body,
         order=order,
@@ -222,7 +195,8 @@ def _dimension(domain: object) -> int:
 
 
 def _enclose_tensors(
-    domain: CubePower | CubePowerDifference,
+    domain: AbstractDomain,
+    whole: CubePower,
     order: float,
     queries: Vector | None,
     weights: Vector,
@@ -234,13 +208,13 @@ def _enclose_tensors(
     Entries of one kind are copies of each other, so they get one noise, and ‖·‖_p of their weighted
     deviations is that of one of them times the ‖·‖_p of their weights.
     """
-    whole = domain.base if isinstance(domain, CubePowerDifference) else domain
     copies, k = whole.copies, whole.base.dimension
     if queries is None:
         omega, folded = frozen(_norms_by(copies, weights, order, k)), None
     else:
         omega, folded = weights, frozen(np.stack([whole.folded(row) for row in queries]))
-    body = _tensors(domain, alike=queries is None and bool(np.ptp(weights) == 0))
+    alike = queries is None and bool(np.ptp(weights) == 0)
+    body = _tensors(whole, differences=domain is not whole, alike=alike)
     solution = solve(
         body,
         order=order,
@@ -271,7 +245,8 @@ def _enclose_tensors(
 
 
 def _enclose_ball(
-    domain: BallPower | BallPowerDifference,
+    domain: AbstractDomain,
+    whole: BallPower,
     order: float,
     queries: Vector | None,
     weights: Vector,
@@ -283,7 +258,6 @@ def _enclose_ball(
     Raises:
         PlanError: where its factor would not fit the memory.
     """
-    whole = domain.base if isinstance(domain, BallPowerDifference) else domain
     if domain.dimension * math.comb(whole.size + whole.power - 1, whole.power) > _MOST_NUMBERS:
         raise PlanError(
             f"TensorPower.power={whole.power} of a ball in {whole.size} dimensions needs a factor "
@@ -349,7 +323,7 @@ def _norms_by(copies: Integers, weights: Vector, order: float, sets: int) -> Vec
     return np.asarray(top * np.bincount(copies[used], weights=part, minlength=sets) ** (1 / order))
 
 
-def _tensors(domain: CubePower | CubePowerDifference, *, alike: bool) -> AbstractBody:
+def _tensors(whole: CubePower, *, differences: bool, alike: bool) -> AbstractBody:
     """Return the body of the different entries of tensors of signs.
 
     Where answers matter alike its majorants say all. Otherwise the tensors are listed where they
@@ -359,8 +333,6 @@ def _tensors(domain: CubePower | CubePowerDifference, *, alike: bool) -> Abstrac
     Raises:
         PlanError: where that would have to be known.
     """
-    differences = isinstance(domain, CubePowerDifference)
-    whole = domain.base if isinstance(domain, CubePowerDifference) else domain
     if alike or whole.size > _MOST_CORNERS:
         if not (alike or differences or whole.odd):
             raise PlanError(
@@ -375,99 +347,3 @@ def _tensors(domain: CubePower | CubePowerDifference, *, alike: bool) -> Abstrac
     if whole.odd:
         return SymmetricPoints(frozen(2 * points) if differences else points)
     return PointDifferences(points) if differences else TranslatedPoints(points)
-
-
-@singledispatch
-def _body(domain: object, asked: bool) -> tuple[SymmetricBox | AbstractBody, Vector]:  # noqa: FBT001
-    """Return the body of a domain, and the point that it is described about."""
-    raise DomainError(f"domain={type(domain).__name__} cannot be enclosed; give ln.Points(…)")
-
-
-@_body.register(Points)
-@_body.register(Polytope)
-def _(domain: Points | Polytope, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    return TranslatedPoints(domain.points), np.zeros(domain.dimension)
-
-
-@_body.register(PointsDifference)
-def _(domain: PointsDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    return PointDifferences(domain.base.points), np.zeros(domain.dimension)
-
-
-@_body.register(AbstractKnownDomain)
-def _(domain: AbstractKnownDomain, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    d = domain.dimension
-    return OracleBody(domain.program, np.arange(d), np.ones(d)), np.zeros(d)
-
-
-@_body.register(Product)
-def _(domain: Product, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    d = domain.dimension
-    whole = OracleBody(domain.program, np.arange(d), np.ones(d))
-    own, at = [], []
-    for part in domain.parts:
-        body, offset = _body((as_image(part) or part) if isinstance(part, Box) else part, False)  # noqa: FBT003
-        assert isinstance(body, AbstractBody)  # noqa: S101 (only a box has another)
-        own.append(body)
-        at.append(offset)
-    return JointBody(whole, tuple(own), frozen(np.concatenate(at))), np.zeros(d)
-
-
-@_body.register(CubePower)
-def _(domain: CubePower, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    d = domain.dimension
-    return OracleBody(known_set(domain), np.arange(d), np.ones(d)), np.zeros(d)
-
-
-@_body.register(OracleDifference)
-def _(domain: OracleDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    d = domain.dimension
-    return OracleDifferences(domain.base.program, np.arange(d), np.ones(d)), np.zeros(d)
-
-
-@_body.register(CompoundDifference)
-def _(domain: CompoundDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    found = sensitivity_body(domain.base, "substitute", domain.base.center)
-    assert isinstance(found, AbstractBody)  # noqa: S101 (of boxes alone it is not)
-    return found, np.zeros(domain.dimension)
-
-
-@_body.register(Image)
-def _(domain: Image, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    if domain.diagonal and asked:
-        return image_body(np.diag(domain.factor), domain.base), domain.center
-    return image_body(domain.factor, domain.base), domain.center
-
-
-@_body.register(Intersection)
-def _(domain: Intersection, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    return SectionBody(domain.section, "translates"), domain.middle
-
-
-@_body.register(IntersectionDifference)
-def _(domain: IntersectionDifference, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    return SectionBody(domain.base.section, "differences"), np.zeros(domain.dimension)
-
-
-@_body.register(Slab)
-def _(domain: Slab, asked: bool) -> tuple[AbstractBody, Vector]:  # noqa: FBT001
-    raise DomainError("domain=Slab is unbounded; cut it with ln.intersection(ln.Box(…), slab)")
-
-
-@_body.register(Box)
-def _(domain: Box, asked: bool) -> tuple[SymmetricBox | AbstractBody, Vector]:  # noqa: FBT001
-    half = np.nextafter((domain.upper - domain.lower) / 2, np.inf)
-    half[domain.upper == domain.lower] = 0.0
-    if not asked:
-        return SymmetricBox(frozen(half)), domain.center
-    wide = np.flatnonzero(half)
-    if wide.size > _MOST_CORNERS:
-        raise PlanError(
-            f"workload on a box of {wide.size} ranges would list 2^{wide.size} corners; "
-            "leave the workload out, or list the points that records can be with ln.Points",
-        )
-    # a box is symmetric: one of each pair of opposite corners will do
-    signs = np.array([(1, *rest) for rest in product((1, -1), repeat=max(wide.size - 1, 0))])
-    corners = np.zeros((len(signs), domain.dimension))
-    corners[:, wide] = signs[:, : wide.size] * half[wide]
-    return SymmetricPoints(frozen(corners)), domain.center

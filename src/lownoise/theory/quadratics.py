@@ -12,20 +12,14 @@ from lownoise.errors import DomainError
 from lownoise.numbers.arrays import matrix as checked_matrix
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.rounding import up
-from lownoise.sensitivity.changes import sensitivity_body
-from lownoise.sets.bodies import AbstractBody, ImageBody
+from lownoise.sets.bodies import ImageBody
 from lownoise.sets.bodies.image import far_hint
-from lownoise.sets.domains import (
-    AbstractDifference,
-    AbstractDomain,
-    as_image,
-)
+from lownoise.sets.domains import AbstractDomain, Difference
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sensitivity.changes import Body
 
 _CLIMBS = 100
 _STARTS = 16
@@ -98,23 +92,18 @@ def farthest(
 
 
 def _upper(domain: AbstractDomain, a: Vector, c: Vector) -> float:
-    d = domain.dimension
-    if isinstance(domain, AbstractDifference):
-        body = sensitivity_body(domain.base, "substitute", c)
+    """Return at least max ‖a·(x − c)‖ over the domain."""
+    every, ones = np.arange(c.size), np.ones(c.size)
+    if isinstance(domain, Difference):
         moved = float(np.linalg.norm(np.abs(a) @ np.abs(c))) if np.any(c) else 0.0
-        return up(_known(body).reach_up(a, np.zeros(d)) + up(moved))
+        return up(domain.base.differences(every, ones).reach_up(a, np.zeros(c.size)) + up(moved))
     # a box about another point than its center would be taken for a wider one
-    body = _known(sensitivity_body(as_image(domain) or domain, "add_remove", c))
+    body = (domain.as_image() or domain).lifted(every, ones, c)
     seen = np.hstack([a, np.zeros((len(a), 1))])
     if isinstance(body, ImageBody):
         image = seen @ body.dense
         body = body.hinted(far_hint(image, body.base)) if np.any(image) else body
-    return body.reach_up(seen, np.zeros(d + 1))
-
-
-def _known(body: Body) -> AbstractBody:
-    assert isinstance(body, AbstractBody)  # noqa: S101 (boxes are images by now)
-    return body
+    return body.reach_up(seen, np.zeros(c.size + 1))
 
 
 def _climbed(domain: AbstractDomain, a: Vector, c: Vector) -> Vector:

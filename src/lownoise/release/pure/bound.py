@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.changes import Body
     from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.relations import Relation
-    from lownoise.sets.domains import AbstractClampedDomain, Box, CubePower
-
-    AnyDomain = AbstractClampedDomain | Box | CubePower | Points
+    from lownoise.sets.domains import AbstractDomain
 
 _TINY = 2.0**-40  # bodies are rounded up, by less than that of them
 _NEAR = 1e-9  # of a column's range: a center as near as that to the middle is the middle
@@ -58,14 +56,14 @@ def question_body(
     return body, chosen.answers(middle(question.domain) if counted else None, own)
 
 
-def middle(domain: AnyDomain) -> Vector:
+def middle(domain: AbstractDomain) -> Vector:
     """Return the middle of each column's bounds, shape (d,): the domain's center where it is."""
     found = domain.lower / 2 + domain.upper / 2
     near = np.abs(found - domain.center) <= _NEAR * (domain.upper - domain.lower)
     return domain.center if np.all(near) else found
 
 
-def mean_reach(domain: AnyDomain) -> Vector:
+def mean_reach(domain: AbstractDomain) -> Vector:
     """Return how far a mean is from the `middle` at most, in each column, shape (d,)."""
     about = middle(domain)
     return np.maximum(domain.upper - about, about - domain.lower)

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
     from lownoise.noise.pure.mechanism import Grid
     from lownoise.sensitivity.changes import Reach
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
 
 NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
 ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
@@ -180,7 +180,7 @@ def _(noise: RecursiveNoise) -> dict[str, Any]:
     }
 
 
-def terms_from_dict(fields: dict[str, Any], domain: AbstractKnownDomain | None = None) -> PureTerms:
+def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> PureTerms:
     """Return the terms that a file describes; every field is checked as if it were new.
 
     Args:
@@ -382,5 +382,5 @@ def _(terms: PureTerms) -> dict[str, Any]:
 
 
 @program.register(PureTerms)
-def _(terms: PureTerms) -> AbstractKnownDomain | None:
+def _(terms: PureTerms) -> AbstractDomain | None:
     return oracle_of(terms.question.domain) if isinstance(terms.question, Mean) else None

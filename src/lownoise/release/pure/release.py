@@ -23,7 +23,7 @@ from lownoise.release.release import ratio, within_bounds
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.release.pure.terms import PureTerms
-    from lownoise.sets.domains import AbstractKnownDomain
+    from lownoise.sets.domains import AbstractDomain
 
 
 @final
@@ -112,7 +112,7 @@ class PureRelease(AbstractAnswers):
         return question
 
     @classmethod
-    def from_json(cls, text: str, domain: AbstractKnownDomain | None = None) -> PureRelease:
+    def from_json(cls, text: str, domain: AbstractDomain | None = None) -> PureRelease:
         """Return the release that `to_json` wrote.
 
         Args:

@@ -1,24 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every domain can say of itself."""
+"""What every domain can say of itself.
+
+A new kind says its dimension, center, reach, rounding, support function and extreme points, whether
+it contains a point and what it clips one to, and what is known of how far it reaches in quadratic
+forms (`known_set`). All that noise must cover follows; where a closed form says more, a method of
+that kind returns it.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
 from lownoise.errors import DomainError
+from lownoise.kinds import Kinds
 from lownoise.numbers.arrays import frozen
+from lownoise.sets.bodies import (
+    AbstractBody,
+    LiftedOracle,
+    OracleBody,
+    OracleDifferences,
+    SymmetricBox,
+    SymmetricPoints,
+)
+from lownoise.sets.domains.coordinates import Coordinates, every_coordinate, pivot_coordinates
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies.known import AbstractKnown
+    from lownoise.sets.domains.image import Image
+    from lownoise.sets.domains.oracle import Oracle
+    from lownoise.sets.unit_balls import AbstractUnitBall
+
+Body = SymmetricBox | AbstractBody
+Piece = tuple["Vector", "Vector", "AbstractUnitBall"]  # G, c, and the unit ball of G(x − c)
+_FLAT = 1e-12
+PUBLIC = "The domain, center and stand-in are public; none of them was taken from this table."
 
 
 class AbstractDomain(ABC):
     """A bounded, non-empty set K ⊂ R^d, the same whatever the data are."""
+
+    of_records: ClassVar[bool] = True  # not of what is unbounded, nor of changes
+    exact_corners: ClassVar[bool] = False  # whether `corners` are those of the set to the last bit
+    intersects: ClassVar[bool] = False  # whether `ln.intersection` takes it
 
     @property
     @abstractmethod
@@ -51,17 +80,227 @@ class AbstractDomain(ABC):
         Raises:
             DomainError: where no such point is known how to find.
         """
-        raise DomainError(
-            f"domain={type(self).__name__} has no known extreme points; ask support for a bound",
-        )
+        raise self._unknown("extreme points; ask support for a bound")
 
     def width(self, direction: Vector) -> float:
         """Return w_K(θ) = h_K(θ) + h_K(−θ) for direction θ, shape (d,) (002, section 3)."""
         return self.support(direction) + self.support(-direction)
 
+    # of a domain of records
 
-class AbstractDifference(AbstractDomain):
-    """{x − y : x, y in `base`}; made by `difference_body`."""
+    @property
+    def reach(self) -> Vector:
+        """At least the greatest change of each coordinate from the center, shape (d,)."""
+        raise self._unknown("reach; give a bounded domain of records, such as ln.Box")
+
+    @property
+    def rounding(self) -> Vector:
+        """How far a clipped record can be off a point of K, shape (d,); 0 where nothing moves."""
+        return frozen(np.zeros(self.dimension))
+
+    @cached_property
+    def lower(self) -> Vector:
+        """The least value of each coordinate, shape (d,), within rounding."""
+        return frozen(self.center - self.reach)
+
+    @cached_property
+    def upper(self) -> Vector:
+        """The greatest value of each coordinate, shape (d,), within rounding."""
+        return frozen(self.center + self.reach)
+
+    @property
+    def whole(self) -> bool:
+        """Whether a record that lacks any of its values counts as the stand-in in all of them."""
+        return False
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is public of it, and what becomes of a record outside, one sentence each."""
+        return (PUBLIC, "A row outside the domain is moved into it; nothing says how many were.")
+
+    @property
+    def oracles(self) -> tuple[Oracle, ...]:
+        """The programs that know it or parts of it, in order: no file holds them."""
+        return ()
+
+    @property
+    def lists(self) -> tuple[AbstractDomain, ...]:
+        """What moves records, or parts of them, to the nearest of finitely many, in order."""
+        return ()
+
+    @property
+    def searchable(self) -> bool:
+        """Whether extreme points are found without asking a user's program about a record."""
+        return True
+
+    # in which coordinates
+
+    @cached_property
+    def spanning(self) -> Vector:
+        """Rows that span what K spans about its center, shape (n, d)."""
+        known = self.known_set()
+        return frozen(known.place(known.spread) - self.center)
+
+    @cached_property
+    def full(self) -> bool:
+        """Whether no coordinate of its points follows from others, as far as is known."""
+        if not np.all(self.reach > 0):
+            return False
+        rows = self.spanning / self.reach
+        rank = np.linalg.matrix_rank(rows, tol=_FLAT * float(np.linalg.norm(rows)))
+        return int(rank) == self.dimension
+
+    def coordinates(self) -> Coordinates:
+        """Return the coordinates that need to be summed."""
+        if self.full:
+            return every_coordinate(self.center)
+        return pivot_coordinates(SymmetricPoints(self.spanning), self.center)
+
+    def exact_coordinates(self) -> Coordinates:
+        """Return those of which the others are copies, to the last bit: by default all."""
+        return every_coordinate(self.center)
+
+    @property
+    def start(self) -> Vector:
+        """The point that `coordinates` are taken from, shape (d,)."""
+        return self.center
+
+    def fits(self, chosen: Coordinates) -> bool:
+        """Return whether every point of K is what its summed coordinates say."""
+        return chosen.fits(self.spanning, np.abs(self.spanning).sum(axis=0))
+
+    # what noise must cover
+
+    def known_set(self) -> AbstractKnown:
+        """Return what bounds quadratic forms over K.
+
+        Raises:
+            DomainError: where the domain is of a kind that does not combine.
+        """
+        raise DomainError(
+            f"domain={type(self).__name__} does not combine with others; list its points, or plan "
+            "for it alone",
+        )
+
+    def differences(self, pivots: Integers, step: Vector) -> AbstractBody:
+        """Return K − K, all that one record can change by, in some coordinates and in steps.
+
+        Args:
+            pivots: the coordinates, rising, shape (r,).
+            step: the unit of each, powers of two, shape (r,).
+
+        Raises:
+            DomainError: where the body of such a domain is not known.
+        """
+        return OracleDifferences(self.known_set(), pivots, step)
+
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
+        """Return the hull of ±((x − center)/step, 1), x in K: a record and its count, r + 1 long.
+
+        Args:
+            pivots: the coordinates, rising, shape (r,).
+            step: the unit of each, powers of two, shape (r,).
+            center: the public point, shape (d,).
+
+        Raises:
+            DomainError: where the body of such a domain is not known.
+        """
+        return LiftedOracle(self.known_set(), pivots, step, center)
+
+    def translates(self, pivots: Integers) -> AbstractBody:
+        """Return where some coordinates of a record can be, shape (r,), wherever that may stand."""
+        return OracleBody(self.known_set(), pivots, np.ones(pivots.size))
+
+    def symmetrized(self, pivots: Integers, step: Vector) -> Body:
+        """Return the hull of K and −K in some coordinates and in steps: K holds the changes.
+
+        Raises:
+            DomainError: where the hull of such a domain is not known.
+        """
+        raise DomainError(
+            f"relation={type(self).__name__} has no known hull with its opposite; "
+            "give ln.Ball(…), ln.Ellipsoid(…), ln.Box(…), ln.Points(…) or an image of one",
+        )
+
+    def enclosed(self) -> tuple[AbstractBody, Vector]:
+        """Return K as a body that an ellipsoid may be put around, and the point it is about."""
+        body = self.translates(np.arange(self.dimension))
+        return body, np.zeros(self.dimension) if body.moves else self.center
+
+    # the same in a closed form, where one is known of K alone that is none beside other parts
+
+    def closed_differences(self, pivots: Integers, step: Vector) -> Body:
+        """Return `differences`."""
+        return self.differences(pivots, step)
+
+    def closed_lifted(self, pivots: Integers, step: Vector, center: Vector) -> Body:
+        """Return `lifted`."""
+        return self.lifted(pivots, step, center)
+
+    def closed_translates(self, pivots: Integers, center: Vector) -> Body:
+        """Return `translates`, of a box about a public point."""
+        return self.translates(pivots)
+
+    def closed_enclosed(self, *, mixed: bool) -> tuple[Body, Vector]:
+        """Return `enclosed`; `mixed` says whether answers are made of several coordinates."""
+        return self.enclosed()
+
+    # in other forms
+
+    def difference(self) -> AbstractDomain:
+        """Return K − K as a set of its own."""
+        return Difference(self)
+
+    def contains_difference(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), is x − y with x, y in K.
+
+        Raises:
+            DomainError: where that is not known.
+        """
+        raise DomainError(
+            f"difference of {type(self).__name__} does not know what it holds; ask for its support",
+        )
+
+    def as_image(self) -> Image | None:
+        """Return the domain as an image of a unit ball; None where it has no such form."""
+        return None
+
+    def along_axes(self) -> Image | None:
+        """Return the domain as an image along the coordinates; None where it is none."""
+        return None
+
+    def corners(self) -> Vector | None:
+        """Return points whose hull the domain has, shape (N, d); None where they are too many."""
+        return None
+
+    def hulled(self) -> AbstractDomain:
+        """Return what a combination holds of it: the hull of a list and of tensors of signs."""
+        return self
+
+    def pieces(self) -> list[Piece]:
+        """Return the quadratics that a bounded part of an intersection is made of.
+
+        Raises:
+            DomainError: where the domain is of a kind that has no such form.
+        """
+        raise DomainError(
+            f"intersection of {type(self).__name__} is not known; give boxes or balls",
+        )
+
+    def _unknown(self, what: str) -> DomainError:
+        return DomainError(f"domain={type(self).__name__} has no known {what}")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Difference(AbstractDomain):
+    """{x − y : x, y in `base`}; made by `difference_body`. What is listed is never listed in pairs.
+
+    Args:
+        base: K.
+    """
+
+    of_records: ClassVar[bool] = False
 
     base: AbstractDomain
 
@@ -83,59 +322,74 @@ class AbstractDifference(AbstractDomain):
         """Return the difference that is extreme along each row, shapes (n, d)."""
         return self.base.extreme(directions) - self.base.extreme(-directions)
 
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), is the difference of two records.
+
+        Raises:
+            DomainError: where that is not known.
+        """
+        return self.base.contains_difference(point)
+
     def clamp(self, points: Vector) -> Vector:
         """Refuse: no record lies in a difference body.
 
         Raises:
             DomainError: always.
         """
-        name = type(self).__name__
-        raise DomainError(f"{name} holds changes, not records; clamp into the domain itself")
+        raise DomainError("Difference holds changes, not records; clamp into the domain itself")
+
+    def known_set(self) -> AbstractKnown:
+        """Refuse: only lists of differences are images or parts of others.
+
+        Raises:
+            DomainError: always.
+        """
+        raise DomainError(
+            f"difference of {type(self.base).__name__} does not combine with others; combine the "
+            "domains first",
+        )
+
+    def symmetrized(self, pivots: Integers, step: Vector) -> Body:
+        """Return it: K − K is its own opposite.
+
+        Raises:
+            DomainError: where a program knows K, which no file could name, or its entries are
+                copies of each other.
+        """
+        if self.base.oracles or self.base.exact_coordinates().implied:
+            return self.base.symmetrized(pivots, step)
+        return self.base.differences(pivots, step)
+
+    def enclosed(self) -> tuple[AbstractBody, Vector]:
+        """Return it, about zero."""
+        d = self.dimension
+        return self.base.differences(np.arange(d), np.ones(d)), np.zeros(d)
 
 
-class AbstractClampedDomain(AbstractDomain):
-    """A domain whose records are clipped to it in floats, and are off it by a known rounding."""
-
-    @property
-    @abstractmethod
-    def reach(self) -> Vector:
-        """At least the greatest change of each coordinate from the center, shape (d,)."""
-
-    @property
-    @abstractmethod
-    def rounding(self) -> Vector:
-        """How far a clamped record can be off a point of K, shape (d,); 0 where nothing moves."""
-
-    @property
-    @abstractmethod
-    def spanning(self) -> Vector:
-        """Rows that span what K spans about its center, shape (n, d)."""
-
-    @property
-    @abstractmethod
-    def full(self) -> bool:
-        """Whether no coordinate of its points follows from others, as far as is known."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether a record that lacks any of its values counts as the stand-in in all of them."""
-        return False
-
-    @cached_property
-    def lower(self) -> Vector:
-        """The least value of each coordinate, shape (d,), within rounding."""
-        return frozen(self.center - self.reach)
-
-    @cached_property
-    def upper(self) -> Vector:
-        """The greatest value of each coordinate, shape (d,), within rounding."""
-        return frozen(self.center + self.reach)
+DOMAINS: Kinds[AbstractDomain] = Kinds("domain")
 
 
-class AbstractKnownDomain(AbstractClampedDomain):
-    """A domain that is known by how far it reaches in quadratic forms."""
+def difference_body(domain: AbstractDomain) -> AbstractDomain:
+    """Return K − K, the body of all changes from one record to another.
 
-    @property
-    @abstractmethod
-    def program(self) -> AbstractKnown:
-        """What knows it."""
+    Its least ellipsoid is the least noise under `substitute`, never more and up to √(2d/(d + 1))
+    less than twice the least ellipsoid of K itself.
+
+    Args:
+        domain: K.
+
+    Raises:
+        DomainError: where the domain is of another kind.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> difference_body(ln.Box([0, 1], [1, 5])).upper
+        array([1., 4.])
+        >>> difference_body(ln.Points([[0.0], [2.0]])).support(np.array([1.0]))
+        2.0
+    """
+    if not isinstance(domain, AbstractDomain) or not domain.of_records:
+        raise DomainError(
+            f"domain={type(domain).__name__} has no known difference body; use ln.Points or ln.Box",
+        )
+    return domain.difference()

@@ -9,20 +9,13 @@ import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen
+from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain, Difference
 from lownoise.sets.domains.box import Box
-from lownoise.sets.domains.compound import (
-    Hull,
-    Product,
-    checked_hull,
-    checked_mapped,
-    checked_product,
-)
-from lownoise.sets.domains.difference import PointsDifference, difference_body
+from lownoise.sets.domains.compound import Hull, checked_hull, checked_mapped
 from lownoise.sets.domains.image import Image, center_or_zero, check_size, checked_factor
 from lownoise.sets.domains.joined import product
-from lownoise.sets.domains.points import Points
-from lownoise.sets.domains.polytope import Polytope, hull_of
-from lownoise.sets.domains.symmetric import as_image, corners, hulled
+from lownoise.sets.domains.points import Points, Polytope, hull_of
+from lownoise.sets.domains.product import Product, checked_product
 from lownoise.sets.domains.turning import narrowed, turned
 
 if TYPE_CHECKING:
@@ -31,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.domains.abstract import AbstractDomain
 
 
+@DOMAINS.constructor
 def image(
     factor: ArrayLike,
     domain: AbstractDomain,
@@ -69,10 +62,10 @@ def image(
     moved = center_or_zero(shift, m, "image.shift")
     if isinstance(domain, Points):
         return Points(_applied(f, domain.points) + moved)
-    if isinstance(domain, PointsDifference) and not np.any(moved):
-        return difference_body(Points(_applied(f, domain.base.points)))
-    domain = hulled(domain)
-    own = as_image(domain)
+    if isinstance(domain, Difference) and not np.any(moved):
+        return image(f, domain.base).difference()
+    domain = domain.hulled()
+    own = domain.as_image()
     if own is None:
         return _compound_image(f, domain, moved)
     center = frozen(_applied(f, own.center[None])[0] + moved)
@@ -86,6 +79,7 @@ def image(
     return Image(frozen(narrow), base, center)
 
 
+@DOMAINS.constructor
 def projection(  # noqa: PLR0911 (one a kind of domain)
     domain: AbstractDomain, coordinates: Sequence[int]
 ) -> AbstractDomain:
@@ -112,20 +106,19 @@ def projection(  # noqa: PLR0911 (one a kind of domain)
         return Box(domain.lower[kept], domain.upper[kept])
     if isinstance(domain, Points):
         return Points(domain.points[:, kept])
-    if isinstance(domain, PointsDifference):
-        return difference_body(Points(domain.base.points[:, kept]))
-    domain = hulled(domain)
+    if isinstance(domain, Difference):
+        return projection(domain.base, coordinates).difference()
+    domain = domain.hulled()
     if isinstance(domain, Polytope):
         return hull_of(domain.points[:, kept])
-    own = as_image(domain)
+    own = domain.as_image()
     if own is None:
         return _projected(domain, kept)
     center = frozen(own.center[kept])
     restricted = own.base.restricted(kept) if own.diagonal and np.all(np.diff(kept) > 0) else None
     if restricted is not None:
         return Image(frozen(own.factor[kept]), restricted, center)
-    dense = np.diag(own.factor) if own.diagonal else own.factor
-    return Image(frozen(dense[kept]), own.base, center)
+    return Image(frozen(own.dense[kept]), own.base, center)
 
 
 def _compound_image(f: Vector, domain: AbstractDomain, moved: Vector) -> AbstractDomain:
@@ -133,11 +126,11 @@ def _compound_image(f: Vector, domain: AbstractDomain, moved: Vector) -> Abstrac
     if isinstance(domain, Polytope):
         return hull_of(_applied(f, domain.points) + moved)
     if isinstance(domain, Hull):
-        return checked_hull([hulled(image(f, part, moved)) for part in domain.parts])
+        return checked_hull([image(f, part, moved).hulled() for part in domain.parts])
     if isinstance(domain, Product) and f.ndim == 1:
         own = zip(domain.parts, domain.program.blocks, strict=True)
-        return checked_product([hulled(image(f[at], part, moved[at])) for part, at in own])
-    listed = corners(domain) if isinstance(domain, Product) else None
+        return checked_product([image(f[at], part, moved[at]).hulled() for part, at in own])
+    listed = domain.corners() if isinstance(domain, Product) else None
     if listed is not None:
         return hull_of(_applied(f, listed) + moved)
     return checked_mapped(f, domain, moved)
@@ -164,10 +157,9 @@ def _applied(f: Vector, rows: Vector) -> Vector:
 
 
 def _dimension(domain: object, field: str) -> int:
-    dimension = getattr(domain, "dimension", None)
-    if not isinstance(dimension, int):
+    if not isinstance(domain, AbstractDomain):
         raise DomainError(f"{field}={type(domain).__name__} is no domain; give ln.Box(…) or such")
-    return dimension
+    return domain.dimension
 
 
 def _checked_coordinates(coordinates: Sequence[int], dimension: int) -> Integers:

@@ -1,27 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A range for each coordinate."""
+"""Ranges: one for each coordinate, and one for a weighted sum of them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from lownoise.errors import DomainError
-from lownoise.numbers.arrays import frozen, vector
-from lownoise.sets.domains.abstract import AbstractDomain
+from lownoise.errors import DomainError, PlanError
+from lownoise.numbers.arrays import frozen, number, vector
+from lownoise.sets.bodies import AbstractBody, SymmetricBox, SymmetricPoints
+from lownoise.sets.bodies.pieces import PointSet
+from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
+from lownoise.sets.domains.coordinates import every_coordinate
+from lownoise.sets.domains.image import Image, check_size
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies.known import AbstractKnown
+    from lownoise.sets.domains.abstract import Body, Piece
+    from lownoise.sets.domains.coordinates import Coordinates
 
 _LARGEST = 2.0**500  # squares of bounds, and their sums over any number of coordinates, stay finite
 _NARROWEST = 2.0**-400  # squares of widths stay normal numbers
+_MOST_CORNERS = 2**18
+_FEW = 2**10  # corners: a list proves the greatest length itself
+_ENCLOSED = 12  # ranges of a box whose corners are listed where answers are made of several
 
 
+@DOMAINS.kind("box", "lower", "upper", declared=True)
 @final
 @dataclass(frozen=True, eq=False, init=False)
 class Box(AbstractDomain):
@@ -40,6 +54,9 @@ class Box(AbstractDomain):
         >>> ages_and_incomes.center
         array([6.e+01, 5.e+05])
     """
+
+    exact_corners: ClassVar[bool] = True
+    intersects: ClassVar[bool] = True
 
     lower: Vector
     upper: Vector
@@ -115,3 +132,246 @@ class Box(AbstractDomain):
             array([0. , 0.5])
         """
         return np.clip(points, self.lower, self.upper)
+
+    @property
+    def reach(self) -> Vector:
+        """At least the greatest change of each coordinate from the center, shape (d,)."""
+        return self._image.reach
+
+    @property
+    def spanning(self) -> Vector:
+        """The half widths along each axis as rows, shape (d, d)."""
+        return np.diag(self.reach)
+
+    @property
+    def full(self) -> bool:
+        """It is: all its coordinates are summed."""
+        return True
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is public of it, and what becomes of a value outside, one sentence each."""
+        return (
+            "The bounds, center and stand-in are public; none of them was taken from this table.",
+            "A value outside the bounds counts as the nearest bound; nothing says how many did.",
+        )
+
+    def coordinates(self) -> Coordinates:
+        """Return all of them."""
+        return every_coordinate(self.center)
+
+    def fits(self, chosen: Coordinates) -> bool:
+        """Return whether all coordinates are summed."""
+        return chosen.complete
+
+    def known_set(self) -> AbstractKnown:
+        """Return its corners where they are few, else what is known of the image of a cube."""
+        wide = np.count_nonzero(self.upper > self.lower)
+        listed = self.corners() if 2.0**wide <= _FEW else None
+        return self._image.known_set() if listed is None else PointSet(frozen(listed))
+
+    def differences(self, pivots: Integers, step: Vector) -> AbstractBody:
+        """Return K − K, as the image of a cube."""
+        return self._image.differences(pivots, step)
+
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
+        """Return the hull of ±((x − center)/step, 1), as the image of a cube."""
+        return self._image.lifted(pivots, step, center)
+
+    def translates(self, pivots: Integers) -> AbstractBody:
+        """Return where some coordinates can be, as the image of a cube."""
+        return self._image.translates(pivots)
+
+    def symmetrized(self, pivots: Integers, step: Vector) -> Body:
+        """Return the hull of K and −K: of a box about zero the box itself."""
+        if np.array_equal(self.lower, -self.upper):
+            return SymmetricBox(frozen(self.upper[pivots] / step))
+        return self._image.symmetrized(pivots, step)
+
+    def enclosed(self) -> tuple[AbstractBody, Vector]:
+        """Return the image of a cube, and its center."""
+        return self._image.enclosed()
+
+    def closed_differences(self, pivots: Integers, step: Vector) -> SymmetricBox:
+        """Return the box of the widths."""
+        return SymmetricBox(frozen((self.upper - self.lower)[pivots] / step))
+
+    def closed_lifted(self, pivots: Integers, step: Vector, center: Vector) -> SymmetricBox:
+        """Return the box about the public point, and the count.
+
+        A box about v is symmetric, so ±((K − v) × {1}) has the hull (K − v) × [−1, 1].
+        """
+        far = np.maximum(self.upper - center, center - self.lower)[pivots]
+        return SymmetricBox(frozen(np.append(far / step, 1.0)))
+
+    def closed_translates(self, pivots: Integers, center: Vector) -> SymmetricBox:
+        """Return the box about the public point."""
+        far = np.maximum(self.upper - center, center - self.lower)[pivots]
+        return SymmetricBox(frozen(far))
+
+    def closed_enclosed(self, *, mixed: bool) -> tuple[Body, Vector]:
+        """Return the box about its center; where answers are made of several ranges its corners.
+
+        Raises:
+            PlanError: where the corners are too many.
+        """
+        half = np.nextafter((self.upper - self.lower) / 2, np.inf)
+        half[self.upper == self.lower] = 0.0
+        if not mixed:
+            return SymmetricBox(frozen(half)), self.center
+        wide = np.flatnonzero(half)
+        if wide.size > _ENCLOSED:
+            raise PlanError(
+                f"workload on a box of {wide.size} ranges would list 2^{wide.size} corners; "
+                "leave the workload out, or list the points that records can be with ln.Points",
+            )
+        # a box is symmetric: one of each pair of opposite corners will do
+        signs = np.array([(1, *rest) for rest in product((1, -1), repeat=max(wide.size - 1, 0))])
+        corners = np.zeros((len(signs), self.dimension))
+        corners[:, wide] = signs[:, : wide.size] * half[wide]
+        return SymmetricPoints(frozen(corners)), self.center
+
+    def difference(self) -> Box:
+        """Return the box of twice its widths about zero."""
+        width = self.upper - self.lower
+        return Box(-width, width)
+
+    def as_image(self) -> Image:
+        """Return it as the image of a cube.
+
+        Examples:
+            >>> Box([0, 0], [2, 4]).as_image().factor
+            array([1., 2.])
+        """
+        return self._image
+
+    @cached_property
+    def _image(self) -> Image:
+        middle = self.center
+        half = np.maximum(self.upper - middle, middle - self.lower)
+        half = np.where(self.upper > self.lower, np.nextafter(half, np.inf), 0.0)
+        return Image(frozen(half), NormBall(self.dimension, math.inf), middle)
+
+    def along_axes(self) -> Image:
+        """Return it as the image of a cube, to the last digit of its half widths."""
+        half = np.maximum(self.upper - self.center, self.center - self.lower)
+        return Image(frozen(half), NormBall(self.dimension, math.inf), self.center)
+
+    def corners(self) -> Vector | None:
+        """Return its corners, shape (N, d); None where they are more than 2^18.
+
+        Examples:
+            >>> Box([0, 0], [1, 2]).corners()
+            array([[1., 2.],
+                   [1., 0.],
+                   [0., 2.],
+                   [0., 0.]])
+        """
+        wide = np.flatnonzero(self.upper > self.lower)
+        if 2.0**wide.size > _MOST_CORNERS:
+            return None
+        found = np.broadcast_to(self.upper, (2**wide.size, self.dimension)).copy()
+        low = np.indices((2,) * wide.size).reshape(wide.size, 2**wide.size).T == 1
+        found[:, wide] = np.where(low, self.lower[wide], self.upper[wide])
+        return found
+
+    def pieces(self) -> list[Piece]:
+        """Return the cube that it is the image of.
+
+        Raises:
+            DomainError: where a range has no width.
+        """
+        half = (self.upper - self.lower) / 2
+        if not np.all(half > 0):
+            i = int(np.flatnonzero(~(half > 0))[0])
+            raise DomainError(
+                f"intersection has a box of no width in coordinate {i}; leave that column out, its "
+                "value is known"
+            )
+        return [(np.diag(1 / half), self.center, NormBall(self.dimension, math.inf))]
+
+
+@DOMAINS.constructor
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class Slab(AbstractDomain):
+    """The slab {x : lower ≤ ⟨normal, x⟩ ≤ upper}; a half-space where one of both is infinite.
+
+    No domain of records by itself, as it is unbounded: a part of `ln.intersection`.
+
+    Args:
+        normal: not 0, shape (d,).
+        lower: in the unit of ⟨normal, x⟩; may be −∞.
+        upper: in the same unit, above `lower`; may be ∞.
+
+    Raises:
+        DomainError: where the normal is 0 or not finite, or the slab is empty, flat or everything.
+
+    Examples:
+        >>> total = Slab([1, 1, 1], 0, 10)
+        >>> total.contains(np.array([5.0, 6.0, -1.0]))
+        True
+    """
+
+    of_records: ClassVar[bool] = False
+    intersects: ClassVar[bool] = True
+
+    normal: Vector
+    lower: float  # type: ignore[assignment]
+    upper: float  # type: ignore[assignment]
+
+    def __init__(self, normal: ArrayLike, lower: float, upper: float) -> None:
+        a = vector(normal, field="Slab.normal", error=DomainError)
+        check_size(a, "Slab.normal")
+        if not np.any(a):
+            raise DomainError("Slab.normal is 0 and has no direction; give another")
+        low = number(lower, field="Slab.lower", error=DomainError)
+        high = number(upper, field="Slab.upper", error=DomainError)
+        if not low < high:
+            raise DomainError(
+                f"Slab.lower={low:g} is not below Slab.upper={high:g}; give room between them"
+            )
+        if math.isinf(low) and math.isinf(high):
+            raise DomainError("Slab.lower and Slab.upper are infinite; give one of them at least")
+        check_size(np.array([b for b in (low, high) if math.isfinite(b)]), "Slab.lower, upper")
+        object.__setattr__(self, "normal", a)
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.normal.size
+
+    @property
+    def center(self) -> Vector:
+        """The point of its middle plane, or of its only one, that is nearest to zero."""
+        ends = [b for b in (self.lower, self.upper) if math.isfinite(b)]
+        unit = self.normal / np.max(np.abs(self.normal))
+        level = sum(ends) / len(ends) / float(np.max(np.abs(self.normal)))
+        return np.asarray(unit * (level / float(unit @ unit)))
+
+    def support(self, direction: Vector) -> float:
+        """Return max ⟨θ, x⟩, infinite where θ is not along the normal; θ has shape (d,)."""
+        share = float(direction @ self.normal) / float(self.normal @ self.normal)
+        if np.any(np.abs(direction - share * self.normal) > 1e-12 * np.abs(direction)):
+            return math.inf
+        return 0.0 if share == 0 else share * (self.upper if share > 0 else self.lower)
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), lies between the planes."""
+        return bool(self.lower <= float(self.normal @ point) <= self.upper)
+
+    def clamp(self, points: Vector) -> Vector:
+        """Return `points`, shape (..., d), each clipped to the nearest point between the planes."""
+        level = np.asarray(points) @ self.normal
+        move = (np.clip(level, self.lower, self.upper) - level) / float(self.normal @ self.normal)
+        return np.asarray(points + move[..., None] * self.normal)
+
+    def enclosed(self) -> tuple[AbstractBody, Vector]:
+        """Refuse: nothing encloses it.
+
+        Raises:
+            DomainError: always.
+        """
+        raise DomainError("domain=Slab is unbounded; cut it with ln.intersection(ln.Box(…), slab)")

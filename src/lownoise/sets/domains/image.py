@@ -6,20 +6,33 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
 from lownoise.errors import DomainError
+from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, matrix, vector
-from lownoise.sets.domains.abstract import AbstractClampedDomain
+from lownoise.sets.bodies import ImageBody, SymmetricPoints, image_body, is_slabs
+from lownoise.sets.bodies.pieces import ImageSet
+from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.domains.nearest import corrected_weights, nearest_weights
-from lownoise.sets.unit_balls import NormBall, limits_of
+from lownoise.sets.unit_balls import (
+    CappedBall,
+    IntersectionBall,
+    NormBall,
+    base_from_dict,
+    base_to_dict,
+    limits_of,
+    product_ball,
+    side_by_side,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
@@ -30,11 +43,37 @@ _DIRECT = 1e-9  # of the reach: how near clamping leaves points of K
 _CONVEX, _SEARCHED = 3e-7, 1e-4
 _REACHED = 1e-13
 _REGULAR = 1e-10
+_SQUARE = 1e-9  # how far from singular a factor must be for its inverse to have facets
+_MOST_CORNERS = 2**18
 
 
+def checked_image(factor: ArrayLike, base: AbstractUnitBall, shift: ArrayLike) -> Image:
+    """Return the image, every argument checked.
+
+    Raises:
+        DomainError: where the sizes do not match, or a number cannot be computed with.
+    """
+    f = checked_factor(factor, "Image.factor")
+    columns = f.shape[-1]
+    if columns != base.dimension:
+        raise DomainError(
+            f"Image.factor has {columns} columns for a body of {base.dimension} coordinates; "
+            "give one column each",
+        )
+    center = vector(shift, field="Image.shift", error=DomainError)
+    return Image(f, base, checked_center(center, f.shape[0], "Image.shift"))
+
+
+@DOMAINS.kind(
+    "image",
+    "factor",
+    Field("base", write=base_to_dict, read=base_from_dict),
+    "shift",
+    make=checked_image,
+)
 @final
 @dataclass(frozen=True, eq=False)
-class Image(AbstractClampedDomain):
+class Image(AbstractDomain):
     """{shift + F·x : x ∈ B} for a unit body B; made by `ln.Ball`, `ln.image` and so on.
 
     A record outside is moved: where F is injective towards the center until it is inside, otherwise
@@ -45,6 +84,8 @@ class Image(AbstractClampedDomain):
         base: B, k coordinates.
         shift: the center of symmetry, shape (d,).
     """
+
+    intersects: ClassVar[bool] = True
 
     factor: Vector
     base: AbstractUnitBall
@@ -143,6 +184,109 @@ class Image(AbstractClampedDomain):
         used = np.any(self.factor != 0, axis=1)
         return frozen(np.where(used, (2.0**-42 + k * 2.0**-51) * size + _ulp(self.center, size), 0))
 
+    @property
+    def dense(self) -> Vector:
+        """F as a matrix, shape (d, k)."""
+        return np.diag(self.factor) if self.diagonal else self.factor
+
+    def known_set(self) -> ImageSet:
+        """Return what is known of images: any coefficients of a covering form prove a bound."""
+        return ImageSet(frozen(self.dense), self.base, self.center)
+
+    def _seen(self, pivots: Integers, step: Vector) -> Vector:
+        """Return the rows of F that matter, in steps; what never moves is left out."""
+        if self.diagonal and pivots.size == self.dimension:
+            return self.factor / step
+        return np.asarray(self.dense[pivots] / step[:, None])
+
+    def differences(self, pivots: Integers, step: Vector) -> ImageBody | SymmetricPoints:
+        """Return twice the image about zero: K about its center is symmetric."""
+        return image_body(frozen(2 * self._seen(pivots, step)), self.base)
+
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> ImageBody | SymmetricPoints:
+        """Return the image of B × [−1, 1] under [[F, offset], [0, 1]]: ±(offset + F·B) × {1}."""
+        factor, offset = self._seen(pivots, step), (self.center - center)[pivots] / step
+        lifted = product_ball([self.base, NormBall(1, math.inf)])
+        if factor.ndim == 1 and not np.any(offset):
+            return image_body(frozen(np.append(factor, 1.0)), lifted)
+        dense = np.diag(factor) if factor.ndim == 1 else factor
+        r, k = dense.shape
+        matrix = np.zeros((r + 1, k + 1))
+        matrix[:r, :k], matrix[:r, k], matrix[r, k] = dense, offset, 1.0
+        return image_body(frozen(matrix), lifted)
+
+    def translates(self, pivots: Integers) -> ImageBody | SymmetricPoints:
+        """Return the image about zero."""
+        return image_body(frozen(self._seen(pivots, np.ones(pivots.size))), self.base)
+
+    def symmetrized(self, pivots: Integers, step: Vector) -> ImageBody | SymmetricPoints:
+        """Return the hull of K and −K.
+
+        ±(c + F·x) have the hull {τc + F·z : |τ| ≤ 1, z ∈ B}: z = λx − (1 − λ)x', τ = 2λ − 1.
+        """
+        factor = self._seen(pivots, step)
+        if not np.any(self.center):
+            return image_body(frozen(factor), self.base)
+        offset = (self.center[pivots] / step)[:, None]
+        lifted = product_ball([self.base, NormBall(1, math.inf)])
+        dense = np.diag(factor) if factor.ndim == 1 else factor
+        return image_body(frozen(np.hstack([dense, offset])), lifted)
+
+    def closed_enclosed(self, *, mixed: bool) -> tuple[ImageBody | SymmetricPoints, Vector]:
+        """Return the image about zero, as a list where that says more of several coordinates."""
+        factor = self.dense if mixed else self.factor
+        return image_body(frozen(factor), self.base), self.center
+
+    def difference(self) -> Image:
+        """Return twice the image, about zero."""
+        return Image(frozen(2 * self.factor), self.base, frozen(np.zeros(self.dimension)))
+
+    def as_image(self) -> Image:
+        """Return it."""
+        return self
+
+    def along_axes(self) -> Image | None:
+        """Return it where F is a diagonal."""
+        return self if self.diagonal else None
+
+    def corners(self) -> Vector | None:
+        """Return the images of the ball's corners; None where it is round, or has over 2^18."""
+        base = self.base
+        if not isinstance(base, NormBall):
+            return None
+        k = base.size
+        if base.order == 1 or k == 1:
+            signed: Vector = np.vstack([np.eye(k), -np.eye(k)])
+        elif math.isinf(base.order) and 2.0**k <= _MOST_CORNERS:
+            signed = np.asarray(1.0 - 2.0 * np.indices((2,) * k).reshape(k, 2**k).T, np.float64)
+        else:
+            return None
+        moved = signed * self.factor if self.diagonal else signed @ self.factor.T
+        return np.asarray(self.center + moved)
+
+    def pieces(self) -> list[Piece]:
+        """Return the cubes and Euclidean balls that its ball is made of, pulled back.
+
+        Raises:
+            DomainError: where the factor has no inverse, or a part is neither cube nor ball.
+        """
+        d, k = self.dense.shape
+        size = np.linalg.norm(self.dense, axis=0)
+        singular = k != d or not np.all(size > 0)
+        if singular or np.linalg.svd(self.dense / size, compute_uv=False)[-1] < _SQUARE:
+            raise DomainError(
+                f"intersection has an image by a {d} x {k} matrix that has no inverse; give its "
+                "facets as ln.Slab, or domains that fill all coordinates"
+            )
+        found: list[Piece] = []
+        inverse = np.linalg.inv(self.dense)
+        at = 0
+        for base in side_by_side(self.base):
+            rows = inverse[at : at + base.dimension]
+            at += base.dimension
+            found += [(s[:, None] * rows, self.shift, unit) for s, unit in _units(base)]
+        return found
+
     @cached_property
     def _inverse(self) -> Vector | None:
         """A left inverse of F, or None where F is not injective."""
@@ -204,23 +348,6 @@ class Image(AbstractClampedDomain):
             points = about[~there]
             found[~there] = nearest_weights(self.factor, self.base, points, self.reach)
         return found
-
-
-def checked_image(factor: ArrayLike, base: AbstractUnitBall, shift: ArrayLike) -> Image:
-    """Return the image, every argument checked.
-
-    Raises:
-        DomainError: where the sizes do not match, or a number cannot be computed with.
-    """
-    f = checked_factor(factor, "Image.factor")
-    columns = f.shape[-1]
-    if columns != base.dimension:
-        raise DomainError(
-            f"Image.factor has {columns} columns for a body of {base.dimension} coordinates; "
-            "give one column each",
-        )
-    center = vector(shift, field="Image.shift", error=DomainError)
-    return Image(f, base, checked_center(center, f.shape[0], "Image.shift"))
 
 
 def checked_factor(factor: ArrayLike, field: str) -> Vector:
@@ -293,3 +420,20 @@ def _multiplied(rows: Vector, matrix: Vector) -> Vector:
     for i, j in np.argwhere(matrix):
         found[i] += matrix[i, j] * columns[j]
     return np.ascontiguousarray(found.T)
+
+
+def _units(base: AbstractUnitBall) -> list[tuple[Vector, AbstractUnitBall]]:
+    """Return the cubes and Euclidean balls, each in its scale, that a unit body is made of."""
+    ones = np.ones(base.dimension)
+    if isinstance(base, NormBall) and (is_slabs(base) or base.order == 2):  # noqa: PLR2004
+        return [(ones, base)]
+    if isinstance(base, CappedBall) and base.order == 2:  # noqa: PLR2004
+        k = base.dimension
+        return [(ones, NormBall(k, 2.0)), (1 / base.cap, NormBall(k, math.inf))]
+    if isinstance(base, IntersectionBall):
+        pairs = zip(base.parts, base.scales, strict=True)
+        return [(scale * s, unit) for part, scale in pairs for s, unit in _units(part)]
+    raise DomainError(
+        "intersection off a common center is known for cubes and Euclidean balls only; give parts "
+        "of order 2 or infinity, or the same center to all"
+    )

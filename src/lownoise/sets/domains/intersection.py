@@ -3,23 +3,34 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
 from lownoise.errors import DomainError
+from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, matrix, vector
-from lownoise.sets.bodies import Section, is_slabs
+from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies import Section, SectionBody, is_slabs
 from lownoise.sets.bodies.barrier import farthest
-from lownoise.sets.domains.abstract import AbstractClampedDomain
-from lownoise.sets.unit_balls import NormBall, side_by_side
+from lownoise.sets.bodies.pieces import SectionSet
+from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
+from lownoise.sets.unit_balls import (
+    NormBall,
+    base_from_dict,
+    base_to_dict,
+    product_ball,
+    side_by_side,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 LEAST_MARGIN = 1e-6  # of the size of a part
@@ -27,9 +38,50 @@ _BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is
 _MOST_DOUBT = 1e-8
 
 
+def checked_intersection(
+    rows: ArrayLike, offsets: ArrayLike, base: AbstractUnitBall, center: ArrayLike
+) -> Intersection:
+    """Return the intersection, every argument checked.
+
+    Raises:
+        DomainError: where sizes do not match, a part is neither cube nor Euclidean ball, or the
+            center is not well inside.
+    """
+    a = matrix(rows, field="Intersection.rows", error=DomainError)
+    b = vector(offsets, field="Intersection.offsets", error=DomainError)
+    o = vector(center, field="Intersection.center", error=DomainError)
+    if a.shape != (b.size, o.size) or base.dimension != b.size:
+        raise DomainError("Intersection.rows, offsets, base and center do not fit; make it again")
+    parts = side_by_side(base)
+    if not all(isinstance(p, NormBall) and (is_slabs(p) or p.order == 2) for p in parts):  # noqa: PLR2004
+        raise DomainError("Intersection.base has a part that is neither cube nor ball")
+    section = Section(a, b, base)
+    if not section.margin >= LEAST_MARGIN:
+        raise DomainError(
+            f"Intersection.center is within {section.margin:.1e} of the boundary of a part; "
+            "give parts that have more than a sliver in common"
+        )
+    if not np.all(np.isfinite(section.reach)):
+        raise DomainError("Intersection is unbounded; add a bounded part such as ln.Box")
+    if not section.doubt <= _MOST_DOUBT:
+        raise DomainError(
+            f"Intersection is so thin that floats resolve it to {section.doubt:.1e} only; "
+            "use units in which its parts have like sizes"
+        )
+    return Intersection(section, o)
+
+
+@DOMAINS.kind(
+    "intersection",
+    "rows",
+    "offsets",
+    Field("base", write=base_to_dict, read=base_from_dict),
+    Field("center", "middle"),
+    make=checked_intersection,
+)
 @final
 @dataclass(frozen=True, eq=False)
-class Intersection(AbstractClampedDomain):
+class Intersection(AbstractDomain):
     """{center + ξ : A·ξ + offset ∈ B}, B cubes and Euclidean balls; made by `ln.intersection`.
 
     A record outside is moved towards the center until it is inside.
@@ -39,8 +91,25 @@ class Intersection(AbstractClampedDomain):
         middle: a point inside, shape (d,).
     """
 
+    intersects: ClassVar[bool] = True
+
     section: Section
     middle: Vector
+
+    @property
+    def rows(self) -> Vector:
+        """A, shape (m, d)."""
+        return self.section.rows
+
+    @property
+    def offsets(self) -> Vector:
+        """The offsets, shape (m,)."""
+        return self.section.offsets
+
+    @property
+    def base(self) -> AbstractUnitBall:
+        """B, cubes and Euclidean balls side by side, m coordinates."""
+        return self.section.base
 
     @property
     def center(self) -> Vector:
@@ -108,35 +177,59 @@ class Intersection(AbstractClampedDomain):
             found[start : start + _BLOCK] = moved[: len(part)]
         return found.reshape(np.shape(points))
 
+    def known_set(self) -> SectionSet:
+        """Return what the sum of its quadratics bounds."""
+        return SectionSet(self.section, self.middle)
 
-def checked_intersection(
-    rows: ArrayLike, offsets: ArrayLike, base: AbstractUnitBall, center: ArrayLike
-) -> Intersection:
-    """Return the intersection, every argument checked.
+    def _scaled(self, step: Vector) -> Section:
+        return Section(frozen(self.section.rows * step), self.section.offsets, self.section.base)
 
-    Raises:
-        DomainError: where sizes do not match, a part is neither cube nor Euclidean ball, or the
-            center is not well inside.
-    """
-    a = matrix(rows, field="Intersection.rows", error=DomainError)
-    b = vector(offsets, field="Intersection.offsets", error=DomainError)
-    o = vector(center, field="Intersection.center", error=DomainError)
-    if a.shape != (b.size, o.size) or base.dimension != b.size:
-        raise DomainError("Intersection.rows, offsets, base and center do not fit; make it again")
-    parts = side_by_side(base)
-    if not all(isinstance(p, NormBall) and (is_slabs(p) or p.order == 2) for p in parts):  # noqa: PLR2004
-        raise DomainError("Intersection.base has a part that is neither cube nor ball")
-    section = Section(a, b, base)
-    if not section.margin >= LEAST_MARGIN:
-        raise DomainError(
-            f"Intersection.center is within {section.margin:.1e} of the boundary of a part; "
-            "give parts that have more than a sliver in common"
+    def differences(self, pivots: Integers, step: Vector) -> SectionBody:
+        """Return the differences of two of its points: it is full, and every pivot is there."""
+        return SectionBody(self._scaled(step), "differences")
+
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> SectionBody:
+        """Return the section whose last column is the offset, cut at a count of 1.
+
+        A(x − middle) + offset = A(x − v) + (A(v − middle) + offset)·1, so ±(x − v, 1) is in the
+        section with that column, and with the slab |last| ≤ 1; its rounding is divided away.
+        """
+        own, section = self.section, self._scaled(step)
+        away = center - self.middle
+        size = np.abs(own.rows) @ np.abs(away)
+        off = growth(self.dimension + 9) * float(np.linalg.norm(size + np.abs(own.offsets)))
+        column = own.rows @ away + own.offsets
+        m, d = own.rows.shape
+        rows = np.zeros((m + 1, d + 1))
+        rows[:m, :d], rows[:m, d], rows[m, d] = section.rows, column, 1.0
+        rows[:m] /= 1 + off if np.any(away) else 1.0
+        base = product_ball([own.base, NormBall(1, math.inf)])
+        lifted = Section(frozen(rows), frozen(np.zeros(m + 1)), base)
+        shift = frozen(np.append(-away / step, 1.0))
+        return SectionBody(lifted, "lifted", inside=section, shift=shift)
+
+    def translates(self, pivots: Integers) -> SectionBody:
+        """Return half its differences: what lies about its center reaches as far, at least."""
+        return self.differences(pivots, np.full(pivots.size, 2.0))
+
+    def enclosed(self) -> tuple[SectionBody, Vector]:
+        """Return it wherever it may stand, about the point inside."""
+        return SectionBody(self.section, "translates"), self.middle
+
+    def contains_difference(self, point: Vector) -> bool:
+        """Return whether no part of the intersection says that `point`, shape (d,), is too far."""
+        section = self.section
+        norm = section.base.norm_up((section.rows @ point / 2)[None])[0]
+        return bool(norm <= 1 + 1e-9) and all(
+            abs(float(a @ point)) <= self.width(a) * (1 + 1e-9) for a in section.rows
         )
-    if not np.all(np.isfinite(section.reach)):
-        raise DomainError("Intersection is unbounded; add a bounded part such as ln.Box")
-    if not section.doubt <= _MOST_DOUBT:
-        raise DomainError(
-            f"Intersection is so thin that floats resolve it to {section.doubt:.1e} only; "
-            "use units in which its parts have like sizes"
-        )
-    return Intersection(section, o)
+
+    def pieces(self) -> list[Piece]:
+        """Return its parts, each about its own center: G(x − c) with Gc = G·middle − offset."""
+        found: list[Piece] = []
+        bases = side_by_side(self.section.base)
+        for (rows, _), base in zip(self.section.groups, bases, strict=True):
+            a = self.section.rows[rows]
+            shift = np.linalg.lstsq(a, self.section.offsets[rows], rcond=None)[0]
+            found.append((a, self.middle - shift, base))
+        return found

@@ -13,13 +13,13 @@ import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.domains.abstract import AbstractDomain
-from lownoise.sets.domains.ball import MOST_COORDINATES
+from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
+from lownoise.sets.domains.balls import MOST_COORDINATES
 from lownoise.sets.domains.box import Box
-from lownoise.sets.domains.compound import checked_hull, checked_mapped, checked_product
+from lownoise.sets.domains.compound import checked_hull, checked_mapped
 from lownoise.sets.domains.image import Image, check_size
-from lownoise.sets.domains.polytope import hull_of
-from lownoise.sets.domains.symmetric import as_image, corners, hulled
+from lownoise.sets.domains.points import hull_of
+from lownoise.sets.domains.product import checked_product
 from lownoise.sets.unit_balls import KroneckerBall, mixed_ball, product_ball
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _MOST_POINTS = 2**18
 _MOST_NUMBERS = 2**27  # of a factor: a gigabyte
 
 
+@DOMAINS.constructor
 def product(*domains: AbstractDomain) -> AbstractDomain:
     """Return all (x, y, …) with x in the first domain, y in the second and so on.
 
@@ -67,6 +68,7 @@ def product(*domains: AbstractDomain) -> AbstractDomain:
     return Image(_blocks(images, total, base.dimension), base, center)
 
 
+@DOMAINS.constructor
 def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
     """Return all x + y + …, x from the first domain, y from the second and so on.
 
@@ -105,6 +107,7 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
     return _side_by_side(images, base, center, "minkowski_sum")
 
 
+@DOMAINS.constructor
 def hull(*domains: AbstractDomain) -> AbstractDomain:
     """Return the convex hull of the union; of one list, `ln.hull(ln.Points(…))`, its mixtures.
 
@@ -126,7 +129,7 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
         (True, array([0.333333, 0.333333, 0.333333]))
     """
     parts = _checked(domains, "hull", alike=True)
-    lists = [corners(part) for part in parts]
+    lists = [part.corners() for part in parts]
     found = [each for each in lists if each is not None]
     if len(found) == len(parts):
         return hull_of(np.vstack(found))
@@ -138,6 +141,7 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
     return _side_by_side(images, base, images[0].center, "hull")
 
 
+@DOMAINS.constructor
 def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
     """Return the hull of all x ⊗ y, x in the first domain and y in the second.
 
@@ -171,11 +175,11 @@ def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
         if not (one.diagonal and two.diagonal):
             _check_numbers(size * base.dimension, "kronecker")
         flat = np.multiply.outer(one.factor, two.factor).ravel()
-        whole = flat if one.diagonal and two.diagonal else np.kron(_dense(one), _dense(two))
+        whole = flat if one.diagonal and two.diagonal else np.kron(one.dense, two.dense)
         factor = np.asarray(whole, dtype=np.float64)
         check_size(factor, "kronecker.factor")
         return Image(frozen(factor), base, frozen(np.zeros(size)))
-    left, right = corners(first), corners(second)
+    left, right = first.corners(), second.corners()
     if left is None or right is None or len(left) * len(right) > _MOST_POINTS:
         raise DomainError(
             "kronecker of these domains has no known form; give balls about zero, not of matrices, "
@@ -200,11 +204,11 @@ def _checked(
                 f"{name}[{i}] has {domain.dimension} coordinates and the first has "
                 f"{domains[0].dimension}; give domains of like dimension",
             )
-    return [hulled(domain) for domain in domains]
+    return [domain.hulled() for domain in domains]
 
 
 def _images(parts: list[AbstractDomain]) -> list[Image] | None:
-    found = [as_image(part) for part in parts]
+    found = [part.as_image() for part in parts]
     images = [own for own in found if own is not None]
     return images if len(images) == len(parts) else None
 
@@ -219,24 +223,20 @@ def _blocks(images: list[Image], rows: int, columns: int) -> Vector:
     i = j = 0
     for own in images:
         d, k = own.dimension, own.base.dimension
-        factor[i : i + d, j : j + k] = _dense(own)
+        factor[i : i + d, j : j + k] = own.dense
         i, j = i + d, j + k
     return frozen(factor)
-
-
-def _dense(own: Image) -> Vector:
-    return np.diag(own.factor) if own.diagonal else own.factor
 
 
 def _side_by_side(images: list[Image], base: AbstractUnitBall, center: Vector, name: str) -> Image:
     _check_numbers(images[0].dimension * base.dimension, name)
     check_size(center, f"{name}.center")
-    return Image(frozen(np.hstack([_dense(own) for own in images])), base, frozen(center))
+    return Image(frozen(np.hstack([own.dense for own in images])), base, frozen(center))
 
 
 def _sums(parts: list[AbstractDomain]) -> AbstractDomain | None:
     """Return the hull of all sums of the parts' corners; None where they are too many."""
-    lists = [corners(part) for part in parts]
+    lists = [part.corners() for part in parts]
     found = [each for each in lists if each is not None]
     if len(found) < len(parts) or np.prod([float(len(own)) for own in found]) > _MOST_POINTS:
         return None

@@ -18,7 +18,8 @@ import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen, matrix
-from lownoise.sets.domains.ball import (
+from lownoise.sets.domains.abstract import DOMAINS
+from lownoise.sets.domains.balls import (
     MOST_COORDINATES,
     checked_dimension,
     checked_norm_order,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 
+@DOMAINS.constructor
 def OperatorNormBall(  # noqa: N802 (a domain is named like one)
     rows: int,
     columns: int,
@@ -63,6 +65,7 @@ def OperatorNormBall(  # noqa: N802 (a domain is named like one)
     return matrices.ball(NormBall(matrices.least, math.inf), radius, center)
 
 
+@DOMAINS.constructor
 def SchattenBall(  # noqa: N802 (a domain is named like one)
     rows: int,
     columns: int,
@@ -95,6 +98,7 @@ def SchattenBall(  # noqa: N802 (a domain is named like one)
     return matrices.ball(gauge, radius, center)
 
 
+@DOMAINS.constructor
 def KyFanBall(  # noqa: N802 (a domain is named like one)
     rows: int,
     columns: int,
@@ -136,6 +140,7 @@ def KyFanBall(  # noqa: N802 (a domain is named like one)
     return matrices.ball(gauge, radius, center)
 
 
+@DOMAINS.constructor
 def UnitarilyInvariantBall(  # noqa: N802 (a domain is named like one)
     rows: int,
     columns: int,

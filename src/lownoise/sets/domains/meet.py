@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,34 +12,33 @@ from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.bodies import Section, is_slabs
 from lownoise.sets.bodies.barrier import middle
-from lownoise.sets.domains.box import Box
+from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
+from lownoise.sets.domains.box import Box, Slab
 from lownoise.sets.domains.image import Image
 from lownoise.sets.domains.intersection import LEAST_MARGIN, Intersection, checked_intersection
 from lownoise.sets.domains.points import Points
-from lownoise.sets.domains.slab import Slab
 from lownoise.sets.unit_balls import (
     CappedBall,
     IntersectionBall,
     NormBall,
     product_ball,
-    side_by_side,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Chosen, Vector
-    from lownoise.sets.domains.abstract import AbstractDomain
+    from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _LEAST_CAP = 2.0**-250
 _SAME = 2.0**-48  # of the numbers that make it: how far two equal centers may be apart
 _ROUNDS = 4  # of telling ranges from slabs and slabs from ranges
-_REGULAR = 1e-9
 _TIGHT = 1e-6  # by how much a slab must shrink to be replaced
 _EMPTY = "intersection is empty: {}; give domains that have a point in common"
 
 
+@DOMAINS.constructor
 def intersection(*domains: AbstractDomain) -> AbstractDomain:
     """Return the intersection of domains: all records that lie in every one of them.
 
@@ -57,7 +55,7 @@ def intersection(*domains: AbstractDomain) -> AbstractDomain:
         DomainError: where nothing or no neighbourhood is left, or a domain is of another kind.
 
     Examples:
-        >>> from lownoise.sets.domains.ball import Ball
+        >>> from lownoise.sets.domains.balls import Ball
         >>> clipped = intersection(Ball(3, radius=1.0), Box([-0.6] * 3, [0.6] * 3))
         >>> clipped.clamp(np.array([3.0, 0.0, 4.0])).round(9)
         array([0.45, 0.  , 0.6 ])
@@ -80,7 +78,7 @@ def _checked(domains: Sequence[object]) -> list[AbstractDomain]:
         raise DomainError("intersection has no domains; give at least one")
     found: list[AbstractDomain] = []
     for i, domain in enumerate(domains):
-        if not isinstance(domain, (Box, Image, Intersection, Points, Slab)):
+        if not isinstance(domain, AbstractDomain) or not domain.intersects:
             raise DomainError(
                 f"intersection[{i}]={type(domain).__name__} cannot be intersected; give boxes, "
                 "balls, ellipsoids or slabs"
@@ -134,7 +132,7 @@ def _merged(parts: list[AbstractDomain]) -> list[AbstractDomain]:
 
 def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
     """Return the image of what unit bodies along the coordinates share; None where they do not."""
-    own = [_along_axes(part) for part in parts]
+    own = [part.along_axes() for part in parts]
     first = own[0]
     found: list[tuple[Vector, AbstractUnitBall, AbstractDomain]] = []
     if first is None:
@@ -199,15 +197,6 @@ def _one_cube(
     return [(half, cube, Image(half, cube, shift)), *rest]
 
 
-def _along_axes(part: AbstractDomain) -> Image | None:
-    """Return a box as an image of the cube, and an image along the coordinates as it is."""
-    if isinstance(part, Box):
-        half = np.maximum(part.upper - part.center, part.center - part.lower)
-        cube = NormBall(part.dimension, math.inf)
-        return Image(frozen(half), cube, part.center)
-    return part if isinstance(part, Image) and part.diagonal else None
-
-
 def _inside(
     one: tuple[Vector, AbstractUnitBall, AbstractDomain],
     other: tuple[Vector, AbstractUnitBall, AbstractDomain],
@@ -230,98 +219,22 @@ def _inside(
     return False
 
 
-Piece = tuple[
-    "Vector", "Vector", "AbstractUnitBall"
-]  # G, its center, and the unit body of G(x − c)
-
-
-@singledispatch
-def _pieces(part: object) -> list[Piece]:
-    """Return the quadratics that a bounded part is made of."""
-    raise DomainError(f"intersection of {type(part).__name__} is not known; give boxes or balls")
-
-
-@_pieces.register(Box)
-def _(part: Box) -> list[Piece]:
-    half = (part.upper - part.lower) / 2
-    if not np.all(half > 0):
-        i = int(np.flatnonzero(~(half > 0))[0])
-        raise DomainError(
-            f"intersection has a box of no width in coordinate {i}; leave that column out, its "
-            "value is known"
-        )
-    return [(np.diag(1 / half), part.center, NormBall(part.dimension, math.inf))]
-
-
-@_pieces.register(Image)
-def _(part: Image) -> list[Piece]:
-    factor = np.diag(part.factor) if part.diagonal else part.factor
-    d, k = factor.shape
-    size = np.linalg.norm(factor, axis=0)
-    singular = k != d or not np.all(size > 0)
-    if singular or np.linalg.svd(factor / size, compute_uv=False)[-1] < _REGULAR:
-        raise DomainError(
-            f"intersection has an image by a {d} x {k} matrix that has no inverse; give its facets "
-            "as ln.Slab, or domains that fill all coordinates"
-        )
-    found: list[Piece] = []
-    inverse = np.linalg.inv(factor)
-    flat = side_by_side(part.base)
-    at = 0
-    for base in flat:
-        rows = inverse[at : at + base.dimension]
-        at += base.dimension
-        found += [(s[:, None] * rows, part.shift, unit) for s, unit in _units(base)]
-    return found
-
-
-def _units(base: AbstractUnitBall) -> list[tuple[Vector, AbstractUnitBall]]:
-    """Return the cubes and Euclidean balls, each in its scale, that a unit body is made of."""
-    ones = np.ones(base.dimension)
-    if isinstance(base, NormBall) and (is_slabs(base) or base.order == 2):  # noqa: PLR2004
-        return [(ones, base)]
-    if isinstance(base, CappedBall) and base.order == 2:  # noqa: PLR2004
-        k = base.dimension
-        return [(ones, NormBall(k, 2.0)), (1 / base.cap, NormBall(k, math.inf))]
-    if isinstance(base, IntersectionBall):
-        pairs = zip(base.parts, base.scales, strict=True)
-        return [(scale * s, unit) for part, scale in pairs for s, unit in _units(part)]
-    raise DomainError(
-        "intersection off a common center is known for cubes and Euclidean balls only; give parts "
-        "of order 2 or infinity, or the same center to all"
-    )
-
-
-@_pieces.register(Intersection)
-def _(part: Intersection) -> list[Piece]:
-    section = part.section
-    bases = side_by_side(section.base)
-    found: list[Piece] = []
-    for (rows, _), base in zip(section.groups, bases, strict=True):
-        a = section.rows[rows]
-        # the center of the part: G(x − c) with Gc = G·middle − offset
-        shift = np.linalg.lstsq(a, section.offsets[rows], rcond=None)[0]
-        found.append((a, part.middle - shift, base))
-    return found
-
-
 def _general(parts: list[AbstractDomain]) -> Intersection:
     """Return what slabs and ellipsoids share, about a point well inside."""
     bounded = [part for part in parts if not isinstance(part, Slab)]
     slabs = [part for part in parts if isinstance(part, Slab)]
     if not bounded:
         raise DomainError("intersection of slabs alone has no bounds; add a bounded part, ln.Box")
-    low = np.max([_ends(part)[0] for part in bounded], axis=0)
-    high = np.min([_ends(part)[1] for part in bounded], axis=0)
+    low = np.max([part.lower for part in bounded], axis=0)
+    high = np.min([part.upper for part in bounded], axis=0)
     low, high, limits = _told(low, high, slabs)
     if np.any(low > high) or np.any(limits[:, 0] > limits[:, 1]):
         raise DomainError(_EMPTY.format("what one domain says is against what another says"))
     pieces: list[Piece] = []
     for part in bounded:
         if isinstance(part, Box) and np.all(low < high):
-            pieces += _pieces(Box(np.maximum(low, part.lower), np.minimum(high, part.upper)))
-        else:
-            pieces += _pieces(part)
+            part = Box(np.maximum(low, part.lower), np.minimum(high, part.upper))  # noqa: PLW2901
+        pieces += part.pieces()
     for slab, (least, most) in zip(slabs, limits, strict=True):
         if (
             slab.lower <= least
@@ -335,11 +248,6 @@ def _general(parts: list[AbstractDomain]) -> Intersection:
             (unit[None], slab.normal * ((least + most) / 2 / size), NormBall(1, math.inf))
         )
     return _placed(pieces, (low + high) / 2)
-
-
-def _ends(part: AbstractDomain) -> tuple[Vector, Vector]:
-    assert isinstance(part, (Box, Image, Intersection))  # noqa: S101 (what is bounded)
-    return part.lower, part.upper
 
 
 def _told(low: Vector, high: Vector, slabs: list[Slab]) -> tuple[Vector, Vector, Vector]:

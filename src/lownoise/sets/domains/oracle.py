@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import DomainError, PlanError, told
+from lownoise.errors import DomainError, FileError, PlanError, told
 from lownoise.numbers.arguments import renamed
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.sets.bodies.program import Program
-from lownoise.sets.domains.abstract import AbstractDifference, AbstractKnownDomain
-from lownoise.sets.domains.ball import checked_dimension
+from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
+from lownoise.sets.domains.balls import checked_dimension
 from lownoise.sets.domains.image import LARGEST, check_size, checked_center
 
 if TYPE_CHECKING:
@@ -29,9 +29,15 @@ _ULPS = 2.0**-48  # of the center
 _NEAR = 1e-9
 
 
+def _unwritten(**fields: object) -> Oracle:
+    """Refuse to make a program of what is public of it."""
+    raise FileError(f"oracle={told(fields.get('name'))} is a program, which no file holds")
+
+
+@DOMAINS.kind("oracle", "name", "center", "reach", "rounding", make=_unwritten)
 @final
 @dataclass(frozen=True, eq=False, init=False)
-class Oracle(AbstractKnownDomain):
+class Oracle(AbstractDomain):
     """Any bounded set K, given by a program that maximises quadratic forms over it.
 
     Noise is fitted to K, to its differences and to its records with a count, and privacy uses the
@@ -140,8 +146,26 @@ class Oracle(AbstractKnownDomain):
             object.__setattr__(self, own, value)
 
     @property
-    def program(self) -> Program:
-        """What the user's program says, checked."""
+    def oracles(self) -> tuple[Oracle, ...]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def searchable(self) -> bool:
+        """It is not: a program must not be asked about records."""
+        return False
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What its guarantees rest on, and what becomes of a row outside, one sentence each."""
+        return (
+            f"The program {self.name!r} knows the set; its bounds and clamp are taken to be right.",
+            "The set, center and stand-in are public; none of them was taken from this table.",
+            "A row outside the set is moved into it; nothing says how many were.",
+        )
+
+    def known_set(self) -> Program:
+        """Return what the user's program says, checked."""
         return self.told
 
     @property
@@ -260,26 +284,6 @@ class Oracle(AbstractKnownDomain):
             return self.told.holds(point)
         except DomainError:
             return False
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class OracleDifference(AbstractDifference):
-    """{x − y : x, y in a set that a program knows}; made by `difference_body`.
-
-    Args:
-        base: the set.
-    """
-
-    base: Oracle
-
-    def contains(self, point: Vector) -> bool:
-        """Refuse: whether a point is a difference is not known.
-
-        Raises:
-            DomainError: always.
-        """
-        raise DomainError("OracleDifference does not know what it holds; ask for its support")
 
 
 def _numbers(values: ArrayLike, dimension: int, name: str, *, least: bool = False) -> Vector:

@@ -6,30 +6,40 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from lownoise.errors import DomainError, told
+from lownoise.errors import DomainError, FileError, told
+from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.domains.abstract import AbstractDifference, AbstractDomain
-from lownoise.sets.domains.ball import checked_dimension, checked_positive
+from lownoise.sets.bodies import ImageBody, OracleBody
+from lownoise.sets.bodies.pieces import ImageSet
+from lownoise.sets.domains.abstract import DOMAINS, PUBLIC, AbstractDomain
+from lownoise.sets.domains.balls import checked_dimension, checked_positive
 from lownoise.sets.domains.box import Box
 from lownoise.sets.domains.image import check_size
-from lownoise.sets.domains.points import Points
-from lownoise.sets.domains.tensor_ball import BallPower
+from lownoise.sets.domains.points import Points, hull_of
+from lownoise.sets.domains.tensor_ball import BallPower, copied_coordinates
 from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall, ParityDifferenceBall
 from lownoise.sets.unit_balls.parity import LISTED, choices
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains.coordinates import Coordinates
+    from lownoise.sets.domains.points import Polytope
 
 MOST = 1 << 22  # entries of a tensor
 _MOST_FACTORS = 1000
 _BLOCK = 1024  # rows
 _SWEEPS = 8
+_MOST_NUMBERS = 2**26  # of a list of all tensors
+_MOST_KNOWN = 2**24  # of the factor of a part
+_COMPARED = 10  # dimensions in which all pairs are compared
 
 
+@DOMAINS.constructor
 def TensorPower(  # noqa: N802 (a domain is named like one)
     dimension: int,
     power: int,
@@ -96,6 +106,34 @@ def TensorPower(  # noqa: N802 (a domain is named like one)
     return CubePower(d, ell, size) if of == "cube" else BallPower(d, ell, size)
 
 
+def _tensor(**fields: Any) -> AbstractDomain:  # noqa: ANN401
+    """Return the tensor power of those fields of a document.
+
+    Raises:
+        FileError: where it is none, but a list or a box.
+    """
+    found = TensorPower(**fields)
+    if not isinstance(found, (BallPower, CubePower)):
+        raise FileError(f"question.tensor={fields!r} is no tensor power, but a list or a box")
+    return found
+
+
+def _unless_cube(of: str) -> str | None:
+    return None if of == "cube" else of  # version 0.1 has no word for it
+
+
+_written = DOMAINS.kind(
+    "tensor",
+    Field("dimension", "size"),
+    "power",
+    "radius",
+    Field("of", write=_unless_cube, optional=True),
+    make=_tensor,
+)
+_written(BallPower)
+
+
+@_written
 @final
 @dataclass(frozen=True)
 class CubePower(AbstractDomain):
@@ -109,6 +147,8 @@ class CubePower(AbstractDomain):
         power: ℓ.
         radius: of each coordinate of x.
     """
+
+    of: ClassVar[str] = "cube"
 
     size: int
     power: int
@@ -255,25 +295,113 @@ class CubePower(AbstractDomain):
             found[self.copies[entry]] += columns[entry]
         return np.ascontiguousarray(found.T)
 
+    @property
+    def reach(self) -> Vector:
+        """The greatest change of each entry from the center, shape (d^ℓ,)."""
+        return frozen(np.where(self.copies < 0, 0.0, self.value))
 
-@final
-@dataclass(frozen=True)
-class CubePowerDifference(AbstractDifference):
-    """{x − y : x, y in a `CubePower`}; made by `difference_body`."""
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is public of it, and what becomes of a row outside, one sentence each."""
+        return (
+            PUBLIC,
+            "A row that is no tensor of signs counts as one near it; nothing says how many did.",
+            "A row that lacks any of its values counts as the stand-in as a whole.",
+        )
 
-    base: CubePower
+    @property
+    def lists(self) -> tuple[AbstractDomain, ...]:
+        """Itself: records go to the nearest of finitely many tensors."""
+        return (self,)
 
-    def contains(self, point: Vector) -> bool:
+    def coordinates(self) -> Coordinates:
+        """Return the first entry of each set."""
+        return self.exact_coordinates()
+
+    def exact_coordinates(self) -> Coordinates:
+        """Return them, and of which each entry is a copy."""
+        return copied_coordinates(self)
+
+    def fits(self, chosen: Coordinates) -> bool:
+        """Return whether they are its own."""
+        return chosen.implied
+
+    def known_set(self) -> ImageSet:
+        """Return what is known of the image of the parities, beside others.
+
+        Raises:
+            DomainError: where its factor would not fit the memory.
+        """
+        k = self.base.dimension
+        if self.dimension * k > _MOST_KNOWN:
+            raise DomainError(
+                f"TensorPower.power={self.power} has {self.dimension:,} entries of {k:,} different "
+                "ones, too many to combine; give fewer dimensions or a lower power",
+            )
+        factor = np.zeros((self.dimension, k))
+        used = np.flatnonzero(self.copies >= 0)
+        factor[used, self.copies[used]] = self.value
+        return ImageSet(frozen(factor), self.base, self.center)
+
+    def parity_differences(self, size: Vector) -> ImageBody:
+        """Return all changes to size·x_S over the parities, shape (k,)."""
+        return ImageBody(frozen(self.difference_scale * size), self.difference_base)
+
+    def parity_lifted(self, size: Vector, offset: Vector) -> ImageBody:
+        """Return the hull of ±(offset + size·x_S, 1) over the parities, shapes (k,)."""
+        if not np.any(offset):
+            return ImageBody(frozen(np.append(size, 1.0)), self.counted_base)
+        matrix = np.diag(np.append(size, 1.0))
+        matrix[:-1, -1] = offset
+        return ImageBody(frozen(matrix), self.counted_base)
+
+    def closed_differences(self, pivots: Integers, step: Vector) -> ImageBody:
+        """Return the parities, or their differences."""
+        return self.parity_differences(self.value / step)
+
+    def closed_lifted(self, pivots: Integers, step: Vector, center: Vector) -> ImageBody:
+        """Return the parities beside the count."""
+        return self.parity_lifted(self.value / step, (self.center - center)[pivots] / step)
+
+    def translates(self, pivots: Integers) -> ImageBody:
+        """Return the parities."""
+        return ImageBody(frozen(np.full(pivots.size, self.value)), self.base)
+
+    def enclosed(self) -> tuple[AbstractBody, Vector]:
+        """Return what is known of all entries, as a part of others."""
+        d = self.dimension
+        return OracleBody(self.known_set(), np.arange(d), np.ones(d)), np.zeros(d)
+
+    def contains_difference(self, point: Vector) -> bool:
         """Return whether `point`, shape (d^ℓ,), is the difference of two records.
 
         Raises:
             DomainError: beyond 10 dimensions, where too many pairs would have to be compared.
         """
-        if self.base.size > 10:  # noqa: PLR2004
-            raise DomainError("CubePowerDifference.contains compares all pairs up to 10 dimensions")
-        numbers = np.arange(1 << self.base.size)
-        every = self.base.tensors(choices(numbers, self.base.size))
+        if self.size > _COMPARED:
+            raise DomainError("CubePower.contains_difference compares pairs up to 10 dimensions")
+        every = self.tensors(choices(np.arange(1 << self.size), self.size))
         return any(bool(np.any(np.all(x - every == point, axis=1))) for x in every)
+
+    def corners(self) -> Vector | None:
+        """Return all tensors, shape (N, d^ℓ); None where they are more than 2^26 numbers."""
+        if 2.0**self.size * self.dimension > _MOST_NUMBERS:
+            return None
+        return np.unique(self.tensors(choices(np.arange(2**self.size), self.size)), axis=0)
+
+    def hulled(self) -> Points | Polytope:
+        """Return the hull of all tensors.
+
+        Raises:
+            DomainError: where they are too many to be listed.
+        """
+        listed = self.corners()
+        if listed is None:
+            raise DomainError(
+                f"TensorPower.dimension={self.size} has tensors beyond 2^26 numbers, too many to "
+                "list for their hull; give fewer dimensions or a lower power",
+            )
+        return hull_of(listed)
 
 
 def _copies(domain: CubePower) -> Integers:

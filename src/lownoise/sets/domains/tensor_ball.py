@@ -6,29 +6,32 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.bodies import TensorBall
+from lownoise.sets.bodies import TensorBall, TensorChanges
 from lownoise.sets.bodies.harmonics import copies, monomials, sphere_moments
-from lownoise.sets.domains.abstract import AbstractClampedDomain, AbstractDifference
+from lownoise.sets.domains.abstract import PUBLIC, AbstractDomain
+from lownoise.sets.domains.coordinates import Coordinates
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.domains.tensor import CubePower
 
 _BLOCK = 1 << 20  # numbers
 _ROUNDS = 30
 _NEWTON = 8
 _INSIDE = 1 - 2.0**-44  # so that rounded lengths stay in the ball
 _NEAR = 1e-9
+_MOST_COPIES = 10**7  # numbers in the table of what each entry copies
 
 
 @final
 @dataclass(frozen=True)
-class BallPower(AbstractClampedDomain):
+class BallPower(AbstractDomain):
     """{x ⊗ … ⊗ x : |x| ≤ radius}; made by `TensorPower`, size ≥ 2, radius > 0.
 
     Args:
@@ -36,6 +39,8 @@ class BallPower(AbstractClampedDomain):
         power: ℓ.
         radius: of the Euclidean ball.
     """
+
+    of: ClassVar[str] = "ball"
 
     size: int
     power: int
@@ -181,21 +186,84 @@ class BallPower(AbstractClampedDomain):
             found = (found[:, :, None] * x[:, None, :]).reshape(n, -1)
         return found
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is public of it, and what becomes of a row outside, one sentence each."""
+        said = (
+            PUBLIC,
+            "A row that is no tensor of a ball counts as one near it; nothing says how many did.",
+        )
+        lacks = "A row that lacks any of its values counts as the stand-in as a whole."
+        return (*said, lacks) if self.whole else said
 
-@final
-@dataclass(frozen=True)
-class BallPowerDifference(AbstractDifference):
-    """{x − y : x, y in a `BallPower`}; made by `difference_body`."""
+    def coordinates(self) -> Coordinates:
+        """Return the first entry of each monomial."""
+        return self.exact_coordinates()
 
-    base: BallPower
+    def exact_coordinates(self) -> Coordinates:
+        """Return them, and of which each entry is a copy."""
+        return copied_coordinates(self)
 
-    def contains(self, point: Vector) -> bool:
-        """Return whether `point` is the difference of two records.
+    def fits(self, chosen: Coordinates) -> bool:
+        """Return whether they are its own."""
+        return chosen.implied
+
+    def _changes(
+        self, pivots: Integers, step: Vector, offset: Vector, count: float | None
+    ) -> TensorChanges:
+        if not np.array_equal(pivots, self.pivots):
+            raise DomainError(
+                "TensorPower of a ball is summed by its different entries; plan again"
+            )
+        ball = TensorBall(self.size, self.power, 1.0, count is None)
+        # the greatest length is a product of `power` roundings, all of which may have gone down
+        size = frozen(self.value * (1 + self.power * 2.0**-52) / step)
+        if count is None:
+            return TensorChanges(ball, size, frozen(offset))
+        return TensorChanges(ball, size, frozen(offset), count)
+
+    def differences(self, pivots: Integers, step: Vector) -> TensorChanges:
+        """Return the differences of two tensors, each monomial once.
 
         Raises:
-            DomainError: always: no rule is known.
+            DomainError: where other entries are asked about.
         """
-        raise DomainError("BallPowerDifference has no rule for points in it; ask of the records")
+        return self._changes(pivots, step, np.zeros(step.size), None)
+
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> TensorChanges:
+        """Return the hull of ±((x − center)/step, 1), each monomial once.
+
+        Raises:
+            DomainError: where other entries are asked about.
+        """
+        return self._changes(pivots, step, center[pivots] / step, 1.0)
+
+    def translates(self, pivots: Integers) -> TensorChanges:
+        """Return half its differences: what lies about its center reaches as far, at least."""
+        return self.differences(pivots, np.full(pivots.size, 2.0))
+
+
+def copied_coordinates(domain: CubePower | BallPower) -> Coordinates:
+    """Return the first of the entries that are copies of each other.
+
+    Raises:
+        DomainError: where the table of what each entry copies would not fit the memory.
+    """
+    k = domain.pivots.size
+    if domain.dimension * k > _MOST_COPIES:
+        raise DomainError(
+            f"TensorPower.power={domain.power} has {domain.dimension:,} entries of {k:,} different "
+            "ones, a table beyond 10^7 numbers; give fewer dimensions or a lower power",
+        )
+    embed = np.zeros((domain.dimension, k))
+    used = np.flatnonzero(domain.copies >= 0)
+    embed[used, domain.copies[used]] = 1.0
+    return Coordinates(
+        pivots=domain.pivots,
+        embed=None if domain.power == 1 else frozen(embed),
+        start=domain.center,
+        implied=True,
+    )
 
 
 def _contracted(tensors: Vector, x: Vector, times: int) -> Vector:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 _STRAIGHT = 1e-12  # of the trace: what counts as diagonal already
 
 
-@singledispatch
-def turned(base: object, factor: Vector) -> Vector:
+def turned(base: AbstractUnitBall, factor: Vector) -> Vector:
     """Return F' with F'·B = F·B that the program covers better, or F itself.
 
     X ↦ UᵀXV maps a body of singular values onto itself, so F·(U ⊗ V) has the same image, up to
@@ -39,12 +37,7 @@ def turned(base: object, factor: Vector) -> Vector:
         array([[0.      , 1.414214, 0.      , 0.      ],
                [0.      , 0.      , 0.      , 1.414214]])
     """
-    return factor
-
-
-@turned.register(SpectralBall)
-def _(base: SpectralBall, factor: Vector) -> Vector:
-    if factor.ndim == 1:
+    if factor.ndim == 1 or not isinstance(base, SpectralBall):
         return factor
     maps = factor.reshape(-1, base.rows, base.columns)
     # in parts of the largest entry, so that no square overflows

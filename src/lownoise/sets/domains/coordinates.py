@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which integers a release needs, and how its answers follow from them.
+
+Where records keep to a flat (one-hot rows add up to 1) only some coordinates are summed and get
+noise; the others follow from them exactly, because they do in every record. So noise never leaves
+the flat, and nothing has to be regularised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.numbers.arrays import frozen
+from lownoise.sets.frames import find_frame
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies import AbstractBody
+
+OFF = 1e-9  # of a column's range: how far a listed point may be from what its pivots say
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Coordinates:
+    """The coordinates of a domain that are summed.
+
+    Args:
+        pivots: which ones, rising, shape (r,).
+        embed: all coordinates from those, shape (d, r): x = start + embed·(x − start)[pivots];
+            None where nothing is left out.
+        start: a point of the flat, shape (d,).
+        implied: whether the domain says all of this, so that a file need not.
+    """
+
+    pivots: Integers
+    embed: Vector | None
+    start: Vector
+    implied: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether every coordinate is summed, in order."""
+        return self.embed is None and np.array_equal(self.pivots, np.arange(self.start.size))
+
+    def fits(self, about: Vector, most: Vector) -> bool:
+        """Return whether points are what their summed coordinates say.
+
+        Args:
+            about: the points, about one of the flat, shape (n, d).
+            most: the size of each coordinate, shape (d,).
+        """
+        d, pivots = self.start.size, self.pivots
+        if self.embed is None:
+            return self.complete
+        inside = not pivots.size or bool(pivots[0] >= 0 and pivots[-1] < d)
+        if not inside or not np.all(np.diff(pivots) > 0) or self.embed.shape != (d, pivots.size):
+            return False
+        off = np.max(np.abs(about - about[:, pivots] @ self.embed.T), axis=0)
+        return bool(np.all(off <= OFF * most))
+
+    def answers(self, center: Vector | None, about: Vector | None = None) -> Vector | None:
+        """Return the matrix from summed to answered coordinates, None where it is the identity.
+
+        Args:
+            center: under `add_remove` the point that answered sums are taken about; a row and a
+                column for the count are then added. None under `substitute`: changes only, shape
+                (d, r).
+            about: the point that the summed ones are taken about; by default the same.
+        """
+        if center is None:
+            return self.embed
+        same = about is None or np.array_equal(about, center)
+        if self.embed is None and same:
+            return None
+        d, r = self.start.size, self.pivots.size
+        embed = np.eye(d) if self.embed is None else self.embed
+        moved = np.zeros(d) if about is None else about - center
+        away = self.start - center - moved
+        constant = away - embed @ away[self.pivots]
+        constant[self.pivots] = 0.0
+        matrix = np.zeros((d + 1, r + 1))
+        matrix[:d, :r], matrix[:d, r], matrix[d, r] = embed, constant + moved, 1.0
+        return matrix
+
+
+def every_coordinate(start: Vector) -> Coordinates:
+    """Return all coordinates, about a point of the flat, shape (d,)."""
+    return Coordinates(pivots=np.arange(start.size), embed=None, start=start)
+
+
+def pivot_coordinates(body: AbstractBody, start: Vector) -> Coordinates:
+    """Return coordinates that give the others on the span of a body.
+
+    Args:
+        body: in d coordinates.
+        start: a point of the flat, shape (d,).
+    """
+    frame = find_frame(body, None)
+    embed = None if frame.embed is None else frozen(frame.embed.T.copy())
+    return Coordinates(pivots=frame.pivots, embed=embed, start=start)

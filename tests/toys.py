@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kinds from outside the package, as a user's program would declare them: one class each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.sets.bodies.pieces import PointSet
+from lownoise.sets.domains import DOMAINS, AbstractDomain
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+
+
+@DOMAINS.kind("wedge", "size", declared=True)
+@final
+@dataclass(frozen=True)
+class Wedge(AbstractDomain):
+    """{x ≥ 0 : x₁ + x₂ ≤ size}."""
+
+    size: float
+
+    @property
+    def dimension(self) -> int:
+        return 2
+
+    @property
+    def center(self) -> Vector:
+        return np.full(2, self.size / 3)
+
+    @property
+    def reach(self) -> Vector:
+        return np.full(2, self.size * (2 / 3 + 2.0**-40))
+
+    @property
+    def rounding(self) -> Vector:
+        return np.full(2, self.size * 2.0**-40)
+
+    def support(self, direction: Vector) -> float:
+        return self.size * max(0.0, *direction)
+
+    def extreme(self, directions: Vector) -> Vector:
+        corners = self.known_set().points
+        return corners[np.argmax(directions @ corners.T, axis=1)]
+
+    def contains(self, point: Vector) -> bool:
+        return bool(np.all(np.abs(self.clamp(point) - point) <= 1e-9 * self.size))
+
+    def clamp(self, points: Vector) -> Vector:
+        inside = np.maximum(points, 0.0)
+        total = np.sum(inside, axis=-1, keepdims=True)
+        return inside / np.maximum(total / self.size, 1.0)
+
+    def known_set(self) -> PointSet:
+        return PointSet(np.array([[0.0, 0.0], [self.size, 0.0], [0.0, self.size]]))
