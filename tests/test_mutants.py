@@ -120,12 +120,12 @@ def test_mutants_are_drawn_once():
 
 def test_a_fault_turns_a_test_or_a_doctest_red_by_the_command(tmp_path):
     faults = ["chosen: return math.nextafter(x, math.inf)", "SignCoding.codes: / -> *"]
-    for name, by in zip(faults, ["test_rounding.py", "::lownoise.engines.signs"], strict=True):
+    for name, by in zip(faults, ["test_rounding.py", "::lownoise.engines.codings"], strict=True):
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "tests.mutants", "rounding.py", "engines/signs.py"),
+                *(sys.executable, "-m", "tests.mutants", "rounding.py", "engines/codings.py"),
                 *("--per-file", "900", "--name", name, "--coverage", tmp_path / "coverage.db"),
-                *("--tests", "tests/test_rounding.py", "src/lownoise/engines/signs.py"),
+                *("--tests", "tests/test_rounding.py", "src/lownoise/engines/codings.py"),
             ],
             capture_output=True,
             text=True,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines import duckdb
+from lownoise.engines import reading
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
 from lownoise.noise import GaussianMechanism
 from lownoise.numbers.randomness import SimulationRandomness
@@ -44,7 +44,7 @@ def plan(relation="substitute", order=2.0, size=97):
 def simulate(made, records, seed, repeats=REPEATS):
     """Answers of many releases of one table: the totals are exact, so they are summed once."""
     mechanism = made.terms.mechanism
-    totals = duckdb.totals(mechanism.query, table(records))
+    totals = reading.totals(mechanism.query, table(records))
     randomness = SimulationRandomness(seed)
     return np.array(
         [mechanism.answers(mechanism.run(totals, randomness=randomness)) for _ in range(repeats)]
@@ -103,7 +103,7 @@ def test_at_a_corner_the_noise_is_what_it_is_elsewhere(relation, corner):
 def test_intervals_cover_at_their_level(relation):
     """4,000 releases; first kind 7e-9 a coordinate; a level off by 3.5% is seen with chance 0.9."""
     made, records = plan(relation, order=4.0), mixed()
-    totals = duckdb.totals(made.terms.mechanism.query, table(records))
+    totals = reading.totals(made.terms.mechanism.query, table(records))
     randomness = SimulationRandomness(5)
     exact, means = truth(made, records), np.clip(records, BOX.lower, BOX.upper).mean(axis=0)
     level, n = 0.8, 4000
@@ -238,7 +238,7 @@ def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
     def fail(*_, **__):
         raise failure
 
-    monkeypatch.setattr(duckdb, "totals", fail)
+    monkeypatch.setattr(reading, "totals", fail)
     seen = EngineError if isinstance(failure, MemoryError) else type(failure)
     with pytest.raises(seen) as refusal:
         plan().release(table(mixed()), ledger)
@@ -279,9 +279,9 @@ def test_a_ledger_that_fails_midway_yields_no_answer_and_keeps_the_spend(
 
 def test_one_release_fills_an_account_of_its_own_budget_exactly(tmp_path):
     budgets = {"gaussian": ln.approx_dp(0.5, 1e-5), "basic": ln.approx_dp(0.5, 1e-5)}
-    for reading, budget in [*budgets.items(), ("zcdp", ln.zcdp(0.1)), ("zcdp", ln.zcdp(0.3))]:
-        name = f"{reading} of {budget}"
-        ledger = ln.Ledger.create(tmp_path / "l", name, budget, reading=reading)
+    for adds, budget in [*budgets.items(), ("zcdp", ln.zcdp(0.1)), ("zcdp", ln.zcdp(0.3))]:
+        name = f"{adds} of {budget}"
+        ledger = ln.Ledger.create(tmp_path / "l", name, budget, reading=adds)
         made = ln.plan(ln.Mean(NAMES, BOX), budget=budget, relation="substitute", size=97)
         made.release(table(mixed()), ledger)
         with pytest.raises(LedgerError):
@@ -305,7 +305,7 @@ def test_corners_of_the_domain_change_nothing_but_the_answer():
     wild[1::4] = 1e300
     calm = np.tile(BOX.upper, (97, 1))
     query = made.terms.mechanism.query
-    assert duckdb.totals(query, table(wild)) == duckdb.totals(query, table(calm))
+    assert reading.totals(query, table(wild)) == reading.totals(query, table(calm))
 
 
 def test_a_plan_with_a_tenth_of_its_noise_does_not_release(tmp_path):

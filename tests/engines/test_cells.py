@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.engines.categories import read_records
-from lownoise.engines.cells import number
+from lownoise.engines.duckdb import number
 from lownoise.engines.histogram import read_histogram
 from lownoise.errors import QuestionError
 from lownoise.numbers.numerals import WORDS, number_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.engines import duckdb, histogram
+from lownoise.engines import histogram, reading
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
 from lownoise.noise.pure import AdditiveMechanism, ResponseMechanism
 from pure.documents import ASKED, BUDGET, SIZE, exact, plan_of, planned, table
@@ -15,7 +15,7 @@ from pure.documents import ASKED, BUDGET, SIZE, exact, plan_of, planned, table
 PLANS = {name: plan_of(name) for name in ASKED}
 # of each way to read a table, and of the mechanism that answers for each record
 KINDS = ("k_norm", "k_norm ", "laplace_histogram", "randomized_response")
-READS = {"k_norm": (duckdb, "totals")}
+READS = {"k_norm": (reading, "totals")}
 COUNTS = (histogram, "read_histogram")
 
 

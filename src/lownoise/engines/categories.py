@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.cells import number
-from lownoise.engines.duckdb import batches
 from lownoise.engines.quiet import alike
-from lownoise.engines.tables import failed, open_table
+from lownoise.engines.reading import source_of
+from lownoise.engines.tables import failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,7 +115,7 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
 
     Args:
         attributes: the columns and their categories.
-        table: as `lownoise.engines.tables.open_table` takes it.
+        table: as `lownoise.engines.reading.source_of` takes it.
 
     Raises:
         TableError: where the table cannot be opened or lacks a column: known from its schema,
@@ -156,30 +155,24 @@ def each_batch(
 
     Args:
         attributes: the columns and their categories.
-        table: as `lownoise.engines.tables.open_table` takes it.
+        table: as `lownoise.engines.reading.source_of` takes it.
         add: called with arrays of shape (n,), −1 where an attribute has no cell for a value.
 
     Raises:
         TableError, EngineError: as `read_records`.
     """
-    connection, rows = open_table(table, [a.name for a in attributes])
+    source = source_of(table, [a.name for a in attributes])
     with alike(failed(table, "counted")):
-        chosen = {}
-        for i, own in enumerate(attributes):
-            column = rows[own.name]
-            texts = column.type().is_string()
-            if texts and own.words:
-                chosen[f"text{i}"] = column
-            if not texts or len(own.words) < own.categories:
-                chosen[f"number{i}"] = number(column)
-        for batch in batches(connection, rows.select(**chosen)):
-            found = dict(zip(chosen, batch.columns, strict=True))
-            add(
-                [
-                    cells_of(a, found.get(f"number{i}"), found.get(f"text{i}"))
-                    for i, a in enumerate(attributes)
-                ]
-            )
+        kinds = zip(attributes, source.kinds([a.name for a in attributes]), strict=True)
+        texts = {a.name for a, kind in kinds if kind == "texts"}
+        spelled = [a.name for a in attributes if a.name in texts and a.words]
+        numbered = [
+            a.name for a in attributes if a.name not in texts or len(a.words) < a.categories
+        ]
+        for batch in source.batches(numbered, spelled):
+            numbers = dict(zip(numbered, batch.numbers, strict=True))
+            words = dict(zip(spelled, batch.texts, strict=True))
+            add([cells_of(a, numbers.get(a.name), words.get(a.name)) for a in attributes])
 
 
 def _kind(size: int) -> type[np.integer]:
@@ -189,13 +182,13 @@ def _kind(size: int) -> type[np.integer]:
     return np.uint32
 
 
-def cells_of(attribute: Attribute, numbers: Any, texts: Any = None) -> Integers:  # noqa: ANN401 (pyarrow has no types)
+def cells_of(attribute: Attribute, numbers: Vector | None, texts: Any = None) -> Integers:  # noqa: ANN401 (pyarrow has no types)
     """Return the cell of each value, shape (n,): −1 where the row is to be left out.
 
     Args:
         attribute: its categories.
-        numbers: an Arrow array of what each value is or spells as a number; None where no category
-            is one.
+        numbers: what each value is or spells as a number, NaN where it is none; None where no
+            category is one.
         texts: an Arrow array of the values as texts; None where they are none, or no category is a
             word.
 
@@ -203,15 +196,14 @@ def cells_of(attribute: Attribute, numbers: Any, texts: Any = None) -> Integers:
         >>> import pyarrow as pa
         >>> from lownoise.questions.attributes import attributes
         >>> age, sex = attributes({"age": 3, "sex": ["X", "M"]}, {"age": "extra"})
-        >>> cells_of(age, pa.array([0.0, 2.0, 3.0, 0.5, None, -1.0])).tolist()
+        >>> cells_of(age, np.array([0.0, 2.0, 3.0, 0.5, np.nan, -1.0])).tolist()
         [0, 2, 3, 3, 3, 3]
         >>> cells_of(sex, None, pa.array(["M", "X", "?", None])).tolist()
         [1, 0, -1, -1]
     """
     parts = []
     if numbers is not None:
-        values: Vector = numbers.to_numpy(zero_copy_only=False).astype(np.float64)
-        parts.append(_numbered(attribute, values))
+        parts.append(_numbered(attribute, numbers))
     if texts is not None:
         parts.append(_spelled(attribute, texts))
     cells: Integers = np.maximum.reduce(parts)  # a label is a number or a word, never both

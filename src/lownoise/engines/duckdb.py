@@ -1,113 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded engine: DuckDB, through ibis, reads, parses and filters; the codes are summed here.
+"""The embedded engine: DuckDB, through ibis, reads, parses, filters and sums integers.
 
-Columns stream out in batches and `Coding` itself makes their integers, so that the meaning is the
-reference's by construction. Where every column is of integers and its codes are exact multiples,
-one aggregate query sums them inside instead, which is faster still.
+What a cell means is what `numerals.number_of` says, as SQL: a typed column and the texts it was
+made of give the same numbers, so that it matters to no other row which type one row left its
+column.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any, final
 
-from lownoise.engines.cells import number
-from lownoise.engines.query import Coding, Totals
-from lownoise.engines.quiet import alike
-from lownoise.engines.tables import failed, open_table
+from lownoise.engines.source import AbstractSource, Batch, Sums
+from lownoise.engines.tables import open_table
+from lownoise.numbers.numerals import WORDS
 
 if TYPE_CHECKING:
-    from lownoise.engines.query import AbstractCoding, TotalsQuery
+    from collections.abc import Iterator, Sequence
+
+    from lownoise.engines.source import Kind, Range
 
 _BATCH = 1 << 17  # rows
-_EXACT = 2.0**52  # floats up to here hold integers exactly, and halves
+# what DuckDB reads as truth values and as integers, but not as floats
+_ODD = rf"^((?i:{'|'.join(WORDS)})$|[ \t\n\v\f\r]*0[xXbB])"
 
 
-def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame)
-    """Return the totals over the rows of `table`.
+@final
+@dataclass(frozen=True, eq=False)
+class DuckSource(AbstractSource):
+    """A table on DuckDB.
 
     Args:
-        query: what is summed.
-        table: as `lownoise.engines.tables.open_table` takes it.
+        connection: to the database.
+        rows: an ibis table on it.
+    """
+
+    connection: Any
+    rows: Any
+
+    def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
+        """Return what each column holds; `open_table` has refused what holds neither."""
+        schema = self.rows.schema()
+        return tuple(_kind(schema[column]) for column in columns)
+
+    def batches(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:
+        """Return all rows in their order, batch by batch."""
+        chosen = {f"n{i}": number(self.rows[name]) for i, name in enumerate(numbers)}
+        chosen |= {f"t{i}": self.rows[name] for i, name in enumerate(texts)}
+        rows = self.rows.select(**chosen)
+        # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
+        self.connection._run_pre_execute_hooks(rows)  # noqa: SLF001
+        reader = self.connection.con.sql(self.connection.compile(rows)).to_arrow_reader(_BATCH)
+        for batch in reader:
+            columns = list(batch.columns)
+            # null becomes NaN
+            floats = [c.to_numpy(zero_copy_only=False) for c in columns[: len(numbers)]]
+            yield Batch(floats, columns[len(numbers) :])
+
+    def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
+        """Return the exact sums of clipped integers, by one query."""
+        import ibis
+
+        columns = {f"x{i}": self.rows[name].cast("int64") for i, (name, _, _) in enumerate(ranges)}
+        rows = self.rows.select(**columns)
+        if complete:
+            rows = rows.filter(reduce(and_, [rows[x].notnull() for x in rows.columns]))
+        wanted: dict[str, Any] = {"n": rows.count()}
+        for i, (_, lower, upper) in enumerate(ranges):
+            x = rows[f"x{i}"]
+            clipped = ibis.greatest(ibis.least(x.fill_null(lower), upper), lower)
+            # DuckDB sums 64-bit integers in 128 bits; the cast keeps them through the way out
+            wanted[f"s{i}"] = clipped.sum().cast("decimal(38, 0)")
+            wanted[f"k{i}"] = x.count()
+        found = self.connection.to_pyarrow(rows.aggregate(**wanted)).to_pylist()[0]
+        count = int(found["n"])
+        present = tuple(int(found[f"k{i}"]) for i in range(len(ranges)))
+        return Sums(
+            count,
+            present,
+            # no rows: null; what is absent was summed as the lower bound
+            tuple(
+                int(found[f"s{i}"] or 0) - (count - present[i]) * lower
+                for i, (_, lower, _) in enumerate(ranges)
+            ),
+        )
+
+
+def opened(table: Any, columns: Sequence[str]) -> DuckSource:  # noqa: ANN401 (any frame)
+    """Return a table on DuckDB, as `lownoise.engines.tables.open_table` takes it.
 
     Raises:
-        TableError: where the table cannot be opened or does not fit the query: known from its
-            schema, before a row is read.
-        EngineError: where reading rows failed; the text is the same for every cause.
+        TableError: where it cannot be opened, or a column is absent or of a type that holds no
+            numbers.
     """
-    coding = query.coding
-    connection, rows = open_table(table, coding.columns)
-    with alike(failed(table, "summed")):
-        rows = rows.select(**{f"x{i}": _number(rows[c]) for i, c in enumerate(coding.columns)})
-        if query.drops_missing:
-            rows = rows.filter([_present(rows[x]) for x in rows.columns])
-        if isinstance(coding, Coding):
-            scales = [_integer_scale(rows[x], coding, i) for i, x in enumerate(rows.columns)]
-            if all(scales):
-                return _aggregate(connection, rows, coding, scales)
-        return _stream(connection, rows, coding)
+    return DuckSource(*open_table(table, columns))
 
 
-def _number(column: Any) -> Any:  # noqa: ANN401
-    """Return the column as 64-bit integers or as floats, null or NaN where there is no number."""
-    kind = column.type()
-    if kind.is_boolean() or (kind.is_integer() and not kind.is_uint64()):
-        return column.cast("int64")
-    return number(column)
+def _kind(kind: Any) -> Kind:  # noqa: ANN401 (ibis has no types)
+    if kind.is_string():
+        return "texts"
+    whole = kind.is_boolean() or (kind.is_integer() and not kind.is_uint64())
+    return "integers" if whole else "numbers"
 
 
-def _present(value: Any) -> Any:  # noqa: ANN401
-    known = value.notnull()
-    return known & ~value.isnan() if value.type().is_floating() else known
+def number(column: Any) -> Any:  # noqa: ANN401
+    """Return an ibis column as floats, null or NaN where a cell is no number and spells none.
 
-
-def _stream(connection: Any, rows: Any, coding: AbstractCoding) -> Totals:  # noqa: ANN401
-    """Sum the codes batch by batch."""
-    count, sums = 0, [0] * coding.step.size
-    floats = rows.select(**{x: rows[x].cast("float64") for x in rows.columns})
-    for batch in batches(connection, floats):
-        count += batch.num_rows
-        # null becomes NaN, which is what a coding calls missing
-        found = coding.sums([c.to_numpy(zero_copy_only=False) for c in batch.columns])
-        sums = [a + b for a, b in zip(sums, found, strict=True)]
-    return Totals(count, tuple(sums))
-
-
-def batches(connection: Any, rows: Any) -> Any:  # noqa: ANN401
-    """Return an Arrow reader of the rows of an ibis table on `connection`, batch by batch."""
-    # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
-    connection._run_pre_execute_hooks(rows)  # noqa: SLF001
-    return connection.con.sql(connection.compile(rows)).to_arrow_reader(_BATCH)
-
-
-def _aggregate(connection: Any, rows: Any, coding: Coding, scales: list[int]) -> Totals:  # noqa: ANN401
-    """Sum clamped integers x in one query: Σ codes = (Σ clamp(x) − n·center)/step."""
+    Args:
+        column: of numbers, booleans or texts.
+    """
     import ibis
 
-    wanted: dict[str, Any] = {"n": rows.count()}
-    for i, x in enumerate(rows.columns):
-        lower, upper = int(coding.lower[i]), int(coding.upper[i])
-        clamped = ibis.greatest(ibis.least(rows[x].fill_null(lower), upper), lower)
-        # DuckDB sums 64-bit integers in 128 bits; the cast keeps them through the way out
-        wanted[f"s{i}"] = clamped.sum().cast("decimal(38, 0)")
-        wanted[f"k{i}"] = rows[x].count()
-    answer = connection.to_pyarrow(rows.aggregate(**wanted)).to_pylist()[0]
-    count, missing = int(answer["n"]), coding.encode(coding.missing).tolist()
-    sums = []
-    for i, scale in enumerate(scales):
-        present = int(answer[f"k{i}"])
-        absent = count - present  # these were summed as the lower bound
-        total = int(answer[f"s{i}"] or 0) - absent * int(coding.lower[i])  # no rows: null
-        offset = int(float(coding.center[i]) * scale)
-        sums.append(total * scale - present * offset + absent * missing[i])
-    return Totals(count, tuple(sums))
-
-
-def _integer_scale(value: Any, coding: Coding, i: int) -> int:  # noqa: ANN401
-    """Return 1/step where the code of each integer x is exactly (x − center)/step, else 0."""
-    lower, upper, center, step = (
-        float(a[i]) for a in (coding.lower, coding.upper, coding.center, coding.step)
-    )
-    largest = max(-lower, upper, abs(center))
-    whole = lower.is_integer() and upper.is_integer() and (center / step).is_integer()
-    exact = step <= 1 and largest / step <= _EXACT
-    return int(1 / step) if value.type().is_integer() and whole and exact else 0
+    if not column.type().is_string():
+        return column.cast("float64")
+    # what may stop on bytes that are no UTF-8 (as a change of case does) must not stand here
+    odd = ibis.ifelse(column.re_search(_ODD), column, None)
+    truth, whole = odd.try_cast("boolean"), odd.try_cast("int64")
+    return ibis.coalesce(column.try_cast("float64"), truth.cast("float64"), whole.cast("float64"))

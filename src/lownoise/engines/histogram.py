@@ -58,7 +58,7 @@ def read_histogram(universe: Universe, table: Any) -> Histogram:  # noqa: ANN401
 
     Args:
         universe: the records, and where others go.
-        table: as `lownoise.engines.tables.open_table` takes it.
+        table: as `lownoise.engines.reading.source_of` takes it.
 
     Raises:
         TableError: where the table cannot be opened or lacks a column: known from its schema,

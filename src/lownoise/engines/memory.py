@@ -1,17 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference engine: a float array, Python's integers; the others are judged against it."""
+"""The reference engine: columns in memory, Python's integers; the others are judged against it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.engines.numbers import number
 from lownoise.engines.query import Totals
+from lownoise.engines.source import AbstractSource, Batch
+from lownoise.errors import TableError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from lownoise.engines.query import TotalsQuery
+    from lownoise.engines.source import Kind
     from lownoise.numbers.arrays import Vector
+
+_KINDS: dict[str, Kind] = {"i": "integers", "b": "integers", "f": "numbers", "u": "numbers"}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MemorySource(AbstractSource):
+    """A table by its columns, which are arrays of one length; those of objects hold texts.
+
+    Args:
+        columns: arrays by their names.
+
+    Examples:
+        >>> source = MemorySource({"x": np.array([1, 5]), "y": np.array(["0x10", None], object)})
+        >>> source.kinds(["x", "y"]), [b.numbers[0].tolist() for b in source.batches(["y"])]
+        (('integers', 'texts'), [[16.0, nan]])
+        >>> source.sums([("x", 0, 3)], complete=True)
+        Sums(count=2, present=(2,), sums=(4,))
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+
+    def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
+        """Return what each column holds, by the type of its array."""
+        for name in columns:
+            if name not in self.columns:
+                raise TableError(f"column={name!r} is not in the table; name one that is")
+        return tuple(_KINDS.get(self.columns[name].dtype.kind, "texts") for name in columns)
+
+    def batches(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:
+        """Return all rows, in one batch."""
+        import pyarrow as pa
+
+        yield Batch(
+            [np.array([number(v) for v in self.columns[name]], float) for name in numbers],
+            [pa.array(list(self.columns[name]), pa.string()) for name in texts],
+        )
 
 
 def totals(query: TotalsQuery, records: Vector) -> Totals:

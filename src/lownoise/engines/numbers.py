@@ -33,6 +33,23 @@ def number_of_text(text: str) -> float:
     return _MISSING if found is None else found
 
 
+def row_of(line: str, count: int) -> list[float]:
+    """Return the numbers of a line, NaN for what spells none; all of them where there are others.
+
+    Args:
+        line: numbers, a comma between two.
+        count: how many there must be.
+
+    Examples:
+        >>> row_of(" 1,2e3", 2), row_of("one", 1), row_of("1,2", 1)
+        ([1.0, 2000.0], [nan], [nan])
+    """
+    fields = line.split(",", count)
+    if len(fields) != count:
+        return [_MISSING] * count
+    return [number_of_text(field) for field in fields]
+
+
 def number(value: object) -> float:
     """Return the number that a value is or spells, NaN where there is none; it never fails.
 

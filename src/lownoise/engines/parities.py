@@ -87,7 +87,7 @@ def read_bits(attributes: Sequence[Attribute], table: Any) -> Bits:  # noqa: ANN
 
     Args:
         attributes: the columns, of two categories each.
-        table: as `lownoise.engines.tables.open_table` takes it.
+        table: as `lownoise.engines.reading.source_of` takes it.
 
     Raises:
         TableError, EngineError: as `engines.categories.read_records`.

@@ -23,7 +23,19 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
 LARGEST_CODE = 2.0**52  # codes are exact as floats, and so are their halves
+_EXACT = 2.0**52  # floats up to here hold integers exactly, and halves
 _BLOCK = 1 << 14  # values
+
+
+@final
+@dataclass(frozen=True)
+class ScaledIntegers:
+    """The code of an integer x is clip(x, lower, upper)·scale − offset, all of them integers."""
+
+    lower: int
+    upper: int
+    scale: int
+    offset: int
 
 
 class AbstractCoding(ABC):
@@ -49,6 +61,10 @@ class AbstractCoding(ABC):
     @abstractmethod
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns, (n,) each."""
+
+    def of_integers(self) -> list[ScaledIntegers] | None:
+        """Return what the codes of integers are, a column each; None where it is not so simple."""
+        return None
 
 
 @final
@@ -91,6 +107,17 @@ class Coding(AbstractCoding):
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns."""
         return [self.column_total(i, column) for i, column in enumerate(columns)]
+
+    def of_integers(self) -> list[ScaledIntegers] | None:
+        """Return what the codes of integers are: exact where bounds and center are on the grid."""
+        found = [
+            _scaled(float(low), float(high), float(center), float(step))
+            for low, high, center, step in zip(
+                self.lower, self.upper, self.center, self.step, strict=True
+            )
+        ]
+        exact = [own for own in found if own is not None]
+        return exact if len(exact) == len(found) else None
 
     def encode(self, values: Vector) -> Integers:
         """Return the codes of float `values`, shape (..., d): the meaning that engines match.
@@ -146,6 +173,16 @@ def _codes(
         np.copyto(codes, scaled(missing), where=np.isnan(values))
         whole: Integers = np.floor(codes, out=codes).astype(np.int64)
     return whole
+
+
+def _scaled(lower: float, upper: float, center: float, step: float) -> ScaledIntegers | None:
+    """Return what the code of each integer x is, where it is exactly (x − center)/step."""
+    largest = max(-lower, upper, abs(center))
+    whole = lower.is_integer() and upper.is_integer() and (center / step).is_integer()
+    if not (whole and step <= 1 and largest / step <= _EXACT):
+        return None
+    scale = int(1 / step)
+    return ScaledIntegers(int(lower), int(upper), scale, int(center * scale))
 
 
 def exact_sums(codes: Integers) -> list[int]:

@@ -165,7 +165,7 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, randomness: Rand
 
     Args:
         terms: what is guaranteed.
-        table: as `engines.tables.open_table` takes it.
+        table: as `engines.reading.source_of` takes it.
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
 
@@ -176,14 +176,14 @@ def execute(terms: Terms, table: Any, ledger: Ledger | None, *, randomness: Rand
         EngineError: where reading its rows failed; then the spend stays reserved.
         PlanError: where the terms reveal more than their budget.
     """
-    from lownoise.engines import duckdb
+    from lownoise.engines import reading
 
     terms.check_budget()
     if codec.program(terms) is not None:
         codec.derived(terms)  # a program that fails must do so before anything is paid
 
     def read() -> Totals:
-        totals = duckdb.totals(terms.mechanism.query, table)
+        totals = reading.totals(terms.mechanism.query, table)
         terms.mechanism.check(totals)
         return totals
 

@@ -34,7 +34,7 @@ def execute(
 
     Args:
         terms: what is guaranteed.
-        table: as `engines.tables.open_table` takes it.
+        table: as `engines.reading.source_of` takes it.
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
 

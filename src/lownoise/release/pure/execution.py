@@ -39,7 +39,7 @@ def execute(
 
     Args:
         terms: what is guaranteed.
-        table: as `engines.tables.open_table` takes it.
+        table: as `engines.reading.source_of` takes it.
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
 
@@ -85,9 +85,9 @@ def _(mechanism: AdditiveMechanism, table: Any) -> Any:  # noqa: ANN401
 
 @_read.register(MeanGrid)
 def _(grid: MeanGrid, table: Any) -> Totals:  # noqa: ANN401
-    from lownoise.engines import duckdb
+    from lownoise.engines import reading
 
-    totals = duckdb.totals(grid.query, table)
+    totals = reading.totals(grid.query, table)
     grid.check(totals)
     return totals
 
