@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.factors.abstract import Whitening
 from lownoise.sensitivity.relations import sensitivity_set
@@ -86,7 +85,7 @@ def test_the_reach_is_just_above_that_of_every_corner(case, relation, place):
     reached = changed(np.asarray(corners)[:, kept], relation, center[kept])
     for shape in shapes(reached.shape[1]):
         lengths = np.linalg.norm(np.linalg.solve(factor(shape), reached.T), axis=0)
-        radius = radius_up(shape, body)
+        radius = body.radius_up(shape)
         assert radius >= lengths.max() * (1 - 1e-12)
         joined = isinstance(shape, DenseShape) or case == "section"
         assert radius <= lengths.max() * (1 + (room if joined else 1e-9))
@@ -140,7 +139,7 @@ def test_what_a_whitening_lacks_is_paid_for(defect):
 
     points = np.array([[3.0, 4.0], [-1.0, 2.0]])
     truth = np.linalg.norm(np.linalg.solve(L, points.T), axis=0).max()
-    found = radius_up(Crooked(), SymmetricPoints(points))
+    found = SymmetricPoints(points).radius_up(Crooked())
     assert truth * (1 - 1e-15) <= found <= truth * (1 + 1e-9)
 
 
@@ -149,7 +148,7 @@ def test_a_whitening_that_says_nothing_bounds_nothing(defect):
     class Crooked:
         whitening = Whitening(np.eye(2), defect)
 
-    assert radius_up(Crooked(), SymmetricPoints(np.eye(2))) == math.inf
+    assert SymmetricPoints(np.eye(2)).radius_up(Crooked()) == math.inf
 
 
 @pytest.mark.parametrize("place", [-0.5, 0.0, 0.1, 0.5, 0.9, 1.0, 1.5])

@@ -30,7 +30,7 @@ def changes(body):
     x = exact(body.points)
     if isinstance(body, PointDifferences):
         return [a - b for a in x for b in x]
-    return list(x - exact(body.directions)[0])
+    return list(x - exact(body.base_point)[0])
 
 
 @every_kind
@@ -39,12 +39,12 @@ def test_what_is_left_out_of_a_flat_body_is_within_the_slack(kind, seed):
     body = kind(flat(seed))
     frame = find_frame(body, None)
     assert frame.rank == 2
-    slack = frame.slack_up(body, None, body.directions)
+    slack = frame.slack_up(body, None, body.base_point)
     up, down = exact(frame.up()), exact(frame.map_down())
     for s in changes(body):
         rest = s - up @ (down @ s)
         assert all(abs(r) <= Fraction(float(most)) for r, most in zip(rest, slack, strict=True))
-    extent = np.max(np.abs(body.points - body.directions), axis=0)
+    extent = np.max(np.abs(body.points - body.base_point), axis=0)
     assert np.all(slack <= 1e-11 * np.maximum(extent, 0) + 1e-300)
 
 
@@ -57,7 +57,7 @@ def test_what_queries_do_not_see_is_within_the_slack(kind, queries, scale):
     L = rng.normal(size=(queries, 3)) @ rng.normal(size=(3, 4))
     frame = find_frame(body, L)
     assert frame.rank == min(queries, 3)
-    slack = frame.slack_up(body, L, body.directions)
+    slack = frame.slack_up(body, L, body.base_point)
     up, view, q = exact(frame.up()), exact(frame.map_down()), exact(L)
     for s in changes(body):
         rest = q @ s - q @ (up @ (view @ s))
@@ -72,7 +72,7 @@ def test_a_full_body_that_is_fully_asked_keeps_its_coordinates(kind):
     for queries in (None, np.random.default_rng(1).normal(size=(3, 3)), np.diag([1e12, 1, 1e-12])):
         frame = find_frame(body, queries)
         assert frame.exact
-        assert not np.any(frame.slack_up(body, queries, body.directions))
+        assert not np.any(frame.slack_up(body, queries, body.base_point))
         assert frame.down(body.points) is body.points
 
 

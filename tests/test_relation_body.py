@@ -22,7 +22,6 @@ from lownoise.errors import DomainError, FileError, LownoiseError, PlanError, Ta
 from lownoise.noise.codes import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.release import execute
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains import AbstractDomain, Difference
 
@@ -186,7 +185,7 @@ def test_the_slack_is_needed_and_so_is_all_of_the_body(case):
     moves = (mechanism.query.coding.encode(y) - mechanism.query.coding.encode(x)).astype(float)
     found = np.max(lengths(mechanism.noise, moves))
     alone = Change(body).changes(np.arange(domain.dimension), step)
-    assert found > radius_up(mechanism.noise, alone)
+    assert found > alone.radius_up(mechanism.noise)
     half = ln.image(np.full(domain.dimension, 0.5), body)
     less = dataclasses.replace(mechanism, relation=Change(half))
     assert found > less.event.mu

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from lownoise.errors import PlanError
 from lownoise.numbers.rounding import spectral_up
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricPoints, image_body
 from lownoise.sets.unit_balls import MixedBall, NormBall
@@ -66,7 +65,7 @@ def test_no_sampled_point_is_beyond_the_stated_reach(base, seed):
     factor, matrix = nasty(rng, d, k), nasty(rng, r, d) * 10.0 ** rng.uniform(-9, 9)
     body = ImageBody(factor, base)
     matrix /= max(np.max(np.abs(factor)), 1.0)  # products that floats hold
-    reach = body.reach_up(matrix, np.zeros(d))
+    reach = body.length_up(matrix, np.zeros(d))
     extent, widths = body.extent_up(matrix, np.zeros(d)), body.widths()
     # a mistake of the sampled points' own last digits is not the body's
     for x in sampled(base, rng) * (1 - 2.0**-40):
@@ -98,15 +97,15 @@ def test_along_the_diagonal_the_reach_is_tight_and_nothing_is_beyond(base, seed)
     factor = rng.normal(size=k) * 10.0 ** rng.uniform(-30, 30, k) * (rng.random(k) < 0.9)
     scale = np.exp(rng.normal(size=k)) * 10.0 ** rng.uniform(-30, 30)
     body = ImageBody(factor, base)
-    reach = body.diagonal_reach_up(scale)
+    reach = body.radius_up(DiagonalShape(scale))
     ratios = np.abs(factor / scale)
     for x in sampled(base, rng) * (1 - 2.0**-40):
         assert float(np.linalg.norm(ratios * x)) <= reach
     # a hint in proportion to the squares is tight: the image is then orthogonal
     hint = np.maximum(np.square(ratios / (np.max(ratios) or 1.0)), 1e-30)
     dense = ImageBody(np.diag(factor), base, hint)
-    assert dense.reach_up(np.diag(1 / scale), np.zeros(k)) == pytest.approx(reach, rel=1e-9)
-    assert radius_up(DiagonalShape(scale), body) == reach
+    assert dense.length_up(np.diag(1 / scale), np.zeros(k)) == pytest.approx(reach, rel=1e-9)
+    assert body.radius_up(DiagonalShape(scale)) == reach
 
 
 @every
@@ -120,15 +119,17 @@ def test_any_hint_is_a_proof_and_the_right_one_is_tight(base, seed):
     size = np.exp(rng.normal(size=k))
     body, axes, zero = ImageBody(turn * size, base), np.eye(k), np.zeros(k)
     known = math.sqrt(base.energy_up(np.square(size)))
-    assert body.hinted(np.square(size)).reach_up(axes, zero) == pytest.approx(known, rel=1e-9)
+    assert body.with_multipliers(np.square(size)).length_up(axes, zero) == pytest.approx(
+        known, rel=1e-9
+    )
     starts = sampled(base, rng)
     for _ in range(30):
         starts = base.extreme(starts * size * size)
     assert float(np.max(np.linalg.norm(starts * size, axis=1))) == pytest.approx(known, rel=1e-6)
-    bare = ImageBody(turn * size, base).reach_up(axes, zero)
+    bare = ImageBody(turn * size, base).length_up(axes, zero)
     for spread in (1e-6, 1.0, 30.0, 600.0):
         hint = np.exp(np.clip(spread * rng.normal(size=k), -690, 690))
-        found = body.hinted(hint).reach_up(axes, zero)
+        found = body.with_multipliers(hint).length_up(axes, zero)
         assert known * (1 - 1e-12) <= found <= bare
 
 
@@ -142,9 +143,9 @@ def test_a_hint_never_proves_less_than_the_corners(seed):
     cube = NormBall(k, math.inf)
     corners = SymmetricPoints(image_body(factor, cube).points)
     zero = np.zeros(d)
-    truth = corners.reach_up(np.eye(d), zero)
+    truth = corners.length_up(np.eye(d), zero)
     for hint in (None, rng.exponential(size=k) + 1e-9, 10.0 ** rng.uniform(-200, 200, k)):
-        found = ImageBody(factor, cube, hint).reach_up(np.eye(d), zero)
+        found = ImageBody(factor, cube, hint).length_up(np.eye(d), zero)
         assert truth * (1 - 1e-12) <= found
 
 
@@ -155,12 +156,12 @@ def test_a_hint_never_proves_less_than_the_corners(seed):
 def test_numbers_of_every_size_are_covered(size, hint):
     cube = NormBall(3, math.inf)
     truth = size * math.sqrt(3)
-    reach = ImageBody(size * np.eye(3), cube, hint).reach_up(np.eye(3), np.zeros(3))
+    reach = ImageBody(size * np.eye(3), cube, hint).length_up(np.eye(3), np.zeros(3))
     assert reach >= truth * (1 - 1e-15)
     assert hint is not None or reach <= truth * (1 + 1e-9)
-    along = ImageBody(np.full(3, size), cube).diagonal_reach_up(np.ones(3))
+    along = ImageBody(np.full(3, size), cube).radius_up(DiagonalShape(np.ones(3)))
     assert along >= truth * (1 - 1e-15)
-    beyond = ImageBody(1e200 * np.eye(3), cube, hint).reach_up(1e200 * np.eye(3), np.zeros(3))
+    beyond = ImageBody(1e200 * np.eye(3), cube, hint).length_up(1e200 * np.eye(3), np.zeros(3))
     assert beyond == math.inf
 
 
@@ -171,7 +172,7 @@ def test_numbers_of_every_size_are_covered(size, hint):
 )  # fmt: skip
 def test_a_hint_that_is_not_one_number_a_coordinate_is_refused(hint):
     """One number for all would be broadcast, and would prove too little."""
-    with pytest.raises(PlanError, match="hint is not 3 numbers") as refused:
+    with pytest.raises(PlanError, match="multipliers is not 3 numbers") as refused:
         ImageBody(np.eye(3), BALL, hint)
     assert "\n" not in str(refused.value)
     with pytest.raises(PlanError, match="columns of its base"):
@@ -182,8 +183,8 @@ def test_a_hint_that_is_not_one_number_a_coordinate_is_refused(hint):
 def test_a_body_that_is_a_point_reaches_nowhere(base):
     body = ImageBody(np.zeros((2, base.dimension)), base)
     rounded = RoundedBody(body, np.zeros(2))
-    assert body.reach_up(np.eye(2), np.zeros(2)) == 0.0
-    assert radius_up(DenseShape(np.eye(2)), rounded) == 0.0
+    assert body.length_up(np.eye(2), np.zeros(2)) == 0.0
+    assert rounded.radius_up(DenseShape(np.eye(2))) == 0.0
     assert np.array_equal(rounded.widths(), np.zeros(2))
 
 
@@ -196,14 +197,14 @@ def test_a_rounded_body_holds_each_point_with_its_box(base, seed):
     body = ImageBody(rng.normal(size=(d, base.dimension)), base)
     rounded = RoundedBody(body, rng.exponential(size=d))
     L = np.tril(rng.normal(size=(d, d))) + 2 * np.eye(d)
-    reach, widths = radius_up(DenseShape(L), rounded), rounded.widths()
+    reach, widths = rounded.radius_up(DenseShape(L)), rounded.widths()
     ends = sampled(base, rng) @ body.factor.T
     corners = rng.choice([-1.0, 1.0], ends.shape) * rounded.slack
     moved = (ends + corners) * (1 - 2.0**-40)
     assert np.max(np.linalg.norm(np.linalg.solve(L, moved.T), axis=0)) <= reach
     assert np.all(np.max(np.abs(moved), axis=0) <= widths)
     # no more than both apart; and the box alone is reached
-    assert reach <= radius_up(DenseShape(L), body) + DenseShape(L).box_radius_up(rounded.slack) * (
+    assert reach <= body.radius_up(DenseShape(L)) + DenseShape(L).box_radius_up(rounded.slack) * (
         1 + 1e-12
     )
     assert np.linalg.norm(np.linalg.solve(L, rounded.slack)) <= reach
@@ -212,8 +213,8 @@ def test_a_rounded_body_holds_each_point_with_its_box(base, seed):
 def test_rounding_counts_in_full():
     """An interval of half a step about each end: both together, exactly."""
     body = RoundedBody(ImageBody(np.array([3.0]), NormBall(1, 2.0)), np.array([0.5]))
-    assert radius_up(DiagonalShape([1.0]), body) == pytest.approx(3.5, rel=1e-12)
-    assert radius_up(DenseShape([[2.0]]), body) == pytest.approx(1.75, rel=1e-12)
+    assert body.radius_up(DiagonalShape([1.0])) == pytest.approx(3.5, rel=1e-12)
+    assert body.radius_up(DenseShape([[2.0]])) == pytest.approx(1.75, rel=1e-12)
 
 
 @settings(max_examples=40)

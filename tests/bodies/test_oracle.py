@@ -80,13 +80,13 @@ def test_reach_is_above_exact_arithmetic(case: tuple[Vector, Vector, Vector]) ->
     size = float(np.linalg.norm(np.abs(linear) @ far))
     about = between(points, center)
     square = max(exact_square(linear, s) for s in about)
-    close(OracleBody(known, ALL, ONES).reach_up(linear, center), square, size=size)
+    close(OracleBody(known, ALL, ONES).length_up(linear, center), square, size=size)
     apart = max(exact_square(linear, s) for x in points for s in between(points, x))
-    close(OracleDifferences(known, ALL, ONES).reach_up(linear, np.zeros(3)), apart, size=2 * size)
+    close(OracleDifferences(known, ALL, ONES).length_up(linear, np.zeros(3)), apart, size=2 * size)
     lifted = LiftedOracle(known, ALL, ONES, center)
     square = max(exact_square(matrix, [*s, Fraction(1)]) for s in about)
     total = size + float(np.linalg.norm(matrix[:, 3]))
-    close(lifted.reach_up(matrix, np.zeros(4)), square, size=10 * total)
+    close(lifted.length_up(matrix, np.zeros(4)), square, size=10 * total)
 
 
 @settings(max_examples=80)
@@ -121,19 +121,19 @@ def test_units_and_some_coordinates() -> None:
     lifted = np.hstack([kept - origin[pivots] / step, np.ones((9, 1))])
     body = LiftedOracle(known, pivots, step, origin)
     truth = float(np.max(np.linalg.norm(lifted @ matrix.T, axis=1)))
-    assert truth <= body.reach_up(matrix, np.zeros(4)) * (1 + 1e-14)
-    assert body.reach_up(matrix, np.zeros(4)) <= truth * (1 + 1e-12)
+    assert truth <= body.length_up(matrix, np.zeros(4)) * (1 + 1e-14)
+    assert body.length_up(matrix, np.zeros(4)) <= truth * (1 + 1e-12)
     assert np.allclose(body.vertices(points), lifted, rtol=1e-14)
     for factor in (4.0, 0.125):
         assert np.allclose(body.scaled(factor).vertices(points), factor * lifted, rtol=1e-14)
-        assert body.scaled(factor).reach_up(matrix, np.zeros(4)) == pytest.approx(factor * truth)
+        assert body.scaled(factor).length_up(matrix, np.zeros(4)) == pytest.approx(factor * truth)
     apart = OracleDifferences(known, pivots, step)
     truth = max(float(np.max(np.linalg.norm((kept - x) @ matrix[:, :3].T, axis=1))) for x in kept)
-    assert apart.reach_up(matrix[:, :3], np.zeros(3)) == pytest.approx(truth, rel=1e-12)
+    assert apart.length_up(matrix[:, :3], np.zeros(3)) == pytest.approx(truth, rel=1e-12)
     assert np.allclose(apart.widths(), np.ptp(kept, axis=0), rtol=1e-12)
     still = OracleBody(known, pivots, step)
     truth = float(np.max(np.linalg.norm((kept - kept[0]) @ matrix[:, :3].T, axis=1)))
-    assert still.reach_up(matrix[:, :3], kept[0]) == pytest.approx(truth, rel=1e-12)
+    assert still.length_up(matrix[:, :3], kept[0]) == pytest.approx(truth, rel=1e-12)
 
 
 def least_circle(points: Vector) -> float:
@@ -154,7 +154,7 @@ def test_differences_without_pairs_are_twice_the_least_ball(seed: int) -> None:
     matrix = rng.normal(size=(2, 2))
     body = OracleDifferences(program(points, tells=False), np.arange(2), np.ones(2))
     exact = 2 * least_circle(points @ matrix.T)
-    found = body.reach_up(matrix, np.zeros(2))
+    found = body.length_up(matrix, np.zeros(2))
     assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-6)
 
 
@@ -171,7 +171,7 @@ def test_differences_of_a_symmetric_set_need_no_pairs(d: int) -> None:
         contains=None,
     )
     matrix = rng.normal(size=(d, d))
-    found = OracleDifferences(known, np.arange(d), np.ones(d)).reach_up(matrix, np.zeros(d))
+    found = OracleDifferences(known, np.arange(d), np.ones(d)).length_up(matrix, np.zeros(d))
     exact = 2 * float(np.linalg.norm(matrix @ factor, 2))
     assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-6)
 
@@ -181,17 +181,17 @@ def test_a_count_that_moves_with_nothing_costs_its_own_length_alone() -> None:
     body = LiftedOracle(program(np.eye(3)), ALL, ONES, np.zeros(3))
     matrix = np.zeros((2, 4))
     matrix[0, 3], matrix[1, 3] = 3.0, 4.0
-    assert 5.0 <= body.reach_up(matrix, np.zeros(4)) <= 5.0 * (1 + 1e-12)
+    assert 5.0 <= body.length_up(matrix, np.zeros(4)) <= 5.0 * (1 + 1e-12)
     # A₁ of rank one, the count along another row and along the same
     matrix = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 2.0]])
     exact = math.sqrt(1 + 4)
-    assert exact <= body.reach_up(matrix, np.zeros(4)) <= exact * (1 + 1e-7)
+    assert exact <= body.length_up(matrix, np.zeros(4)) <= exact * (1 + 1e-7)
     matrix = np.array([[1.0, 1.0, 0.0, 2.0]])
-    assert 3.0 <= body.reach_up(matrix, np.zeros(4)) <= 3.0 * (1 + 1e-7)
+    assert 3.0 <= body.length_up(matrix, np.zeros(4)) <= 3.0 * (1 + 1e-7)
     # a center so far out that the square is not completed: the linear term counts
     matrix = np.array([[2.0**-22, 0.0, 0.0, 1.0]])
     exact = 1 + 2.0**-22
-    assert exact <= body.reach_up(matrix, np.zeros(4)) <= exact * (1 + 1e-6)
+    assert exact <= body.length_up(matrix, np.zeros(4)) <= exact * (1 + 1e-6)
 
 
 def test_bounds_are_used_and_not_values() -> None:
@@ -209,9 +209,9 @@ def test_bounds_are_used_and_not_values() -> None:
         for kind in (OracleBody, OracleDifferences):
             if tells and kind is OracleDifferences:
                 continue
-            ratio = kind(wide, pivots, ones).reach_up(eye, zero) / kind(
+            ratio = kind(wide, pivots, ones).length_up(eye, zero) / kind(
                 plain, pivots, ones
-            ).reach_up(eye, zero)
+            ).length_up(eye, zero)
             assert ratio >= math.sqrt(2) * (1 - 1e-9)
 
 

@@ -45,7 +45,7 @@ def test_reach_and_extent_are_just_above_the_truth(kind, seed, scale, far):
         for s in members(body, center)
     ]
     reach = max(sum(v * v for v in image) for image in images)
-    found = Fraction(body.reach_up(matrix, center))
+    found = Fraction(body.length_up(matrix, center))
     assert found**2 >= reach
     extents = body.extent_up(matrix, center)
     for i in range(r):
@@ -73,7 +73,7 @@ def test_what_cancels_is_rounded_outward(kind, seed):
         for s in members(body, center)
     ]
     reach = max(sum(v * v for v in image) for image in images)
-    assert Fraction(body.reach_up(across, center)) ** 2 >= reach
+    assert Fraction(body.length_up(across, center)) ** 2 >= reach
     extents = body.extent_up(across, center)
     for i in range(2):
         assert Fraction(float(extents[i])) >= max(abs(image[i]) for image in images)
@@ -85,7 +85,7 @@ def test_no_vertex_reaches_farther_block_by_block(kind, monkeypatch):
     body = kind(np.random.default_rng(0).normal(size=(50, 3)))
     center = np.zeros(3)
     reach = max(float(sum(v * v for v in s)) for s in members(body, center)) ** 0.5
-    assert body.reach_up(np.eye(3), center) == pytest.approx(reach, rel=1e-11)
+    assert body.length_up(np.eye(3), center) == pytest.approx(reach, rel=1e-11)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -115,7 +115,7 @@ def test_the_reach_of_differences_holds_far_from_zero():
         (Fraction(float(m)) * Fraction(2 * step)) ** 2
         for m, step in zip(np.diag(matrix), (3, 1), strict=True)
     )
-    found = PointDifferences(points).reach_up(matrix, np.zeros(2))
+    found = PointDifferences(points).length_up(matrix, np.zeros(2))
     assert Fraction(found) ** 2 >= exact_square
     assert found <= float(exact_square) ** 0.5 * (1 + 1e-12)
 

@@ -11,7 +11,6 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import DomainError
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import SectionBody
 from lownoise.sets.domains import Image, Intersection
@@ -218,7 +217,7 @@ def test_no_multipliers_prove_less_than_the_truth(kind):
     for _ in range(40):
         matrix = RANDOM.standard_normal((3, 3)) * 10.0 ** RANDOM.uniform(-2, 2, 3)
         hint = RANDOM.uniform(0.01, 1, 2 * len(section.rows)) ** 2
-        body = SectionBody(section, kind).hinted(hint)
+        body = SectionBody(section, kind).with_multipliers(hint)
         center = np.zeros(3) if kind == "differences" else RANDOM.standard_normal(3) * 0.3
         points = corners - center
         if kind == "differences":
@@ -227,7 +226,7 @@ def test_no_multipliers_prove_less_than_the_truth(kind):
         y, tilt = hint[:4] + hint[4:], 2 * (hint[:4] - hint[4:])
         far = body.far + np.abs(center)
         assert most <= body._bounded(matrix, center, y, tilt, far)
-        assert most <= body.reach_up(matrix, center)
+        assert most <= body.length_up(matrix, center)
 
 
 def test_tilts_beyond_their_weights_prove_nothing():
@@ -308,7 +307,7 @@ def test_gradients_with_two_clips():
 
 def test_radius_is_infinite_where_a_shape_says_nothing():
     body = SectionBody(DOMAINS["lens"].section, "differences")
-    assert radius_up(DenseShape(np.zeros((3, 3))), body) == math.inf
+    assert body.radius_up(DenseShape(np.zeros((3, 3)))) == math.inf
 
 
 def test_supports_across_a_face_are_tight():

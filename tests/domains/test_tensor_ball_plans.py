@@ -17,7 +17,6 @@ from lownoise.engines import Totals
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import codec
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import sensitivity_set
@@ -98,16 +97,16 @@ def test_reach_is_never_less_than_that_of_points(size, power, relation):
     for rows in (1, 2, body.dimension, 3 * body.dimension):
         matrix = rng.normal(size=(rows, body.dimension)) * 10.0 ** rng.integers(-3, 4, (rows, 1))
         far = np.linalg.norm(moved @ matrix.T, axis=1)
-        assert np.max(far) <= body.reach_up(matrix, zero)
-        assert body.reach_up(2**40 * matrix, zero) == pytest.approx(
-            2**40 * body.reach_up(matrix, zero), rel=1e-9
+        assert np.max(far) <= body.length_up(matrix, zero)
+        assert body.length_up(2**40 * matrix, zero) == pytest.approx(
+            2**40 * body.length_up(matrix, zero), rel=1e-9
         )
         extent = body.extent_up(matrix, zero)
         assert np.all(np.max(np.abs(moved @ matrix.T), axis=0) <= extent)
         if power < 3:  # exact but for what is not sampled
             assert np.all(extent <= 1.25 * np.max(np.abs(moved @ matrix.T), axis=0))
-    assert body.reach_up(np.zeros((3, body.dimension)), zero) == 0
-    assert body.reach_up(np.full((1, body.dimension), math.inf), zero) == math.inf
+    assert body.length_up(np.zeros((3, body.dimension)), zero) == 0
+    assert body.length_up(np.full((1, body.dimension), math.inf), zero) == math.inf
     for factor in (4.0, 2.0**-60):
         assert np.array_equal(body.scaled(factor).widths(), factor * body.widths())
     np.testing.assert_array_less(np.max(np.abs(moved), axis=0), body.widths() * (1 + 1e-12))
@@ -495,10 +494,10 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(PlanError, match="last"):
         TensorChanges(TensorBall(3, 2, 1.0, differences=True), np.ones(6), np.zeros(6), 1.0)
     body = sensitivity_set(ball, "substitute", ball.center)
-    assert radius_up(DenseShape(np.diag([1.0, 1, 1, 1, 1, 1e-200])), body) > 1e150
+    assert body.radius_up(DenseShape(np.diag([1.0, 1, 1, 1, 1, 1e-200]))) > 1e150
     thin = np.eye(6)
     thin[0] = 0.0
-    assert radius_up(DenseShape(thin), body) == math.inf
+    assert body.radius_up(DenseShape(thin)) == math.inf
 
 
 def test_an_interrupted_search_is_still_a_plan():
@@ -526,9 +525,9 @@ def test_a_record_at_zero_counts_where_it_is_the_farthest():
                 fold[i] = math.factorial(power // 2) / math.prod(halves)
         assert body.mean @ fold[:-1] == pytest.approx(1)
         fold[-1] = float(body.offset @ fold[:-1]) - 1  # at r: r − 1
-        assert body.reach_up(fold[None], np.zeros(body.dimension)) >= 1 - 1e-12
+        assert body.length_up(fold[None], np.zeros(body.dimension)) >= 1 - 1e-12
         many = np.repeat(fold[None], 20, axis=0)
-        assert body.reach_up(many, np.zeros(body.dimension)) >= math.sqrt(20) * (1 - 1e-12)
+        assert body.length_up(many, np.zeros(body.dimension)) >= math.sqrt(20) * (1 - 1e-12)
 
 
 def test_what_cancels_does_not_hide_what_rounding_does():
@@ -543,7 +542,7 @@ def test_what_cancels_does_not_hide_what_rounding_does():
         )
         row[:3] *= 2.0**-60  # so that the cancelled part is all there is
         row[3] *= 2.0**-60
-        far = body.reach_up(row[None], np.zeros(4))
+        far = body.length_up(row[None], np.zeros(4))
         seen = sum((Fraction(a) * Fraction(2) ** -70) ** 2 for a in row[:3])
         assert Fraction(far) >= abs(exact) * Fraction(2) ** -60
         assert Fraction(far) ** 2 <= 100 * (seen + Fraction(2) ** -180)

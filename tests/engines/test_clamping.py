@@ -14,7 +14,6 @@ from cases import MEMBERS
 from lownoise.engines import ClampingCoding
 from lownoise.errors import PlanError
 from lownoise.noise.codes import reach_of
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.domains import Image
@@ -165,7 +164,7 @@ def test_all_changes_of_codes_are_reached(member, count_step, seed):
         found = changes / shape.scale if isinstance(shape, DiagonalShape) else None
         if found is None:
             found = np.linalg.solve(shape.factor, changes.T).T
-        assert np.max(np.linalg.norm(found, axis=1)) <= radius_up(shape, reach) * (1 + 1e-12)
+        assert np.max(np.linalg.norm(found, axis=1)) <= reach.radius_up(shape) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 3.0, math.inf])
@@ -183,9 +182,9 @@ def test_both_ends_of_a_range_can_be_rounded_outward(order, dimension):
     assert Fraction(4999, 10**4) <= off <= Fraction(float(own.slack[0]))
     assert 2 * radius + float(own.slack[0]) < apart <= float(reach_of(own, None).widths()[0])
     for shape in (DiagonalShape(np.ones(dimension)), DenseShape(np.eye(dimension))):
-        assert float(np.max(np.linalg.norm(codes[:1] - codes, axis=1))) <= radius_up(
-            shape, reach_of(own, None)
-        )
+        assert float(np.max(np.linalg.norm(codes[:1] - codes, axis=1))) <= reach_of(
+            own, None
+        ).radius_up(shape)
     # one record that comes or goes: its own rounding, once
     most = float(np.max(np.abs(codes[:, 0])))
     assert most <= float(reach_of(own, 1.0).widths()[0])

@@ -16,7 +16,6 @@ from lownoise.errors import PlanError
 from lownoise.noise.codes import changed_reach, coding_for, reach_of
 from lownoise.noise.queries import QueryGrid, queries_follow, query_coordinates
 from lownoise.questions import Queries
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import Change
@@ -62,7 +61,7 @@ def test_the_reach_is_that_of_every_corner_as_an_integer(case, relation, place, 
         diagonal = np.count_nonzero(factor) == d
         shape = DiagonalShape(np.diag(factor)) if diagonal else DenseShape(factor)
         truth = np.linalg.norm(np.linalg.solve(factor, moved.T), axis=0).max()
-        found = radius_up(shape, reach)
+        found = reach.radius_up(shape)
         assert found >= truth * (1 - 1e-12)
         fine = step < 2.0**-10 or case != "clamped"
         assert not fine or found <= truth * (1 + (1e-5 if diagonal else room))
@@ -135,4 +134,4 @@ def test_the_codes_of_queries_are_whole_numbers_of_steps_or_the_grid_is_refused(
     for step in (least / 2, 2.0**-60, 2.0**-1074):
         with pytest.raises(PlanError, match="step is too fine for the matrix"):
             grid(step)
-    assert math.isfinite(radius_up(DiagonalShape([1.0, 1.0]), found.reach))
+    assert math.isfinite(found.reach.radius_up(DiagonalShape([1.0, 1.0])))

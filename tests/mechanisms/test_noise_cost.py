@@ -43,7 +43,7 @@ def k_norm(name, epsilon):
 
 def ellipsoid(name, epsilon):
     gauge = ImageNorm(TURN * 3, NormBall(2, 2.0))
-    most = gauge.reach_up(BODIES[name])
+    most = gauge.sensitivity_up(BODIES[name])
     return KNormNoise(gauge, most / epsilon), lambda z: epsilon * gauge.norm_up(z) / most
 
 

@@ -25,7 +25,7 @@ from lownoise.noise.pure.abstract import quotient_up, sampling_loss, sum_up
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Queries
 from lownoise.sets.bodies import PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.sets.norms import mapped, norm_of
+from lownoise.sets.norms import norm_of
 
 BOX = SymmetricBox(np.array([6.0, 3.0]))
 POINTS = SymmetricPoints(np.array([[6.0, 0.0], [2.0, 4.0], [-3.0, 3.0]]))
@@ -39,7 +39,7 @@ def recursion(reach, epsilon):
         TURN,
         (
             KNormNoise(norm_of(reach), 2 / epsilon),
-            KNormNoise(norm_of(mapped(reach, TURN[:1])), 2 / epsilon),
+            KNormNoise(norm_of(reach.mapped(TURN[:1])), 2 / epsilon),
         ),
     )
 

@@ -18,7 +18,7 @@ def test_the_loss_of_k_norm_noise_is_never_rounded_down():
     """In fractions, of 300 scales: the reach over the scale is at most what is said."""
     box = SymmetricBox(np.array([2.0, 4.0]))
     gauge = ImageNorm(np.array([2.0, 4.0]), NormBall(2, np.inf))
-    assert gauge.reach_up(box) == 1
+    assert gauge.sensitivity_up(box) == 1
     for scale in np.random.default_rng(1).uniform(0.3, 30, 300).tolist():
         epsilon = Fraction(KNormNoise(gauge, scale).loss(box).epsilon)
         assert Fraction(1) / Fraction(scale) <= epsilon <= Fraction(1 + 1e-15) / Fraction(scale)

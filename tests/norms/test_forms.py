@@ -87,7 +87,9 @@ def test_what_a_combination_leaves_over_is_added():
 
 def test_quotients_are_rounded_up():
     for a, b in RNG.uniform(0.1, 10, (40, 2)):
-        found = ImageNorm(np.array([b]), NormBall(1, 1.0)).reach_up(SymmetricBox(np.array([a])))
+        found = ImageNorm(np.array([b]), NormBall(1, 1.0)).sensitivity_up(
+            SymmetricBox(np.array([a]))
+        )
         assert Fraction(a) / Fraction(b) <= Fraction(found) <= Fraction(a) / Fraction(b) * (1 + EPS)
 
 

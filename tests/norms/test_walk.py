@@ -23,10 +23,10 @@ def test_differences_of_a_section_reach_1():
     body = SectionBody(Section(SLABS, np.zeros(5), NormBall(5, math.inf)), "differences")
     gauge = norm_of(body)
     assert isinstance(gauge, WalkNorm)
-    assert gauge.reach_up(body) == 1
+    assert gauge.sensitivity_up(body) == 1
     assert gauge.uniform.relative <= 1e-9
     assert gauge.uniform.distance == 0
-    assert gauge.scaled(4.0).reach_up(body) == pytest.approx(0.25, rel=1e-6)
+    assert gauge.scaled(4.0).sensitivity_up(body) == pytest.approx(0.25, rel=1e-6)
     s = RNG.normal(size=(50, 3)) * 2.0**20
     z = s @ SLABS.T / 2
     sizes = np.max(np.abs(z), axis=1)
@@ -50,7 +50,7 @@ def test_capped_balls_and_rounding():
     rounded = RoundedBody(body, np.array([1.0, 0.5]))
     gauge = norm_of(rounded)
     assert isinstance(gauge, WalkNorm)
-    assert 1 - 1e-5 <= gauge.reach_up(rounded) <= 1 + 1e-9
+    assert 1 - 1e-5 <= gauge.sensitivity_up(rounded) <= 1 + 1e-9
     x = RNG.normal(size=(3000, 2))
     x /= body.base.norm_up(x)[:, None]
     greatest = float(np.max(gauge.norm_up(x @ body.dense.T)))

@@ -134,18 +134,20 @@ def test_reach():
     for own in (factor, np.array([2.0, 3.0, 1.0, 5.0])):
         gauge = WeakNorm(own, SQUARE, 1e-6)
         body = ImageBody(own, other)
-        assert gauge.reach_up(body) == 1
-        assert 1 <= gauge.scaled(0.5).reach_up(body) * 0.5 <= 1 + 1e-9
+        assert gauge.sensitivity_up(body) == 1
+        assert 1 <= gauge.scaled(0.5).sensitivity_up(body) * 0.5 <= 1 + 1e-9
         x = RNG.normal(size=(2000, 4))
         x /= SQUARE.norm_up(x)[:, None]
         s = x @ (np.diag(own) if own.ndim == 1 else own).T
         assert np.allclose(gauge.norm_up(s), 1, rtol=1e-9)
         box = SymmetricBox(np.full(4, 1e-3))
         ends = RNG.choice([-1e-3, 1e-3], size=(64, 4))
-        assert np.max(gauge.norm_up(ends)) <= gauge.reach_up(box) * (1 + 1e-12)
+        assert np.max(gauge.norm_up(ends)) <= gauge.sensitivity_up(box) * (1 + 1e-12)
         rounded = RoundedBody(body, np.full(4, 1e-3))
-        assert gauge.reach_up(rounded) >= 1 + gauge.reach_up(box)
-    assert WeakNorm(np.ones(3), ORDERED, 1e-6).own_up(ImageBody(np.ones(4), SQUARE)) == math.inf
+        assert gauge.sensitivity_up(rounded) >= 1 + gauge.sensitivity_up(box)
+    assert (
+        WeakNorm(np.ones(3), ORDERED, 1e-6).akin_image_up(ImageBody(np.ones(4), SQUARE)) == math.inf
+    )
 
 
 def test_what_is_not_allowed_is_refused():

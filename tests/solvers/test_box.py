@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 
 from cases import CASES, ORDERS
 from lownoise.certificate import CornerDual, lower_bound, order_norm, upper_bound
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.solvers import solve
@@ -31,7 +30,7 @@ def test_certificate_brackets_the_published_value(case, order):
     body = sensitivity_set(case.domain, "substitute", case.domain.center)
     found = solve(body, order=order, weights=ones(body))
     lower = lower_bound(found.claim.dual, body, order, ones(body))
-    upper = upper_bound(found.claim.shape, order, ones(body)) * radius_up(found.claim.shape, body)
+    upper = upper_bound(found.claim.shape, order, ones(body)) * body.radius_up(found.claim.shape)
     least = 2 * case.gamma(order)  # Γ_p(K − K) of a symmetric K is twice Γ_p(K)
     assert lower <= least <= upper
     assert upper <= lower * (1 + 1e-9)
@@ -40,7 +39,7 @@ def test_certificate_brackets_the_published_value(case, order):
 @given(HALF_WIDTHS, ORDER)
 def test_shape_covers_the_body(half_width, order):
     body = SymmetricBox(np.array(half_width))
-    assert radius_up(solve(body, order=order, weights=ones(body)).claim.shape, body) <= 1 + 1e-12
+    assert body.radius_up(solve(body, order=order, weights=ones(body)).claim.shape) <= 1 + 1e-12
 
 
 @given(HALF_WIDTHS, ORDER, st.data())
@@ -112,4 +111,4 @@ def test_a_million_coordinates_never_form_a_matrix():
     body = SymmetricBox(np.linspace(1, 2, 1_000_000))
     found = solve(body, order=3.0, weights=ones(body))
     assert found.claim.shape.diagonal().shape == (1_000_000,)
-    assert radius_up(found.claim.shape, body) == pytest.approx(1, rel=1e-9)
+    assert body.radius_up(found.claim.shape) == pytest.approx(1, rel=1e-9)

@@ -116,7 +116,7 @@ def extent_bound(
 @singledispatch
 def _changes(
     domain: object, size: int | None, center: Vector
-) -> tuple[SymmetricBox | AbstractBody, Records, float] | None:
+) -> tuple[AbstractBody, Records, float] | None:
     """Return changes that records can make, how truths are made of them, and how many there are."""
     return None
 
@@ -124,7 +124,7 @@ def _changes(
 @_changes.register(Box)
 def _box_changes(
     domain: Box, size: int | None, center: Vector
-) -> tuple[SymmetricBox | AbstractBody, Records, float]:
+) -> tuple[AbstractBody, Records, float]:
     half = frozen(shrunk((domain.upper - domain.lower) / 2))
     return SymmetricBox(half), "convex" if size else "lifted", size or math.inf
 
@@ -132,7 +132,7 @@ def _box_changes(
 @_changes.register(Image)
 def _image_changes(
     domain: Image, size: int | None, center: Vector
-) -> tuple[SymmetricBox | AbstractBody, Records, float]:
+) -> tuple[AbstractBody, Records, float]:
     body = ImageBody(domain.factor, domain.base)
     return body, "convex" if size else "lifted", size or math.inf
 
@@ -141,7 +141,7 @@ def _image_changes(
 @_changes.register(Polytope)
 def _points_changes(
     domain: Points | Polytope, size: int | None, center: Vector
-) -> tuple[SymmetricBox | AbstractBody, Records, float]:
+) -> tuple[AbstractBody, Records, float]:
     points = domain.points
     if size is None:
         return SymmetricPoints(frozen(points - center)), "listed", math.inf
@@ -153,7 +153,7 @@ def _points_changes(
 @_changes.register(Product)
 def _product_changes(
     domain: Product, size: int | None, center: Vector
-) -> tuple[SymmetricBox | AbstractBody, Records, float] | None:
+) -> tuple[AbstractBody, Records, float] | None:
     return None if domain.listed is None else _changes(Polytope(domain.listed), size, center)
 
 

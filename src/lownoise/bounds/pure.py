@@ -41,7 +41,7 @@ class VolumeBound:
 
 
 def volume_lower_bound(
-    body: SymmetricBox | AbstractBody,
+    body: AbstractBody,
     *,
     epsilon: float,
     records: Records,
@@ -159,9 +159,9 @@ def _body_moment(body: AbstractBody) -> Vector:
     return np.asarray(spanning.T @ spanning / max(len(spanning), 1))
 
 
-def _reach_up(body: SymmetricBox | AbstractBody, matrix: Vector) -> float:
+def _reach_up(body: AbstractBody, matrix: Vector) -> float:
     """Return at least max ‖As‖ over the body."""
     if isinstance(body, SymmetricBox):
         far = float(np.linalg.norm(np.abs(matrix) @ body.half_width))
         return grown(far, growth(2 * matrix.size + 9))
-    return body.reach_up(matrix, np.zeros(body.dimension))
+    return body.length_up(matrix, np.zeros(body.dimension))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lownoise.certificate.evidence import AbstractDual
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sets.bodies import AbstractBody, SymmetricBox, TensorBall
+    from lownoise.sets.bodies import AbstractBody, TensorBall
     from lownoise.sets.frames import Frame
 
 
@@ -90,7 +90,7 @@ class Claim:
         dual: the evidence that it is nearly least.
     """
 
-    body: SymmetricBox | AbstractBody | TensorBall
+    body: AbstractBody | TensorBall
     order: float
     queries: Vector | None
     weights: Vector

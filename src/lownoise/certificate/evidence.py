@@ -27,13 +27,13 @@ from lownoise.certificate.pairing import about_mean, paired_down
 from lownoise.errors import PlanError
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.numbers.rounding import growth, shrunk
-from lownoise.sets.bodies import AbstractBody, SymmetricBox, TensorBall
+from lownoise.sets.bodies import AbstractBody, TensorBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
 
-    Changes = SymmetricBox | AbstractBody | TensorBall
+    Changes = AbstractBody | TensorBall
     Kind = Any  # of changes: each kind of evidence says which it is about
 
 # of a mass: two of them, multiplied, are still a normal number. Sums and norms of numbers below

@@ -12,7 +12,6 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.norms import order_norm
 from lownoise.numbers.rounding import TINY, grown, growth
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DenseShape, row_lengths
 from lownoise.sets.bodies import AbstractBody, ImageBody, SymmetricBox, TensorBall
 
@@ -34,14 +33,14 @@ def covering_upper(body: object, claim: Claim) -> float:
 
 @covering_upper.register(SymmetricBox)
 def _box_upper(body: SymmetricBox, claim: Claim) -> float:
-    return radius_up(claim.shape, body) * upper_bound(claim.shape, claim.order, claim.weights)
+    return body.radius_up(claim.shape) * upper_bound(claim.shape, claim.order, claim.weights)
 
 
 @covering_upper.register(ImageBody)
 def _image_upper(body: ImageBody, claim: Claim) -> float:
     if claim.frame is not None:
         return _covering_in_frame(body, claim)
-    return radius_up(claim.shape, body) * upper_bound(claim.shape, claim.order, claim.weights)
+    return body.radius_up(claim.shape) * upper_bound(claim.shape, claim.order, claim.weights)
 
 
 @covering_upper.register(TensorBall)
@@ -72,7 +71,7 @@ def _covering_in_frame(body: AbstractBody, claim: Claim) -> float:
     if not white.defect < 1:
         return math.inf
     down = white.matrix if frame.exact else white.matrix @ frame.map_down()
-    reach = body.reach_up(down, claim.center)
+    reach = body.length_up(down, claim.center)
     if frame.view is not None:  # otherwise the product above is a choice of columns
         far = body.extent_up(np.eye(body.dimension), claim.center)
         sums = np.abs(white.matrix) @ (np.abs(frame.map_down()) @ far)

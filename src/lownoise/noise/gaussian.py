@@ -22,7 +22,6 @@ from lownoise.noise.thickness import thickened
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.coordinates import summed_body
 from lownoise.sensitivity.relations import Change
 
@@ -91,7 +90,7 @@ class GaussianMechanism:
     @cached_property
     def event(self) -> GaussianEvent:
         """What one run reveals, from the final integers and the final noise alone."""
-        return GaussianEvent(radius_up(self.noise, self.reach))
+        return GaussianEvent(self.reach.radius_up(self.noise))
 
     @property
     def reach(self) -> Reach:

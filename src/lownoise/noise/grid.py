@@ -86,12 +86,12 @@ class MeanGrid:
         if self.hint is None:
             return found
         if isinstance(found, ImageBody):
-            return found.hinted(self.hint)
+            return found.with_multipliers(self.hint)
         if not isinstance(found, RoundedBody):
             return found
         if not isinstance(found.body, (ImageBody, SectionBody)):
             return found
-        return RoundedBody(found.body.hinted(self.hint), found.slack)
+        return RoundedBody(found.body.with_multipliers(self.hint), found.slack)
 
     def check(self, totals: Totals) -> None:
         """Refuse totals that the promise does not cover.

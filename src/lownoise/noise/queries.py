@@ -23,7 +23,6 @@ from lownoise.noise.size import check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.coordinates import Coordinates
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.sets.frames import find_frame
@@ -163,7 +162,7 @@ class QueryMechanism:
     @cached_property
     def event(self) -> GaussianEvent:
         """What one run reveals, from the final integers and the final noise alone."""
-        return GaussianEvent(radius_up(self.noise, self.grid.reach))
+        return GaussianEvent(self.grid.reach.radius_up(self.noise))
 
     def check(self, count: int) -> None:
         """Refuse a table that the promise does not cover.

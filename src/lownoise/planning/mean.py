@@ -154,7 +154,7 @@ def plan_mean(question: Mean, request: Request) -> Plan:
                 whole(solution),
                 parameter,
                 chosen,
-                getattr(solution.claim.body, "hint", None),
+                solution.claim.body.multipliers,
             ),
         ),
         status=solution.status,

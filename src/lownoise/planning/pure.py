@@ -352,7 +352,7 @@ def _ellipsoid(setting: Setting, found: Solution | None) -> AdditiveMechanism:
         raise PlanError("no neighbour changes any answer")
     grid = setting.grid
     step = grid.unit * (1 if grid.size is None or isinstance(grid, QueryTotals) else grid.size)
-    hint = getattr(found.claim.body, "hint", None)
+    hint = found.claim.body.multipliers
     if hint is not None and isinstance(grid, MeanGrid):
         setting = replace(setting, grid=replace(grid, hint=hint))
     return ellipsoid(setting, whole(found).scaled(1 / step))

@@ -22,7 +22,7 @@ from lownoise.noise.pure import (
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints
-from lownoise.sets.norms import ImageNorm, mapped, norm_of
+from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Setting:
         """Their changes."""
         if self.kept.size == self.grid.length:
             return self.grid.reach
-        return mapped(self.grid.reach, np.eye(self.grid.length)[self.kept])
+        return self.grid.reach.mapped(np.eye(self.grid.length)[self.kept])
 
     @cached_property
     def _gauge(self) -> AbstractNorm | PlanError:
@@ -261,7 +261,7 @@ def _squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
 
 def _recursive(setting: Setting, turned: Vector, sizes: tuple[int, ...]) -> AdditiveMechanism:
     rows = _turned(setting.body, turned, sizes)
-    rest = [norm_of(mapped(setting.body, rows[:n])) for n in sizes[1:]]
+    rest = [norm_of(setting.body.mapped(rows[:n])) for n in sizes[1:]]
     gauges = [setting.gauge, *rest]
     unit = RecursiveNoise(rows, tuple(KNormNoise(gauge, 1.0) for gauge in gauges))
     shares = np.cbrt([max(v, 1e-300) for v in _kept_errors(unit, setting.metric)])
@@ -318,7 +318,7 @@ def _turned(body: Reach, turned: Vector, sizes: tuple[int, ...]) -> Vector:
 def _moment(body: Reach, rows: Vector) -> Vector:
     """Return the second moment of the image of the body under the rows, nearly."""
     near = _rounded(rows, body)
-    own = norm_of(mapped(body, near)).uniform.second_moment()
+    own = norm_of(body.mapped(near)).uniform.second_moment()
     dense = np.diag(own) if own.ndim == 1 else own
     unit = np.max(np.abs(rows), axis=1)  # what each was divided by
     return np.asarray(dense * unit * unit[:, None])

@@ -274,7 +274,7 @@ def _about_zero(
         factor = np.linalg.cholesky(covered)
     except np.linalg.LinAlgError:  # a coordinate that never moves
         return shape, None
-    own = getattr(space.claim.body, "hint", None)
+    own = space.claim.body.multipliers
     weights = np.ones(domain.base.dimension) if own is None else own
     weights = weights / domain.base.energy_up(weights)
     return DenseShape(factor), frozen(np.append(weights / (1 + t), t / (1 + t)))

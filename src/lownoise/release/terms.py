@@ -22,7 +22,7 @@ from lownoise.release.guarantees import (
 )
 from lownoise.sensitivity.coordinates import summed_body
 from lownoise.sensitivity.relations import Change, checked_relation
-from lownoise.sets.bodies import SectionBody, answer_radius, answer_widths
+from lownoise.sets.bodies import SectionBody
 
 if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
@@ -79,7 +79,7 @@ class Terms(AbstractTerms):
         question, chosen = self.question, self.mechanism.coordinates
         found = summed_body(question.domain, self.relation, question.center, chosen)
         if isinstance(found, SectionBody) and self.mechanism.hint is not None:
-            return found.hinted(self.mechanism.hint)
+            return found.with_multipliers(self.mechanism.hint)
         return found
 
     def _least(self, dual: AbstractDual, weights: Vector) -> float:
@@ -138,13 +138,13 @@ class Terms(AbstractTerms):
     @cached_property
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
-        reach = answer_radius(self.body, self.mechanism.embed) / (self.size or 1)
+        reach = self.body.answer_length(self.mechanism.embed) / (self.size or 1)
         return baselines.isotropic_gaussian(reach, self.weights.size, self.parameter)
 
     @cached_property
     def laplace(self) -> Vector:
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
-        widths = answer_widths(self.body, self.mechanism.embed) / (self.size or 1)
+        widths = self.body.answer_widths(self.mechanism.embed) / (self.size or 1)
         return baselines.split_laplace(self.budget, widths)
 
     @property

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.domains import Coordinates
 
-    Body = SymmetricBox | AbstractBody
+    Body = AbstractBody
 
 
 class AbstractRelation(ABC):
@@ -180,7 +180,7 @@ class Change(AbstractRelation):
             )
         off = moved & (domain.lower == domain.upper)
         if chosen.embed is not None and not isinstance(changes, SymmetricBox):
-            rows = changes.spanning - changes.directions
+            rows = changes.spanning - changes.base_point
             follows = rows[:, chosen.pivots] @ chosen.embed.T
             size = np.abs(rows) + np.abs(rows[:, chosen.pivots]) @ np.abs(chosen.embed.T)
             off |= np.max(np.abs(rows - follows), axis=0) > OFF * np.max(size, axis=0)

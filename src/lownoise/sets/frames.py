@@ -127,7 +127,7 @@ def find_frame(
     if queries is None or not pivots.size:
         return plain
     on = plain.seen(queries)
-    extent = body.extent_up(np.eye(body.dimension), body.directions)[pivots]
+    extent = body.extent_up(np.eye(body.dimension), body.base_point)[pivots]
     summed = np.abs(queries) if embed is None else np.abs(queries) @ np.abs(embed.T)
     on = queries if on is None else on
     seeing, view = _sight(np.where(np.abs(on) > _FLAT * summed, on, 0.0), extent)
@@ -183,7 +183,7 @@ def _sight(queries: Vector, extent: Vector) -> tuple[Integers, Vector | None]:
 
 def _pivots(body: AbstractBody, *, in_order: bool) -> tuple[Integers, Vector | None]:
     d = body.dimension
-    start = body.directions
+    start = body.base_point
     extent = np.maximum(
         np.max(body.spanning, axis=0) - start, start - np.min(body.spanning, axis=0)
     )

@@ -120,7 +120,7 @@ def _image_claim(
     body: ImageBody, asked: Asked, frame: Frame | None, shape: AbstractShape, found: Majorant
 ) -> Claim:
     dual = SquaresDual(found.squares, found.query_weights)
-    return asked.claim(body.hinted(found.coefficients), frame, shape, dual)
+    return asked.claim(body.with_multipliers(found.coefficients), frame, shape, dual)
 
 
 def _better_proved(

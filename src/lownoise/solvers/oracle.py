@@ -64,7 +64,7 @@ def oracle_solution(body: AbstractOracleBody, asked: Asked) -> Solution:
 def _found(part: AbstractOracleBody, asked: Asked, frame: Frame, times: float) -> Solution:
     """Return the least ellipsoid around a body, its axes multiplied."""
     vertices, rows = OracleVertices(part, frame), asked.seen(frame)
-    unit = unit_of(vertices.rows, frame.down(part.directions[None])[0], rows)
+    unit = unit_of(vertices.rows, frame.down(part.base_point[None])[0], rows)
     floor, heard = asked.rtol * FLOOR_SHARE, asked.heard(unit * times)
     problem = Problem(queries=rows / unit, order=asked.order, moves=part.moves, floor=floor)
     outcome = generate(problem, vertices, rtol=asked.rtol, progress=heard)
@@ -124,7 +124,7 @@ class OracleVertices(AbstractVertices):
 
     def price(self, inverse: Vector, mean: Vector, beyond: float, wanted: int) -> Priced:
         """Return vertices that stick out: the program's farthest, and those along the normals."""
-        start = self._body.directions
+        start = self._body.base_point
         center = start + self._up @ (mean - self._map @ start)
         reached = self._body.farthest(inverse @ self._map, center, near=_ROUGH)
         self._add(reached.points)

@@ -49,7 +49,7 @@ def point_solution(body: AbstractPointBody, asked: Asked) -> Solution:
         dual = PointDual(none, frozen(np.ones(1)), frozen(np.ones(asked.weights.size)))
         return asked.nothing(body, frame, dual)
     coordinates, rows = frame.down(body.points), asked.seen(frame)
-    unit = unit_of(coordinates, frame.down(body.directions[None])[0], rows)
+    unit = unit_of(coordinates, frame.down(body.base_point[None])[0], rows)
     kept = distinct(coordinates)
     if kept.size < len(coordinates):
         coordinates = coordinates[kept]

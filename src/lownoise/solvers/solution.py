@@ -112,7 +112,7 @@ class Asked:
 
         It stands at the point, or at 0 where the body may not be moved, as differences may not.
         """
-        at = body.directions.copy() if body.moves else None
+        at = body.base_point.copy() if body.moves else None
         return Solution(
             self.claim(body, frame, DenseShape(np.zeros((0, 0))), dual, at), NO_WIDTH, 0
         )

@@ -39,7 +39,6 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.privacy import GaussianEvent
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity.changes import radius_up
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox, SymmetricPoints
@@ -121,7 +120,8 @@ class StreamMechanism:
     @cached_property
     def main_up(self) -> float:
         """At least ‖C‖_{1→2}·max ‖L⁻¹s‖ over the changes s of one round."""
-        radius = radius_up(*self._covered)
+        shape, changes = self._covered
+        radius = changes.radius_up(shape)
         return up(radius * self.pair.column_up) if radius else 0.0
 
     @property
@@ -141,7 +141,7 @@ class StreamMechanism:
             return found
         if not isinstance(found.body, ImageBody):
             return found
-        return RoundedBody(found.body.hinted(self.hint), found.slack)
+        return RoundedBody(found.body.with_multipliers(self.hint), found.slack)
 
     @property
     def _pivots(self) -> Integers:

@@ -13,7 +13,7 @@ from lownoise.numbers.arrays import matrix as checked_matrix
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.rounding import up
 from lownoise.sets.bodies import ImageBody
-from lownoise.sets.bodies.image import far_hint
+from lownoise.sets.bodies.image import farthest_multipliers
 from lownoise.sets.domains import AbstractDomain, Difference
 
 if TYPE_CHECKING:
@@ -96,14 +96,16 @@ def _upper(domain: AbstractDomain, a: Vector, c: Vector) -> float:
     every, ones = np.arange(c.size), np.ones(c.size)
     if isinstance(domain, Difference):
         moved = float(np.linalg.norm(np.abs(a) @ np.abs(c))) if np.any(c) else 0.0
-        return up(domain.base.differences(every, ones).reach_up(a, np.zeros(c.size)) + up(moved))
+        return up(domain.base.differences(every, ones).length_up(a, np.zeros(c.size)) + up(moved))
     # a box about another point than its center would be taken for a wider one
     body = (domain.as_image() or domain).lifted(every, ones, c)
     seen = np.hstack([a, np.zeros((len(a), 1))])
     if isinstance(body, ImageBody):
         image = seen @ body.dense
-        body = body.hinted(far_hint(image, body.base)) if np.any(image) else body
-    return body.reach_up(seen, np.zeros(c.size + 1))
+        body = (
+            body.with_multipliers(farthest_multipliers(image, body.base)) if np.any(image) else body
+        )
+    return body.length_up(seen, np.zeros(c.size + 1))
 
 
 def _climbed(domain: AbstractDomain, a: Vector, c: Vector) -> Vector:

@@ -65,7 +65,7 @@ class KNormNoise(AbstractPureNoise):
 
     def loss(self, reach: Reach) -> Loss:
         """Return what integers reveal that one neighbour moves by points of `reach`."""
-        own = quotient_up(self.gauge.reach_up(reach), self.scale)
+        own = quotient_up(self.gauge.sensitivity_up(reach), self.scale)
         # where the norm is not Euclidean, along every change the density is Lipschitz as Laplace's
         return sampling_loss(ball_loss(self.gauge.euclidean, own), self.gauge.uniform)
 

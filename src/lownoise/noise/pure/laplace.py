@@ -58,7 +58,7 @@ class LaplaceNoise(AbstractPureNoise):
     def loss(self, reach: Reach) -> Loss:
         """Return the greatest Σ|sᵢ|/bᵢ over `reach`, and ρ and μ of such changes, rounded up."""
         gauge = ImageNorm(self.scales, NormBall(self.dimension, 1.0))
-        found = gauge.reach_up(reach)
+        found = gauge.sensitivity_up(reach)
         if not math.isfinite(found):
             return Loss(math.inf)
         moves = map(quotient_up, reach.widths().tolist(), self.scales.tolist())

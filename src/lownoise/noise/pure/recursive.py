@@ -21,7 +21,6 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.noise.pure.abstract import AbstractPureNoise, Loss, composed
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.norms import mapped
 
 if TYPE_CHECKING:
     from lownoise.noise.pure.k_norm import KNormNoise
@@ -128,9 +127,7 @@ class RecursiveNoise(AbstractPureNoise):
     def loss(self, reach: Reach) -> Loss:
         """Return what the levels reveal together, rounded up (adaptive composition)."""
         own = [self.levels[0].loss(reach)]
-        own += [
-            level.loss(mapped(reach, self.rows[: level.dimension])) for level in self.levels[1:]
-        ]
+        own += [level.loss(reach.mapped(self.rows[: level.dimension])) for level in self.levels[1:]]
         return composed(own)
 
     def draw(self, randomness: Randomness) -> Lazy:

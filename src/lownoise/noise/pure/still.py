@@ -12,7 +12,6 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.noise.pure.abstract import AbstractPureNoise, Loss
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.norms import mapped
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -89,7 +88,7 @@ class StillNoise(AbstractPureNoise):
             return Loss(math.inf)
         if self.inner is None:
             return Loss(0.0, 0.0, 0.0, 0.0)
-        return self.inner.loss(mapped(reach, np.eye(self.total)[self.kept]))
+        return self.inner.loss(reach.mapped(np.eye(self.total)[self.kept]))
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far."""

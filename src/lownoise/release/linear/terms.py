@@ -24,7 +24,6 @@ from lownoise.release.guarantees import (
     error_bound,
     unbiased_bound,
 )
-from lownoise.sets.bodies import answer_radius
 
 if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
@@ -174,7 +173,7 @@ def _moved(mechanism: object) -> float:
 def _(mechanism: QueryMechanism) -> float:
     chosen = mechanism.grid.coordinates
     body = query_body(mechanism.question, mechanism.relation, chosen)
-    return answer_radius(body, chosen.embed)
+    return body.answer_length(chosen.embed)
 
 
 @_moved.register(ParityMechanism)

@@ -22,7 +22,6 @@ from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.questions import Mean, Queries
 from lownoise.sensitivity.coordinates import summed_body
 from lownoise.sensitivity.relations import Change
-from lownoise.sets.bodies import answer_widths
 from lownoise.sets.domains import Points
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def unbeaten(
         epsilon=epsilon,
         most=size // (2 * max(changes, 1)),
         changes=changes,
-        reach=order_norm(weights * answer_widths(body, embed), order) * (1 + _TINY),
+        reach=order_norm(weights * body.answer_widths(embed), order) * (1 + _TINY),
     )
     return max(found, own / (1 if isinstance(question, Queries) else size))
 

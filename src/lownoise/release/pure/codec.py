@@ -60,7 +60,7 @@ from lownoise.release.linear.codec import (
 )
 from lownoise.release.pure.terms import Alternative, PureTerms, allowed
 from lownoise.sets.domains.encoding import oracle_of
-from lownoise.sets.norms import ImageNorm, mapped, norm_of
+from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _recursive(fields: dict[str, Any], question: Any) -> AdditiveMechanism:  # n
         raise FileError("noise.levels do not fit noise.rows")
 
     def made(reach: Reach) -> AbstractPureNoise:
-        bodies = [reach, *(mapped(reach, rows[:n]) for n, _ in levels[1:])]
+        bodies = [reach, *(reach.mapped(rows[:n]) for n, _ in levels[1:])]
         own = [KNormNoise(norm_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
         return RecursiveNoise(rows, tuple(own))
 
@@ -330,7 +330,7 @@ def _placed(
     kept = np.array(noise["kept"], dtype=np.int64).reshape(-1)
     if kept.size and not (kept[0] >= 0 and kept[-1] < grid.length and np.all(np.diff(kept) > 0)):
         raise FileError("noise.kept are not places of integers that rise")
-    inner = made(mapped(grid.reach, np.eye(grid.length)[kept])) if kept.size else None
+    inner = made(grid.reach.mapped(np.eye(grid.length)[kept])) if kept.size else None
     return AdditiveMechanism(grid, StillNoise(inner, kept, grid.length))
 
 

@@ -48,6 +48,11 @@ class AbstractShape(ABC):
         """An approximate inverse of L, and how far it is from one."""
 
     @property
+    def independent(self) -> Vector | None:
+        """The standard deviations where all coordinates are independent, shape (d,); else None."""
+        return None
+
+    @property
     @abstractmethod
     def longest_row(self) -> int:
         """The most entries in a row of L: how many roundings `apply` makes in one answer."""

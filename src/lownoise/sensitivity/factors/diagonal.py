@@ -64,6 +64,11 @@ class DiagonalShape(AbstractShape):
         return Whitening(np.diag(1 / self.scale), growth(2))
 
     @property
+    def independent(self) -> Vector:
+        """The scale."""
+        return self.scale
+
+    @property
     def longest_row(self) -> int:
         """One entry a row."""
         return 1

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies: the sets that noise must cover."""
 
-from lownoise.sets.bodies.abstract import AbstractBody, AbstractPointBody
-from lownoise.sets.bodies.answers import answer_radius, answer_widths
-from lownoise.sets.bodies.box import SymmetricBox
-from lownoise.sets.bodies.image import ImageBody, RoundedBody, image_body
+from lownoise.sets.bodies.abstract import AbstractBody, AbstractPointBody, RoundedBody
+from lownoise.sets.bodies.image import ImageBody, SymmetricBox, image_body
 from lownoise.sets.bodies.oracle import (
     AbstractOracleBody,
     LiftedOracle,
@@ -34,8 +32,6 @@ __all__ = [
     "TensorBall",
     "TensorChanges",
     "TranslatedPoints",
-    "answer_radius",
-    "answer_widths",
     "image_body",
     "is_slabs",
 ]

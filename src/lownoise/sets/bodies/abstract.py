@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every body can say of itself."""
+"""What every body of changes can say of itself, and a body with a box around each of its points.
+
+Privacy rests on what ends in `_up`: it reads the final integers and the final noise, and rounds
+up.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
 
+from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import down, growth, up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.norms import AbstractNorm
+
+_OUTWARD = 1 + 2.0**-40
 
 
 class AbstractBody(ABC):
@@ -19,45 +31,136 @@ class AbstractBody(ABC):
 
     @property
     @abstractmethod
-    def spanning(self) -> Vector:
-        """Rows that together with `directions` span what the body spans, shape (n, d)."""
-
-    @property
-    @abstractmethod
-    def moves(self) -> bool:
-        """Whether it stands for all its translates: an ellipsoid may choose its center."""
-
-    @property
-    @abstractmethod
-    def directions(self) -> Vector:
-        """The point that differences are taken from to span the body, shape (d,)."""
-
-    @property
     def dimension(self) -> int:
         """The number of coordinates d."""
-        return int(self.spanning.shape[1])
+
+    @property
+    @abstractmethod
+    def spanning(self) -> Vector:
+        """Rows that together with `base_point` span what the body spans, shape (n, d)."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it stands for all its translates: an ellipsoid may choose its center.
+
+        Of a symmetric body the best center is 0.
+        """
+        return False
+
+    @property
+    def base_point(self) -> Vector:
+        """The point that differences are taken from to span the body, shape (d,): 0, as a rule."""
+        return np.zeros(self.dimension)
 
     @abstractmethod
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
-        """Return at least max ‖matrix·(s − center)‖ over the body; shapes (r, d) and (d,)."""
+    def length_up(self, matrix: Vector, center: Vector) -> float:
+        """Return at least max ‖matrix·(s − center)‖ over the body; shapes (r, d) and (d,).
+
+        Of a body that does not move, `center` is 0.
+        """
 
     @abstractmethod
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
-        """Return at least max |matrix·(s − center)|, row by row, shape (r,)."""
+        """Return at least max |matrix·(s − center)|, row by row, shape (r,).
 
-    @abstractmethod
-    def scaled(self, factor: float) -> AbstractBody:
-        """Return factor·S; `factor` is a power of two, so nothing is rounded."""
+        Of a body that does not move, `center` is 0.
+        """
+
+    def radius_up(self, shape: AbstractShape) -> float:
+        """Return at least max √(sᵀ M⁻¹ s) over the body: the μ of noise of this `shape`."""
+        white = shape.whitening
+        if not white.defect < 1:
+            return math.inf
+        length = self.length_up(white.matrix, np.zeros(self.dimension))
+        return up(length / down(1 - white.defect)) if length else 0.0
+
+    def sensitivity_up(self, norm: AbstractNorm) -> float:
+        """Return at least max ‖s‖ over the body: what `norm` says of bodies of this kind.
+
+        Raises:
+            PlanError: where it says nothing of them.
+        """
+        return norm.body_up(self)
 
     def widths(self) -> Vector:
         """Return the greatest change of each coordinate, shape (d,), rounded up."""
-        return self.extent_up(np.eye(self.dimension), self.directions)
+        return self.extent_up(np.eye(self.dimension), self.base_point)
+
+    def answer_length(self, answers: Vector | None) -> float:
+        """Return the greatest Euclidean change of the answers, for comparison with other noise.
+
+        Args:
+            answers: the matrix from changes to answers, shape (m, d); None for the identity.
+        """
+        matrix = np.eye(self.dimension) if answers is None else answers
+        return self.length_up(matrix, np.zeros(self.dimension))
+
+    def answer_widths(self, answers: Vector | None) -> Vector:
+        """Return the greatest change of each answer, shape (m,); arguments as `answer_length`."""
+        matrix = np.eye(self.dimension) if answers is None else answers
+        return self.extent_up(matrix, np.zeros(self.dimension))
+
+    def scaled(self, factor: float) -> AbstractBody:
+        """Return factor·S; `factor` is a power of two, so nothing is rounded.
+
+        Raises:
+            PlanError: where a body of this kind has no form there.
+        """
+        raise PlanError(
+            f"a body of kind {type(self).__name__} has no known multiple; use ln.Box or ln.Points"
+        )
+
+    def rounded(self, slack: Vector) -> AbstractBody:
+        """Return the body and, around each of its points, a box: what rounding of records adds.
+
+        Args:
+            slack: how far off each coordinate can be, shape (d,), at least 0.
+        """
+        return RoundedBody(self, frozen(slack))
+
+    def mapped(self, rows: Vector) -> AbstractBody:
+        """Return rows·S, or a body around it that differs by what rounding hides.
+
+        Args:
+            rows: shape (k, d); each entry a whole number over 2^b, for a small b.
+
+        Raises:
+            PlanError: where a body of this kind has no form there, or has too fine numbers.
+        """
+        raise PlanError(
+            f"a body of kind {type(self).__name__} has no known image; use ln.Box or ln.Points"
+        )
+
+    def projected(self, kept: Integers) -> AbstractBody | None:
+        """Return the projection to rising coordinates, shape (r,); None where none is known."""
+        return None
+
+    def projections(self, blocks: list[slice]) -> list[AbstractBody | None]:
+        """Return projections to blocks of coordinates, whose product holds the body."""
+        return [self.projected(np.arange(at.start, at.stop)) for at in blocks]
+
+    @property
+    def multipliers(self) -> Vector | None:
+        """What is thought to make the bound on its length small; None where nothing is."""
+        return None
+
+    def with_multipliers(self, multipliers: Vector) -> AbstractBody:
+        """Return the body with multipliers that are thought to make the bound on its length small.
+
+        Any are a proof. Of a body whose bound takes none, it is the body itself.
+        """
+        return self
 
 
 class AbstractPointBody(AbstractBody):
     """A hull whose vertices are made of a list of points; none of them is ever formed at once."""
 
     points: Vector
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.points.shape[1])
 
     @property
     def spanning(self) -> Vector:
@@ -79,3 +182,120 @@ class AbstractPointBody(AbstractBody):
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two, so nothing is rounded."""
         return self.replaced(frozen(factor * self.points))
+
+    def mapped(self, rows: Vector) -> Self:
+        """Return the body of the points' images, exactly."""
+        return self.replaced(exact_images(self.points, rows))
+
+    def projected(self, kept: Integers) -> Self:
+        """Return the body of the points' projections."""
+        return self.replaced(frozen(np.ascontiguousarray(self.points[:, kept])))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RoundedBody(AbstractBody):
+    """A body and, around each of its points, a box: what rounding of records adds.
+
+    Made by `rounded`.
+
+    Args:
+        body: where exact records can move.
+        slack: how far off each coordinate can be, shape (d,), at least 0.
+    """
+
+    body: AbstractBody
+    slack: Vector
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.body.dimension
+
+    @property
+    def spanning(self) -> Vector:
+        """What spans the body and, about the same point, each side of the box."""
+        box = self.base_point + np.diag(self.slack)[self.slack > 0]
+        return np.vstack([self.body.spanning, box])
+
+    @property
+    def moves(self) -> bool:
+        """Where the body does."""
+        return self.body.moves
+
+    @property
+    def base_point(self) -> Vector:
+        """That of the body."""
+        return self.body.base_point
+
+    def length_up(self, matrix: Vector, center: Vector) -> float:
+        """Return at least the body's, and the longest that a corner of the box can be."""
+        most = np.abs(matrix) @ self.slack
+        box = float(np.linalg.norm(most)) * (1 + growth(2 * matrix.size + 60))
+        return up(self.body.length_up(matrix, center) + box)
+
+    def extent_up(self, matrix: Vector, center: Vector) -> Vector:
+        """Return at least the body's, and those of the box."""
+        box = np.abs(matrix) @ self.slack * (1 + growth(self.dimension + 9))
+        return np.asarray((self.body.extent_up(matrix, center) + box) * (1 + 2.0**-50))
+
+    def radius_up(self, shape: AbstractShape) -> float:
+        """Return at least the body's radius, and the box's."""
+        found = self.body.radius_up(shape) + shape.box_radius_up(self.slack)
+        return up(found) if found else 0.0
+
+    def sensitivity_up(self, norm: AbstractNorm) -> float:
+        """Return at least the body's, and the box's."""
+        found = self.body.sensitivity_up(norm)
+        return up(found + norm.box_up(self.slack)) if np.any(self.slack) else found
+
+    def widths(self) -> Vector:
+        """Return the greatest change of each coordinate, shape (d,), rounded up."""
+        return (self.body.widths() + self.slack) * (1 + 2.0**-50)
+
+    def scaled(self, factor: float) -> AbstractBody:
+        """Return factor·S; `factor` is a power of two."""
+        return RoundedBody(self.body.scaled(factor), frozen(factor * self.slack))
+
+    def rounded(self, slack: Vector) -> AbstractBody:
+        """Return the body with both boxes."""
+        return RoundedBody(self.body, frozen((self.slack + slack) * _OUTWARD))
+
+    def mapped(self, rows: Vector) -> AbstractBody:
+        """Return the body's image, and around it the image of the box."""
+        return self.body.mapped(rows).rounded(np.abs(rows) @ self.slack * _OUTWARD)
+
+    def projected(self, kept: Integers) -> AbstractBody | None:
+        """Return the body's projection, and around it that of the box."""
+        own = self.body.projected(kept)
+        return None if own is None else own.rounded(self.slack[kept])
+
+    def with_multipliers(self, multipliers: Vector) -> AbstractBody:
+        """Return the body with them, rounded alike."""
+        return RoundedBody(self.body.with_multipliers(multipliers), self.slack)
+
+
+_EXACT = 2.0**53
+
+
+def exact_images(points: Vector, rows: Vector) -> Vector:
+    """Return rows·x for each point, shape (N, k), where floats hold every sum of the products.
+
+    Raises:
+        PlanError: where they may not.
+    """
+    finest = _denominator(rows) * _denominator(points)
+    most = float(np.max(np.abs(rows).sum(axis=1), initial=0.0) * np.max(np.abs(points), initial=0))
+    if not most * finest < _EXACT:
+        raise PlanError("the integers are too fine for levels that are exact images of them")
+    return frozen(np.ascontiguousarray(points @ rows.T))
+
+
+def _denominator(numbers: Vector) -> float:
+    """Return the least power of two that makes all of them whole, at least 1."""
+    scale = 1.0
+    while not np.array_equal(np.floor(numbers * scale), numbers * scale):
+        scale *= 2
+        if scale > _EXACT:
+            return math.inf
+    return scale

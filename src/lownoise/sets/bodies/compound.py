@@ -14,7 +14,7 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.image import ImageBody, far_hint
+from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
 from lownoise.sets.bodies.known import AbstractKnown, Told, affine_farthest, longer
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
 from lownoise.sets.unit_balls import NormBall, product_ball
@@ -253,9 +253,9 @@ def _apart(one: AbstractKnown, two: AbstractKnown, matrix: Vector, known: float)
     x = climbed(both, image[:, :-1], image[:, -1])
     body = ImageBody(frozen(factor), base)
     if np.any(image):
-        body = body.hinted(far_hint(image, base))
+        body = body.with_multipliers(farthest_multipliers(image, base))
     lost = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
-    upper = body.reach_up(matrix, np.zeros(one.dimension)) + lost
+    upper = body.length_up(matrix, np.zeros(one.dimension)) + lost
     k, pair = one.width, np.zeros((2, max(one.width, two.width)))
     pair[0, :k], pair[1, : two.width] = x[:k], x[k:]
     return Told(pair, upper * upper * (1 + 2.0**-50))

@@ -23,32 +23,35 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, spectral_up
-from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.sets.bodies.abstract import AbstractBody, exact_images
 from lownoise.sets.bodies.points import SymmetricPoints
-from lownoise.sets.unit_balls import NormBall
+from lownoise.sets.unit_balls import NormBall, side_by_side
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.norms import AbstractNorm
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _ROUNDS = 60
 _NEAR = 1e-9
 _LEAST = 1e-24  # of the greatest gain
 _SHARES = 1 / (2.0 ** np.arange(0, 12))
+_OUTWARD = 1 + 2.0**-40
 _FEW_ROWS = 16
 _MOST_GENERATORS = 21  # whose 2^20 pairs of opposite corners are listed
 
 
-def far_hint(image: Vector, base: AbstractUnitBall) -> Vector:
-    """Return y > 0, shape (k,), for `ImageBody.hinted`; any y is a proof, this one a good one.
+def farthest_multipliers(image: Vector, base: AbstractUnitBall) -> Vector:
+    """Return y > 0, shape (k,), for `ImageBody.with_multipliers`: any is a proof, this a good one.
 
     Args:
         image: X, shape (r, k), not all 0.
         base: B, k coordinates.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBall
-        >>> y = far_hint(np.array([[1.0, 1.0], [1.0, -1.0]]), NormBall(2, np.inf))
+        >>> from lownoise.sets.unit_balls import NormBall, side_by_side
+        >>> y = farthest_multipliers(np.array([[1.0, 1.0], [1.0, -1.0]]), NormBall(2, np.inf))
         >>> (y / y.sum()).round(6)
         array([0.5, 0.5])
     """
@@ -102,33 +105,27 @@ class ImageBody(AbstractBody):
     Args:
         factor: F, shape (d, k); or shape (d,), its diagonal.
         base: B, k coordinates.
-        hint: y > 0, shape (k,), that is thought to make the bound on its reach small.
+        multipliers: y > 0, shape (k,), that is thought to make the bound on its length small.
 
     Raises:
-        PlanError: where the factor or the hint has not k columns, or a hint is not above 0.
+        PlanError: where the factor or the multipliers have not k columns, or one is not above 0.
     """
 
     factor: Vector
     base: AbstractUnitBall
-    hint: Vector | None = None
+    multipliers: Vector | None = None
 
     def __post_init__(self) -> None:
         k = self.base.dimension
         if self.factor.shape[-1] != k:
             raise PlanError(f"ImageBody.factor has not the {k} columns of its base; give one each")
-        # a shorter hint would be broadcast, and prove too little
-        if self.hint is not None and not (self.hint.shape == (k,) and np.all(self.hint > 0)):
-            raise PlanError(f"ImageBody.hint is not {k} numbers above 0; give one a coordinate")
-
-    @property
-    def moves(self) -> bool:
-        """It is symmetric: its best center is 0."""
-        return False
-
-    @property
-    def directions(self) -> Vector:
-        """Zero."""
-        return np.zeros(self.dimension)
+        # a shorter list would be broadcast, and prove too little
+        if self.multipliers is not None and not (
+            self.multipliers.shape == (k,) and np.all(self.multipliers > 0)
+        ):
+            raise PlanError(
+                f"ImageBody.multipliers is not {k} numbers above 0; give one a coordinate"
+            )
 
     @property
     def dimension(self) -> int:
@@ -150,7 +147,7 @@ class ImageBody(AbstractBody):
         """The columns of F as rows, shape (k, d)."""
         return self.dense.T
 
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
+    def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             image = matrix * self.factor if self.diagonal else matrix @ self.factor
@@ -170,11 +167,20 @@ class ImageBody(AbstractBody):
         part = own / most  # so that squares neither vanish nor overflow
         squares = np.maximum(np.einsum("ij,ij->j", part, part), 2.0**-80)
         candidates = [squares, np.ones(kept.size)]
-        if self.hint is not None:
-            candidates.insert(0, self.hint[kept])
+        if self.multipliers is not None:
+            candidates.insert(0, self.multipliers[kept])
         return min(_bounded(own, base, y) for y in candidates)
 
-    def diagonal_reach_up(self, scale: Vector) -> float:
+    def radius_up(self, shape: AbstractShape) -> float:
+        """Return at least max √(sᵀ M⁻¹ s): in closed form where F and M are diagonals."""
+        scale = shape.independent
+        if not self.diagonal or scale is None:
+            return super().radius_up(shape)
+        if np.any((self.factor != 0) & (scale == 0)):
+            return math.inf
+        return self._diagonal_radius_up(scale)
+
+    def _diagonal_radius_up(self, scale: Vector) -> float:
         """Return at least max √Σ(sᵢ/scaleᵢ)² where F is a diagonal; `scale` has shape (d,)."""
         used = self.factor != 0
         with np.errstate(divide="ignore", over="ignore"):
@@ -198,36 +204,148 @@ class ImageBody(AbstractBody):
             return np.abs(self.factor) * self.base.widths() * (1 + 2.0**-48)
         return self.base.support_up(self.factor) * (1 + 2.0**-48)
 
+    def answer_length(self, answers: Vector | None) -> float:
+        """Return the greatest Euclidean change of the answers; in closed form for a diagonal."""
+        if answers is None and self.diagonal:
+            return self._diagonal_radius_up(np.ones(self.dimension))
+        return super().answer_length(answers)
+
+    def answer_widths(self, answers: Vector | None) -> Vector:
+        """Return the greatest change of each answer."""
+        return self.widths() if answers is None else super().answer_widths(answers)
+
+    def sensitivity_up(self, norm: AbstractNorm) -> float:
+        """Return at least max ‖s‖: what the norm says of images."""
+        return norm.image_up(self)
+
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two."""
         return replace(self, factor=frozen(factor * self.factor))
 
-    def hinted(self, hint: Vector) -> Self:
-        """Return the body with coefficients for the bound on its reach."""
-        return replace(self, hint=frozen(hint))
+    def mapped(self, rows: Vector) -> AbstractBody:
+        """Return the image by rows·F, and around it what rounding of the product hides."""
+        exact = self.selected(rows)
+        if exact is not None:
+            return exact
+        size = np.abs(rows) @ (np.abs(self.dense) @ self.base.widths())
+        off = growth(rows.shape[1] + 3) * size * _OUTWARD
+        return ImageBody(frozen(rows @ self.dense), self.base).rounded(off)
+
+    def selected(self, rows: Vector) -> ImageBody | None:
+        """Return rows·S where each row keeps one coordinate, up to its sign: that is exact."""
+        if not selects(rows):
+            return None
+        kept = np.argmax(np.abs(rows), axis=1)
+        rising = self.diagonal and bool(np.all(np.diff(kept) > 0))
+        own = self.base.restricted(kept) if rising else None
+        if own is not None:
+            return ImageBody(frozen(self.factor[kept]), own)
+        return ImageBody(frozen(rows @ self.dense), self.base)
+
+    def projected(self, kept: Integers) -> ImageBody:
+        """Return F's rows times B, less what they do not look at where B is a ball or a product."""
+        if self.diagonal:
+            own = self.base.restricted(kept)
+            if own is not None:
+                return ImageBody(frozen(self.factor[kept]), own)
+        rows = self.dense[kept]
+        used = np.flatnonzero(np.any(rows, axis=0))
+        simple = all(isinstance(part, NormBall) for part in side_by_side(self.base))
+        own = self.base.restricted(used) if simple and 0 < used.size < rows.shape[1] else None
+        if own is None:
+            return ImageBody(frozen(rows), self.base)
+        return ImageBody(frozen(np.ascontiguousarray(rows[:, used])), own)
+
+    def with_multipliers(self, multipliers: Vector) -> Self:
+        """Return the body with coefficients for the bound on its length."""
+        return replace(self, multipliers=frozen(multipliers))
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class RoundedBody:
-    """A body and, around each of its points, a box: what rounding of records adds.
+class SymmetricBox(AbstractBody):
+    """The image {s : |sᵢ| ≤ half_widthᵢ} of a cube; `half_width` has shape (d,), not negative.
 
-    Args:
-        body: where exact records can move.
-        slack: how far off each coordinate can be, shape (d,), at least 0.
+    Examples:
+        >>> box = SymmetricBox(np.array([3.0, 4.0]))
+        >>> box.answer_length(None), box.projected(np.array([1])).half_width
+        (5.0, array([4.]))
+        >>> box.mapped(np.array([[1.0, 1.0]])).widths().round(9)
+        array([7.])
     """
 
-    body: AbstractBody
-    slack: Vector
+    half_width: Vector
+
+    @cached_property
+    def image(self) -> ImageBody:
+        """The same body as an image."""
+        return ImageBody(self.half_width, NormBall(self.dimension, math.inf))
 
     @property
     def dimension(self) -> int:
         """The number of coordinates d."""
-        return self.body.dimension
+        return self.half_width.size
+
+    @property
+    def spanning(self) -> Vector:
+        """Its half widths along the axes."""
+        return np.diag(self.half_width)
+
+    def length_up(self, matrix: Vector, center: Vector) -> float:
+        """Return at least max ‖matrix·s‖; `center` is 0."""
+        return self.image.length_up(matrix, center)
+
+    def extent_up(self, matrix: Vector, center: Vector) -> Vector:
+        """Return at least max |matrix·s|, row by row; `center` is 0."""
+        return self.image.extent_up(matrix, center)
+
+    def radius_up(self, shape: AbstractShape) -> float:
+        """Return at least max √(sᵀ M⁻¹ s), as the noise itself knows it best."""
+        return shape.box_radius_up(self.half_width)
+
+    def sensitivity_up(self, norm: AbstractNorm) -> float:
+        """Return at least max ‖s‖: what the norm says of boxes."""
+        return norm.box_up(self.half_width)
 
     def widths(self) -> Vector:
-        """Return the greatest change of each coordinate, shape (d,), rounded up."""
-        return (self.body.widths() + self.slack) * (1 + 2.0**-50)
+        """Return the half widths, exactly."""
+        return self.half_width
+
+    def answer_length(self, answers: Vector | None) -> float:
+        """Return the greatest Euclidean change of the answers."""
+        if answers is None:
+            return float(np.linalg.norm(self.half_width))
+        return super().answer_length(answers)
+
+    def answer_widths(self, answers: Vector | None) -> Vector:
+        """Return the greatest change of each answer."""
+        return self.half_width if answers is None else super().answer_widths(answers)
+
+    def scaled(self, factor: float) -> SymmetricBox:
+        """Return factor·S; `factor` is a power of two."""
+        return SymmetricBox(frozen(factor * self.half_width))
+
+    def rounded(self, slack: Vector) -> SymmetricBox:
+        """Return the box that is wider by the slack, rounded up."""
+        wide = self.half_width + slack
+        return SymmetricBox(frozen(np.where(wide > 0, np.nextafter(wide, np.inf), 0.0)))
+
+    def mapped(self, rows: Vector) -> AbstractBody:
+        """Return a box where each row keeps one coordinate, else an image, exactly."""
+        if selects(rows):
+            return SymmetricBox(frozen(np.abs(rows) @ self.half_width))
+        exact_images(self.half_width[None], rows)
+        return ImageBody(frozen(rows * self.half_width), NormBall(rows.shape[1], math.inf))
+
+    def projected(self, kept: Integers) -> SymmetricBox:
+        """Return the box in those coordinates."""
+        return SymmetricBox(frozen(self.half_width[kept]))
+
+
+def selects(rows: Vector) -> bool:
+    """Return whether each row keeps one coordinate, up to its sign."""
+    size = np.abs(rows)
+    return bool(np.all((size == 0) | (size == 1)) and np.all(np.sum(size, axis=1) == 1))
 
 
 def _length(values: Vector) -> float:

@@ -99,11 +99,16 @@ class AbstractOracleBody(AbstractBody):
         return self.vertices(self.seeds)
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates r."""
-        return self.pivots.size
+    def count(self) -> float:
+        """What one record counts, the last coordinate; 0 where that is none of them."""
+        return 0.0
 
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates r, and one for a count."""
+        return self.pivots.size + bool(self.count)
+
+    def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·(s − center)‖ over the body."""
         return self.farthest(matrix, center).upper
 
@@ -154,7 +159,7 @@ class OracleBody(AbstractOracleBody):
         return self.program.spread
 
     @property
-    def directions(self) -> Vector:
+    def base_point(self) -> Vector:
         """One of them."""
         return np.asarray(self.spanning[0])
 
@@ -186,16 +191,6 @@ class OracleBody(AbstractOracleBody):
 @dataclass(frozen=True, eq=False)
 class OracleDifferences(AbstractOracleBody):
     """All x − y."""
-
-    @property
-    def moves(self) -> bool:
-        """Its best center is 0."""
-        return False
-
-    @property
-    def directions(self) -> Vector:
-        """Zero."""
-        return np.zeros(self.dimension)
 
     @property
     def seeds(self) -> Vector:
@@ -246,21 +241,6 @@ class LiftedOracle(AbstractOracleBody):
 
     origin: Vector
     count: float = 1.0
-
-    @property
-    def moves(self) -> bool:
-        """Its best center is 0."""
-        return False
-
-    @property
-    def directions(self) -> Vector:
-        """Zero."""
-        return np.zeros(self.dimension)
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates r + 1."""
-        return self.pivots.size + 1
 
     @property
     def seeds(self) -> Vector:

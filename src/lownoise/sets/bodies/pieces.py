@@ -18,7 +18,7 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.image import ImageBody, far_hint
+from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
 from lownoise.sets.bodies.known import AbstractKnown, Told
 from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints, farthest_pairs
 from lownoise.sets.bodies.section import SectionBody
@@ -92,14 +92,14 @@ class PointSet(AbstractKnown):
     def farthest(self, matrix: Vector, center: Vector) -> Told:
         """Return the farthest point, and at least its squared length."""
         lengths = np.linalg.norm((self.rows - center) @ matrix.T, axis=1)
-        upper = TranslatedPoints(self.rows).reach_up(matrix, center)
+        upper = TranslatedPoints(self.rows).length_up(matrix, center)
         return Told(np.array([float(np.argmax(lengths))]), _squared(upper))
 
     def farthest_pair(self, matrix: Vector) -> Told:
         """Return the farthest pair, and at least its squared length."""
         found = farthest_pairs((self.rows - self.center) @ matrix.T)
         pair = (found.first[0], found.second[0]) if found.first.size else (0, 0)
-        upper = PointDifferences(self.rows).reach_up(matrix, np.zeros(self.dimension))
+        upper = PointDifferences(self.rows).length_up(matrix, np.zeros(self.dimension))
         return Told(np.array(pair, dtype=np.float64)[:, None], _squared(upper))
 
     def support_up(self, direction: Vector, about: Vector) -> float:
@@ -268,14 +268,14 @@ class SectionSet(AbstractKnown):
         at = center - self.center
         body = SectionBody(self.section, "translates")
         lost = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(at)))
-        return Told(self._climbed(matrix, -at), _squared(body.reach_up(matrix, at) + lost))
+        return Told(self._climbed(matrix, -at), _squared(body.length_up(matrix, at) + lost))
 
     def farthest_pair(self, matrix: Vector) -> Told:
         """Return points at both ends, and a bound of the same kind."""
         x = self._climbed(matrix, np.zeros(self.dimension))
         ahead = (matrix @ x) @ matrix
         body = SectionBody(self.section, "differences")
-        upper = body.reach_up(matrix, np.zeros(self.dimension))
+        upper = body.length_up(matrix, np.zeros(self.dimension))
         return Told(self.section.far(np.stack([ahead, -ahead])), _squared(upper))
 
     def _climbed(self, matrix: Vector, offset: Vector) -> Vector:
@@ -346,13 +346,15 @@ def _bounded(
     image = matrix @ factor
     if np.any(image):
         if isinstance(own, NormBall) and own.order == 2:  # noqa: PLR2004
-            body = body.hinted(np.ones(own.size) if base is own else _ball_hint(image))
+            body = body.with_multipliers(
+                np.ones(own.size) if base is own else _ball_multipliers(image)
+            )
         else:
-            body = body.hinted(far_hint(image, base))
-    return body.reach_up(matrix, np.zeros(len(factor)))
+            body = body.with_multipliers(farthest_multipliers(image, base))
+    return body.length_up(matrix, np.zeros(len(factor)))
 
 
-def _ball_hint(image: Vector) -> Vector:
+def _ball_multipliers(image: Vector) -> Vector:
     """Return the coefficients that prove the maximum of ‖Xu + o‖ over a ball; o comes last.
 
     λ‖u‖² + κ is at least ‖Xu + o‖² for all u where λ ≥ A = XᵀX, κ = ‖o‖² + bᵀ(λ − A)⁻¹b and

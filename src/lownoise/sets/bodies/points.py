@@ -26,13 +26,14 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.abstract import AbstractPointBody
+from lownoise.sets.bodies.abstract import AbstractPointBody, exact_images
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies.image import ImageBody
+    from lownoise.sets.norms import AbstractNorm
 
     Single = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 
@@ -58,7 +59,7 @@ class TranslatedPoints(AbstractPointBody):
         return True
 
     @property
-    def directions(self) -> Vector:
+    def base_point(self) -> Vector:
         """The first point."""
         return np.asarray(self.points[0])
 
@@ -70,7 +71,7 @@ class TranslatedPoints(AbstractPointBody):
         """Return whether `indices` has shape (k,) and is in range."""
         return _in_range(indices, len(self.points), 1)
 
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
+    def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·(x − center)‖."""
         longest, extent = _longest(self.points, matrix, center)
         return _outward(longest, matrix, extent)
@@ -97,16 +98,6 @@ class SymmetricPoints(AbstractPointBody):
     points: Vector
     image: ImageBody | None = None
 
-    @property
-    def moves(self) -> bool:
-        """Its best center is 0."""
-        return False
-
-    @property
-    def directions(self) -> Vector:
-        """Zero."""
-        return np.zeros(self.dimension)
-
     def vertices(self, indices: Integers) -> Vector:
         """Return those points."""
         return self.points[indices]
@@ -115,7 +106,7 @@ class SymmetricPoints(AbstractPointBody):
         """Return whether `indices` has shape (k,) and is in range."""
         return _in_range(indices, len(self.points), 1)
 
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
+    def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·s‖; `center` is 0."""
         longest, extent = _longest(self.points, matrix, np.zeros(self.dimension))
         return _outward(longest, matrix, extent)
@@ -133,6 +124,20 @@ class SymmetricPoints(AbstractPointBody):
         image = None if self.image is None else self.image.scaled(factor)
         return type(self)(frozen(factor * self.points), image)
 
+    def sensitivity_up(self, norm: AbstractNorm) -> float:
+        """Return at least max ‖s‖: what the norm says of points."""
+        return norm.points_up(self)
+
+    def mapped(self, rows: Vector) -> Self:
+        """Return the hull of the points' images, exactly; as an image where that is exact, too."""
+        image = None if self.image is None else self.image.selected(rows)
+        return type(self)(exact_images(self.points, rows), image)
+
+    def projected(self, kept: Integers) -> Self:
+        """Return the hull of the points' projections."""
+        image = None if self.image is None else self.image.projected(kept)
+        return type(self)(frozen(np.ascontiguousarray(self.points[:, kept])), image)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -142,12 +147,7 @@ class PointDifferences(AbstractPointBody):
     points: Vector
 
     @property
-    def moves(self) -> bool:
-        """Its best center is 0."""
-        return False
-
-    @property
-    def directions(self) -> Vector:
+    def base_point(self) -> Vector:
         """The first point."""
         return np.asarray(self.points[0])
 
@@ -159,7 +159,7 @@ class PointDifferences(AbstractPointBody):
         """Return whether `indices` has shape (k, 2) and is in range."""
         return _in_range(indices, len(self.points), 2)
 
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
+    def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·(x − y)‖; `center` is 0."""
         # about one of them first: a mean of numbers far from zero drifts away from all of them
         about = self.points - self.points[0]
@@ -168,6 +168,10 @@ class PointDifferences(AbstractPointBody):
         np.maximum(extent, np.max(np.abs(about), axis=0), out=extent)
         # each of the two images is off by half of what `_outward` adds to a difference
         return _outward(farthest_pairs(about @ matrix.T).longest, matrix, 2 * extent)
+
+    def sensitivity_up(self, norm: AbstractNorm) -> float:
+        """Return at least max ‖x − y‖: what the norm says of differences."""
+        return norm.differences_up(self)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(x − y)|, row by row; `center` is 0."""

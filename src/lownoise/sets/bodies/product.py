@@ -25,13 +25,14 @@ import numpy as np
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.sets.bodies.image import SymmetricBox
 from lownoise.sets.bodies.known import AbstractKnown, Told, longer
-from lownoise.sets.bodies.oracle import AbstractOracleBody, LiftedOracle
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_reach
 from lownoise.sets.unit_balls import product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies.oracle import AbstractOracleBody
 
 _CLIMBS = 20
 _RISES = 1e-12
@@ -305,12 +306,12 @@ class JointBody(AbstractBody):
     @property
     def counted(self) -> bool:
         """Whether a record counts, too."""
-        return isinstance(self.whole, LiftedOracle)
+        return self.count > 0
 
     @property
     def count(self) -> float:
         """What one record counts."""
-        return self.whole.count if isinstance(self.whole, LiftedOracle) else 0.0
+        return self.whole.count
 
     @property
     def blocks(self) -> list[slice]:
@@ -329,18 +330,18 @@ class JointBody(AbstractBody):
         return self.whole.moves
 
     @property
-    def directions(self) -> Vector:
+    def base_point(self) -> Vector:
         """What the whole says."""
-        return self.whole.directions
+        return self.whole.base_point
 
     @property
     def dimension(self) -> int:
         """The number of coordinates d."""
         return self.whole.dimension
 
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
+    def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·(s − center)‖ over the whole."""
-        return self.whole.reach_up(matrix, center)
+        return self.whole.length_up(matrix, center)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(s − center)|, row by row."""
@@ -351,6 +352,27 @@ class JointBody(AbstractBody):
         parts = tuple(part.scaled(factor) for part in self.parts)
         moved = None if self.offsets is None else frozen(factor * self.offsets)
         return type(self)(self.whole.scaled(factor), parts, moved)
+
+    def projections(self, blocks: list[slice]) -> list[AbstractBody | None]:
+        """Return the parts where these are their blocks."""
+        parts = self.product_parts()
+        if parts is None or [p.dimension for p in parts] != [b.stop - b.start for b in blocks]:
+            return super().projections(blocks)
+        return list(parts)
+
+    def product_parts(self) -> tuple[AbstractBody, ...] | None:
+        """Return bodies of blocks of coordinates, whose product holds the changes of a product.
+
+        Of one record that changes it is their product. ±(x − v, 1), of one that comes or goes, lies
+        in the product of all ±(xᵢ − vᵢ) and of what one record counts. None where a part has no
+        known projection.
+        """
+        if not self.counted:
+            return self.parts
+        own = [part.projected(np.arange(part.dimension - 1)) for part in self.parts]
+        known = tuple(part for part in own if part is not None)
+        count = SymmetricBox(frozen(np.array([self.count])))
+        return (*known, count) if len(known) == len(own) else None
 
     def split(self, queries: Vector | None) -> list[tuple[Integers, Vector | None]] | None:
         """Return which answers are of each part, and its queries; None where one is of several.

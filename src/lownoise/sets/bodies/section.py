@@ -34,6 +34,7 @@ from lownoise.sets.unit_balls import NormBall, side_by_side
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Vector
+    from lownoise.sets.norms import AbstractNorm
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _SLACK = 2.0**-44
@@ -203,14 +204,14 @@ class SectionBody(AbstractBody):
         section: K; for "lifted" a symmetric section around the body, its offsets 0.
         kind: "differences" is K − K; "translates" is K, wherever it stands; "lifted" is all
             ±((ξ, 0) + shift) with ξ in `inside`.
-        hint: (p, n) > 0 with y = p + n and λ = 2(p − n), shape (2M,): what proves much.
+        multipliers: (p, n) > 0 with y = p + n and λ = 2(p − n), shape (2M,): what proves much.
         inside: a section of one coordinate less, for "lifted".
         shift: shape (d,), for "lifted".
     """
 
     section: Section
     kind: Kind
-    hint: Vector | None = None
+    multipliers: Vector | None = None
     inside: Section | None = None
     shift: Vector | None = None
 
@@ -218,11 +219,6 @@ class SectionBody(AbstractBody):
     def moves(self) -> bool:
         """Whether its ellipsoid may choose its center."""
         return self.kind == "translates"
-
-    @property
-    def directions(self) -> Vector:
-        """Zero."""
-        return np.zeros(self.dimension)
 
     @property
     def dimension(self) -> int:
@@ -239,9 +235,9 @@ class SectionBody(AbstractBody):
         """At least |sⱼ| for each coordinate, shape (d,)."""
         if self.kind == "translates":
             return self.section.reach
-        return frozen(self.extent_up(np.eye(self.dimension), self.directions))
+        return frozen(self.extent_up(np.eye(self.dimension), self.base_point))
 
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
+    def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·(s − center)‖ over the body."""
         far = self.far + np.abs(center)
         longest = float(np.linalg.norm(self.extent_up(matrix, center))) * (1 + _SLACK)
@@ -252,8 +248,8 @@ class SectionBody(AbstractBody):
     def _candidates(self) -> list[tuple[Vector, Vector]]:
         m = len(self.section.rows)
         found = [(np.ones(m), np.zeros(m))]
-        if self.hint is not None and self.hint.size == 2 * m:
-            p, n = self.hint[:m], self.hint[m:]
+        if self.multipliers is not None and self.multipliers.size == 2 * m:
+            p, n = self.multipliers[:m], self.multipliers[m:]
             found.insert(0, (p + n, 2 * (p - n)))
         return found
 
@@ -357,9 +353,13 @@ class SectionBody(AbstractBody):
             shift=None if self.shift is None else frozen(factor * self.shift),
         )
 
-    def hinted(self, hint: Vector) -> Self:
-        """Return the body with multipliers for the bound on its reach."""
-        return replace(self, hint=frozen(hint))
+    def with_multipliers(self, multipliers: Vector) -> Self:
+        """Return the body with multipliers for the bound on its length."""
+        return replace(self, multipliers=frozen(multipliers))
+
+    def sensitivity_up(self, norm: AbstractNorm) -> float:
+        """Return at least max ‖s‖: what the norm says of sections."""
+        return norm.section_up(self)
 
 
 def _stretched(section: Section, factor: float) -> Section:

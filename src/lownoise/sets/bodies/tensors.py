@@ -102,6 +102,11 @@ class TensorBall:
         first = np.ones((1, len(self.parts.degrees)))
         return frozen(np.vstack([first, self.pairs(self.angles)]))
 
+    @property
+    def multipliers(self) -> None:
+        """None: its bound takes none."""
+        return
+
     def pairs(self, angles: Vector) -> Vector:
         """Return 2(1 − Pₖ(u)) for each angle and part, shape (n, c)."""
         return np.asarray(2 * (1 - self.parts.zonal(angles)))
@@ -229,16 +234,6 @@ class TensorChanges(AbstractBody):
             raise PlanError("TensorChanges.last is for single tensors; leave it out of differences")
 
     @property
-    def moves(self) -> bool:
-        """It is symmetric: its best center is 0."""
-        return False
-
-    @property
-    def directions(self) -> Vector:
-        """Zero."""
-        return np.zeros(self.dimension)
-
-    @property
     def counted(self) -> bool:
         """Whether the count is the last coordinate."""
         return self.last is not None
@@ -266,7 +261,7 @@ class TensorChanges(AbstractBody):
             return image, np.zeros(len(matrix))
         return image, matrix[:, k] * self.last - matrix[:, :k] @ self.offset
 
-    def reach_up(self, matrix: Vector, center: Vector) -> float:
+    def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
         with np.errstate(over="ignore", invalid="ignore"):
             image, column = self.seen(matrix)

@@ -24,7 +24,6 @@ from lownoise.sets.bodies import (
     LiftedOracle,
     OracleBody,
     OracleDifferences,
-    SymmetricBox,
     SymmetricPoints,
 )
 from lownoise.sets.domains.coordinates import Coordinates, every_coordinate, pivot_coordinates
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from lownoise.sets.domains.oracle import Oracle
     from lownoise.sets.unit_balls import AbstractUnitBall
 
-Body = SymmetricBox | AbstractBody
+Body = AbstractBody
 Piece = tuple["Vector", "Vector", "AbstractUnitBall"]  # G, c, and the unit ball of G(x − c)
 _FLAT = 1e-12
 PUBLIC = "The domain, center and stand-in are public; none of them was taken from this table."

@@ -6,7 +6,6 @@ from lownoise.sets.norms.choice import norm_of
 from lownoise.sets.norms.differences import SimplexNorm
 from lownoise.sets.norms.hull import HullNorm, ZonotopeNorm
 from lownoise.sets.norms.image import ImageNorm
-from lownoise.sets.norms.mapping import mapped
 from lownoise.sets.norms.product import PlacedNorm, ProductNorm
 from lownoise.sets.norms.walk import WalkNorm
 from lownoise.sets.norms.weak import WeakNorm
@@ -22,6 +21,5 @@ __all__ = [
     "WeakNorm",
     "ZonotopeNorm",
     "covariance",
-    "mapped",
     "norm_of",
 ]

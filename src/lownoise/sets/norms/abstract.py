@@ -21,17 +21,25 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.points import farthest_pairs
-from lownoise.sets.norms.reach import body_reach_up
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
-    from lownoise.sensitivity.changes import Reach
-    from lownoise.sets.bodies import AbstractBody, ImageBody
+    from lownoise.sets.bodies import (
+        AbstractBody,
+        ImageBody,
+        PointDifferences,
+        SectionBody,
+        SymmetricPoints,
+    )
 
 _TINY = 2.0**-900  # more than all that can vanish below the smallest float
 _BLOCK = 1 << 22  # numbers
+_MOST_CORNERS = 7  # signs, whose 2^6 pairs of opposite choices are listed
+_FEW_PAIRS = 1 << 12
 _MOST_PAIRS = 3e9  # differences of numbers; beyond, twice the greatest distance must do
 
 
@@ -97,11 +105,11 @@ class Form:
         return self.extents_up(size + (_TINY if np.any(half_width) else 0.0))
 
     def body_up(self, body: AbstractBody) -> float:
-        """Return at least the greatest norm over a body, by what it says of its reach."""
+        """Return at least the greatest norm over a body, by what it says of its length."""
         zero = np.zeros(body.dimension)
         found = self.extents_up(body.extent_up(self.matrix, zero))
         if self.order == 2:  # noqa: PLR2004
-            found = min(found, self._outward(body.reach_up(self.matrix, zero)))
+            found = min(found, self._outward(body.length_up(self.matrix, zero)))
         return found
 
     def image_up(self, body: ImageBody) -> float:
@@ -157,7 +165,7 @@ def covariance(gauge: AbstractNorm, scale: float) -> Vector:
 
     Args:
         gauge: the norm.
-        scale: b > 0; its reach divided by ε.
+        scale: b > 0; the sensitivity divided by ε.
 
     Returns:
         Shape (d, d); or (d,), the diagonal, where all other entries are 0.
@@ -195,7 +203,7 @@ class AbstractNorm(ABC):
 
     @abstractmethod
     def scaled(self, factor: float) -> AbstractNorm:
-        """Return the gauge of factor·(unit ball), every number rounded to a float; factor > 0."""
+        """Return the norm of factor·(unit ball), every number rounded to a float; factor > 0."""
 
     @property
     def euclidean(self) -> int:
@@ -210,20 +218,142 @@ class AbstractNorm(ABC):
         """Norms of images of s, the greatest of which is at least ‖s‖ and hardly more; or none."""
         return ()
 
-    def own_up(self, body: Reach) -> float:
-        """Return at least max ‖s‖ over a body akin to the unit ball, infinite for all others."""
+    def akin_up(self, body: AbstractBody) -> float:
+        """Return at least max ‖s‖ over a body akin to the unit ball, infinite for all others.
+
+        The same for kinds of bodies that are known more closely: `akin_box_up` and so on.
+        """
         return math.inf
 
-    def reach_up(self, body: Reach) -> float:
+    def akin_box_up(self, half_width: Vector) -> float:
+        """Return what `akin_up` does of a box, shape (d,)."""
+        return math.inf
+
+    def akin_image_up(self, body: ImageBody) -> float:
+        """Return what `akin_up` does of an image of a unit ball."""
+        return self.akin_up(body)
+
+    def akin_points_up(self, body: SymmetricPoints) -> float:
+        """Return what `akin_up` does of a hull of points."""
+        return self.akin_up(body)
+
+    def akin_differences_up(self, body: PointDifferences) -> float:
+        """Return what `akin_up` does of differences of points."""
+        return self.akin_up(body)
+
+    def akin_section_up(self, body: SectionBody) -> float:
+        """Return what `akin_up` does of a section."""
+        return self.akin_up(body)
+
+    def sensitivity_up(self, body: AbstractBody) -> float:
         """Return at least max ‖s‖ over the body of changes, and hardly more.
 
         Exactly 1 where the body is the unit ball itself, given by the same numbers.
 
         Raises:
-            PlanError: where the body is of a kind whose reach in this norm is not known, or of
+            PlanError: where the body is of a kind whose size in this norm is not known, or of
                 another dimension.
         """
-        own = getattr(body, "dimension", self.dimension)
-        if own != self.dimension:
-            raise PlanError(f"body has {own} coordinates; give {self.dimension}, as the norm has")
-        return body_reach_up(body, self)
+        if body.dimension != self.dimension:
+            raise PlanError(
+                f"body has {body.dimension} coordinates; give {self.dimension}, as the norm has"
+            )
+        return body.sensitivity_up(self)
+
+    def box_up(self, half_width: Vector) -> float:
+        """Return at least max ‖s‖ over a box: what `sensitivity_up` of it is."""
+        if not np.any(half_width):
+            return 0.0
+        found = self.akin_box_up(half_width)
+        if math.isfinite(found):
+            return found
+        found = self._by_forms(lambda form: form.box_up(half_width))
+        moving = np.flatnonzero(half_width)
+        if moving.size <= _MOST_CORNERS:
+            ends = np.zeros((1 << (moving.size - 1), self.dimension))
+            ends[:, moving] = corners(moving.size) * half_width[moving]
+            found = min(found, float(np.max(self.norm_up(ends))))
+        if not math.isfinite(found):  # ‖s‖ ≤ Σ |sᵢ|·‖eᵢ‖
+            axes = self.norm_up(np.diag(half_width)[moving])
+            found = float(np.sum(axes)) * (1 + growth(moving.size + 9))
+        return self._sure(found, "a box")
+
+    def points_up(self, body: SymmetricPoints) -> float:
+        """Return at least max ‖s‖ over a hull of points and their opposites."""
+        found = self.akin_points_up(body)
+        if body.image is not None and not math.isfinite(found):
+            found = self.akin_image_up(body.image)
+        if math.isfinite(found):
+            return found
+        found = float(np.max(self.norm_up(body.points), initial=0.0))
+        return self._sure(found, type(body).__name__)
+
+    def differences_up(self, body: PointDifferences) -> float:
+        """Return at least max ‖x − y‖ over pairs of points."""
+        found = self.akin_differences_up(body)
+        if math.isfinite(found):
+            return found
+        found = self._by_forms(lambda form: form.differences_up(body.points))
+        n = len(body.points)
+        # codes are whole numbers below 2^53: so are their differences, exactly
+        if n * (n - 1) // 2 <= _FEW_PAIRS and _whole(body.points):
+            apart = body.vertices(np.stack(np.triu_indices(n, 1), axis=1))
+            found = min(found, float(np.max(self.norm_up(apart), initial=0.0)))
+        return self._sure(found, type(body).__name__)
+
+    def image_up(self, body: ImageBody) -> float:
+        """Return at least max ‖s‖ over an image of a unit ball."""
+        found = self.akin_image_up(body)
+        if math.isfinite(found) and found <= 1:
+            return found
+        found = min(found, self._by_forms(lambda form: form.image_up(body)))
+        ends = None if math.isfinite(found) else _ends(body)
+        if ends is not None:
+            found = float(np.max(self.norm_up(ends)))
+        return self._sure(found, type(body).__name__)
+
+    def section_up(self, body: SectionBody) -> float:
+        """Return at least max ‖s‖ over a section."""
+        found = self.akin_section_up(body)
+        return found if math.isfinite(found) else self._by_length(body)
+
+    def body_up(self, body: AbstractBody) -> float:
+        """Return at least max ‖s‖ over a body of any other kind, by what it says of its length."""
+        found = self.akin_up(body)
+        return found if math.isfinite(found) else self._by_length(body)
+
+    def _by_length(self, body: AbstractBody) -> float:
+        return self._sure(self._by_forms(lambda form: form.body_up(body)), type(body).__name__)
+
+    def _by_forms(self, ask: Callable[[Form], float]) -> float:
+        found = float(np.max([ask(form) for form in self.forms])) if self.forms else math.inf
+        return found if found >= 0 else math.inf  # not a number proves nothing
+
+    def _sure(self, found: float, kind: str) -> float:
+        if math.isfinite(found):
+            return found
+        raise PlanError(
+            f"{kind} has no known size in the norm of a {type(self).__name__} of dimension "
+            f"{self.dimension}; use the norm of that body",
+        )
+
+
+def corners(width: int) -> Vector:
+    """Return the choices of `width` signs, one of each and its opposite; (2^(width − 1), width)."""
+    bits = (np.arange(1 << (width - 1))[:, None] >> np.arange(width)) & 1
+    return np.asarray(1.0 - 2.0 * bits)
+
+
+def _whole(points: Vector) -> bool:
+    return bool(np.all(points == np.floor(points)) and np.max(np.abs(points)) <= 2.0**52)
+
+
+def _ends(body: ImageBody) -> Vector | None:
+    """Return what an image is the symmetric hull of, where that is a short list."""
+    base = body.base
+    if not isinstance(base, NormBall):
+        return None
+    if base.order == 1:
+        return np.ascontiguousarray(body.dense.T)
+    few = math.isinf(base.order) and base.size <= _MOST_CORNERS
+    return np.asarray(corners(base.size) @ body.dense.T) if few else None

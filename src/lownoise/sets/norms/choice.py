@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gauge of a body of changes: the least unit ball around it that can be sampled exactly."""
+"""The norm of a body of changes: the least unit ball around it that can be sampled exactly."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.sets.bodies import (
+    AbstractBody,
     ImageBody,
     JointBody,
     PointDifferences,
@@ -26,23 +27,21 @@ from lownoise.sets.norms.hull import HullNorm, ZonotopeNorm
 from lownoise.sets.norms.image import ImageNorm, balls_of, simplest
 from lownoise.sets.norms.points import differences_of, extreme, parallelepiped
 from lownoise.sets.norms.product import PlacedNorm, ProductNorm
-from lownoise.sets.norms.projection import joint_parts, projected
 from lownoise.sets.norms.walk import WalkNorm, section_rows
 from lownoise.sets.norms.weak import WeakNorm, admitted
 from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.sensitivity.changes import Reach
     from lownoise.sets.norms.abstract import AbstractNorm
 
 _ROUNDS = 4
-_MORE = 2.0**-46  # of a gauge, so that what is rounded again is covered
+_MORE = 2.0**-46  # of a norm, so that what is rounded again is covered
 _EUCLID = 2.0
 
 
-def norm_of(body: Reach, distance: float = 0.0) -> AbstractNorm:
-    """Return the gauge whose unit ball is the body of changes, or hardly more.
+def norm_of(body: AbstractBody, distance: float = 0.0) -> AbstractNorm:
+    """Return the norm whose unit ball is the body of changes, or hardly more.
 
     Coordinates that never move get no noise.
 
@@ -55,10 +54,10 @@ def norm_of(body: Reach, distance: float = 0.0) -> AbstractNorm:
             to do.
 
     Examples:
-        >>> gauge = norm_of(SymmetricBox(np.array([3.0, 4.0])))
-        >>> gauge.factor, gauge.base
+        >>> norm = norm_of(SymmetricBox(np.array([3.0, 4.0])))
+        >>> norm.factor, norm.base
         (array([3., 4.]), NormBall(size=2, order=inf))
-        >>> gauge.reach_up(SymmetricBox(np.array([3.0, 4.0])))
+        >>> norm.sensitivity_up(SymmetricBox(np.array([3.0, 4.0])))
         1.0
     """
     found = _chosen(body, distance)
@@ -66,7 +65,7 @@ def norm_of(body: Reach, distance: float = 0.0) -> AbstractNorm:
     return found
 
 
-def _chosen(body: Reach, distance: float) -> AbstractNorm:
+def _chosen(body: AbstractBody, distance: float) -> AbstractNorm:
     moving = np.flatnonzero(body.widths())
     if moving.size == body.dimension:
         try:
@@ -78,7 +77,7 @@ def _chosen(body: Reach, distance: float) -> AbstractNorm:
             return ImageNorm(frozen(body.widths()), NormBall(1, math.inf))
     if not moving.size:
         raise PlanError("no neighbour changes any answer; publish it without noise")
-    own = projected(body, moving)
+    own = body.projected(moving)
     if own is None:
         raise PlanError(
             f"{type(body).__name__} does not move in {body.dimension - moving.size} of its "
@@ -88,30 +87,30 @@ def _chosen(body: Reach, distance: float) -> AbstractNorm:
 
 
 @singledispatch
-def _norm_of(body: object, distance: float) -> AbstractNorm:
+def _norm_of(body: AbstractBody, distance: float) -> AbstractNorm:
     return _unknown(body)
 
 
-def _unknown(body: object) -> NoReturn:
+def _unknown(body: AbstractBody) -> NoReturn:
     raise PlanError(
         f"no exact sampler is known for {type(body).__name__} in "
-        f"{getattr(body, 'dimension', 0)} dimensions; use (ε, δ), or a domain that is a box, a "
+        f"{body.dimension} dimensions; use (ε, δ), or a domain that is a box, a "
         "ball, an ellipsoid or a short list of points",
     )
 
 
 @_norm_of.register(SymmetricBox)
-def _(body: SymmetricBox, distance: float) -> AbstractNorm:
+def _of_box(body: SymmetricBox, distance: float) -> AbstractNorm:
     return ImageNorm(body.half_width, NormBall(body.dimension, math.inf))
 
 
 @_norm_of.register(SymmetricPoints)
-def _(body: SymmetricPoints, distance: float) -> AbstractNorm:
+def _of_symmetric_points(body: SymmetricPoints, distance: float) -> AbstractNorm:
     return of_points(body.points) if body.image is None else _norm_of(body.image, distance)
 
 
 @_norm_of.register(PointDifferences)
-def _(body: PointDifferences, distance: float) -> AbstractNorm:
+def _of_differences(body: PointDifferences, distance: float) -> AbstractNorm:
     found = differences_of(body.points)
     if isinstance(found, PointDifferences):
         return SimplexNorm(edges_of(found.points)[0])
@@ -119,12 +118,12 @@ def _(body: PointDifferences, distance: float) -> AbstractNorm:
 
 
 @_norm_of.register(SectionBody)
-def _(body: SectionBody, distance: float) -> AbstractNorm:
+def _of_section(body: SectionBody, distance: float) -> AbstractNorm:
     return WalkNorm(section_rows(body), body.section.base)
 
 
 @_norm_of.register(ImageBody)
-def _(body: ImageBody, distance: float) -> AbstractNorm:
+def _of_image(body: ImageBody, distance: float) -> AbstractNorm:
     d, k = body.dimension, body.base.dimension
     if isinstance(body.base, CappedBall) and d == k:
         return _enlarged(_capped(body, body.base), body)
@@ -156,13 +155,13 @@ def _(body: ImageBody, distance: float) -> AbstractNorm:
 
 
 @_norm_of.register(RoundedBody)
-def _(body: RoundedBody, distance: float) -> AbstractNorm:
+def _of_rounded(body: RoundedBody, distance: float) -> AbstractNorm:
     return _enlarged(_chosen(body.body, distance), body)
 
 
 @_norm_of.register(JointBody)
-def _(body: JointBody, distance: float) -> AbstractNorm:
-    parts = joint_parts(body)
+def _of_joint(body: JointBody, distance: float) -> AbstractNorm:
+    parts = body.product_parts()
     if parts is None:
         return _unknown(body)
     share = distance / len(parts) * (1 - 2.0**-40)  # they add up
@@ -170,7 +169,7 @@ def _(body: JointBody, distance: float) -> AbstractNorm:
 
 
 def of_points(points: Vector) -> AbstractNorm:
-    """Return the gauge of the hull of points and their opposites, shape (N, d).
+    """Return the norm of the hull of points and their opposites, shape (N, d).
 
     Raises:
         PlanError: where they are flat, or too many.
@@ -188,15 +187,15 @@ def of_points(points: Vector) -> AbstractNorm:
             f"changes of {d} answers are made of {n} points: they are flat; leave out answers that "
             "follow from others, or give a body of changes with width",
         )
-    gauge = HullNorm(rows)
+    norm = HullNorm(rows)
     # what lies on a facet is of the hull for certain if it is one of its points
     every = distinct(points)
-    edge = every[gauge.norm_up(every) > 1]
-    return HullNorm(frozen(np.vstack([rows, edge]))) if len(edge) else gauge
+    edge = every[norm.norm_up(every) > 1]
+    return HullNorm(frozen(np.vstack([rows, edge]))) if len(edge) else norm
 
 
 def _simple(rows: Vector) -> AbstractNorm | None:
-    """Return the gauge of a cross-polytope's or a cube's image, of which few numbers are enough."""
+    """Return the norm of a cross-polytope's or a cube's image, of which few numbers are enough."""
     n, d = rows.shape
     if d == 1 and n:
         return ImageNorm(frozen(np.max(np.abs(rows), axis=0)), NormBall(1, math.inf))
@@ -228,14 +227,14 @@ def _ellipsoid(body: ImageBody) -> AbstractNorm:
     return _enlarged(ImageNorm(frozen(root), NormBall(body.dimension, _EUCLID)), body)
 
 
-def _enlarged(gauge: AbstractNorm, body: Reach) -> AbstractNorm:
-    """Return the gauge, scaled until its unit ball holds the body, or all but a rounding of it."""
-    reach, scale = gauge.reach_up(body), 1.0
-    found = gauge
+def _enlarged(norm: AbstractNorm, body: AbstractBody) -> AbstractNorm:
+    """Return the norm, scaled until its unit ball holds the body, or all but a rounding of it."""
+    reach, scale = norm.sensitivity_up(body), 1.0
+    found = norm
     for _ in range(_ROUNDS):
         if reach <= 1:
             break
         scale *= reach * (1 + _MORE)
-        found = gauge.scaled(scale)
-        reach = found.reach_up(body)
+        found = norm.scaled(scale)
+        reach = found.sensitivity_up(body)
     return found

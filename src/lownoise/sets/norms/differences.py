@@ -14,7 +14,6 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.samplers.uniform import UniformImage, UniformSimplexDifferences
-from lownoise.sets.bodies import PointDifferences
 from lownoise.sets.norms.abstract import AbstractNorm, Form
 from lownoise.sets.norms.combination import among, inverse_of
 from lownoise.sets.unit_balls import NormBall
@@ -22,7 +21,7 @@ from lownoise.sets.unit_balls import NormBall
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import PointDifferences
 
 
 @final
@@ -39,10 +38,11 @@ class SimplexNorm(AbstractNorm):
         PlanError: where they are flat.
 
     Examples:
-        >>> gauge = SimplexNorm(np.eye(2))
-        >>> gauge.norm_up(np.array([[1.0, -1.0], [1.0, 1.0]])).round(9)
+        >>> from lownoise.sets.bodies import PointDifferences
+        >>> norm = SimplexNorm(np.eye(2))
+        >>> norm.norm_up(np.array([[1.0, -1.0], [1.0, 1.0]])).round(9)
         array([1., 2.])
-        >>> gauge.reach_up(PointDifferences(np.array([[5.0, 5.0], [6.0, 5.0], [5.0, 6.0]])))
+        >>> norm.sensitivity_up(PointDifferences(np.array([[5.0, 5.0], [6.0, 5.0], [5.0, 6.0]])))
         1.0
     """
 
@@ -92,19 +92,16 @@ class SimplexNorm(AbstractNorm):
         return found
 
     def scaled(self, factor: float) -> SimplexNorm:
-        """Return the gauge of factor·(differences)."""
+        """Return the norm of factor·(differences)."""
         return SimplexNorm(frozen(factor * self.edges))
 
-    def own_up(self, body: Reach) -> float:
+    def akin_differences_up(self, body: PointDifferences) -> float:
         """Return 1 for the differences of the simplex itself, wherever it stands."""
-        if not isinstance(body, PointDifferences) or len(body.points) != self.dimension + 1:
+        if len(body.points) != self.dimension + 1:
             return math.inf
         edges, exact = edges_of(body.points)
-        return (
-            1.0
-            if exact and np.array_equal(edges, np.unique(self.edges + 0.0, axis=0))
-            else math.inf
-        )
+        same = exact and np.array_equal(edges, np.unique(self.edges + 0.0, axis=0))
+        return 1.0 if same else math.inf
 
 
 def edges_of(points: Vector) -> tuple[Vector, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -14,7 +14,6 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.samplers.uniform import UniformHull, UniformZonotope
-from lownoise.sets.bodies import ImageBody, SymmetricPoints
 from lownoise.sets.norms.abstract import AbstractNorm, Form
 from lownoise.sets.norms.combination import Combination, among
 from lownoise.sets.unit_balls import NormBall
@@ -22,7 +21,7 @@ from lownoise.sets.unit_balls import NormBall
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import ImageBody, SymmetricPoints
 
 
 @final
@@ -37,8 +36,8 @@ class HullNorm(AbstractNorm):
         PlanError: where they are flat, too many or of too many coordinates to be sampled.
 
     Examples:
-        >>> gauge = HullNorm(np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
-        >>> gauge.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
+        >>> norm = HullNorm(np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
+        >>> norm.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
         array([1., 1.])
     """
 
@@ -94,35 +93,17 @@ class HullNorm(AbstractNorm):
         return found
 
     def scaled(self, factor: float) -> HullNorm:
-        """Return the gauge of factor·(hull)."""
+        """Return the norm of factor·(hull)."""
         return HullNorm(frozen(factor * self.points))
 
-    def own_up(self, body: Reach) -> float:
-        """Return at least the reach of points that are nearly a multiple of these, in order."""
-        return _own_up(body, self)
+    def akin_points_up(self, body: SymmetricPoints) -> float:
+        """Return at least the norm of points p', each nearly the same multiple of its p."""
+        return self._combination.near_up(body.points.T)
 
-    def near_up(self, points: Vector) -> float:
-        """Return at least the reach of points p', each nearly the same multiple of its p.
-
-        Infinite for all others.
-        """
-        return self._combination.near_up(points.T)
-
-
-@singledispatch
-def _own_up(body: object, gauge: HullNorm) -> float:
-    return math.inf
-
-
-@_own_up.register(ImageBody)
-def _(body: ImageBody, gauge: HullNorm) -> float:
-    cross = isinstance(body.base, NormBall) and body.base.order == 1
-    return gauge.near_up(body.dense.T) if cross else math.inf
-
-
-@_own_up.register(SymmetricPoints)
-def _(body: SymmetricPoints, gauge: HullNorm) -> float:
-    return gauge.near_up(body.points)
+    def akin_image_up(self, body: ImageBody) -> float:
+        """Return the same of the columns of an image of a cross-polytope."""
+        cross = isinstance(body.base, NormBall) and body.base.order == 1
+        return self._combination.near_up(body.dense) if cross else math.inf
 
 
 @final
@@ -137,8 +118,8 @@ class ZonotopeNorm(AbstractNorm):
         PlanError: where they are flat, or too many to be sampled.
 
     Examples:
-        >>> gauge = ZonotopeNorm(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
-        >>> gauge.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
+        >>> norm = ZonotopeNorm(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+        >>> norm.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
         array([1., 1.])
     """
 
@@ -171,24 +152,13 @@ class ZonotopeNorm(AbstractNorm):
         return self._combination.norm_up(points)
 
     def scaled(self, factor: float) -> ZonotopeNorm:
-        """Return the gauge of factor·(zonotope)."""
+        """Return the norm of factor·(zonotope)."""
         return ZonotopeNorm(frozen(factor * self.generators))
 
-    def own_up(self, body: Reach) -> float:
-        """Return at least the reach of an image of a cube by nearly the same generators."""
-        return _zonotope_up(body, self)
+    def akin_image_up(self, body: ImageBody) -> float:
+        """Return at least the norm of an image of a cube by nearly the same generators.
 
-    def near_up(self, body: ImageBody) -> float:
-        """Return at least the reach of an image of a cube; exactly 1 for the same generators."""
-        return self._combination.near_up(body.dense)
-
-
-@singledispatch
-def _zonotope_up(body: object, gauge: ZonotopeNorm) -> float:
-    return math.inf
-
-
-@_zonotope_up.register(ImageBody)
-def _(body: ImageBody, gauge: ZonotopeNorm) -> float:
-    cube = isinstance(body.base, NormBall) and math.isinf(body.base.order)
-    return gauge.near_up(body) if cube else math.inf
+        Exactly 1 for the same ones.
+        """
+        cube = isinstance(body.base, NormBall) and math.isinf(body.base.order)
+        return self._combination.near_up(body.dense) if cube else math.inf

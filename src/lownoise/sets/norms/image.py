@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, singledispatch
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
@@ -16,7 +16,6 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.samplers.uniform import UniformImage, UniformNormBall, UniformProduct
-from lownoise.sets.bodies import ImageBody, SymmetricBox
 from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up
 from lownoise.sets.norms.combination import NEAR, among, inverse_of
 from lownoise.sets.unit_balls import AbstractUnitBall, NormBall, side_by_side
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import ImageBody
     from lownoise.sets.norms.combination import Inverse
 
 
@@ -72,10 +71,11 @@ class ImageNorm(AbstractNorm):
         PlanError: where B is neither, or F is of another shape or not proved to have an inverse.
 
     Examples:
-        >>> gauge = ImageNorm(np.array([2.0, 4.0]), NormBall(2, math.inf))
-        >>> gauge.norm_up(np.array([[1.0, -4.0]]))
+        >>> from lownoise.sets.bodies import SymmetricBox
+        >>> norm = ImageNorm(np.array([2.0, 4.0]), NormBall(2, math.inf))
+        >>> norm.norm_up(np.array([[1.0, -4.0]]))
         array([1.])
-        >>> gauge.reach_up(SymmetricBox(np.array([2.0, 4.0])))
+        >>> norm.sensitivity_up(SymmetricBox(np.array([2.0, 4.0])))
         1.0
     """
 
@@ -162,18 +162,16 @@ class ImageNorm(AbstractNorm):
         return np.asarray(found)
 
     def scaled(self, factor: float) -> ImageNorm:
-        """Return the gauge of factor·F·B."""
+        """Return the norm of factor·F·B."""
         return ImageNorm(frozen(factor * self.factor), self.base)
 
-    def own_up(self, body: Reach) -> float:
-        """Return at least the reach of boxes, where F is a diagonal, and of images of B."""
-        return _own_up(body, self)
-
-    def image_up(self, body: ImageBody) -> float:
-        """Return at least the reach of F'·B, infinity where F' is not near F·(diagonal).
+    def akin_image_up(self, body: ImageBody) -> float:
+        """Return at least the norm of F'·B, infinity where F' is not near F·(diagonal).
 
         XF' = D + E with D a diagonal: ‖(D + E)x‖ ≤ max |dᵢ| + ‖|E|·widths‖ for x in B.
         """
+        if body.base != self.base:
+            return math.inf
         other = simplest(body.factor, self.base)
         if other.ndim == 1 and self.diagonal:
             return _greatest_ratio_up(np.abs(other), np.abs(self.factor))
@@ -191,29 +189,14 @@ class ImageNorm(AbstractNorm):
             return math.inf
         return (most + aside) * white.stretch * (1 + growth(9))
 
-    def box_up(self, body: SymmetricBox) -> float:
-        """Return at least the reach of a box, where F is a diagonal."""
+    def akin_box_up(self, half_width: Vector) -> float:
+        """Return at least the norm of a box, where F is a diagonal."""
         if not self.diagonal:
             return math.inf
         if all(math.isinf(order) or at.stop - at.start == 1 for at, order in self._blocks):
-            return _greatest_ratio_up(body.half_width, np.abs(self.factor))
+            return _greatest_ratio_up(half_width, np.abs(self.factor))
         # norms of balls grow with every |xᵢ|
-        return float(self.norm_up(body.half_width[None])[0])
-
-
-@singledispatch
-def _own_up(body: object, gauge: ImageNorm) -> float:
-    return math.inf
-
-
-@_own_up.register(SymmetricBox)
-def _(body: SymmetricBox, gauge: ImageNorm) -> float:
-    return gauge.box_up(body)
-
-
-@_own_up.register(ImageBody)
-def _(body: ImageBody, gauge: ImageNorm) -> float:
-    return gauge.image_up(body) if body.base == gauge.base else math.inf
+        return float(self.norm_up(half_width[None])[0])
 
 
 def uniform_balls(balls: Sequence[NormBall]) -> AbstractUniform:

@@ -13,16 +13,12 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.samplers.uniform import UniformPlaced, UniformProduct
-from lownoise.sets.bodies import JointBody
 from lownoise.sets.norms.abstract import AbstractNorm, Form
-from lownoise.sets.norms.projection import joint_parts, projected
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.samplers.uniform import AbstractUniform
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import AbstractBody
 
 
 @final
@@ -31,7 +27,7 @@ class ProductNorm(AbstractNorm):
     """‖s‖ = max ‖sᵢ‖ᵢ: the unit ball is the product of those of the parts.
 
     Args:
-        parts: gauges of consecutive blocks of coordinates, one or more.
+        parts: norms of consecutive blocks of coordinates, one or more.
 
     Raises:
         PlanError: where there is none.
@@ -89,18 +85,16 @@ class ProductNorm(AbstractNorm):
         """Return the product of the parts, all scaled."""
         return ProductNorm(tuple(part.scaled(factor) for part in self.parts))
 
-    def own_up(self, body: Reach) -> float:
-        """Return at least the greatest reach of the body's projections to the blocks."""
-        own: Sequence[Reach | None] | None = None
-        if isinstance(body, JointBody):
-            parts = joint_parts(body)
-            same = parts and [p.dimension for p in parts] == [p.dimension for p in self.parts]
-            own = parts if same else None
-        if own is None:
-            own = [projected(body, np.arange(at.start, at.stop)) for at in self.blocks]
-        pairs = zip(self.parts, own, strict=True)
-        found = [math.inf if part is None else gauge.reach_up(part) for gauge, part in pairs]
+    def akin_up(self, body: AbstractBody) -> float:
+        """Return at least the greatest norm of the body's projections to the blocks."""
+        pairs = zip(self.parts, body.projections(self.blocks), strict=True)
+        found = [math.inf if own is None else part.sensitivity_up(own) for part, own in pairs]
         return max(found)
+
+    def akin_box_up(self, half_width: Vector) -> float:
+        """Return the greatest of the parts'."""
+        pairs = zip(self.parts, self.blocks, strict=True)
+        return max(part.box_up(half_width[at]) for part, at in pairs)
 
 
 @final
@@ -147,21 +141,26 @@ class PlacedNorm(AbstractNorm):
         return self.inner.euclidean
 
     @cached_property
-    def _still(self) -> Integers:
+    def _constant(self) -> Integers:
         return np.setdiff1d(np.arange(self.size), self.kept)
 
     def norm_up(self, points: Vector) -> Vector:
         """Return at least the norm of the coordinates that move."""
         found = self.inner.norm_up(np.ascontiguousarray(points[:, self.kept]))
-        return np.where(np.any(points[:, self._still], axis=1), np.inf, found)
+        return np.where(np.any(points[:, self._constant], axis=1), np.inf, found)
 
     def scaled(self, factor: float) -> PlacedNorm:
         """Return the same of factor·(unit ball)."""
         return PlacedNorm(self.inner.scaled(factor), self.kept, self.size)
 
-    def own_up(self, body: Reach) -> float:
-        """Return at least the reach of the body's projection, if nothing else moves."""
-        if np.any(body.widths()[self._still]):
+    def akin_up(self, body: AbstractBody) -> float:
+        """Return at least the norm of the body's projection, if nothing else moves."""
+        if np.any(body.widths()[self._constant]):
             return math.inf
-        own = projected(body, self.kept)
-        return math.inf if own is None else self.inner.reach_up(own)
+        own = body.projected(self.kept)
+        return math.inf if own is None else self.inner.sensitivity_up(own)
+
+    def akin_box_up(self, half_width: Vector) -> float:
+        """Return that of the coordinates that move, if no others do."""
+        moved = np.any(half_width[self._constant])
+        return math.inf if moved else self.inner.box_up(half_width[self.kept])

@@ -21,7 +21,6 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.numbers.rounding import down, growth, spectral_up, up
 from lownoise.samplers.walks import Meet, Preimage, walk
-from lownoise.sets.bodies import SectionBody
 from lownoise.sets.norms.abstract import AbstractNorm, Form
 from lownoise.sets.norms.image import balls_of
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.samplers.walks import AbstractMembership
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import SectionBody
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 RELATIVE = 1e-9  # of a density: what the walk may be off by, which costs twice that in ε
@@ -139,13 +138,11 @@ class WalkNorm(AbstractNorm):
         return np.asarray(np.max([form.norm_up(points) for form in self.forms], axis=0))
 
     def scaled(self, factor: float) -> WalkNorm:
-        """Return the gauge of factor·(unit ball)."""
+        """Return the norm of factor·(unit ball)."""
         return WalkNorm(frozen(self.rows / factor), self.base)
 
-    def own_up(self, body: Reach) -> float:
+    def akin_section_up(self, body: SectionBody) -> float:
         """Return 1 for the section that it is of: z − z' ∈ 2B for z, z' ∈ B."""
-        if not isinstance(body, SectionBody):
-            return math.inf
         return 1.0 if np.array_equal(section_rows(body), self.rows) else math.inf
 
 

@@ -33,7 +33,6 @@ from lownoise.numbers.rounding import growth, up
 from lownoise.samplers.gaussian import normals
 from lownoise.samplers.uniform import UniformImage
 from lownoise.samplers.walks import Weak, walk
-from lownoise.sets.bodies import ImageBody, SymmetricBox
 from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.combination import Inverse, inverse_of
 from lownoise.sets.unit_balls import CappedBall, NormBall
@@ -45,7 +44,7 @@ from lownoise.sets.unit_balls.spectral import SpectralBall, is_symmetric
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.samplers.uniform import AbstractUniform
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import ImageBody
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _OUTWARD = 1 + 2.0**-40
@@ -209,10 +208,10 @@ class WeakNorm(AbstractNorm):
 
     Examples:
         >>> from lownoise.sets.unit_balls.norm import SortedBall
-        >>> gauge = WeakNorm(np.array([2.0, 4.0]), SortedBall(np.array([2.0, 1.0])), 1e-6)
-        >>> gauge.norm_up(np.array([[2.0, 4.0]])).round(9)
+        >>> norm = WeakNorm(np.array([2.0, 4.0]), SortedBall(np.array([2.0, 1.0])), 1e-6)
+        >>> norm.norm_up(np.array([[2.0, 4.0]])).round(9)
         array([3.])
-        >>> 0 < gauge.uniform.distance <= 1e-6
+        >>> 0 < norm.uniform.distance <= 1e-6
         True
     """
 
@@ -287,15 +286,13 @@ class WeakNorm(AbstractNorm):
         return np.asarray(total * self._inverse.stretch * (1 + 2.0**-50))
 
     def scaled(self, factor: float) -> WeakNorm:
-        """Return the gauge of factor·F·B."""
+        """Return the norm of factor·F·B."""
         return WeakNorm(frozen(factor * self.factor), self.base, self.distance)
 
-    def own_up(self, body: Reach) -> float:
-        """Return at least the reach of images of B, 1 for F·B itself; and of boxes."""
-        return _own_up(body, self)
-
-    def image_up(self, body: ImageBody) -> float:
-        """Return at least the reach of F'·B: with XF' = cI + E it is at most c + ‖|E|·widths‖."""
+    def akin_image_up(self, body: ImageBody) -> float:
+        """Return at least the norm of F'·B: with XF' = cI + E it is at most c + ‖|E|·widths‖."""
+        if not _same(body.base, self.base):
+            return math.inf
         if np.array_equal(body.factor, self.factor):
             return 1.0
         if body.dimension != self.dimension:
@@ -311,12 +308,12 @@ class WeakNorm(AbstractNorm):
         found = most + float(self.base.signed_norm_up(aside[None])[0])
         return up(found * self._inverse.stretch * (1 + growth(9)))
 
-    def box_up(self, body: SymmetricBox) -> float:
-        """Return at least the reach of a box: |X·s| ≤ |X|·h."""
+    def akin_box_up(self, half_width: Vector) -> float:
+        """Return at least the norm of a box: |X·s| ≤ |X|·h."""
         if self.factor.ndim == 1:
-            size = body.half_width / np.abs(self.factor)
+            size = half_width / np.abs(self.factor)
         else:
-            size = np.abs(self._inverse.matrix) @ body.half_width
+            size = np.abs(self._inverse.matrix) @ half_width
         size = size * (1 + growth(self.dimension + 9)) + _TINY
         found = float(self.base.signed_norm_up(size[None])[0])
         return up(found * self._inverse.stretch * (1 + growth(9)))
@@ -347,21 +344,6 @@ def admitted(base: AbstractUnitBall) -> bool:
         True
     """
     return excess_of(base) < 2.0**-20 and inner_of(base) > 0
-
-
-@singledispatch
-def _own_up(body: object, gauge: WeakNorm) -> float:
-    return math.inf
-
-
-@_own_up.register(SymmetricBox)
-def _(body: SymmetricBox, gauge: WeakNorm) -> float:
-    return gauge.box_up(body)
-
-
-@_own_up.register(ImageBody)
-def _(body: ImageBody, gauge: WeakNorm) -> float:
-    return gauge.image_up(body) if _same(body.base, gauge.base) else math.inf
 
 
 def _same(first: Any, second: Any) -> bool:  # noqa: ANN401 (fields of unit bodies)
