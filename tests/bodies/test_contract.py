@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -231,7 +232,7 @@ class Segment(AbstractBody):
         return float(np.linalg.norm(matrix @ self.end)) * (1 + 1e-12)
 
     def extent_up(self, matrix, center):
-        return np.abs(matrix @ self.end) * (1 + 1e-12)
+        return np.abs(matrix @ self.end)  # exact for rows of the identity, as here
 
 
 def test_a_kind_from_outside_says_all_that_follows_from_lengths():
@@ -248,6 +249,32 @@ def test_a_kind_from_outside_says_all_that_follows_from_lengths():
             ask()
     with pytest.raises(PlanError, match="no known size"):  # no facets, and no list of vertices
         PlacedNorm(ImageNorm(np.ones(1), NormBall(1, 1.0)), np.array([0]), 2).sensitivity_up(body)
+
+
+def test_rounding_goes_outward_by_the_last_bit():
+    """In fractions: sums of widths, and images whose products floats do not hold."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        half, slack = rng.uniform(0, 1, 2), rng.uniform(0, 1e-3, 2)
+        wide = SymmetricBox(half).rounded(slack).half_width
+        around = RoundedBody(ImageBody(half, NormBall(2, math.inf)), slack)
+        rows = np.array([[1.0, 3.0], [0.125, -1.0], [7.0, 0.5]])
+        mapped = ImageBody(np.diag(half), NormBall(2, math.inf)).mapped(rows)
+        for i in range(2):
+            truth = Fraction(half[i]) + Fraction(slack[i])
+            assert truth <= Fraction(wide[i]) <= truth * (1 + Fraction(2.0**-50))
+            assert truth <= Fraction(float(around.widths()[i]))
+            alone = Segment(half).rounded(slack).extent_up(np.eye(2), np.zeros(2))
+            assert truth <= Fraction(float(alone[i]))
+        for row, found in zip(rows, mapped.widths(), strict=True):
+            truth = sum(abs(Fraction(a)) * Fraction(h) for a, h in zip(row, half, strict=True))
+            assert truth <= Fraction(float(found))
+        # what is rounded beside its own width: each entry of the factor, towards zero at worst
+        assert isinstance(mapped, RoundedBody)
+        exact = [[Fraction(a) * Fraction(h) for a, h in zip(r, half, strict=True)] for r in rows]
+        for row, floats, off in zip(exact, mapped.body.dense, mapped.slack, strict=True):
+            lost = sum(abs(a - Fraction(b)) for a, b in zip(row, floats.tolist(), strict=True))
+            assert lost <= Fraction(float(off))
 
 
 def test_a_box_is_exact_where_that_is_known():

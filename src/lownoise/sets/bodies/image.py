@@ -176,8 +176,6 @@ class ImageBody(AbstractBody):
         scale = shape.independent
         if not self.diagonal or scale is None:
             return super().radius_up(shape)
-        if np.any((self.factor != 0) & (scale == 0)):
-            return math.inf
         return self._diagonal_radius_up(scale)
 
     def _diagonal_radius_up(self, scale: Vector) -> float:
