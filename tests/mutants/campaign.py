@@ -45,7 +45,7 @@ CORE = (
     *("numbers/rounding.py", "sensitivity/changes.py", "sensitivity/relations.py"),
     *("sets/domains/*", "sets/frames.py", "release/release.py", "release/regions.py"),
     *("noise/*", "engines/*", "privacy/*", "samplers/*", "questions/residuals/*"),
-    *("streams/*", "certificate/*", "bounds/*", "sets/norms/*"),
+    *("streams/*", "certificate/*", "bounds/*", "sets/norms/*", "sets/bodies/abstract.py"),
 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
-from lownoise.sets.norms import mapped, norm_of
+from lownoise.sets.norms import norm_of
 from lownoise.sets.norms.image import simplest
 from lownoise.sets.unit_balls import NormBall
 
@@ -44,7 +44,7 @@ def test_an_image_extends_along_each_direction_as_the_body_does(name):
         if len(kept) == 1 or not np.any(u @ rows):
             continue  # two rows of one coordinate have a box around them
         most = float(np.max(np.abs(corners @ rows.T @ u.T)))
-        assert extent(mapped(mapped(body, rows), u)) == pytest.approx(most, rel=1e-9)
+        assert extent(body.mapped(rows).mapped(u)) == pytest.approx(most, rel=1e-9)
 
 
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, math.inf])

@@ -156,9 +156,11 @@ def test_products_and_coordinates_that_never_move():
     assert np.all(np.isinf(placed.norm_up(wide + np.eye(5)[1])))
     assert placed.uniform.rank == 3
     still = SymmetricBox(np.array([1.0, 0, 1, 1, 0]))
-    assert math.isfinite(placed.own_up(still))
+    assert math.isfinite(placed.akin_up(still))
+    assert math.isfinite(placed.akin_box_up(still.half_width))
     for i in (1, 4):  # whatever moves where there is no noise reaches beyond all bounds
-        assert placed.own_up(SymmetricBox(still.half_width + 1e-9 * np.eye(5)[i])) == math.inf
+        more = still.half_width + 1e-9 * np.eye(5)[i]
+        assert placed.akin_up(SymmetricBox(more)) == placed.akin_box_up(more) == math.inf
     assert np.array_equal(placed.scaled(2.0).norm_up(wide), placed.norm_up(wide / 2))
 
 
