@@ -235,6 +235,10 @@ def evidence_from_dict(fields: dict[str, Any], answers: int) -> tuple[AbstractDu
         FileError: where they are damaged.
     """
     expect("evidence.kind", fields["kind"], tuple(_EVIDENCE))
+    if "witness" in fields:  # room for what proves the bound in fractions: see decision 0024
+        rows = table(fields["witness"], "evidence.witness")
+        if rows.shape[0] != rows.shape[1]:
+            raise FileError("evidence.witness is not a square table of numbers")
     read = _EVIDENCE[fields["kind"]]
     return read(fields, "", answers), read(fields, "plain_", answers)
 
