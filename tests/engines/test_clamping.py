@@ -14,7 +14,6 @@ from cases import MEMBERS
 from lownoise.engines import ClampingCoding
 from lownoise.errors import PlanError
 from lownoise.noise.codes import reach_of
-from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.domains import Image
 from lownoise.sets.unit_balls import KroneckerBall, NormBall, SpectralBall
@@ -29,7 +28,7 @@ every = pytest.mark.parametrize("member", CLAMPED, ids=lambda member: member.nam
 
 
 def coding(domain, step, center=None):
-    chosen = coordinates(domain)
+    chosen = domain.coordinates()
     middle = domain.center if center is None else center
     return ClampingCoding(
         columns=tuple(f"c{i}" for i in range(domain.dimension)),

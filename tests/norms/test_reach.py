@@ -239,17 +239,16 @@ def test_rounding_of_records_enlarges_the_ball_by_what_it_takes(name):
 
 
 def test_products_reach_as_far_as_their_parts():
-    from lownoise.sensitivity.changes import changes
     from lownoise.sets.domains import Ball, Points, Product
 
     domain = Product([Ball(2, radius=3.0), Points([[0.0, 0.0], [4.0, 1.0], [0.0, 5.0]])])
     pivots, step = np.arange(4), np.full(4, 2.0**-20)
-    body = changes(domain, "substitute", np.zeros(4), pivots, step)
+    body = domain.differences(pivots, step)
     gauge = norm_of(body)
     assert isinstance(gauge, ProductNorm)
     assert [type(part) for part in gauge.parts] == [ImageNorm, SimplexNorm]
     assert gauge.sensitivity_up(body) == 1
-    lifted = changes(domain, "add_remove", np.array([0.0, 0.0, 1.0, 1.0]), pivots, step)
+    lifted = domain.lifted(pivots, step, np.array([0.0, 0.0, 1.0, 1.0]))
     gauge = norm_of(lifted)
     assert isinstance(gauge, ProductNorm)
     assert [part.dimension for part in gauge.parts] == [2, 2, 1]

@@ -28,7 +28,6 @@ from lownoise.errors import StreamError
 from lownoise.noise.codes import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Mean
-from lownoise.sensitivity.coordinates import coordinates
 from lownoise.streams import start
 from lownoise.streams.values import value_of, values_of
 
@@ -270,7 +269,7 @@ DOMAINS = {m.name: m.domain for m in MEMBERS if m.domain.of_records}
 def coding_of(name):
     """Return how a stream of this domain makes integers of values."""
     domain = DOMAINS[name]
-    chosen = coordinates(domain)
+    chosen = domain.coordinates()
     asked = Mean(
         [f"x{i}" for i in range(domain.dimension)],
         domain,

@@ -17,7 +17,6 @@ from lownoise.engines import (
 )
 from lownoise.errors import DomainError, PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.sensitivity.changes import changes, parity_changes
 from lownoise.sets.bodies import (
     PointDifferences,
     RoundedBody,
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Mean
     from lownoise.sensitivity.changes import Reach
-    from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.relations import Change
+    from lownoise.sets.domains.coordinates import Coordinates
 
 
 def coding_for(
@@ -136,8 +135,8 @@ def _(coding: SignCoding, count_step: float | None) -> Reach:
     low, high = coding.codes.astype(np.float64)
     half, middle = (high - low) / 2, (high + low) / 2
     if count_step is None:
-        return parity_changes(half, coding.domain, "substitute", middle)
-    body = parity_changes(half * count_step, coding.domain, "add_remove", middle * count_step)
+        return coding.domain.parity_differences(half)
+    body = coding.domain.parity_lifted(half * count_step, middle * count_step)
     return body.scaled(1 / count_step)
 
 
@@ -145,8 +144,8 @@ def _(coding: SignCoding, count_step: float | None) -> Reach:
 def _(coding: ClampingCoding, count_step: float | None) -> Reach:
     domain, pivots, step = coding.domain, coding.pivots, coding.step
     if count_step is None:
-        body = changes(domain, "substitute", coding.center, pivots, step)
+        body = domain.differences(pivots, step)
         return RoundedBody(body, frozen(2 * coding.slack))
     # the count's integers are 1/count_step: the body whose last coordinate is 1, times that
-    body = changes(domain, "add_remove", coding.center, pivots, step / count_step)
+    body = domain.lifted(pivots, step / count_step, coding.center)
     return RoundedBody(body.scaled(1 / count_step), frozen(np.append(coding.slack, 0.0)))

@@ -24,7 +24,6 @@ from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.privacy import checked_ledger, gaussian_parameter
 from lownoise.questions import AbstractStreamWorkload, LowerTriangular, Mean
-from lownoise.sensitivity.coordinates import Coordinates, check_change, coordinates
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.sets.domains import Box, Image
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.domains import AbstractDomain
+    from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Progress, Solution
     from lownoise.streams import Stream
 
@@ -164,7 +164,7 @@ def plan_stream(
     question, chosen = _question(request.domain, neighbour)
     parameter = gaussian_parameter(request.budget)
     if isinstance(neighbour, Change):
-        check_change(neighbour, question.domain, chosen)
+        neighbour.check(question.domain, chosen)
     body, halved = round_changes(question, chosen, neighbour)
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
@@ -234,14 +234,14 @@ def _question(domain: AbstractDomain, relation: Relation) -> tuple[Mean, Coordin
     names = [f"x{i + 1}" for i in range(d)]
     nearest = domain.clamp(np.zeros(d))
     if relation != "add_remove":
-        return Mean(names, domain, missing=nearest), coordinates(domain)
+        return Mean(names, domain, missing=nearest), domain.coordinates()
     if np.any(domain.lower > 0) or np.any(domain.upper < 0) or not domain.contains(np.zeros(d)):
         raise DomainError(
             'domain does not hold 0, which a round\'s value becomes under relation="add_remove"; '
             'give one that does, or relation="substitute"',
         )
     question = Mean(names, domain, center=np.zeros(d), missing=nearest)
-    return question, coordinates(spanned(domain, relation))
+    return question, spanned(domain, relation).coordinates()
 
 
 def _evidence(workload: AbstractStreamWorkload, error: str) -> tuple[AbstractDual | None, int]:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.sensitivity.coordinates import summed_body
+from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
 from lownoise.sets.domains import AbstractDomain, Box, Points, Polytope
 
 if TYPE_CHECKING:
     from lownoise.questions import Mean
     from lownoise.sensitivity.changes import Body
-    from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains.coordinates import Coordinates
 
 
 def spanned(domain: AbstractDomain, relation: Relation) -> AbstractDomain:
@@ -42,9 +42,9 @@ def round_changes(question: Mean, chosen: Coordinates, relation: Relation) -> tu
     """
     domain, kept = question.domain, chosen.pivots
     if relation != "add_remove":
-        return summed_body(domain, relation, question.center, chosen), False
+        return sensitivity_set(domain, relation, question.center, chosen), False
     if isinstance(domain, Box):
         return SymmetricBox(frozen(np.maximum(np.abs(domain.lower), np.abs(domain.upper)))), False
     if isinstance(domain, (Points, Polytope)):
         return SymmetricPoints(frozen(np.ascontiguousarray(domain.points[:, kept]))), False
-    return summed_body(domain, "substitute", question.center, chosen), True
+    return sensitivity_set(domain, "substitute", question.center, chosen), True
