@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from lownoise.certificate import Certificate
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.solvers import Progress
+    from lownoise.sets.domains.abstract import Body
+    from lownoise.solvers import Progress, Solution
 
 _MOST_CORNERS = 12  # ranges of a box whose corners are listed, or signs whose choices are
 _MOST_NUMBERS = 10**7  # of a factor
@@ -117,49 +118,60 @@ def enclose(
     answers = _dimension(domain) if queries is None else len(queries)
     omega = checked_weights(weights, answers)
     check_size(omega, queries)
+    asked = _Asked(order, queries, omega, rtol, progress)
     whole = domain.base if isinstance(domain, Difference) else domain
     if isinstance(whole, CubePower):
-        return _enclose_tensors(domain, whole, order, queries, omega, rtol, progress)
+        return _enclose_tensors(domain, whole, asked)
     if isinstance(whole, BallPower):
-        return _enclose_ball(domain, whole, order, queries, omega, rtol, progress)
+        return _enclose_ball(domain, whole, asked)
     body, offset = domain.closed_enclosed(mixed=queries is not None)
-    solution = solve(
-        body,
-        order=order,
-        weights=omega,
-        queries=queries,
-        rtol=rtol,
-        progress=progress,
-    )
+    solution = asked.solved(body, omega, queries)
     claim = solution.claim
     shape = claim.shape
     if claim.frame is not None and not claim.frame.exact and isinstance(shape, DenseShape):
         shape = DenseShape(claim.frame.up() @ shape.factor)
-    certificate = claim.certificate()
-    return Enclosure(
-        shape=_as_proved(shape, certificate, order, queries, omega),
-        center=frozen(claim.center + offset),
-        certificate=certificate,
-        status=proved_status(solution.status, certificate, rtol),
-        iterations=solution.iterations,
-    )
+    return asked.enclosure(solution, shape, claim.center + offset)
 
 
-def _as_proved(
-    shape: AbstractShape,
-    certificate: Certificate,
-    order: float,
-    queries: Vector | None,
-    weights: Vector,
-) -> AbstractShape:
-    """Return the multiple of M that is proved to cover: √tr_{p/2}(ωLMLᵀω) is `certificate.upper`.
+@final
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What an ellipsoid is asked for, every argument checked."""
 
-    A search ends with an ellipsoid that covers as far as it knows; the certificate knows by how
-    much it covers too little or too much.
-    """
-    seen = shape if queries is None else shape.mapped(queries)
-    cost = order_norm(weights * seen.deviations(), order)
-    return shape.scaled(certificate.upper / cost) if cost else shape
+    order: float
+    queries: Vector | None
+    weights: Vector
+    rtol: float
+    progress: Callable[[Progress], None] | None
+
+    def solved(self, body: Body | TensorBall, weights: Vector, queries: Vector | None) -> Solution:
+        """Return the least ellipsoid around a body, in the body's own coordinates."""
+        return solve(
+            body,
+            order=self.order,
+            weights=weights,
+            queries=queries,
+            rtol=self.rtol,
+            progress=self.progress,
+        )
+
+    def enclosure(self, solution: Solution, shape: AbstractShape, center: Vector) -> Enclosure:
+        """Return the ellipsoid in the domain's coordinates, of the size that is proved to cover.
+
+        A search ends with an ellipsoid that covers as far as it knows; the certificate knows by how
+        much it covers too little or too much: √tr_{p/2}(ωLMLᵀω) of the one that is returned is
+        `certificate.upper`.
+        """
+        certificate = solution.claim.certificate()
+        seen = shape if self.queries is None else shape.mapped(self.queries)
+        cost = order_norm(self.weights * seen.deviations(), self.order)
+        return Enclosure(
+            shape=shape.scaled(certificate.upper / cost) if cost else shape,
+            center=frozen(center),
+            certificate=certificate,
+            status=proved_status(solution.status, certificate, self.rtol),
+            iterations=solution.iterations,
+        )
 
 
 def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
@@ -197,11 +209,7 @@ def _dimension(domain: object) -> int:
 def _enclose_tensors(
     domain: AbstractDomain,
     whole: CubePower,
-    order: float,
-    queries: Vector | None,
-    weights: Vector,
-    rtol: float,
-    progress: Callable[[Progress], None] | None,
+    asked: _Asked,
 ) -> Enclosure:
     """Return the least ellipsoid around tensors of signs: that of their different entries.
 
@@ -209,20 +217,14 @@ def _enclose_tensors(
     deviations is that of one of them times the ‖·‖_p of their weights.
     """
     copies, k = whole.copies, whole.base.dimension
+    queries, weights = asked.queries, asked.weights
     if queries is None:
-        omega, folded = frozen(_norms_by(copies, weights, order, k)), None
+        omega, folded = frozen(_norms_by(copies, weights, asked.order, k)), None
     else:
         omega, folded = weights, frozen(np.stack([whole.folded(row) for row in queries]))
     alike = queries is None and bool(np.ptp(weights) == 0)
     body = _tensors(whole, differences=domain is not whole, alike=alike)
-    solution = solve(
-        body,
-        order=order,
-        weights=omega,
-        queries=folded,
-        rtol=rtol,
-        progress=progress,
-    )
+    solution = asked.solved(body, omega, folded)
     claim = solution.claim
     shape, at = claim.shape, np.zeros(whole.dimension)
     used = np.flatnonzero(copies >= 0)
@@ -234,24 +236,13 @@ def _enclose_tensors(
         assert isinstance(shape, DenseShape)  # noqa: S101 (what solvers make)
         up = shape.factor if claim.frame is None else claim.frame.up() @ shape.factor
         spread = DenseShape(np.where(copies[:, None] < 0, 0.0, up[copies]))
-    certificate = claim.certificate()
-    return Enclosure(
-        shape=_as_proved(spread, certificate, order, queries, weights),
-        center=frozen(at + domain.center),
-        certificate=certificate,
-        status=proved_status(solution.status, certificate, rtol),
-        iterations=solution.iterations,
-    )
+    return asked.enclosure(solution, spread, at + domain.center)
 
 
 def _enclose_ball(
     domain: AbstractDomain,
     whole: BallPower,
-    order: float,
-    queries: Vector | None,
-    weights: Vector,
-    rtol: float,
-    progress: Callable[[Progress], None] | None,
+    asked: _Asked,
 ) -> Enclosure:
     """Return the ellipsoid around tensors of a ball that treats all directions alike.
 
@@ -264,28 +255,13 @@ def _enclose_ball(
             "beyond 10^7 numbers; give fewer dimensions or a lower power",
         )
     body = TensorBall(whole.size, whole.power, whole.value, domain is not whole)
-    solution = solve(
-        body,
-        order=order,
-        weights=weights,
-        queries=queries,
-        rtol=rtol,
-        progress=progress,
-    )
-    claim = solution.claim
-    deviations = claim.shape.deviations()
+    solution = asked.solved(body, asked.weights, asked.queries)
+    deviations = solution.claim.shape.deviations()
     y = body.parts.shares / np.square(deviations)
     along = body.share(y) * whole.value * sphere_moments(whole.monomials)[whole.copies]
     length = whole.value * math.sqrt(body.energy_up(y))
-    certificate = claim.certificate()
     shape = DenseShape(length * _rotated_factor(whole, body, deviations))
-    return Enclosure(
-        shape=_as_proved(shape, certificate, order, queries, weights),
-        center=frozen(along),
-        certificate=certificate,
-        status=proved_status(solution.status, certificate, rtol),
-        iterations=solution.iterations,
-    )
+    return asked.enclosure(solution, shape, along)
 
 
 def _rotated_factor(domain: BallPower, body: TensorBall, deviations: Vector) -> Vector:
