@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.domains import Coordinates
 
-    Body = AbstractBody
-
 
 class AbstractRelation(ABC):
     """What turns a table into a neighbour of it."""
@@ -44,7 +42,7 @@ class AbstractRelation(ABC):
     @abstractmethod
     def sensitivity_set(
         self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
-    ) -> Body:
+    ) -> AbstractBody:
         """Return the body S of all changes that one neighbour makes; see `sensitivity_set`."""
 
     @abstractmethod
@@ -84,7 +82,7 @@ class Substitute(AbstractWord):
 
     def sensitivity_set(
         self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
-    ) -> Body:
+    ) -> AbstractBody:
         """Return K − K."""
         return domain.closed_differences(chosen.pivots, step)
 
@@ -100,7 +98,7 @@ class AddRemove(AbstractWord):
 
     def sensitivity_set(
         self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
-    ) -> Body:
+    ) -> AbstractBody:
         """Return the hull of ±((x − center)/step, 1), the count last."""
         return domain.closed_lifted(chosen.pivots, step, center)
 
@@ -131,11 +129,11 @@ class Change(AbstractRelation):
 
     def sensitivity_set(
         self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
-    ) -> Body:
+    ) -> AbstractBody:
         """Return the hull of the body and its opposite, whatever the domain."""
         return self.changes(chosen.pivots, step, mixed=chosen.embed is not None)
 
-    def changes(self, pivots: Integers, step: Vector, *, mixed: bool = False) -> Body:
+    def changes(self, pivots: Integers, step: Vector, *, mixed: bool = False) -> AbstractBody:
         """Return S, the hull of the body and its opposite, in some coordinates and in steps.
 
         Args:
@@ -286,7 +284,7 @@ def sensitivity_set(
     center: Vector,
     chosen: Coordinates | None = None,
     step: Vector | None = None,
-) -> Body:
+) -> AbstractBody:
     """Return the body S of all changes that one neighbour makes to the summed coordinates.
 
     Args:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from lownoise.certificate import Certificate
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sets.domains.abstract import Body
     from lownoise.solvers import Progress, Solution
 
 _MOST_CORNERS = 12  # ranges of a box whose corners are listed, or signs whose choices are
@@ -144,7 +143,9 @@ class _Asked:
     rtol: float
     progress: Callable[[Progress], None] | None
 
-    def solved(self, body: Body | TensorBall, weights: Vector, queries: Vector | None) -> Solution:
+    def solved(
+        self, body: AbstractBody | TensorBall, weights: Vector, queries: Vector | None
+    ) -> Solution:
         """Return the least ellipsoid around a body, in the body's own coordinates."""
         return solve(
             body,

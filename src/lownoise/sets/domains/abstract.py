@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from lownoise.sets.domains.oracle import Oracle
     from lownoise.sets.unit_balls import AbstractUnitBall
 
-Body = AbstractBody
 Piece = tuple["Vector", "Vector", "AbstractUnitBall"]  # G, c, and the unit ball of G(x − c)
 _FLAT = 1e-12
 PUBLIC = "The domain, center and stand-in are public; none of them was taken from this table."
@@ -210,7 +209,7 @@ class AbstractDomain(ABC):
         """Return where some coordinates of a record can be, shape (r,), wherever that may stand."""
         return OracleBody(self.known_set(), pivots, np.ones(pivots.size))
 
-    def symmetrized(self, pivots: Integers, step: Vector) -> Body:
+    def symmetrized(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return the hull of K and −K in some coordinates and in steps: K holds the changes.
 
         Raises:
@@ -228,19 +227,19 @@ class AbstractDomain(ABC):
 
     # the same in a closed form, where one is known of K alone that is none beside other parts
 
-    def closed_differences(self, pivots: Integers, step: Vector) -> Body:
+    def closed_differences(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return `differences`."""
         return self.differences(pivots, step)
 
-    def closed_lifted(self, pivots: Integers, step: Vector, center: Vector) -> Body:
+    def closed_lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
         """Return `lifted`."""
         return self.lifted(pivots, step, center)
 
-    def closed_translates(self, pivots: Integers, center: Vector) -> Body:
+    def closed_translates(self, pivots: Integers, center: Vector) -> AbstractBody:
         """Return `translates`, of a box about a public point."""
         return self.translates(pivots)
 
-    def closed_enclosed(self, *, mixed: bool) -> tuple[Body, Vector]:
+    def closed_enclosed(self, *, mixed: bool) -> tuple[AbstractBody, Vector]:
         """Return `enclosed`; `mixed` says whether answers are made of several coordinates."""
         return self.enclosed()
 
@@ -348,7 +347,7 @@ class Difference(AbstractDomain):
             "domains first",
         )
 
-    def symmetrized(self, pivots: Integers, step: Vector) -> Body:
+    def symmetrized(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return it: K − K is its own opposite.
 
         Raises:

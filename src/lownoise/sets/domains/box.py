@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies.known import AbstractKnown
-    from lownoise.sets.domains.abstract import Body, Piece
+    from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.domains.coordinates import Coordinates
 
 _LARGEST = 2.0**500  # squares of bounds, and their sums over any number of coordinates, stay finite
@@ -182,7 +182,7 @@ class Box(AbstractDomain):
         """Return where some coordinates can be, as the image of a cube."""
         return self._image.translates(pivots)
 
-    def symmetrized(self, pivots: Integers, step: Vector) -> Body:
+    def symmetrized(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return the hull of K and −K: of a box about zero the box itself."""
         if np.array_equal(self.lower, -self.upper):
             return SymmetricBox(frozen(self.upper[pivots] / step))
@@ -209,7 +209,7 @@ class Box(AbstractDomain):
         far = np.maximum(self.upper - center, center - self.lower)[pivots]
         return SymmetricBox(frozen(far))
 
-    def closed_enclosed(self, *, mixed: bool) -> tuple[Body, Vector]:
+    def closed_enclosed(self, *, mixed: bool) -> tuple[AbstractBody, Vector]:
         """Return the box about its center; where answers are made of several ranges its corners.
 
         Raises:
