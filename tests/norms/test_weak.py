@@ -21,8 +21,8 @@ from lownoise.samplers.walks import Weak
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox
 from lownoise.sets.norms import WeakNorm, norm_of
-from lownoise.sets.norms.weak import excess_of, inner_of, oracle_ball, outer_of, volume_up
-from lownoise.sets.unit_balls import NormBall
+from lownoise.sets.norms.weak import oracle_ball, outer_of, volume_up
+from lownoise.sets.unit_balls import IntersectionBall, NormBall
 from lownoise.sets.unit_balls.matrices import decomposed
 from lownoise.sets.unit_balls.norm import SortedBall
 from lownoise.sets.unit_balls.products import KroneckerBall, MixedBall
@@ -34,7 +34,8 @@ WIDE = SpectralBall(2, 3, NormBall(2, math.inf))
 SQUARE = SpectralBall(2, 2, NormBall(2, math.inf))
 ORDERED = SortedBall(np.array([0.75, 0.5, 0.25]))
 MIXED = MixedBall((SortedBall(np.array([1.0, 0.5])), NormBall(1, 2.0)), 1.0)
-BASES = [WIDE, SQUARE, SpectralBall(2, 2, NormBall(2, 1.0)), ORDERED, MIXED]
+BOTH = IntersectionBall((NormBall(2, 1.0), NormBall(2, 2.0)), np.array([[0.2, 0.2], [0.9, 1.0]]))
+BASES = [WIDE, SQUARE, SpectralBall(2, 2, NormBall(2, 1.0)), ORDERED, MIXED, BOTH]
 
 
 def _ks(values: np.ndarray) -> float:
@@ -58,7 +59,7 @@ def _operator_norm(x: np.ndarray) -> arb:
 
 def test_norms_exceed_by_what_is_claimed_and_no_more():
     x = RNG.normal(size=(200, 6))
-    found, most = replace(WIDE, checked=True).norm_up(x), excess_of(WIDE)
+    found, most = replace(WIDE, checked=True).norm_up(x), WIDE.norm_excess
     assert most < 1e-12
     with precision(300):
         for row, norm in zip(x.reshape(-1, 2, 3), found.tolist(), strict=True):
@@ -69,7 +70,7 @@ def test_norms_exceed_by_what_is_claimed_and_no_more():
     for row, norm in zip(y.tolist(), ORDERED.norm_up(y).tolist(), strict=True):
         sizes = sorted((abs(Fraction(v)) for v in row), reverse=True)
         exact = sum(w * v for w, v in zip(weights, sizes, strict=True))
-        assert 0 <= Fraction(norm) / exact - 1 <= Fraction(excess_of(ORDERED))
+        assert 0 <= Fraction(norm) / exact - 1 <= Fraction(ORDERED.norm_excess)
 
 
 def test_a_bad_decomposition_is_refused(monkeypatch):
@@ -88,7 +89,7 @@ def test_balls_in_and_around_and_volumes(base):
     z = RNG.normal(size=(20000, base.dimension))
     z /= np.linalg.norm(z, axis=1)[:, None]
     norms = base.norm_up(z)
-    assert np.max(norms) * inner_of(base) <= 1 + 1e-12
+    assert np.max(norms) * base.inner_radius <= 1 + 1e-12
     assert np.min(norms) * outer_of(base) >= 1 - 1e-12
     d = base.dimension
     ball = math.pi ** (d / 2) / math.gamma(d / 2 + 1)

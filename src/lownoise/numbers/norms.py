@@ -23,6 +23,13 @@ def conjugate(order: float) -> float:
     return order / (order - 2) if order > 2 else math.inf  # noqa: PLR2004
 
 
+def dual_order(order: float) -> float:
+    """Return r* with 1/r + 1/r* = 1, the order of the dual norm of ℓ_r."""
+    if order == 1:
+        return math.inf
+    return 1.0 if math.isinf(order) else order / (order - 1)
+
+
 def order_norm(values: Vector, order: float, counts: Vector | None = None) -> float:
     """Return ‖values‖_order without overflow.
 

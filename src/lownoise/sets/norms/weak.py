@@ -1,27 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms that are known in floats alone: their unit balls are walked in, in total variation.
-
-A walk with a weak oracle forgets the points that the oracle cannot tell from the boundary, so what
-`norm_up` exceeds the norm by must be proved. With u = 2⁻⁵³:
-
-* ℓ_r balls, also capped ones: `norm_up` is the float norm times 1 + s, and is an upper bound
-  because that float is within s: it exceeds by (1 + s)² at most, a quotient by a cap by u more.
-* sums of sorted sizes: k products and sums of numbers ≥ 0 are off by γ₂ₖ, times 1 + s.
-* mixed norms: the product of what the outer and the inner norms exceed by.
-* several bodies at once: what the worst part exceeds by, a product by a scale, 1 + s.
-* spectral norms: from A = U diag(s) Vᵀ + E the gauge G of s is at most (G(A) + G(E))(1 + τ), and
-  the bound (1 + τ)·G(s) + G(E); so with G(E) ≤ ω·G(A) it exceeds by (1 + τ)²(1 + 2.1ω) at most. τ
-  and ω are looked at with each matrix, and a decomposition with greater ones is refused.
-
-Elsewhere `norm_up` may be loose (Kronecker products): such bodies are not admitted. Entries so
-small that their products underflow are below 2⁻⁴⁰⁰ of a norm near 1.
-"""
+"""Norms that are known in floats alone: their unit balls are walked in, in total variation."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, singledispatch
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -35,11 +19,7 @@ from lownoise.samplers.uniform import UniformImage
 from lownoise.samplers.walks import Weak, walk
 from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.combination import Inverse, inverse_of
-from lownoise.sets.unit_balls import CappedBall, NormBall
-from lownoise.sets.unit_balls.intersection import IntersectionBall
-from lownoise.sets.unit_balls.norm import SortedBall
-from lownoise.sets.unit_balls.products import MixedBall
-from lownoise.sets.unit_balls.spectral import SpectralBall, is_symmetric
+from lownoise.sets.unit_balls.spectral import SpectralBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -57,110 +37,16 @@ _SEED = 20260103
 _DIRECTIONS = 1 << 15
 
 
-@singledispatch
-def excess_of(base: object) -> float:
-    """Return at least norm_up/norm − 1, for every point; infinite where that is not proved.
-
-    Examples:
-        >>> excess_of(NormBall(2, 1.0)) < 2.0**-42
-        True
-        >>> excess_of("an unknown body")
-        inf
-    """
-    return math.inf
-
-
-@excess_of.register(NormBall)
-def _(base: NormBall) -> float:
-    return 2.125 * (_SLACK + base.dimension * _UNIT)
-
-
-@excess_of.register(CappedBall)
-def _(base: CappedBall) -> float:
-    return 2.125 * (_SLACK + base.dimension * _UNIT) + _UNIT
-
-
-@excess_of.register(SortedBall)
-def _(base: SortedBall) -> float:
-    return 1.125 * (_SLACK + 2 * base.dimension * _UNIT)
-
-
-@excess_of.register(MixedBall)
-def _(base: MixedBall) -> float:
-    inner = max(excess_of(part) for part in base.parts)
-    if any(isinstance(part, SpectralBall) for part in base.parts):
-        return math.inf  # decompositions inside are not looked at
-    return (inner + excess_of(NormBall(len(base.parts), base.order))) * (1 + 2.0**-20)
-
-
-@excess_of.register(IntersectionBall)
-def _(base: IntersectionBall) -> float:
-    return (max(excess_of(part) for part in base.parts) + _SLACK + _UNIT) * (1 + 2.0**-20)
-
-
-@excess_of.register(SpectralBall)
-def _(base: SpectralBall) -> float:
-    if not is_symmetric(base.gauge):
-        return math.inf
-    stretch, off = base.limits
-    own = excess_of(base.gauge) + 2 * stretch + 2.1 * off + _SLACK + _UNIT
-    return own * (1 + 2.0**-20)
-
-
 def oracle_ball(base: AbstractUnitBall) -> AbstractUnitBall:
-    """Return the body whose `norm_up` is as near as `excess_of` says, or refuses."""
+    """Return the body whose `norm_up` is as near as `norm_excess` says, or refuses."""
     return replace(base, checked=True) if isinstance(base, SpectralBall) else base
-
-
-@singledispatch
-def inner_of(base: object) -> float:
-    """Return r with ‖x‖ ≤ |x|₂/r, rounded down: a ball of radius r is in the body; 0 if unknown.
-
-    Examples:
-        >>> round(inner_of(NormBall(4, 1.0)), 9)
-        0.5
-    """
-    return 0.0
-
-
-@inner_of.register(NormBall)
-def _(base: NormBall) -> float:
-    # ‖x‖_r ≤ k^(1/r − 1/2)|x|₂ below order 2, |x|₂ above
-    return float(1 / (base.size ** max(1 / base.order - 0.5, 0.0) * _OUTWARD))
-
-
-@inner_of.register(CappedBall)
-def _(base: CappedBall) -> float:
-    return min(inner_of(NormBall(base.dimension, base.order)), float(np.min(base.cap)) / _OUTWARD)
-
-
-@inner_of.register(SortedBall)
-def _(base: SortedBall) -> float:
-    return 1 / (float(np.linalg.norm(base.weights)) * _OUTWARD)  # Cauchy and Schwarz
-
-
-@inner_of.register(MixedBall)
-def _(base: MixedBall) -> float:
-    # ‖(‖xᵢ‖)‖ ≤ ‖(|xᵢ|₂/rᵢ)‖
-    parts = min(inner_of(part) for part in base.parts)
-    return parts * inner_of(NormBall(len(base.parts), base.order)) / _OUTWARD
-
-
-@inner_of.register(IntersectionBall)
-def _(base: IntersectionBall) -> float:
-    pairs = zip(base.parts, base.scales, strict=True)
-    return min(inner_of(part) / (float(np.max(scale)) * _OUTWARD) for part, scale in pairs)
-
-
-@inner_of.register(SpectralBall)
-def _(base: SpectralBall) -> float:
-    return inner_of(base.gauge)  # the entries are as long as the singular values
 
 
 def outer_of(base: AbstractUnitBall) -> float:
     """Return R with |x|₂ ≤ R on the body, rounded up.
 
     Examples:
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> round(outer_of(NormBall(4, math.inf)), 9)
         2.0
     """
@@ -173,6 +59,7 @@ def volume_up(base: AbstractUnitBall) -> float:
     A row, and a column, of a matrix is no longer than its greatest singular value.
 
     Examples:
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> volume_up(SpectralBall(2, 2, NormBall(2, math.inf))) < 9.87  # (area of a disc)²
         True
     """
@@ -264,8 +151,8 @@ class WeakNorm(AbstractNorm):
     @cached_property
     def uniform(self) -> AbstractUniform:
         """Points of F·B by the walk: uniform but for what `relative` and `distance` say."""
-        inner, outer = inner_of(self.base), outer_of(self.base)
-        membership = Weak(oracle_ball(self.base), excess_of(self.base))
+        inner, outer = self.base.inner_radius, outer_of(self.base)
+        membership = Weak(oracle_ball(self.base), self.base.norm_excess)
         found = walk(
             membership,
             np.eye(self.dimension),
@@ -343,7 +230,7 @@ def admitted(base: AbstractUnitBall) -> bool:
         >>> admitted(NormBall(2, 3.0))
         True
     """
-    return excess_of(base) < 2.0**-20 and inner_of(base) > 0
+    return base.norm_excess < 2.0**-20 and base.inner_radius > 0
 
 
 def _same(first: Any, second: Any) -> bool:  # noqa: ANN401 (fields of unit bodies)

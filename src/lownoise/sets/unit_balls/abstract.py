@@ -7,10 +7,26 @@ and not the other. For most bodies that is every change of signs, for matrices t
 rows and columns. Two facts make it useful: if y ≥ 0 then Σ yᵢxᵢ² ≤ energy(y) on B, so
 {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z is in the hull of {x² : x ∈ B}, then some random point
 of B, with signs drawn at random from the group, has the second moment diag(z).
+
+A walk with a weak oracle (`sets/norms/weak.py`) forgets the points that the oracle cannot tell from
+the boundary, so what `norm_up` exceeds the norm by must be proved. With u = 2⁻⁵³:
+
+* ℓ_r balls, also capped ones: `norm_up` is the float norm times 1 + s, and is an upper bound
+  because that float is within s: it exceeds by (1 + s)² at most, a quotient by a cap by u more.
+* sums of sorted sizes: k products and sums of numbers ≥ 0 are off by γ₂ₖ, times 1 + s.
+* mixed norms: the product of what the outer and the inner norms exceed by.
+* several bodies at once: what the worst part exceeds by, a product by a scale, 1 + s.
+* spectral norms: from A = U diag(s) Vᵀ + E the gauge G of s is at most (G(A) + G(E))(1 + τ), and
+  the bound (1 + τ)·G(s) + G(E); so with G(E) ≤ ω·G(A) it exceeds by (1 + τ)²(1 + 2.1ω) at most. τ
+  and ω are looked at with each matrix, and a decomposition with greater ones is refused.
+
+Elsewhere `norm_up` may be loose (Kronecker products): such bodies are not admitted. Entries so
+small that their products underflow are below 2⁻⁴⁰⁰ of a norm near 1.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -18,6 +34,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+
+UNIT = 2.0**-50  # more than a few roundings
+OUTWARD = 1 + 2.0**-40
 
 
 class AbstractUnitBall(ABC):
@@ -86,6 +105,21 @@ class AbstractUnitBall(ABC):
     @abstractmethod
     def widths(self) -> Vector:
         """Return max |xᵢ| over B, shape (k,), rounded up."""
+
+    @property
+    def decomposes(self) -> bool:
+        """Whether its norm is of a decomposition, which is refused where it is not close."""
+        return False
+
+    @property
+    def norm_excess(self) -> float:
+        """At least norm_up/norm − 1, for every point; infinite where that is not proved."""
+        return math.inf
+
+    @property
+    def inner_radius(self) -> float:
+        """Some r with ‖x‖ ≤ |x|₂/r, rounded down: a ball of radius r is in B; 0 if unknown."""
+        return 0.0
 
     def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
         """Return unit bodies on some of the coordinates, whose union has the hull B."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, AbstractUnitBall
 from lownoise.sets.unit_balls.limits import Limits
 from lownoise.sets.unit_balls.norm import CappedBall, NormBall
 from lownoise.sets.unit_balls.products import MixedBall
@@ -115,6 +115,17 @@ class IntersectionBall(AbstractUnitBall):
         z = square_hull(self)[0].spread(gains)
         return np.asarray(z / max(self.moment_up(z), 1.0))
 
+    @property
+    def norm_excess(self) -> float:
+        """That of the worst part, and a product by a scale."""
+        return (max(part.norm_excess for part in self.parts) + _SLACK + UNIT) * (1 + 2.0**-20)
+
+    @property
+    def inner_radius(self) -> float:
+        """The least of the parts', each by its greatest scale."""
+        pairs = zip(self.parts, self.scales, strict=True)
+        return min(part.inner_radius / (float(np.max(scale)) * OUTWARD) for part, scale in pairs)
+
     def widths(self) -> Vector:
         """Return the least width of a part: a point of one axis is in it where it is in all."""
         pairs = zip(self.parts, self.scales, strict=True)
@@ -190,17 +201,17 @@ def squares_convex(base: object) -> bool:
 
 @squares_convex.register(NormBall)
 @squares_convex.register(CappedBall)
-def _(base: NormBall | CappedBall) -> bool:
+def _norm_squares_convex(base: NormBall | CappedBall) -> bool:
     return base.order >= 2 or base.dimension == 1  # noqa: PLR2004
 
 
 @squares_convex.register(MixedBall)
-def _(base: MixedBall) -> bool:
+def _mixed_squares_convex(base: MixedBall) -> bool:
     return base.order >= 2 and all(squares_convex(part) for part in base.parts)  # noqa: PLR2004
 
 
 @squares_convex.register(IntersectionBall)
-def _(base: IntersectionBall) -> bool:
+def _intersection_squares_convex(base: IntersectionBall) -> bool:
     return all(squares_convex(part) for part in base.parts)
 
 
@@ -211,19 +222,19 @@ def limits_of(base: object) -> Limits | None:
 
 
 @limits_of.register(NormBall)
-def _(base: NormBall) -> Limits:
+def _norm_limits(base: NormBall) -> Limits:
     if np.isinf(base.order) or base.size == 1:
         return Limits(np.ones(base.size), np.zeros((0, base.size)), np.zeros(0))
     return Limits(np.ones(base.size), np.ones((1, base.size)), np.array([base.order]))
 
 
 @limits_of.register(CappedBall)
-def _(base: CappedBall) -> Limits:
+def _capped_limits(base: CappedBall) -> Limits:
     return Limits(base.cap, np.ones((1, base.dimension)), np.array([base.order]))
 
 
 @limits_of.register(MixedBall)
-def _(base: MixedBall) -> Limits | None:
+def _mixed_limits(base: MixedBall) -> Limits | None:
     found = [limits_of(part) for part in base.parts]
     known = [part for part in found if part is not None]
     if not np.isinf(base.order) or len(known) < len(found):
@@ -237,7 +248,7 @@ def _(base: MixedBall) -> Limits | None:
 
 
 @limits_of.register(IntersectionBall)
-def _(base: IntersectionBall) -> Limits | None:
+def _intersection_limits(base: IntersectionBall) -> Limits | None:
     found = [limits_of(part) for part in base.parts]
     known = [p.rescaled(s) for p, s in zip(found, base.scales, strict=True) if p is not None]
     if len(known) < len(found):
@@ -258,12 +269,12 @@ def only_near(base: object) -> bool:
 
 
 @only_near.register(IntersectionBall)
-def _(base: IntersectionBall) -> bool:
+def _intersection_only_near(base: IntersectionBall) -> bool:
     return limits_of(base) is None
 
 
 @only_near.register(MixedBall)
-def _(base: MixedBall) -> bool:
+def _mixed_only_near(base: MixedBall) -> bool:
     return any(only_near(part) for part in base.parts)
 
 
@@ -276,24 +287,24 @@ def square_hull(base: AbstractUnitBall) -> tuple[AbstractUnitBall, Vector]:
 
 
 @square_hull.register(NormBall)
-def _(base: NormBall) -> tuple[AbstractUnitBall, Vector]:
+def _norm_square_hull(base: NormBall) -> tuple[AbstractUnitBall, Vector]:
     return NormBall(base.size, max(base.order, 2.0)), np.ones(base.size)
 
 
 @square_hull.register(CappedBall)
-def _(base: CappedBall) -> tuple[AbstractUnitBall, Vector]:
+def _capped_square_hull(base: CappedBall) -> tuple[AbstractUnitBall, Vector]:
     return base.hull
 
 
 @square_hull.register(MixedBall)
-def _(base: MixedBall) -> tuple[AbstractUnitBall, Vector]:
+def _mixed_square_hull(base: MixedBall) -> tuple[AbstractUnitBall, Vector]:
     found = [square_hull(part) for part in base.parts]
     hulls = tuple(hull for hull, _ in found)
     return MixedBall(hulls, max(base.order, 2.0)), np.concatenate([scale for _, scale in found])
 
 
 @square_hull.register(IntersectionBall)
-def _(base: IntersectionBall) -> tuple[AbstractUnitBall, Vector]:
+def _intersection_square_hull(base: IntersectionBall) -> tuple[AbstractUnitBall, Vector]:
     found = [square_hull(part) for part in base.parts]
     scales = [own * scale for (_, own), scale in zip(found, base.scales, strict=True)]
     return IntersectionBall(tuple(hull for hull, _ in found), np.array(scales)), np.ones(
@@ -314,13 +325,13 @@ def squares_extreme(base: AbstractUnitBall, coefficients: Vector) -> Vector:
 
 
 @squares_extreme.register(NormBall)
-def _(base: NormBall, coefficients: Vector) -> Vector:
+def _norm_squares_extreme(base: NormBall, coefficients: Vector) -> Vector:
     order = max(base.order / 2, 1.0)
     return np.asarray(np.abs(NormBall(base.size, order).extreme(coefficients[None])[0]))
 
 
 @squares_extreme.register(CappedBall)
-def _(base: CappedBall, coefficients: Vector) -> Vector:
+def _capped_squares_extreme(base: CappedBall, coefficients: Vector) -> Vector:
     if base.order < 2:  # noqa: PLR2004
         chords = coefficients * base.cap ** (2 - base.order)
         filled = CappedBall(base.cap**base.order, 1.0).extreme(chords[None])[0]
@@ -330,7 +341,7 @@ def _(base: CappedBall, coefficients: Vector) -> Vector:
 
 
 @squares_extreme.register(MixedBall)
-def _(base: MixedBall, coefficients: Vector) -> Vector:
+def _mixed_squares_extreme(base: MixedBall, coefficients: Vector) -> Vector:
     ends = np.cumsum([part.dimension for part in base.parts])[:-1]
     split = np.split(coefficients, ends)
     found = [squares_extreme(part, y) for part, y in zip(base.parts, split, strict=True)]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.numbers.norms import conjugate, dual_order
+from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, AbstractUnitBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -52,7 +53,7 @@ class NormBall(AbstractUnitBall):
 
     def support_up(self, directions: Vector) -> Vector:
         """Return at least the dual norm of each row."""
-        return _norms(directions, _dual(self.order)) * (1 + _slack(self.size))
+        return _norms(directions, dual_order(self.order)) * (1 + _slack(self.size))
 
     def extreme(self, directions: Vector) -> Vector:
         """Return the points where Hölder's inequality is tight."""
@@ -73,9 +74,8 @@ class NormBall(AbstractUnitBall):
 
     def energy_up(self, coefficients: Vector) -> float:
         """Return at least ‖y‖_{r/(r−2)}, the greatest entry where r ≤ 2."""
-        order = self.order / (self.order - 2) if self.order > 2 else math.inf  # noqa: PLR2004
-        order = 1.0 if math.isinf(self.order) else order
-        return float(_norms(coefficients[None], order)[0]) * (1 + _slack(self.size))
+        found = _norms(coefficients[None], conjugate(self.order))
+        return float(found[0]) * (1 + _slack(self.size))
 
     def moment_up(self, squares: Vector) -> float:
         """Return at least ‖z‖_{r/2}, the sum where r ≤ 2."""
@@ -85,6 +85,16 @@ class NormBall(AbstractUnitBall):
         """Return z where √g and √z are dual in ℓ_r, exactly."""
         dual = NormBall(self.size, max(self.order, 2.0)).extreme(np.sqrt(gains)[None])
         return np.asarray(np.square(dual[0]))
+
+    @property
+    def norm_excess(self) -> float:
+        """That of the float norm, by which it is rounded up again."""
+        return 2.125 * (_SLACK + self.dimension * UNIT)
+
+    @property
+    def inner_radius(self) -> float:
+        """By ‖x‖_r ≤ k^(1/r − 1/2)|x|₂ below order 2, |x|₂ above."""
+        return float(1 / (self.size ** max(1 / self.order - 0.5, 0.0) * OUTWARD))
 
     def widths(self) -> Vector:
         """Return ones."""
@@ -103,12 +113,6 @@ class NormBall(AbstractUnitBall):
 
 def _slack(size: int) -> float:
     return _SLACK + size * 2.0**-50
-
-
-def _dual(order: float) -> float:
-    if order == 1:
-        return math.inf
-    return 1.0 if math.isinf(order) else order / (order - 1)
 
 
 def _norms(rows: Vector, order: float) -> Vector:
@@ -210,6 +214,16 @@ class SortedBall(AbstractUnitBall):
             if value > most:
                 found, most = part, value
         return found
+
+    @property
+    def norm_excess(self) -> float:
+        """That of k products and sums of numbers ≥ 0."""
+        return 1.125 * (_SLACK + 2 * self.dimension * UNIT)
+
+    @property
+    def inner_radius(self) -> float:
+        """By the inequality of Cauchy and Schwarz."""
+        return 1 / (float(np.linalg.norm(self.weights)) * OUTWARD)
 
     def widths(self) -> Vector:
         """Return 1/W₁ for each coordinate."""
@@ -344,6 +358,17 @@ class CappedBall(AbstractUnitBall):
         else:
             scale = self.cap ** (self.order / 2 - 1)
         return CappedBall(np.minimum(self.cap * scale, 1.0)), scale
+
+    @property
+    def norm_excess(self) -> float:
+        """That of a ball, and of a quotient by a cap."""
+        return NormBall(self.dimension, self.order).norm_excess + UNIT
+
+    @property
+    def inner_radius(self) -> float:
+        """The ball's, or the least cap."""
+        caps = float(np.min(self.cap)) / OUTWARD
+        return min(NormBall(self.dimension, self.order).inner_radius, caps)
 
     def widths(self) -> Vector:
         """Return the caps."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.abstract import OUTWARD, AbstractUnitBall
 from lownoise.sets.unit_balls.mixtures import mixture
 from lownoise.sets.unit_balls.norm import NormBall
 
@@ -121,6 +121,20 @@ class MixedBall(AbstractUnitBall):
         ]
         share = self._outer.spread(np.maximum(np.square(reached), _NOTHING))
         return np.concatenate([t * z for t, z in zip(share, found, strict=True)])
+
+    @property
+    def norm_excess(self) -> float:
+        """That of the outer norm and of the parts'; none where a part computes its own apart."""
+        inner = max(part.norm_excess for part in self.parts)
+        if any(part.decomposes for part in self.parts):
+            return math.inf  # decompositions inside are not looked at
+        return (inner + NormBall(len(self.parts), self.order).norm_excess) * (1 + 2.0**-20)
+
+    @property
+    def inner_radius(self) -> float:
+        """By ‖(‖xᵢ‖)‖ ≤ ‖(|xᵢ|₂/rᵢ)‖."""
+        parts = min(part.inner_radius for part in self.parts)
+        return parts * NormBall(len(self.parts), self.order).inner_radius / OUTWARD
 
     def widths(self) -> Vector:
         """Return each part's own."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.abstract import UNIT, AbstractUnitBall
 from lownoise.sets.unit_balls.matrices import (
     balanced,
     best_substochastic,
@@ -198,6 +198,25 @@ class SpectralBall(AbstractUnitBall):
     def _inside(self, z: Vector) -> Vector:
         flat = z.reshape(-1)
         return np.asarray(flat / self.moment_up(flat))
+
+    @property
+    def norm_excess(self) -> float:
+        """That of the gauge of singular values, and of how far off those can be: see `limits`."""
+        if not is_symmetric(self.gauge):
+            return math.inf
+        stretch, off = self.limits
+        own = self.gauge.norm_excess + 2 * stretch + 2.1 * off + 2.0**-44 + UNIT
+        return own * (1 + 2.0**-20)
+
+    @property
+    def inner_radius(self) -> float:
+        """The gauge's: the entries are as long as the singular values."""
+        return self.gauge.inner_radius
+
+    @property
+    def decomposes(self) -> bool:
+        """It does: its norm is of singular values."""
+        return True
 
     def widths(self) -> Vector:
         """Return the greatest entry of a point of G, for each entry."""
