@@ -213,7 +213,7 @@ def test_the_command_says_what_does_not_hold(tmp_path):
     assert bad.returncode == 2
     assert "unedited" in bad.stderr
     assert bad.stderr.count("\n") == 1
-    assert good.stdout.endswith("Everything holds.\n")
+    assert good.stdout.startswith("Everything holds.\n")
     assert "is not JSON" in verified("not json").stderr
 
 
