@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.ordered import OrderedDual, moments, ordered_lower_bound
+from lownoise.certificate.ordered import OrderedDual, moments
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.questions.residuals import ChangeCosts, ordered_cost_up
 from lownoise.questions.residuals.ordered_cost import whitened
@@ -349,7 +349,7 @@ class _Search:
         """Take in a step: its evidence as it is, its noise measured on all changes."""
         self.weights, self.roots, state, _ = step
         dual = self._evidence()
-        lower = ordered_lower_bound(dual, self.blocks, self.order)
+        lower = dual.least(self.blocks, self.order, np.sqrt(self.blocks.plain.weights))
         if lower > self.lower or self.best is None:
             self.lower, self.dual = lower, dual
         factors = [part.factor() for part in state.parts]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.parity import ParityDual, parity_lower_bound
+from lownoise.certificate.parity import ParityDual
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
-from lownoise.questions.residuals.parities import parity_cost_up
+from lownoise.questions.residuals.parities import ParityChanges, parity_cost_up
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def solve_parity(
             share = np.zeros(counts.size)
             share[moving] = _share(A, n, omega, p, own[moving], patterns)
             evidence = ParityDual(degrees=frozen(share), patterns=frozen(patterns))
-            lower = parity_lower_bound(evidence, costs, counts, weights, order)
+            lower = evidence.least(ParityChanges(costs, counts), order, np.sqrt(weights))
             if lower > best[0]:
                 best, dual = (lower, best[1]), evidence
         if upper < best[1]:

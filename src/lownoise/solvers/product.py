@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.product import AxisDual, ProductDual, product_lower_bound
+from lownoise.certificate.product import AxisDual, ProductDual
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.questions import Marginals
@@ -105,6 +105,7 @@ class _Search:
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self.products, self.order, self.progress = products, order, progress
+        self.weights = np.sqrt(products.blocks.plain.weights)
         self.lower, self.upper = 0.0, math.inf
         self.errors: dict[tuple[float, ...], float] = {}
         self.along: dict[tuple[int, str, float], tuple[AxisNoise, AxisDual]] = {}
@@ -178,7 +179,7 @@ class _Search:
             patterns=found.dual.patterns,
             chances=found.dual.chances,
         )
-        lower = product_lower_bound(dual, self.products, self.order)
+        lower = dual.least(self.products, self.order, self.weights)
         if lower > self.lower or self.best is None:
             self.lower, self.dual = lower, dual
 

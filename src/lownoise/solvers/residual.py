@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate.residual import ResidualDual, residual_lower_bound
+from lownoise.certificate.residual import ResidualDual
 from lownoise.numbers.arrays import frozen
-from lownoise.questions.residuals import PatternCosts, TableChanges, largest_cost_up
+from lownoise.questions.residuals import PatternCosts, TableChanges
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 from lownoise.solvers.newton import Problem, Step, objective, steps
 from lownoise.solvers.system import bent_system
@@ -172,6 +172,7 @@ class _Search:
         from scipy.sparse import csr_array
 
         self.orbits, self.order, self.relation = orbits, order, relation
+        self.changes = TableChanges(orbits, relation)
         self.rtol, self.progress = rtol, progress
         rows, columns, entries = orbits.variance_terms
         # Σ cells·(ω V)^{p/2} = Σ (ω·cells^{2/p}·V)^{p/2}: an orbit counts as one query
@@ -179,7 +180,7 @@ class _Search:
         self.scale = orbits.weights * orbits.cells**power
         shape = (len(orbits.asked), len(orbits.residuals))
         self.terms = csr_array((entries * self.scale[rows], (rows, columns)), shape=shape)
-        self.moving = TableChanges(orbits, relation).costs(_first(orbits, relation)).max(axis=0) > 0
+        self.moving = self.changes.costs(_first(orbits, relation)).max(axis=0) > 0
         self.problem = Problem(
             queries=np.ones(shape[0]), order=order, moves=False, floor=min(_FLOOR, _INNER * rtol)
         )
@@ -221,7 +222,7 @@ class _Search:
 
     def _solve(self, patterns: Integers, weights: Vector, roots: Vector) -> str:
         """Take steps on these patterns until their own gap is small."""
-        costs = TableChanges(self.orbits, self.relation).costs(patterns)[:, self.moving]
+        costs = self.changes.costs(patterns)[:, self.moving]
         program = _Program(self.problem, self.terms[:, np.flatnonzero(self.moving)], costs)
         variables = len(patterns) + (self.problem.count if self.problem.exponent else 0)
         small = variables <= _MOST_DENSE
@@ -255,14 +256,14 @@ class _Search:
             patterns=patterns,
             chances=frozen(weights.copy()),
         )
-        lower = residual_lower_bound(dual, self.orbits, self.order, self.relation)
+        lower = dual.least(self.changes, self.order, np.sqrt(self.orbits.weights))
         if lower > self.lower:
             self.lower, self.dual = lower, dual
         if whole:
             self.roots, self.weights = roots, weights
             self.last = variances = np.zeros(self.moving.size)
             variances[self.moving] = np.sqrt(state.paid / state.seen)
-            cost = largest_cost_up(self.orbits, variances, self.relation)
+            cost = self.changes.cost_up(variances)
             error = objective(self.scale * self.orbits.cell_variances(variances), self.order)
             if math.sqrt(cost) * error < self.upper or self.best is None:
                 self.upper, self.best = math.sqrt(cost) * error, frozen(cost * variances)
