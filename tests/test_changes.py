@@ -19,6 +19,7 @@ from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.sets.domains import CubePower, Intersection, Product
 from lownoise.sets.domains.coordinates import every_coordinate
+from toys import Wedge
 
 TILT = np.array([[2.0, 1.0], [-1.0, 0.5]])
 SQUARE = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
@@ -45,6 +46,7 @@ CASES = {
     ),
     "corners of three": (ln.product(ln.Points(TRIANGLE), ln.Box([5], [6])), PRISM, 1e-9),
     "parities": (ln.TensorPower(2, 2), TENSORS, 0.05),
+    "from outside": (Wedge(4.0), [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]], 0.05),
 }
 # on the line from the first corner to the last: at both ends, between them and beyond
 PLACES = [("substitute", 0.5), *(("add_remove", t) for t in (-0.5, 0.0, 0.1, 0.5, 0.9, 1.0, 1.5))]
