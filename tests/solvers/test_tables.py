@@ -16,6 +16,7 @@ import pytest
 import lownoise as ln
 from lownoise.certificate.ordered import OrderedDual
 from lownoise.certificate.residual import ResidualDual
+from lownoise.errors import PlanError
 from lownoise.questions.ordered import answer_rows
 from lownoise.questions.residuals import (
     TableChanges,
@@ -324,6 +325,15 @@ def test_evidence_that_is_no_evidence_proves_nothing(kind):
         own = dual.cells * cells if kind is Residual else tuple(cells * c for c in dual.cells)
         wrong = replace(dual, cells=own, chances=dual.chances * chances)
         assert least(table, wrong, 2.0) == 0.0
+
+
+@both
+@pytest.mark.parametrize("field", ["cells", "chances"])
+def test_evidence_of_another_question_is_refused(field, relation):
+    table = Residual(PLAIN["2x3x3 weighted"], relation)
+    dual = table.evidence(np.random.default_rng(4))
+    with pytest.raises(PlanError, match=r"^ResidualDual does not fit its marginals; plan again$"):
+        least(table, replace(dual, **{field: np.ones(7)}), 2.0)
 
 
 @both

@@ -153,11 +153,12 @@ class AbstractDual(ABC):
             PlanError: where it is no measure on that body, or has no weight and is counted.
         """
 
-    @abstractmethod
     def fidelity(
         self, changes: Kind, asked: Vector, embed: Vector | None, hint: AbstractShape | None
     ) -> float:
         """Return at most tr (G^{1/2} C G^{1/2})^{1/2}, relative rounding aside.
+
+        That is what the moments prove, unless a kind of evidence knows more.
 
         Args:
             changes: the body.
@@ -168,6 +169,7 @@ class AbstractDual(ABC):
         Raises:
             PlanError: where it is no measure on that body.
         """
+        return self.moments(changes).paired(asked, embed, hint)
 
     @final
     def least(

@@ -104,12 +104,6 @@ class ImageDual(AbstractDual):
         found = listed(rows, w, changes, counted=counted)
         return Moments(found.rows, found.mean, found.off + 2 * lost[: found.mean.size])
 
-    def fidelity(
-        self, changes: ImageBody, asked: Vector, embed: Vector | None, hint: AbstractShape | None
-    ) -> float:
-        """Return what the points prove."""
-        return self.moments(changes).paired(asked, embed, hint)
-
 
 def _rounded_signs(body: ImageBody, squares: Vector, asked: Vector, embed: Vector | None) -> float:
     """Return √(2/π)·Σ √zᵢ·‖asked·L·fᵢ‖ over the norm of ±√z: at most the best fidelity.

@@ -98,16 +98,6 @@ class PointDual(AbstractDual):
         scale = math.sqrt(2 / mass)
         return Moments(scale * found.rows, 0 * found.mean, grown(scale * found.off))
 
-    def fidelity(
-        self,
-        changes: AbstractPointBody,
-        asked: Vector,
-        embed: Vector | None,
-        hint: AbstractShape | None,
-    ) -> float:
-        """Return what the vertices prove."""
-        return self.moments(changes).paired(asked, embed, hint)
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -136,16 +126,6 @@ class OracleDual(AbstractDual):
         found = listed(body.vertices(self.points), w, body, counted=counted)
         doubt = body.doubt[: found.mean.size] * float(np.sum(np.sqrt(w)))
         return Moments(found.rows, found.mean, found.off + 2 * doubt)
-
-    def fidelity(
-        self,
-        changes: AbstractOracleBody | JointBody,
-        asked: Vector,
-        embed: Vector | None,
-        hint: AbstractShape | None,
-    ) -> float:
-        """Return what the points prove."""
-        return self.moments(changes).paired(asked, embed, hint)
 
 
 @final
@@ -177,16 +157,6 @@ class SectionDual(AbstractDual):
         # changes are differences of what is as large as `far`
         lost = growth(changes.dimension + 9) * float(np.sum(np.sqrt(w)))
         return Moments(own.rows, own.mean, own.off + lost * changes.far[: own.mean.size])
-
-    def fidelity(
-        self,
-        changes: SectionBody,
-        asked: Vector,
-        embed: Vector | None,
-        hint: AbstractShape | None,
-    ) -> float:
-        """Return what the changes prove."""
-        return self.moments(changes).paired(asked, embed, hint)
 
 
 @final
@@ -225,13 +195,3 @@ class JointDual(AbstractDual):
         if changes.counted:
             rows[-1, -1] = changes.count
         return Moments(rows, np.zeros(d), off)
-
-    def fidelity(
-        self,
-        changes: JointBody,
-        asked: Vector,
-        embed: Vector | None,
-        hint: AbstractShape | None,
-    ) -> float:
-        """Return what the parts prove together."""
-        return self.moments(changes).paired(asked, embed, hint)

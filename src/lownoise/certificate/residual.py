@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.errors import PlanError
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.numbers.rounding import shrunk
 from lownoise.questions.residuals import TableChanges
@@ -55,6 +56,9 @@ class ResidualDual:
             weights: ω of each orbit of marginals, on standard deviations, shape (g,).
             embed: None: counts are asked for themselves.
 
+        Raises:
+            PlanError: where the weights are not one an orbit, or one a pattern.
+
         Examples:
             >>> from lownoise.questions.residuals import TableChanges, marginal_orbits
             >>> from lownoise.questions import Marginals
@@ -68,12 +72,15 @@ class ResidualDual:
         sound = np.all(np.isfinite(c) & (c >= 0)) and np.all(np.isfinite(w) & (w >= 0))
         if not sound or not np.any(c) or not np.any(w):
             return 0.0
+        costs = changes.costs(self.patterns)
+        if c.shape != orbits.cells.shape or w.shape != costs.shape[:1]:
+            raise PlanError("ResidualDual does not fit its marginals; plan again")
         c = c / float(np.max(c))
         size = order_norm(c, conjugate(order), orbits.cells)
         rows, columns, entries = orbits.variance_terms
         seen = np.zeros(len(orbits.residuals))
         np.add.at(seen, columns, entries * (c * np.square(weights) * orbits.cells)[rows])
-        paid = (w / float(np.sum(w))) @ changes.costs(self.patterns)
+        paid = (w / float(np.sum(w))) @ costs
         found = math.fsum(np.sqrt(seen * paid)) / math.sqrt(size)
         return shrunk(found) if math.isfinite(found) else 0.0
 
