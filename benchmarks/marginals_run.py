@@ -105,7 +105,7 @@ def wide() -> None:
             plan.release(table, path=folder)
         size = sum(file.stat().st_size for file in folder.iterdir())
         with run.phase("opening the folder"):
-            release = ln.TableRelease.load(folder)
+            release = ln.Release.load(folder)
         places = np.random.default_rng(1).integers(100, size=(2 * READ_BACK, 3)).tolist()
         chosen = [[names[i] for i in set(p)] for p in places if len(set(p)) == 3]
         with run.phase(f"{READ_BACK:,} marginals by name"):

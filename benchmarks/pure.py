@@ -24,7 +24,7 @@ from lownoise.bounds import (
     log_volume_down,
     sampled_log_volume,
 )
-from lownoise.noise.pure import KNormNoise
+from lownoise.noise import KNormNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.budget import gaussian_parameter
 from lownoise.sets.bodies import SymmetricBox, SymmetricPoints

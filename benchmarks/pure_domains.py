@@ -31,7 +31,7 @@ class Asked:
     options: dict[str, object] | None = None
 
     @cached_property
-    def plan(self) -> ln.PurePlan:
+    def plan(self) -> ln.Plan:
         question = eval(self.code, {"ln": ln, "np": np, **HELP})  # noqa: S307 (lines below)
         options = self.options or {"relation": "add_remove"}
         return ln.plan(question, budget=ln.pure_dp(EPSILON), **options)

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.hull_noise import distinct
 from lownoise.errors import PlanError
-from lownoise.noise.pure import KNormNoise, LaplaceNoise
+from lownoise.noise import KNormNoise, LaplaceNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.samplers.walks import GridWalk, Preimage, RoundBody, walk

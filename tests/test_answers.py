@@ -3,8 +3,10 @@
 
 import pytest
 
+import lownoise as ln
 from lownoise.errors import FileError
-from lownoise.release.answers import Origin, Spend, integers_from
+from lownoise.release.origin import Origin, Spend
+from lownoise.release.release import Release
 
 ORIGIN = Origin(Spend("d", 3), "2026-01-01T00:00:00+00:00", {"python": "3.11"})
 
@@ -34,6 +36,9 @@ def test_a_forged_origin_is_refused(change):
 
 
 def test_a_release_has_as_many_integers_as_its_mechanism():
-    assert integers_from({"integers": ["1", str(-(2**70))]}, 2) == (1, -(2**70))
-    with pytest.raises(ValueError):  # noqa: PT011 (the reader says what is damaged)
-        integers_from({"integers": ["1"]}, 2)
+    plan = ln.plan(ln.Mean(["a"], ln.Box([0], [1])), budget=ln.zcdp(0.5), relation="add_remove")
+    made = Release(terms=plan.terms, integers=(1, -(2**70)), spend=None, created="", versions={})
+    assert Release.from_json(made.to_json()).integers == made.integers
+    short = Release(terms=plan.terms, integers=(1,), spend=None, created="", versions={})
+    with pytest.raises(FileError, match="damaged"):
+        Release.from_json(short._document(["1"]))

@@ -75,14 +75,14 @@ def test_the_whole_way(kind, folder):
     planned = run(folder, "plan", f"{kind}.toml", "--json", "--out", "planned")
     assert planned.returncode == 0, planned.stderr
     assert planned.stderr == ""
-    assert ln.LinearPlan.from_json(planned.stdout).to_json() == planned.stdout
+    assert ln.Plan.from_json(planned.stdout).to_json() == planned.stdout
     assert (folder / "planned" / "plan.json").read_text() == planned.stdout
     assert "<html" in (folder / "planned" / "report.html").read_text()
     assert "Everything holds." in run(folder, "verify", "planned").stdout
     assert not ledger.entries()  # a plan spends nothing
     done = run(folder, "release", f"{kind}.toml", "--out", "made", "--json")
     assert done.returncode == 0, done.stderr
-    answer = ln.LinearRelease.from_json(done.stdout)
+    answer = ln.Release.from_json(done.stdout)
     assert (folder / "made" / "release.json").read_text() == done.stdout
     assert sorted(p.name for p in (folder / "made").iterdir()) == ["release.json", "report.html"]
     off = answer.estimate - exact(kind, pd.read_csv(folder / "t.csv"))

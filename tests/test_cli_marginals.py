@@ -69,7 +69,7 @@ def test_plan_reads_no_data(folder):
     assert "7 marginals of 3 attributes" in done.stdout
     assert "certificate" in done.stdout
     machine = run(folder, "plan", "spec.toml", "--json", "--out", "planned")
-    assert ln.TablePlan.from_json(machine.stdout).to_json() == machine.stdout
+    assert ln.Plan.from_json(machine.stdout).to_json() == machine.stdout
     assert (folder / "planned" / "plan.json").read_text() == machine.stdout
     assert "<html" in (folder / "planned" / "report.html").read_text()
     assert "Everything holds." in run(folder, "verify", "planned").stdout
@@ -84,7 +84,7 @@ def test_release_the_whole_way(folder):
     assert (folder / "made" / "release.json").read_text() == done.stdout
     made = sorted(p.name for p in (folder / "made").iterdir())
     assert made == ["integers.npy", "release.json", "report.html"]
-    answer = ln.TableRelease.load(folder / "made")
+    answer = ln.Release.load(folder / "made")
     rows = pd.read_csv(folder / "t.csv")
     exact = pd.crosstab(rows["sex"], rows["age"])[["young", "old"]].to_numpy()
     off = answer.marginal("sex", "age") - exact
@@ -110,7 +110,7 @@ def test_release_prints_tables_for_people(folder):
 def test_a_marginal_as_table_and_csv(folder):
     opened(folder)
     assert run(folder, "release", "spec.toml", "--out", "made").returncode == 0
-    answer = ln.TableRelease.load(folder / "made")
+    answer = ln.Release.load(folder / "made")
     printed = run(folder, "marginal", "made", "town", "age", "--csv", "--level", "0.9")
     assert printed.returncode == 0, printed.stderr
     rows = list(csv.DictReader(io.StringIO(printed.stdout)))
@@ -215,7 +215,7 @@ def test_a_release_whose_report_fails_is_whole(folder, monkeypatch, capsys):
     assert "the release is whole in" in capsys.readouterr().err
     monkeypatch.undo()
     assert "Everything holds." in run(folder, "verify", "made").stdout
-    assert ln.TableRelease.load(folder / "made").recorded
+    assert ln.Release.load(folder / "made").recorded
 
 
 def test_an_interrupted_release_says_that_its_spend_counts(folder, monkeypatch, capsys):

@@ -24,15 +24,15 @@ NOW = FILES / "0.2"
 POLICY = (Path(__file__).parents[1] / "docs" / "file-versions.md").read_text()
 PLANS = {
     "mean-add-gdp": ln.Plan,
-    "marginals-prefix": ln.TablePlan,
-    "parity-add-gdp": ln.LinearPlan,
-    "pure-change": ln.PurePlan,
+    "marginals-prefix": ln.Plan,
+    "parity-add-gdp": ln.Plan,
+    "pure-change": ln.Plan,
     "decayed": StreamPlan,
 }
 RELEASES = {
     "mean-change-adp": ln.Release,
-    "queries-add-zcdp": ln.LinearRelease,
-    "pure-laplace": ln.PureRelease,
+    "queries-add-zcdp": ln.Release,
+    "pure-laplace": ln.Release,
 }
 DOCUMENTS = {f"{name}.plan.json": kind for name, kind in PLANS.items()}
 DOCUMENTS |= {f"{name}.release.json": kind for name, kind in RELEASES.items()}
@@ -79,7 +79,7 @@ def test_a_newer_folder_of_marginals_is_refused(tmp_path):
     shutil.copytree(NOW / "marginals-way.release", folder)
     text = raised((folder / "release.json").read_text())
     (folder / "release.json").write_text(text)
-    refused(lambda: ln.TableRelease.load(folder), field="format=")
+    refused(lambda: ln.Release.load(folder), field="format=")
 
 
 def test_a_newer_state_is_refused():

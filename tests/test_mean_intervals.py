@@ -15,7 +15,6 @@ import lownoise as ln
 from cases import MEMBERS
 from lownoise.errors import LownoiseError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.pure.release import PureRelease
 from lownoise.release.regions import normal_quantile, ratio_interval, simultaneous_quantile
 from lownoise.release.release import Release
 
@@ -40,14 +39,13 @@ def gaussian(domain, center, order=2.0):
 
 
 def of_integers(terms, integers):
-    made = PureRelease if hasattr(terms, "alternatives") else Release
-    return made(terms=terms, integers=integers, spend=None, created="", versions={})
+    return Release(terms=terms, integers=integers, spend=None, created="", versions={})
 
 
 def middling(terms, mean, rows=ROWS):
     """A release whose noisy count is near `rows` and whose noisy mean is near `mean`."""
     mechanism = terms.mechanism
-    grid = mechanism.grid
+    grid = mechanism.totals
     about, kept = grid.query.coding.center, grid.coordinates.pivots
     totals = rows * np.append((mean - about)[kept], 1.0) / grid.unit
     return of_integers(terms, tuple(int(t) for t in totals))
@@ -95,14 +93,14 @@ COVERED = {
 def draws(plan, mean, seed, rows):
     """Releases of `rows` records of that mean, far enough from the bounds that none cuts an end."""
     mechanism = plan.terms.mechanism
-    grid = mechanism.grid
+    grid = mechanism.totals
     about, kept = grid.query.coding.center, grid.coordinates.pivots
     exact = np.rint(rows * np.append((mean - about)[kept], 1.0) / grid.unit)
-    if isinstance(plan, ln.PurePlan):
+    if not plan.terms.gaussian:
         noise = np.rint(mechanism.noise.simulate(DRAWS, SimulationRandomness(seed)))
     else:
-        normal = np.random.default_rng(seed).normal(size=(DRAWS, mechanism.noise.sources))
-        noise = np.rint([mechanism.noise.apply(each) for each in normal])
+        normal = np.random.default_rng(seed).normal(size=(DRAWS, mechanism.noise.shape.sources))
+        noise = np.rint([mechanism.noise.shape.apply(each) for each in normal])
     for each in exact + noise:
         yield of_integers(plan.terms, tuple(int(k) for k in each))
 
@@ -205,15 +203,15 @@ def test_pure_means_are_covered_together():
 
 
 def test_where_draws_would_be_too_many_the_tails_of_log_concave_noise_hold():
-    from lownoise.release.pure.intervals import ratio_reach
-    from lownoise.release.pure.spread import tail_quantile
+    from lownoise.release.guarantees import tail_quantile
+    from lownoise.release.proofs import ratio_quantile
 
     wide = pure(ln.Box(np.zeros(70), np.ones(70)), np.zeros(70), "laplace").terms.mechanism
-    assert np.all(ratio_reach(wide, LEVEL) == tail_quantile(1 - LEVEL))
+    assert np.all(ratio_quantile(wide, LEVEL) == tail_quantile(1 - LEVEL))
     few = pure(LIST, None).terms.mechanism
-    assert 1.8 < ratio_reach(few, LEVEL)[0] < 2.3 < ratio_reach(few, LEVEL, 4)[0]
+    assert 1.8 < ratio_quantile(few, LEVEL)[0] < 2.3 < ratio_quantile(few, LEVEL, 4)[0]
     with pytest.raises(LownoiseError, match="level=1"):
-        ratio_reach(few, 1.0)
+        ratio_quantile(few, 1.0)
 
 
 # the most that a search's last digits, and the rounding of codes, may change
@@ -301,10 +299,10 @@ def test_a_release_about_another_center_answers_sums_about_it(tmp_path):
     assert np.all(np.abs(release.estimate - exact) <= 60 * plan.standard_deviation)
     assert np.allclose(release.mean, center + release.estimate[:2] / release.estimate[2])
     release.save(tmp_path / "release.json")
-    again = PureRelease.from_json((tmp_path / "release.json").read_text())
+    again = Release.from_json((tmp_path / "release.json").read_text())
     assert np.array_equal(again.estimate, release.estimate)
     assert np.array_equal(again.mean_interval(), release.mean_interval())
     assert ln.verify(release.to_json())
     other = release.to_json().replace('"about": "domain"', '"about": "center"')
     with pytest.raises(LownoiseError, match="about"):
-        PureRelease.from_json(other)
+        Release.from_json(other)

@@ -18,7 +18,7 @@ from lownoise.certificate import order_norm
 from lownoise.errors import LownoiseError
 from lownoise.numbers.norms import conjugate
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.release import execute
+from lownoise.release.execution import execute
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DiagonalShape
 from lownoise.sets.domains import BallPower, CubePower, Image
@@ -453,18 +453,18 @@ def test_every_change_of_the_integers_is_covered(member, relation):
     ends = member.sample(rng, count)
     if isinstance(member.domain, Image):
         ends = np.vstack([ends, member.domain.extreme(rng.normal(size=(count, ends.shape[1])))])
-    codes = mechanism.query.coding.encode(
+    codes = mechanism.totals.query.coding.encode(
         np.vstack([table(member, 1)[: 12 if member.slow else ROWS], ends])
     ).astype(np.float64)
     if relation == "substitute":
         changes = (codes[:, None] - codes).reshape(len(codes) ** 2, codes.shape[1])
     else:
-        changes = np.hstack([codes, np.full((len(codes), 1), 1 / mechanism.count_step)])
-    noise = mechanism.noise
+        changes = np.hstack([codes, np.full((len(codes), 1), 1 / mechanism.totals.count_step)])
+    noise = mechanism.noise.shape
     reached = float(np.max(lengths(noise, changes))) if changes.shape[1] else 0.0
-    assert reached <= mechanism.event.mu * (1 + 1e-12)
+    assert reached <= mechanism.loss.mu * (1 + 1e-12)
     # and the noise is not far too much: some change comes near, if any is possible
-    assert reached >= mechanism.event.mu / (1 + member.gap) * 0.8
+    assert reached >= mechanism.loss.mu / (1 + member.gap) * 0.8
 
 
 @able("plan")
@@ -475,10 +475,10 @@ def test_a_release_is_its_codes_and_the_noise_alone(member, relation):
     rows = table(member)
     frame = pd.DataFrame(rows, columns=plan.terms.question.columns)
     release = execute(plan.terms, frame, None, randomness=SimulationRandomness(7))
-    noise = rounded_gaussian(mechanism.noise, randomness=SimulationRandomness(7)).tolist()
-    exact = [sum(column) for column in mechanism.query.coding.encode(rows).T.tolist()]
+    noise = rounded_gaussian(mechanism.noise.shape, randomness=SimulationRandomness(7)).tolist()
+    exact = [sum(column) for column in mechanism.totals.query.coding.encode(rows).T.tolist()]
     if relation == "add_remove":
-        exact.append(ROWS * int(1 / mechanism.count_step))
+        exact.append(ROWS * int(1 / mechanism.totals.count_step))
     assert list(release.integers) == [t + z for t, z in zip(exact, noise, strict=True)]
     assert ln.verify(release.to_json(), domain=oracle_of(member.domain))
     read = ln.Release.from_json(release.to_json(), oracle_of(member.domain))

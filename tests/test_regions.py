@@ -58,7 +58,7 @@ def test_regions_and_simultaneous_intervals_cover_at_their_level(relation):
     )
     mechanism, randomness, level, n = plan.terms.mechanism, SimulationRandomness(7), 0.8, 4000
     totals = Totals(10, (0, 0, 0, 0))
-    exact = [0, 0, 0, 0] + ([] if relation == "substitute" else [10 / mechanism.count_step])
+    exact = [0, 0, 0, 0] + ([] if relation == "substitute" else [10 / mechanism.totals.count_step])
     truth = mechanism.answers(tuple(int(x) for x in exact))
     hits = np.zeros(3)
     for _ in range(n):

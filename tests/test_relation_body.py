@@ -19,9 +19,10 @@ import lownoise as ln
 from lownoise import report
 from lownoise.engines import ClampingCoding, Coding, ListCoding, TotalsQuery
 from lownoise.errors import DomainError, FileError, LownoiseError, PlanError, TableError
+from lownoise.noise import AdditiveMechanism, GaussianNoise
 from lownoise.noise.codes import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.release import execute
+from lownoise.release.execution import execute
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains import AbstractDomain, Difference
 
@@ -97,10 +98,10 @@ def neighbours(domain, body, count, seed):
 def coarse(plan, bits):
     """The plan's mechanism on a grid that many bits coarser: there a step matters."""
     own = plan.terms.mechanism
-    step = own.query.coding.step * 2.0**bits
-    coding = coding_for(plan.terms.question, own.coordinates, step)
-    query = TotalsQuery(coding, drops_missing=False)
-    return dataclasses.replace(own, query=query, noise=own.noise.scaled(2.0**-bits))
+    step = own.totals.query.coding.step * 2.0**bits
+    coding = coding_for(plan.terms.question, own.totals.coordinates, step)
+    totals = dataclasses.replace(own.totals, query=TotalsQuery(coding, drops_missing=False))
+    return AdditiveMechanism(totals, GaussianNoise(own.noise.shape.scaled(2.0**-bits)))
 
 
 def lengths(noise, moves):
@@ -161,14 +162,14 @@ def test_noise_covers_every_move_of_the_codes(case, order):
     assert len(x) >= 20
     for bits in (0, int(math.log2(widest)) - 4):
         mechanism = coarse(plan, bits)
-        coding = mechanism.query.coding
+        coding = mechanism.totals.query.coding
         moves = coding.encode(y) - coding.encode(x)
-        assert np.all(np.abs(moves) <= mechanism.reach.widths() * (1 + 1e-9))
-        found = lengths(mechanism.noise, moves.astype(np.float64))
-        assert np.all(found <= mechanism.event.mu * (1 + 1e-9))
+        assert np.all(np.abs(moves) <= mechanism.totals.changes.widths() * (1 + 1e-9))
+        found = lengths(mechanism.noise.shape, moves.astype(np.float64))
+        assert np.all(found <= mechanism.loss.mu * (1 + 1e-9))
         # and what is covered does happen, nearly: noise is not wasted
-        if mechanism.event.mu < 3:  # beyond, hardly any noise is left where the body is flat
-            assert np.max(found) >= 0.3 * mechanism.event.mu
+        if mechanism.loss.mu < 3:  # beyond, hardly any noise is left where the body is flat
+            assert np.max(found) >= 0.3 * mechanism.loss.mu
 
 
 @pytest.mark.parametrize(
@@ -180,26 +181,28 @@ def test_the_slack_is_needed_and_so_is_all_of_the_body(case):
     plan = make(domain, body)
     own = plan.terms.mechanism
     mechanism = coarse(plan, int(math.log2(float(np.max(own.reach.widths())))) - 2)
-    step = mechanism.query.coding.step
+    step = mechanism.totals.query.coding.step
     x, y = neighbours(domain, body, 1500, seed=2)
-    moves = (mechanism.query.coding.encode(y) - mechanism.query.coding.encode(x)).astype(float)
-    found = np.max(lengths(mechanism.noise, moves))
+    moves = (
+        mechanism.totals.query.coding.encode(y) - mechanism.totals.query.coding.encode(x)
+    ).astype(float)
+    found = np.max(lengths(mechanism.noise.shape, moves))
     alone = Change(body).changes(np.arange(domain.dimension), step)
-    assert found > alone.radius_up(mechanism.noise)
+    assert found > alone.radius_up(mechanism.noise.shape)
     half = ln.image(np.full(domain.dimension, 0.5), body)
     less = dataclasses.replace(mechanism, relation=Change(half))
-    assert found > less.event.mu
+    assert found > less.loss.mu
 
 
 def test_codes_leave_the_plane_of_the_changes_and_the_noise_knows():
     domain, body = CASES["a tilted disc in a box"]
     mechanism = coarse(make(domain, body), 40)
     x, y = neighbours(domain, body, 500, seed=3)
-    moves = mechanism.query.coding.encode(y) - mechanism.query.coding.encode(x)
+    moves = mechanism.totals.query.coding.encode(y) - mechanism.totals.query.coding.encode(x)
     normal = np.linalg.svd(TILT)[0][:, 2]
     assert np.max(np.abs(moves @ normal)) > 0.5  # in steps: the plane itself has 0
-    assert mechanism.noise.rank == 3
-    assert math.isfinite(mechanism.event.mu)
+    assert mechanism.noise.shape.rank == 3
+    assert math.isfinite(mechanism.loss.mu)
 
 
 def test_a_coordinate_that_never_changes_is_clamped_to_other_digits_and_the_noise_knows():
@@ -209,9 +212,9 @@ def test_a_coordinate_that_never_changes_is_clamped_to_other_digits_and_the_nois
     rim = domain.extreme(rng.normal(size=(2000, 2)))
     rim = rim[np.abs(rim[:, 0]) >= 0.25]
     inner = rim - np.sign(rim[:, :1]) * [0.25, 0.0]
-    coding = mechanism.query.coding
+    coding = mechanism.totals.query.coding
     moves = np.abs(coding.encode(rim) - coding.encode(inner))[:, 1]
-    assert 0 < np.max(moves) <= mechanism.reach.widths()[1]
+    assert 0 < np.max(moves) <= mechanism.totals.changes.widths()[1]
 
 
 def exact_offset(coding, rows):
@@ -253,7 +256,9 @@ def test_codes_of_boxes_and_lists_are_within_their_slack_exactly(kind, bits):
 
 
 def test_what_has_one_value_has_no_slack():
-    coding = make(ln.Box([0, 3], [1, 3]), ln.Box([-0.5, 0], [0.5, 0])).terms.mechanism.query.coding
+    coding = make(
+        ln.Box([0, 3], [1, 3]), ln.Box([-0.5, 0], [0.5, 0])
+    ).terms.mechanism.totals.query.coding
     assert coding.slack[0] >= 0.5
     assert coding.slack[1] == 0
 
@@ -512,7 +517,7 @@ def test_a_million_columns_need_no_matrix():
 
 
 def test_a_clamping_domain_that_cannot_be_a_body_still_takes_one():
-    coding = make(ln.Ball(2, radius=2), ln.Ball(2)).terms.mechanism.query.coding
+    coding = make(ln.Ball(2, radius=2), ln.Ball(2)).terms.mechanism.totals.query.coding
     assert isinstance(coding, ClampingCoding)
     assert issubclass(PlanError, LownoiseError)
 

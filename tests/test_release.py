@@ -13,7 +13,7 @@ import pytest
 import lownoise as ln
 from lownoise.engines import reading
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
-from lownoise.noise import GaussianMechanism
+from lownoise.noise import AdditiveMechanism, GaussianNoise
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.release import Release
 
@@ -44,7 +44,7 @@ def plan(relation="substitute", order=2.0, size=97):
 def simulate(made, records, seed, repeats=REPEATS):
     """Answers of many releases of one table: the totals are exact, so they are summed once."""
     mechanism = made.terms.mechanism
-    totals = reading.totals(mechanism.query, table(records))
+    totals = reading.totals(mechanism.totals.query, table(records))
     randomness = SimulationRandomness(seed)
     return np.array(
         [mechanism.answers(mechanism.run(totals, randomness=randomness)) for _ in range(repeats)]
@@ -103,7 +103,7 @@ def test_at_a_corner_the_noise_is_what_it_is_elsewhere(relation, corner):
 def test_intervals_cover_at_their_level(relation):
     """4,000 releases; first kind 7e-9 a coordinate; a level off by 3.5% is seen with chance 0.9."""
     made, records = plan(relation, order=4.0), mixed()
-    totals = reading.totals(made.terms.mechanism.query, table(records))
+    totals = reading.totals(made.terms.mechanism.totals.query, table(records))
     randomness = SimulationRandomness(5)
     exact, means = truth(made, records), np.clip(records, BOX.lower, BOX.upper).mean(axis=0)
     level, n = 0.8, 4000
@@ -253,7 +253,7 @@ def test_once_noise_may_be_drawn_nothing_gives_the_spend_back(tmp_path, monkeypa
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(GaussianMechanism, "run", interrupted)
+    monkeypatch.setattr(AdditiveMechanism, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         plan().release(table(mixed()), ledger)
     assert [e.state for e in ledger.entries()] == ["settled"]
@@ -304,7 +304,7 @@ def test_corners_of_the_domain_change_nothing_but_the_answer():
     wild[::2] = np.inf
     wild[1::4] = 1e300
     calm = np.tile(BOX.upper, (97, 1))
-    query = made.terms.mechanism.query
+    query = made.terms.mechanism.totals.query
     assert reading.totals(query, table(wild)) == reading.totals(query, table(calm))
 
 
@@ -312,7 +312,7 @@ def test_a_plan_with_a_tenth_of_its_noise_does_not_release(tmp_path):
     """Made in memory, where no file was read and checked: nothing is read, nothing is spent."""
     whole = plan("add_remove")
     mechanism = whole.terms.mechanism
-    less = replace(mechanism, noise=mechanism.noise.scaled(0.1))
+    less = replace(mechanism, noise=GaussianNoise(mechanism.noise.shape.scaled(0.1)))
     short = replace(whole, terms=replace(whole.terms, mechanism=less))
     path = tmp_path / "ledger"
     account = ln.Ledger.create(path, "people", ln.approx_dp(5, 1e-4), reading="gaussian")

@@ -56,7 +56,7 @@ def test_counts_release_wherever_they_plan(categories, ordered, asked, relation,
         made = dict(released.marginals())
         assert len(made) == question.count
         assert all(np.all(np.isfinite(counts)) for counts in made.values())
-        again = dict(ln.TableRelease.load(tmp_path / f"{count}").marginals())
+        again = dict(ln.Release.load(tmp_path / f"{count}").marginals())
         assert all(np.array_equal(again[names], made[names]) for names in made)
 
 

@@ -5,11 +5,8 @@
 from lownoise import errors as errors
 from lownoise import theory as theory
 from lownoise.errors import ReadingNotice as ReadingNotice
-from lownoise.planning import LinearPlan as LinearPlan
 from lownoise.planning import Plan as Plan
-from lownoise.planning import PurePlan as PurePlan
 from lownoise.planning import StreamPlan as StreamPlan
-from lownoise.planning import TablePlan as TablePlan
 from lownoise.planning import plan as plan
 from lownoise.planning import stream as stream
 from lownoise.privacy import Caps as Caps
@@ -26,10 +23,7 @@ from lownoise.questions import Parity as Parity
 from lownoise.questions import Prefix as Prefix
 from lownoise.questions import Queries as Queries
 from lownoise.questions import SlidingWindow as SlidingWindow
-from lownoise.release.linear import LinearRelease as LinearRelease
-from lownoise.release.pure import PureRelease as PureRelease
 from lownoise.release.release import Release as Release
-from lownoise.release.tables import TableRelease as TableRelease
 from lownoise.sets.domains import Ball as Ball
 from lownoise.sets.domains import Box as Box
 from lownoise.sets.domains import Ellipsoid as Ellipsoid

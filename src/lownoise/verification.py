@@ -17,24 +17,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import FileError, LownoiseError, told
+from lownoise.privacy import ApproxDP
 from lownoise.privacy.accountant import spent, within
-from lownoise.release import codec
-from lownoise.release.answers import Origin
-from lownoise.release.guarantees import AbstractTerms
-from lownoise.release.linear import LinearRelease
-from lownoise.release.linear import codec as linear
-from lownoise.release.pure import PureRelease, PureTerms
-from lownoise.release.pure import codec as pure
+from lownoise.release import codec, folders, stored
+from lownoise.release.origin import Origin
 from lownoise.release.release import Release
-from lownoise.release.tables import codec as tables
-from lownoise.release.tables import files
 from lownoise.sets.domains import AbstractCompound, Points
 from lownoise.sets.domains.encoding import expect_oracle
 from lownoise.streams import StreamTerms
@@ -44,8 +36,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.privacy import Budget, Event
+    from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
 
+_MARGINALS = "marginals"
 _COVERED = "noise covers what one record can change"
 _PROVED = ("certificate", "lower_bound")
 _NEAR = 1e-9  # of a bound
@@ -109,7 +103,7 @@ def verify(
         raise FileError(f"file={file}: {error}") from None
     document = _document(text)
     released = str(document["format"]).startswith("lownoise.release")
-    if not released or document["terms"]["question"]["kind"] != tables.KIND:
+    if not released or document["terms"]["question"]["kind"] != _MARGINALS:
         return found
     return Verification((*found.checks, _integers(file.parent)))
 
@@ -119,7 +113,7 @@ def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
     try:
         file = Path(path)
         if file.is_dir():
-            names = (files.DOCUMENT, "plan.json")
+            names = (folders.DOCUMENT, "plan.json")
             file = next((file / name for name in names if (file / name).exists()), file / names[0])
         return file, file.read_text(encoding="utf-8")
     except (OSError, ValueError, TypeError):
@@ -140,86 +134,43 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
     )
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
     codec.guarded(lambda: streams.expect_size(document["terms"], largest))
-    read = codec.guarded(lambda: _reader(document["terms"]))
     try:
-        terms, derived = codec.guarded(lambda: read(kind, text, document, domain))
-        found = codec.guarded(lambda: _promises(terms))
+        terms, derived = codec.guarded(lambda: _read(kind, text, document, domain))
+        found = codec.guarded(lambda: _guarantees(terms))
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))
     found += _moved(terms)
     return Verification((digest, *found, *_derived(document.get("derived"), derived)))
 
 
-# what a file promises, and all that follows from it
-_Read = tuple[AbstractTerms | StreamTerms | PureTerms, dict[str, Any]]
-# the document of a "plan" or a "release", its text, its fields, and the set that it only names
-_Reader = Callable[[str, str, dict[str, Any], "AbstractDomain | None"], _Read]
-
-
-def _reader(fields: dict[str, Any]) -> _Reader:
-    """Return how the document of such terms is read; what is of no known kind is read as means."""
-    if codec.is_pure(fields):
-        return _PURE
-    kind = fields["question"]["kind"]
-    return _READERS.get(kind, _MEAN) if isinstance(kind, str) else _MEAN
-
-
-def _in_a_row(
-    read_terms: Callable[[dict[str, Any], AbstractDomain | None], AbstractTerms | PureTerms],
-    read_release: Callable[[str, AbstractDomain | None], Release | LinearRelease | PureRelease],
-) -> _Reader:
-    """Return how the documents of answers are read that stand in a row."""
-
-    def read(
-        kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None
-    ) -> _Read:
-        if kind == "release":
-            release = read_release(text, domain)
-            return release.terms, release.derived()
-        found = codec.guarded(lambda: read_terms(document["terms"], domain))
-        return found, codec.derived(found)
-
-    return read
-
-
-def _marginals(
+def _read(
     kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None
-) -> _Read:
-    found = codec.guarded(lambda: tables.terms_from_dict(document["terms"]))
-    if kind == "release":
-        codec.guarded(lambda: (Origin.from_dict(document), files.expect_integers(document)))
-    return found, codec.derived(found)
-
-
-def _stream(kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None) -> _Read:
-    if kind == "release":
-        raise FileError("a stream has no file of a release; give its plan")
-    found = codec.guarded(lambda: streams.terms_from_dict(document["terms"], domain))
-    return found, streams.derived(found)
-
-
-_MEAN = _in_a_row(codec.terms_from_dict, Release.from_json)
-_PURE = _in_a_row(pure.terms_from_dict, PureRelease.from_json)
-_LINEAR = _in_a_row(
-    lambda fields, _: linear.terms_from_dict(fields), lambda text, _: LinearRelease.from_json(text)
-)
-# by the kind of question under Gaussian noise
-_READERS: dict[str, _Reader] = {
-    "mean": _MEAN,
-    tables.KIND: _marginals,
-    **dict.fromkeys(linear.KINDS, _LINEAR),
-    streams.KIND: _stream,
-}
+) -> tuple[Terms | StreamTerms, dict[str, Any]]:
+    """Return the terms of a document, and all that follows from it."""
+    asked = document["terms"]["question"]["kind"]
+    if asked == streams.KIND:
+        if kind == "release":
+            raise FileError("a stream has no file of a release; give its plan")
+        stream = streams.terms_from_dict(document["terms"], domain)
+        return stream, streams.derived(stream)
+    if kind == "release" and asked != _MARGINALS:
+        release = Release.from_json(text, domain)
+        return release.terms, release.derived()
+    terms = stored.terms_from_dict(document["terms"], domain)
+    if kind == "release":  # its integers lie beside it
+        Origin.from_dict(document)
+        folders.expect_integers(document)
+    return terms, stored.derived(terms)
 
 
 def _integers(folder: Path) -> Check:
     """Return whether the integers of marginals are those that their document was written for."""
     name = "integers as released"
     try:
-        files.load(folder)
+        Release.load(folder)
     except LownoiseError as error:
         return Check(name, holds=False, found=str(error))
-    return Check(name, holds=True, found=f"the digest of {files.INTEGERS}")
+    return Check(name, holds=True, found=f"the digest of {folders.INTEGERS}")
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -231,25 +182,18 @@ def _document(text: str) -> dict[str, Any]:
     return dict(document)
 
 
-@singledispatch
-def _promises(terms: object) -> list[Check]:
-    """Return a check for each thing that the terms promise."""
-    raise FileError(f"terms={type(terms).__name__} are of no known kind; give another file")
+def _guarantees(terms: Terms | StreamTerms) -> list[Check]:
+    """Return a check for each thing that the terms guarantee."""
+    if isinstance(terms, StreamTerms):
+        return _gaussian(terms, terms.mechanism.event.mu, terms.error_reached)
+    if terms.gaussian:
+        return _gaussian(terms, terms.mechanism.loss.mu, terms.error)
+    return _pure(terms)
 
 
-@_promises.register(AbstractTerms)
-def _(terms: AbstractTerms) -> list[Check]:
-    return _gaussian(terms, terms.error)
-
-
-@_promises.register(StreamTerms)
-def _(terms: StreamTerms) -> list[Check]:
-    return _gaussian(terms, terms.error_reached)
-
-
-@_promises.register(PureTerms)
-def _(terms: PureTerms) -> list[Check]:
-    cost, delta = terms.cost, terms.delta
+def _pure(terms: Terms) -> list[Check]:
+    budget = terms.budget
+    cost, delta = terms.cost, budget.delta if isinstance(budget, ApproxDP) else 0.0
     (own,) = (a.error for a in terms.alternatives if a.mechanism == terms.name)
     return [
         Check(
@@ -264,8 +208,8 @@ def _(terms: PureTerms) -> list[Check]:
     ]
 
 
-def _gaussian(terms: AbstractTerms | StreamTerms, error: float) -> list[Check]:
-    mu, allowed = terms.mechanism.event.mu, terms.parameter
+def _gaussian(terms: Terms | StreamTerms, mu: float, error: float) -> list[Check]:
+    allowed = terms.parameter
     lower, upper = terms.certificate.lower, terms.certificate.upper
     return [
         Check(_COVERED, mu <= allowed, f"radius {mu!r}, rounded up, of {allowed!r} allowed"),
@@ -277,7 +221,7 @@ def _gaussian(terms: AbstractTerms | StreamTerms, error: float) -> list[Check]:
     ]
 
 
-def _moved(terms: AbstractTerms | StreamTerms | PureTerms) -> list[Check]:
+def _moved(terms: Terms | StreamTerms) -> list[Check]:
     """Return what becomes of records between listed points, which files cannot tell from a hull's.
 
     Version 0.1 wrote combinations of lists as lists, and moved records to the nearest point.
@@ -309,7 +253,7 @@ def _derived(stated: object, computed: dict[str, Any]) -> list[Check]:
         *(
             Check(f"{name} as stated", _agrees(name, claims.get(name), value), _text(value))
             for name, value in computed.items()
-            if name in claims or name != pure.ADDED
+            if name in claims or name != stored.ADDED
         ),
     ]
 

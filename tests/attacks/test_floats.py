@@ -184,5 +184,5 @@ def test_what_a_release_holds_are_integers_whatever_the_table_holds():
         frame = pd.DataFrame({"x": [value, 0.5]})
         answer = plan.release(frame)
         assert all(type(k) is int for k in answer.integers)
-        totals = reading.totals(plan.terms.mechanism.query, frame)
+        totals = reading.totals(plan.terms.mechanism.totals.query, frame)
         assert all(type(k) is int for k in totals.sums)

@@ -73,7 +73,7 @@ def test_a_silent_engine_is_found_silent_and_a_planted_one_that_says_the_rows_is
     tmp_path, monkeypatch
 ):
     """The positive control of this file: each channel alone turns it red."""
-    from lownoise.release.linear import execution
+    from lownoise.release import execution
 
     clock, asked, counted = execution.now, ("queries", "", "add_remove"), []
     read = Histogram.__init__

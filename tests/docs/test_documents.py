@@ -96,7 +96,7 @@ def test_specification_page_shows_a_good_specification(tmp_path):
         (tmp_path / "spec.toml").write_text(block, encoding="utf-8")
         if block in asked:
             plan = read_spec(tmp_path / "spec.toml").plan()
-            pure = isinstance(plan, ln.PurePlan)  # their errors are not the least that there is
+            pure = isinstance(plan, ln.Plan)  # their errors are not the least that there is
             assert plan.certificate.gap < (1 if pure else 1e-6)
         else:
             names, domain = read_domain(tmp_path / "spec.toml")

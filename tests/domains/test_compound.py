@@ -82,7 +82,7 @@ def test_a_product_of_lists_is_the_list_of_all_pairs(order: float, relation: str
     joint, listed = (
         planned(d, relation, order) for d in (checked_product(parts), ln.product(*parts))
     )
-    assert isinstance(joint.terms.dual, JointDual)
+    assert isinstance(joint.terms.evidence, JointDual)
     one, other = joint.certificate, listed.certificate
     assert one.lower <= other.upper * (1 + 1e-9)
     assert other.lower <= one.upper * (1 + 1e-9)

@@ -259,17 +259,17 @@ def test_noise_covers_every_change_of_integers(name, relation):
     domain = DOMAINS[name]
     plan = planned(name, relation)
     mechanism = plan.terms.mechanism
-    assert mechanism.event.mu <= 1.0
+    assert mechanism.loss.mu <= 1.0
     rows = domain.center + RANDOM.standard_normal((300, 3)) * np.max(domain.reach) * 9
-    codes = mechanism.query.coding.encode(rows).astype(float)
+    codes = mechanism.totals.query.coding.encode(rows).astype(float)
     if relation == "substitute":
         changes = (codes[:, None] - codes[None]).reshape(-1, 3)
     else:
-        changes = np.hstack([codes, np.full((len(codes), 1), 1 / mechanism.count_step)])
-    noise = mechanism.noise.dense()
+        changes = np.hstack([codes, np.full((len(codes), 1), 1 / mechanism.totals.count_step)])
+    noise = mechanism.noise.shape.dense()
     stretch = np.einsum("ni,ij,nj->n", changes, np.linalg.inv(noise), changes)
-    assert np.max(stretch) <= mechanism.event.mu**2 * (1 + 1e-9)
-    assert np.max(stretch) >= 0.5 * mechanism.event.mu**2  # the noise is no wider than it must be
+    assert np.max(stretch) <= mechanism.loss.mu**2 * (1 + 1e-9)
+    assert np.max(stretch) >= 0.5 * mechanism.loss.mu**2  # the noise is no wider than it must be
     assert 0 < plan.certificate.lower <= plan.certificate.upper
 
 

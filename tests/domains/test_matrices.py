@@ -166,15 +166,15 @@ def test_plans_release_and_verify(kind, relation, mapped):
     )
     assert plan.verify()
     mechanism = plan.terms.mechanism
-    codes = far_codes(mechanism.query.coding, domain).astype(np.float64)
+    codes = far_codes(mechanism.totals.query.coding, domain).astype(np.float64)
     if relation == "substitute":
         change = codes[:, None] - codes[None]
         change = change.reshape(-1, change.shape[-1])
     else:
-        change = np.column_stack([codes, np.full(len(codes), 1 / mechanism.count_step)])
-    white = mechanism.noise.whitening.matrix
+        change = np.column_stack([codes, np.full(len(codes), 1 / mechanism.totals.count_step)])
+    white = mechanism.noise.shape.whitening.matrix
     reach = float(np.max(np.linalg.norm(change @ white.T, axis=1)))
-    assert reach <= mechanism.event.mu <= 1
+    assert reach <= mechanism.loss.mu <= 1
     assert reach >= 0.75  # the noise is not far more than what these rows need
     table = pd.DataFrame(domain.extreme(RNG.normal(size=(60, domain.dimension))), columns=names)
     release = plan.release(table)

@@ -411,19 +411,19 @@ def test_loose_bounds_cost_noise_and_never_privacy(relation: Any) -> None:
     assert 1.02 < ratio < 1.5 if relation == "add_remove" else ratio == pytest.approx(1.1, rel=1e-5)
     assert found.certificate.lower * (size or 1) <= truth.upper
     # what the noise really hides, by listing every change to the codes
-    assert found.terms.mechanism.event.mu >= true_radius(found, TRIANGLE) * 1.02
+    assert found.terms.mechanism.loss.mu >= true_radius(found, TRIANGLE) * 1.02
 
 
 def true_radius(plan: ln.Plan, points: Vector) -> float:
     """max √(sᵀΣ⁻¹s) over changes s of exact records to the integers, in plain numpy."""
     mechanism = plan.terms.mechanism
-    coding = mechanism.query.coding
+    coding = mechanism.totals.query.coding
     codes = (points - coding.center) / coding.step
-    if mechanism.count_step is None:
+    if mechanism.totals.count_step is None:
         changes = (codes[:, None] - codes[None]).reshape(-1, codes.shape[1])
     else:
-        changes = np.hstack([codes, np.full((len(codes), 1), 1 / mechanism.count_step)])
-    images = np.linalg.solve(mechanism.noise.dense(), changes.T)
+        changes = np.hstack([codes, np.full((len(codes), 1), 1 / mechanism.totals.count_step)])
+    images = np.linalg.solve(mechanism.noise.shape.dense(), changes.T)
     return float(np.sqrt(np.max(np.einsum("ij,ij->i", images.T, changes))))
 
 
@@ -436,8 +436,8 @@ def test_the_stated_radius_is_the_true_one(relation: Any) -> None:
         size=100 if relation == "substitute" else None,
     )
     true = true_radius(plan, SOME)
-    assert true <= plan.terms.mechanism.event.mu <= true * (1 + 1e-6)
-    assert plan.terms.mechanism.event.mu == pytest.approx(1.0, abs=1e-6)
+    assert true <= plan.terms.mechanism.loss.mu <= true * (1 + 1e-6)
+    assert plan.terms.mechanism.loss.mu == pytest.approx(1.0, abs=1e-6)
 
 
 def test_an_interrupt_returns_the_bounds_so_far() -> None:
@@ -662,4 +662,4 @@ def test_records_are_moved_onto_the_moment_curve() -> None:
     plan = ln.plan(ln.Mean(["x", "x2", "x3"], oracle), budget=ln.zcdp(0.5), relation="add_remove")
     fine = np.array([moment(t) for t in np.linspace(0, 1, 2001)])
     true = true_radius(plan, fine)
-    assert true * (1 - 1e-7) <= plan.terms.mechanism.event.mu <= true * (1 + 1e-5)
+    assert true * (1 - 1e-7) <= plan.terms.mechanism.loss.mu <= true * (1 + 1e-5)

@@ -20,7 +20,7 @@ from cases import FEW, MEMBERS
 from drawn import in_ball
 from lownoise.errors import LownoiseError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.release import execute
+from lownoise.release.execution import execute
 from lownoise.sets.domains import BallPower, Box, CubePower, Points
 from lownoise.sets.domains.encoding import oracle_of
 

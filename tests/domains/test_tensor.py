@@ -167,13 +167,13 @@ def test_many_dimensions_are_never_listed(d, power, order):
 def square(mechanism, codes):
     """max sᵀ(LLᵀ)⁻¹s over all changes of the integers, exactly, L being triangular."""
     rows = [[Fraction(int(k)) for k in code] for code in codes]
-    if mechanism.count_step is None:
+    if mechanism.totals.count_step is None:
         changes = [
             [a - b for a, b in zip(x, y, strict=True)] for x, y in itertools.combinations(rows, 2)
         ]
     else:
-        changes = [[*x, 1 / Fraction(mechanism.count_step)] for x in rows]
-    factor = [[Fraction(float(v)) for v in row] for row in mechanism.noise.factor]
+        changes = [[*x, 1 / Fraction(mechanism.totals.count_step)] for x in rows]
+    factor = [[Fraction(float(v)) for v in row] for row in mechanism.noise.shape.factor]
     worst = Fraction(0)
     for s in changes:
         z = []
@@ -198,12 +198,12 @@ def test_what_is_revealed_is_covered_exactly(d, power, off, relation, order):
         order=order,
     )
     mechanism = plan.terms.mechanism
-    codes = np.unique(mechanism.query.coding.encode(every(d, power, 1.1)), axis=0)
+    codes = np.unique(mechanism.totals.query.coding.encode(every(d, power, 1.1)), axis=0)
     worst = square(mechanism, codes)
-    assert worst <= Fraction(mechanism.event.mu) ** 2
-    assert mechanism.event.mu <= 1.0
+    assert worst <= Fraction(mechanism.loss.mu) ** 2
+    assert mechanism.loss.mu <= 1.0
     if not off:
-        assert worst >= Fraction(mechanism.event.mu) ** 2 * (1 - Fraction(1, 10**6))
+        assert worst >= Fraction(mechanism.loss.mu) ** 2 * (1 - Fraction(1, 10**6))
     assert plan.verify()
 
 
@@ -271,7 +271,7 @@ def test_a_row_that_lacks_a_value_is_the_stand_in_as_a_whole():
     stand_in = every(3, 2)[1]
     question = ln.Mean(columns(cube), cube, missing=stand_in)
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
-    coding = plan.terms.mechanism.query.coding
+    coding = plan.terms.mechanism.totals.query.coding
     row = every(3, 2)[3].copy()
     row[4] = np.nan
     assert np.array_equal(coding.encode(row[None]), coding.encode(stand_in[None]))
@@ -300,7 +300,7 @@ def test_totals_are_exact_whatever_the_batches():
     cube = ln.TensorPower(3, 2)
     plan = ln.plan(ln.Mean(columns(cube), cube), budget=ln.zcdp(0.5), relation="add_remove")
     mechanism = plan.terms.mechanism
-    coding = mechanism.query.coding
+    coding = mechanism.totals.query.coding
     rows = every(3, 2)[np.random.default_rng(0).integers(0, 8, 3000)]
     sums = coding.sums(list(rows.T))
     assert sums == [sum(int(k) for k in column) for column in coding.encode(rows).T]
@@ -361,9 +361,9 @@ def test_with_a_body_of_changes_noise_covers_what_one_sign_does(d, power):
     question = ln.Mean(columns(cube), cube)
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation=body, size=100)
     mechanism = plan.terms.mechanism
-    whole = mechanism.query.coding.encode(codes).astype(float)
-    far = max(mechanism.noise.quadratic_form(s) for own in bits for s in whole - whole[own])
-    assert 0.999 < far <= mechanism.event.mu**2 <= 1 + 1e-12
+    whole = mechanism.totals.query.coding.encode(codes).astype(float)
+    far = max(mechanism.noise.shape.quadratic_form(s) for own in bits for s in whole - whole[own])
+    assert 0.999 < far <= mechanism.loss.mu**2 <= 1 + 1e-12
     plan.verify()
     assert plan.certificate.gap < 1e-6
     assert ln.Plan.from_json(plan.to_json()).to_json() == plan.to_json()

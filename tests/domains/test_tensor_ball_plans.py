@@ -204,7 +204,7 @@ def test_evidence_is_of_true_changes_alone(relation):
 
 def quadratic(mechanism, changes):
     """max sᵀ(LLᵀ)⁻¹s, exactly, L being triangular."""
-    factor = [[Fraction(float(v)) for v in row] for row in mechanism.noise.factor]
+    factor = [[Fraction(float(v)) for v in row] for row in mechanism.noise.shape.factor]
     worst = Fraction(0)
     for s in changes:
         z = []
@@ -227,19 +227,19 @@ def test_what_is_revealed_is_covered_exactly(size, power, relation, order, budge
     ball = ln.TensorPower(size, power, "ball", 1.1)
     plan = planned(ball, relation, order=order, budget=budget, rtol=1e-3)
     mechanism = plan.terms.mechanism
-    codes = mechanism.query.coding.encode(tensors(in_ball(60, size, 1.1), power)).tolist()
+    codes = mechanism.totals.query.coding.encode(tensors(in_ball(60, size, 1.1), power)).tolist()
     if relation == "add_remove":
-        changes = [[*map(Fraction, x), 1 / Fraction(mechanism.count_step)] for x in codes]
+        changes = [[*map(Fraction, x), 1 / Fraction(mechanism.totals.count_step)] for x in codes]
     else:
         opposite = [x for x in codes[:20] for _ in codes[:20]]
         other = codes[:20] * 20 if power % 2 == 0 else [[-k for k in x] for x in opposite]
         pairs = zip(opposite, other, strict=True)
         changes = [[Fraction(a - b) for a, b in zip(x, y, strict=True)] for x, y in pairs]
-    worst, mu = quadratic(mechanism, changes), Fraction(mechanism.event.mu)
+    worst, mu = quadratic(mechanism, changes), Fraction(mechanism.loss.mu)
     assert worst <= mu**2
     assert worst >= mu**2 * (1 - Fraction(1, 10**6 if power % 2 else 8))
-    assert mechanism.event.mu <= plan.terms.parameter
-    assert mechanism.event.mu >= plan.terms.parameter * (1 - 1e-6)
+    assert mechanism.loss.mu <= plan.terms.parameter
+    assert mechanism.loss.mu >= plan.terms.parameter * (1 - 1e-6)
     assert plan.verify()
 
 
@@ -274,7 +274,7 @@ def test_answers_are_unbiased_and_their_noise_is_what_it_says(relation):
     size = 2 if relation == "substitute" else None
     plan = ln.plan(question, budget=ln.zcdp(0.5), relation=relation, size=size)
     mechanism = plan.terms.mechanism
-    totals = Totals(2, tuple(mechanism.query.coding.sums(list(rows.T))))
+    totals = Totals(2, tuple(mechanism.totals.query.coding.sums(list(rows.T))))
     randomness, n = SimulationRandomness(7), 4000
     runs = [mechanism.answers(mechanism.run(totals, randomness=randomness)) for _ in range(n)]
     exact = rows.mean(axis=0)
@@ -333,7 +333,7 @@ def test_codes_do_not_depend_on_other_records():
     rng = np.random.default_rng(8)
     for size, power in ((3, 1), (3, 2), (2, 3), (2, 5)):
         ball = ln.TensorPower(size, power, "ball", 0.9)
-        coding = planned(ball, "add_remove").terms.mechanism.query.coding
+        coding = planned(ball, "add_remove").terms.mechanism.totals.query.coding
         rows = rng.normal(size=(1037, size**power)) * 10.0 ** rng.integers(-200, 4, (1037, 1))
         rows[5, 0], rows[6, 0], rows[7] = np.inf, -np.inf, 1e308
         codes = coding.encode(rows)
@@ -350,14 +350,14 @@ def test_a_row_that_lacks_a_value_is_the_stand_in_as_a_whole():
     ball = ln.TensorPower(2, 2, "ball")
     stand_in = tensors(np.array([[0.6, 0.7]]), 2)[0]
     plan = planned(ball, "add_remove", question={"missing": stand_in})
-    coding = plan.terms.mechanism.query.coding
+    coding = plan.terms.mechanism.totals.query.coding
     row = np.array([1.0, 0.0, 0.0, np.nan])
     assert np.array_equal(coding.encode(row[None]), coding.encode(stand_in[None]))
     assert any("as a whole" in line for line in plan.terms.assumptions)
     assert ball.contains(ln.Mean(columns(ball), ball).missing)
     # of power 1 each value stands for itself
     line = ln.TensorPower(2, 1, "ball")
-    coding = planned(line, "add_remove").terms.mechanism.query.coding
+    coding = planned(line, "add_remove").terms.mechanism.totals.query.coding
     half = coding.encode(np.array([[0.5, np.nan], [0.5, 0.0]]))
     assert np.array_equal(half[0], half[1])
 

@@ -118,7 +118,7 @@ def test_labels_of_old_files_are_read_verified_and_counted():
     )
     document = json.loads(plan.to_json().replace("AA7", "007"))
     document["digest"] = codec.digest(document)
-    old = ln.TablePlan.from_json(json.dumps(document))
+    old = ln.Plan.from_json(json.dumps(document))
     assert ln.verify(json.dumps(document))
     assert old.terms.question.attributes[0].labels == ("007", "7")
     table = pa.table({"x": ["007", "7", "7.0"]})

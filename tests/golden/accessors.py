@@ -15,6 +15,7 @@ from unittest.mock import patch
 import numpy as np
 
 import lownoise as ln
+from lownoise.release.terms import Terms
 
 CHARGES = ("mu", "rho", "epsilon", "delta")
 
@@ -64,8 +65,22 @@ def event(made):
 def radius(terms):
     """Return the radius of all changes in the final noise: μ of Gaussian noise, ε of pure."""
     mechanism = terms.mechanism
-    loss = mechanism.event if hasattr(mechanism, "event") else mechanism.loss
-    return loss.mu if hasattr(mechanism, "event") else loss.epsilon
+    if not isinstance(terms, Terms):  # a stream's
+        return mechanism.event.mu
+    return mechanism.loss.mu if terms.gaussian else mechanism.loss.epsilon
+
+
+def kind(made):
+    """Return what a plan or a release was called before there was one class of each."""
+    name, terms = type(made).__name__, made.terms
+    if not isinstance(terms, Terms):
+        return name
+    if not terms.gaussian:
+        return f"Pure{name}"
+    question = terms.question
+    if isinstance(question, ln.Marginals):
+        return f"Table{name}"
+    return f"Linear{name}" if isinstance(question, (ln.Queries, ln.Parity)) else name
 
 
 def bounds(made):
@@ -83,7 +98,7 @@ def deviations(made):
     """Return the standard deviation of every answer, in a row."""
     if isinstance(made, ln.Stream):
         return np.asarray(made.standard_deviations(), dtype=np.float64).ravel()
-    if isinstance(made, ln.TablePlan):
+    if isinstance(made.terms.question, ln.Marginals):
         names = marginals_of(made)
         own = [made.standard_deviation(*n, answers=bool(a)) for n in names for a in (0, 1)]
         return np.concatenate([np.atleast_1d(x).ravel() for x in own])
@@ -100,7 +115,7 @@ def covariance(made):
     """Return the covariance of the answers, None where the plan has no matrix of it."""
     if isinstance(made, ln.Stream):
         return None
-    if isinstance(made, ln.TablePlan):
+    if isinstance(made.terms.question, ln.Marginals):
         cells = [(n, [0] * len(n)) for n in marginals_of(made)]
         return np.array([[made.covariance(x, y) for y in cells] for x in cells])
     return np.asarray(made.covariance, dtype=np.float64)
@@ -122,13 +137,9 @@ def read_document(path):
     """Return the plan or the release in a file, whatever its kind."""
     from lownoise.planning import StreamPlan
 
-    readers = (
-        (ln.Plan, ln.TablePlan, ln.LinearPlan, ln.PurePlan, StreamPlan)
-        if path.name.endswith(".plan.json")
-        else (ln.Release, ln.LinearRelease, ln.PureRelease)
-    )
+    readers = (ln.Plan, StreamPlan) if path.name.endswith(".plan.json") else (ln.Release,)
     if path.is_dir():
-        return ln.TableRelease.load(path)
+        return ln.Release.load(path)
     text = path.read_text()
     for reader in readers:
         try:

@@ -72,7 +72,7 @@ def _document(path):
     made = accessors.read_document(path)
     verified, failing = accessors.verified(path)
     found = {
-        "kind": type(made).__name__,
+        "kind": accessors.kind(made),
         "verified": verified,
         "failing checks": failing,
         **_stated(made if "Plan" in type(made).__name__ else made.terms),

@@ -10,7 +10,8 @@ import pytest
 import lownoise as ln
 from lownoise.certificate.parity import ParityDual, parity_lower_bound
 from lownoise.errors import PlanError
-from lownoise.noise import parity_mechanism, query_mechanism
+from lownoise.noise.fitting import gaussian_queries
+from lownoise.noise.parity import gaussian_parity
 from lownoise.questions.residuals.parities import parity_costs
 
 SIZES = {"add_remove": None, "substitute": 100}
@@ -283,11 +284,12 @@ def test_noise_that_is_too_wide_or_too_narrow_is_scaled_to_the_budget(kind, rela
     for factor in (1 / 7, 7.0):
         if kind == "queries":
             own = (asked, relation, made.size, made.answer_noise.scaled(factor), 1.0)
-            found = query_mechanism(*own, made.grid.coordinates)
+            found = gaussian_queries(*own, made.totals.coordinates)
             assert np.allclose(found.answer_noise.dense(), made.answer_noise.dense(), rtol=1e-6)
         else:
-            found = parity_mechanism(asked, relation, made.size, factor * made.deviations**2, 1.0)
-        assert 1 - 1e-8 <= found.event.mu <= 1
+            wide = factor * made.totals.by_degree(made.noise) ** 2
+            found = gaussian_parity(asked, relation, made.size, wide, 1.0)
+        assert 1 - 1e-8 <= found.loss.mu <= 1
 
 
 @pytest.mark.parametrize("kind", ["queries", "parity"])

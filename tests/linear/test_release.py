@@ -3,6 +3,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,11 @@ import lownoise as ln
 from lownoise.engines.histogram import read_histogram
 from lownoise.engines.parities import read_bits
 from lownoise.errors import FileError, LedgerError, PlanError, TableError
+from lownoise.noise import GaussianNoise
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import codec
-from lownoise.release.linear.execution import execute
+from lownoise.release.execution import execute
 from lownoise.samplers import prepare
 
 N = 500
@@ -86,7 +88,7 @@ def test_any_numbers_are_within_the_grid(relation):
     released = execute(made.terms, ROWS, None, randomness=NoNoise())
     histogram = read_histogram(asked.universe, ROWS).counts
     assert np.allclose(released.estimate, matrix @ histogram, rtol=0, atol=1e-8)
-    grid = made.terms.mechanism.grid
+    grid = made.terms.mechanism.totals
     about = (matrix.T - grid.coordinates.start)[:, grid.coordinates.pivots] / grid.step
     assert np.max(np.abs(grid.codes - about)) <= 0.5 + 1e-3
     assert np.max(np.abs(about - np.rint(about))) > 0.01  # the numbers are not on the grid
@@ -133,9 +135,9 @@ def test_covariance_is_that_of_the_integers(kind):
     )
     unit /= 2**20
     if kind == "parity":
-        noise = np.diag((mechanism.answer_noise.scale / np.repeat(mechanism.steps, [1, 4, 6])) ** 2)
+        noise = np.diag(mechanism.noise.shape.scale**2)
     else:
-        noise = mechanism.noise.dense()
+        noise = mechanism.noise.shape.dense()
     assert np.allclose(unit.T @ noise @ unit, made.covariance, rtol=1e-9, atol=1e-12)
 
 
@@ -158,11 +160,11 @@ def test_intervals_surround_the_estimate(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_files_give_everything_back(kind, relation):
     made = plan(kind, relation, order=4.0)
-    again = ln.LinearPlan.from_json(made.to_json())
+    again = ln.Plan.from_json(made.to_json())
     assert again.to_json() == made.to_json()
     assert np.array_equal(again.standard_deviation, made.standard_deviation)
     released = made.release(ROWS)
-    read = ln.LinearRelease.from_json(released.to_json())
+    read = ln.Release.from_json(released.to_json())
     assert np.array_equal(read.estimate, released.estimate)
     assert read.to_json() == released.to_json()
     assert ln.verify(made.to_json())
@@ -214,7 +216,7 @@ def cut(matrix):
 def test_files_that_were_edited_are_refused(kind, path, to):
     document = edited(plan(kind).to_json(), "terms", *path, to=to)
     with pytest.raises(FileError):
-        ln.LinearPlan.from_json(document)
+        ln.Plan.from_json(document)
     assert not ln.verify(document)
 
 
@@ -244,7 +246,7 @@ def test_a_ledger_pays(kind, tmp_path):
 def test_a_plan_that_reveals_too_much_is_not_run():
     made = plan("parity")
     terms = made.terms
-    object.__setattr__(terms.mechanism, "deviations", terms.mechanism.deviations * 0.9)
-    terms.mechanism.__dict__.pop("event", None)
+    less = GaussianNoise(terms.mechanism.noise.shape.scaled(0.9))
+    short = replace(terms, mechanism=replace(terms.mechanism, noise=less))
     with pytest.raises(PlanError, match="more than its budget"):
-        made.release(ROWS)
+        replace(made, terms=short).release(ROWS)

@@ -14,7 +14,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import PlanError
 from lownoise.noise.codes import changed_reach, coding_for, reach_of
-from lownoise.noise.queries import QueryGrid, queries_follow, query_coordinates
+from lownoise.noise.queries import QueryTotals, queries_follow, query_coordinates
 from lownoise.questions import Queries
 from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
@@ -96,7 +96,9 @@ TWICE = Queries(np.array([[1.0, 2, 4], [0, 1, 5], [2, 4, 8]]), {"x": 3}, outside
 def grid(step):
     chosen = query_coordinates(TWICE, "add_remove")
     steps = np.full(chosen.pivots.size, step)
-    return QueryGrid(question=TWICE, relation="add_remove", coordinates=chosen, step=steps)
+    return QueryTotals(
+        question=TWICE, relation="add_remove", size=None, coordinates=chosen, step=steps
+    )
 
 
 def test_queries_follow_from_their_pivots_or_are_refused():
@@ -134,4 +136,4 @@ def test_the_codes_of_queries_are_whole_numbers_of_steps_or_the_grid_is_refused(
     for step in (least / 2, 2.0**-60, 2.0**-1074):
         with pytest.raises(PlanError, match="step is too fine for the matrix"):
             grid(step)
-    assert math.isfinite(found.reach.radius_up(DiagonalShape([1.0, 1.0])))
+    assert math.isfinite(found.changes.radius_up(DiagonalShape([1.0, 1.0])))

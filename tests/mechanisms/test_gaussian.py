@@ -14,8 +14,8 @@ import lownoise as ln
 from cases import CASES, ORDERS
 from lownoise.engines import Totals
 from lownoise.errors import PlanError, TableError
-from lownoise.noise import gaussian_mechanism
 from lownoise.noise.codes import coding_for
+from lownoise.noise.fitting import gaussian_mean
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.privacy import gaussian_parameter
 from lownoise.sensitivity.coordinates import coordinates
@@ -26,14 +26,14 @@ BUDGETS = (ln.zcdp(1e-12), ln.zcdp(0.5), ln.zcdp(1e6), ln.approx_dp(1, 1e-6), ln
 
 def exact_square(mechanism):
     """max sᵀM⁻¹s over every pair of codes of a record's corners, in exact fractions."""
-    coding = mechanism.query.coding
-    scale = [Fraction(s) for s in mechanism.noise.scale]
+    coding = mechanism.totals.query.coding
+    scale = [Fraction(s) for s in mechanism.noise.shape.scale]
     low, high = coding.least().tolist(), coding.greatest().tolist()
-    if mechanism.count_step is None:
+    if mechanism.totals.count_step is None:
         moves = [(h - lo,) for lo, h in zip(low, high, strict=True)]
     else:
         moves = [(lo, h) for lo, h in zip(low, high, strict=True)]
-        moves.append((Fraction(1) / Fraction(mechanism.count_step),))
+        moves.append((Fraction(1) / Fraction(mechanism.totals.count_step),))
     corners = itertools.product(*moves)
     return max(
         sum((Fraction(m) / s) ** 2 for m, s in zip(corner, scale, strict=True) if m)
@@ -50,8 +50,8 @@ def test_what_is_revealed_is_covered_exactly_and_within_the_budget(case, budget,
     plan = ln.plan(ln.Mean(names, case.domain), budget=budget, relation=relation, size=size)
     mechanism = plan.terms.mechanism
     square = exact_square(mechanism)
-    assert square <= Fraction(mechanism.event.mu) ** 2
-    assert mechanism.event.mu <= gaussian_parameter(budget)
+    assert square <= Fraction(mechanism.loss.mu) ** 2
+    assert mechanism.loss.mu <= gaussian_parameter(budget)
     # not wasteful: the grid and the outward rounding cost less than a millionth
     assert float(square) >= (1 - 1e-6) * gaussian_parameter(budget) ** 2
 
@@ -67,7 +67,7 @@ def test_a_wrong_optimiser_costs_accuracy_never_privacy(parameter, wrong, relati
     extra = [1e-6] if relation == "add_remove" else []
     size = 10 if relation == "substitute" else None
     shape = DiagonalShape([*wrong, *extra])
-    mechanism = gaussian_mechanism(
+    mechanism = gaussian_mean(
         question, relation, size, shape, parameter, coordinates(question.domain)
     )
     assert exact_square(mechanism) <= Fraction(parameter) ** 2
@@ -75,8 +75,8 @@ def test_a_wrong_optimiser_costs_accuracy_never_privacy(parameter, wrong, relati
 
 def test_a_shape_without_noise_where_records_move_is_refused():
     question = ln.Mean(["a", "b"], ln.Box([0, 0], [1, 1]))
-    with pytest.raises(PlanError, match="without noise"):
-        gaussian_mechanism(
+    with pytest.raises(PlanError, match="leaves a direction"):
+        gaussian_mean(
             question, "substitute", 10, DiagonalShape([1.0, 0.0]), 1.0, coordinates(question.domain)
         )
 
@@ -106,7 +106,7 @@ def test_rounding_of_records_moves_a_mean_by_a_thousandth_of_its_noise_at_most(s
         relation="substitute",
         size=size,
     )
-    step = plan.terms.mechanism.query.coding.step
+    step = plan.terms.mechanism.totals.query.coding.step
     assert np.all(step / 2 <= 2.0**-10 * plan.standard_deviation)
 
 
@@ -126,7 +126,7 @@ def test_noise_does_not_look_at_the_totals():
     """The same bits move any totals by the same integers: the two meet in one addition."""
     plan = ln.plan(ln.Mean(["a"], ln.Box([0], [1])), budget=ln.zcdp(1e-3), relation="add_remove")
     mechanism = plan.terms.mechanism
-    unit = int(1 / mechanism.count_step)
+    unit = int(1 / mechanism.totals.count_step)
     moved = set()
     for total in (0, 1, -(10**15), 10**30):
         answer = mechanism.run(Totals(7, (total,)), randomness=SimulationRandomness(3))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from lownoise.noise.pure import KNormNoise, LaplaceNoise
+from lownoise.noise import KNormNoise, LaplaceNoise
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
 from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall

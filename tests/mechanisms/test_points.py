@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import lownoise as ln
 from lownoise.engines import Totals
 from lownoise.errors import FileError, PlanError, QuestionError
-from lownoise.noise import gaussian_mechanism
+from lownoise.noise.fitting import gaussian_mean
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape
@@ -48,15 +48,16 @@ def planned(points, relation, order=2.0, **extra):
 def exact_square(mechanism):
     """max sᵀ(LLᵀ)⁻¹s over every change of the integers, in exact fractions."""
     codes = [
-        [Fraction(int(k)) for k in row] for row in np.unique(mechanism.query.coding.codes, axis=0)
+        [Fraction(int(k)) for k in row]
+        for row in np.unique(mechanism.totals.query.coding.codes, axis=0)
     ]
-    if mechanism.count_step is None:
+    if mechanism.totals.count_step is None:
         changes = [
             [a - b for a, b in zip(x, y, strict=True)] for x, y in itertools.combinations(codes, 2)
         ]
     else:
-        changes = [[*x, 1 / Fraction(mechanism.count_step)] for x in codes]
-    L = [[Fraction(float(v)) for v in row] for row in mechanism.noise.factor]
+        changes = [[*x, 1 / Fraction(mechanism.totals.count_step)] for x in codes]
+    L = [[Fraction(float(v)) for v in row] for row in mechanism.noise.shape.factor]
     return max((sum(z * z for z in forward(L, s)) for s in changes), default=Fraction(0))
 
 
@@ -76,8 +77,8 @@ def test_what_is_revealed_is_covered_exactly_and_within_the_budget(name, relatio
     plan = planned(LISTS[name], relation, order)
     mechanism = plan.terms.mechanism
     square = exact_square(mechanism)
-    assert square <= Fraction(mechanism.event.mu) ** 2
-    assert mechanism.event.mu <= 1.0
+    assert square <= Fraction(mechanism.loss.mu) ** 2
+    assert mechanism.loss.mu <= 1.0
     if square:
         assert float(square) >= 1 - 1e-5
     assert plan.certificate.gap < 2e-6
@@ -91,7 +92,7 @@ def test_a_wrong_optimiser_costs_accuracy_never_privacy(parameter, seed, relatio
     d = 2 if relation == "substitute" else 3
     wrong = np.tril(np.random.default_rng(seed).standard_normal((d, d))) + np.eye(d) * 3
     size = 10 if relation == "substitute" else None
-    mechanism = gaussian_mechanism(
+    mechanism = gaussian_mean(
         asked, relation, size, DenseShape(wrong), parameter, coordinates(asked.domain)
     )
     assert exact_square(mechanism) <= Fraction(parameter) ** 2
@@ -99,8 +100,8 @@ def test_a_wrong_optimiser_costs_accuracy_never_privacy(parameter, seed, relatio
 
 def test_a_singular_shape_is_refused():
     asked = question(LISTS["copies"])
-    with pytest.raises(PlanError, match="without noise"):
-        gaussian_mechanism(
+    with pytest.raises(PlanError, match="leaves a direction"):
+        gaussian_mean(
             asked, "substitute", 10, DenseShape([[1.0, 0.0], [1.0, 0.0]]), 1.0,
             coordinates(asked.domain),
         )  # fmt: skip
@@ -109,7 +110,7 @@ def test_a_singular_shape_is_refused():
 @pytest.mark.parametrize("name", LISTS)
 def test_every_record_has_the_code_of_a_listed_point(name):
     """Whatever a row holds, and wherever it stands: its integers are those of one listed point."""
-    coding = planned(LISTS[name], "substitute").terms.mechanism.query.coding
+    coding = planned(LISTS[name], "substitute").terms.mechanism.totals.query.coding
     d = len(coding.columns)
     nasty = [0.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 2.0**-1074, 0.3, -7.0]
     rows = np.array(list(itertools.islice(itertools.product(nasty, repeat=d), 3000)))
@@ -140,7 +141,7 @@ def test_answers_are_unbiased_with_the_covariance_that_the_plan_states(relation)
     plan = planned(LISTS["one-hot"], relation)
     mechanism, n = plan.terms.mechanism, 50
     records = np.eye(4)[np.random.default_rng(3).integers(0, 4, n)]
-    codes = mechanism.query.coding.encode(records)
+    codes = mechanism.totals.query.coding.encode(records)
     totals = Totals(n, tuple(sum(column) for column in codes.T.tolist()))
     randomness = SimulationRandomness(11)
     draws = np.array(
@@ -239,7 +240,7 @@ def test_points_of_one_code_are_counted_once():
     rows = np.random.default_rng(5).normal(size=(4, 2))
     once = planned(rows, "substitute")
     often = planned(np.tile(rows, (3000, 1)), "substitute")
-    assert len(often.terms.mechanism.reach.points) == len(rows)
+    assert len(often.terms.mechanism.totals.changes.points) == len(rows)
     assert often.certificate.upper == pytest.approx(once.certificate.upper, rel=1e-6)
 
 
@@ -286,11 +287,11 @@ def test_exact_totals_give_exact_answers_about_any_center(name, relation):
     )
     mechanism = plan.terms.mechanism
     records = domain.points[np.random.default_rng(5).integers(0, len(domain.points), 50)]
-    codes = mechanism.query.coding.encode(records)
+    codes = mechanism.totals.query.coding.encode(records)
     exact = tuple(sum(column) for column in codes.T.tolist())
     truth = records.mean(axis=0)
     if relation == "add_remove":
-        exact = (*exact, 50 * int(1 / mechanism.count_step))
+        exact = (*exact, 50 * int(1 / mechanism.totals.count_step))
         truth = np.append((records - center).sum(axis=0), 50)
     off = np.abs(mechanism.answers(exact) - truth)
     width = np.append(domain.upper - domain.lower, 1.0)[: truth.size]

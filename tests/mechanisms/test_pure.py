@@ -11,17 +11,16 @@ import pytest
 from scipy.stats import beta
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure import (
+from lownoise.noise import (
     AdditiveMechanism,
     KNormNoise,
     LaplaceNoise,
-    Loss,
+    PartialNoise,
     RecursiveNoise,
     ResponseMechanism,
-    StillNoise,
-    keep_for,
 )
-from lownoise.noise.pure.abstract import quotient_up, sampling_loss, sum_up
+from lownoise.noise.loss import Loss, quotient_up, sampling_loss, sum_up
+from lownoise.noise.response import keep_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Queries
 from lownoise.sets.bodies import PointDifferences, SymmetricBox, SymmetricPoints
@@ -155,7 +154,7 @@ def test_noise_of_a_smaller_body_is_seen_to_reveal_more():
 
 def test_nothing_hides_what_moves_without_noise():
     """An integer that has no noise and moves reveals everything."""
-    own = StillNoise(LaplaceNoise(np.array([6.0])), np.array([0]), 2)
+    own = PartialNoise(LaplaceNoise(np.array([6.0])), np.array([0]), 2)
     assert math.isinf(own.loss(BOX).epsilon)
     still = SymmetricBox(np.array([6.0, 0.0]))
     assert own.loss(still).epsilon == 1.0
@@ -168,7 +167,7 @@ def test_the_covariance_is_that_of_what_moves_and_zero_elsewhere(kept):
         own = inner.covariance()
         dense = np.zeros((4, 4))
         dense[np.ix_(kept, kept)] = np.diag(own) if own.ndim == 1 else own
-        found = StillNoise(inner, np.array(kept), 4).covariance()
+        found = PartialNoise(inner, np.array(kept), 4).covariance()
         assert np.array_equal(np.diag(found) if found.ndim == 1 else found, dense)
 
 
@@ -211,8 +210,8 @@ def test_refuses_what_does_not_fit():
     for wrong in (TURN * 2.0**-60, TURN * (1 + 2.0**-40), TURN * 2, TURN * math.nan, TURN[:1]):
         with pytest.raises(PlanError, match=r"whole numbers over 2\^20|do not fall"):
             RecursiveNoise(wrong, levels)
-    with pytest.raises(PlanError, match="places that rise"):
-        StillNoise(noise, np.array([1, 0]), 3)
+    with pytest.raises(PlanError, match="rising places"):
+        PartialNoise(noise, np.array([1, 0]), 3)
 
 
 def test_a_walk_costs_what_it_is_off_by():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure import KNormNoise, ResponseMechanism
+from lownoise.noise import KNormNoise, ResponseMechanism
 from lownoise.questions import Queries
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.sets.norms import ImageNorm

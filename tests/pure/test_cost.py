@@ -50,7 +50,7 @@ def test_a_file_says_what_noise_costs_and_is_not_believed(name):
         off = [c.name for c in ln.verify(json.dumps(document)).checks if not c.holds]
         assert off == ["cost_of_noise as stated"]
         stated[field] /= 0.999
-        again = ln.PurePlan.from_json(json.dumps(document))  # what follows is computed, never read
+        again = ln.Plan.from_json(json.dumps(document))  # what follows is computed, never read
         assert again.cost == PLANS[name].cost
 
 
@@ -62,7 +62,7 @@ def test_a_file_from_before_noise_was_charged_is_read_and_holds(name):
         document["digest"] = codec.digest(document)
         old = json.dumps(document)
         assert ln.verify(old)
-        kind = ln.PurePlan if "plan/" in document["format"] else ln.PureRelease
+        kind = ln.Plan if "plan/" in document["format"] else ln.Release
         assert kind.from_json(old).terms.cost == PLANS[name].cost
 
 
@@ -83,7 +83,7 @@ def test_a_ledger_is_charged_what_the_noise_costs(tmp_path):
     assert entry.event == plan.cost.event
     assert exact(ledger.spent().rho) >= Fraction(plan.cost.rho)
     # two columns share ε: less than one number has, and far less than what ε implies
-    scales, widths = plan.terms.mechanism.noise.scales, plan.terms.mechanism.grid.reach.widths()
+    scales, widths = plan.terms.mechanism.noise.scales, plan.terms.mechanism.totals.changes.widths()
     moves = (widths / scales).tolist()
     assert plan.cost.rho == pytest.approx(sum(map(laplace_rho_up, moves)), rel=1e-6)
     assert plan.cost.rho < 0.8 * laplace_rho_up(plan.cost.epsilon) < 0.8 * 0.7 * math.tanh(0.35)

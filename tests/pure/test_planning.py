@@ -10,8 +10,8 @@ import lownoise as ln
 from lownoise.errors import BudgetError, LownoiseError, PlanError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning.pure_noise import Setting, recursive
-from lownoise.release.pure.codec import NAMES
-from lownoise.release.pure.terms import allowed
+from lownoise.release.guarantees import allowed
+from lownoise.release.stored import NAMES
 
 ONE = ln.pure_dp(1.0)
 RNG = np.random.default_rng(11)
@@ -176,7 +176,7 @@ def test_noise_on_the_histogram_hides_what_one_record_moves(relation, moved):
     size = {"size": 9} if relation == "substitute" else {}
     plan = counts(np.eye(4), relation=relation, mechanism="laplace_histogram", **size)
     assert np.allclose(plan.standard_deviation, math.sqrt(2) * moved, rtol=1e-9)
-    grid, noise = plan.terms.mechanism.grid, plan.terms.mechanism.noise
+    grid, noise = plan.terms.mechanism.totals, plan.terms.mechanism.noise
     changes = np.eye(4)[:moved] * [[1], [-1]][:moved]
     cost = np.sum(np.abs(changes.sum(axis=0)) / grid.step / noise.scales)
     assert cost == pytest.approx(plan.cost.epsilon, rel=1e-9)
@@ -224,14 +224,14 @@ def test_levels_are_split_so_that_no_other_split_is_better():
     """Moving ε from any level to another makes the error larger."""
     plan = counts(LONG)
     setting = Setting(
-        grid=plan.terms.mechanism.grid,
-        weighted=plan.terms.mechanism.grid.unit,
+        totals=plan.terms.mechanism.totals,
+        weighted=plan.terms.mechanism.totals.unit,
         epsilon=1.0,
         delta=0.0,
     )
     found = recursive(setting)
     noise = found.noise
-    metric = np.square(found.grid.unit)
+    metric = np.square(found.totals.unit)
 
     def error(scales):
         inverse = np.linalg.inv(noise.rows)
@@ -269,7 +269,7 @@ def test_sums_and_the_count_are_noised_for_the_means_they_make():
 def test_a_plan_and_a_release_are_told_in_one_line():
     """A notebook shows what matters, not what it is made of."""
     plan = means(ln.Box([0, 0], [1, 9]), mechanism="k_norm")
-    assert repr(plan).startswith("<PurePlan: 2 means of 50 rows, planned under 1-DP; error ")
+    assert repr(plan).startswith("<Plan: 2 means of 50 rows, planned under 1-DP; error ")
     assert len(repr(plan)) < 100
 
 
@@ -288,11 +288,9 @@ def test_intervals_hold_the_exact_answers():
     """As often as they say: at least 0.9 less 6 standard errors, and not all of the time."""
     for name in ("ball", "signs", "box", "counts of a public size"):
         plan = PLANS[name]()
-        from lownoise.release.answers import half_widths, joint_half_widths
-
         noise = np.abs(plan.terms.mechanism.simulate(5000, SimulationRandomness(14)))
-        each = np.mean(noise <= half_widths(plan.terms, 0.9), axis=0)
-        both = np.mean(np.all(noise <= joint_half_widths(plan.terms, 0.9), axis=1))
+        each = np.mean(noise <= plan.terms.proof.half_widths(0.9), axis=0)
+        both = np.mean(np.all(noise <= plan.terms.proof.joint_half_widths(0.9), axis=1))
         off = 6 * math.sqrt(0.09 / 5000)
         assert np.all((each > 0.9 - off) & (each < 0.95))
         assert 0.9 - off < both < 0.95
@@ -300,7 +298,7 @@ def test_intervals_hold_the_exact_answers():
 
 def test_tails_of_any_pure_noise_are_covered():
     """Where draws would be too many, the bound of log-concave numbers holds them."""
-    from lownoise.release.pure.spread import tail_quantile
+    from lownoise.release.guarantees import tail_quantile
 
     draws = {
         "laplace": RNG.laplace(size=200_000) / math.sqrt(2),

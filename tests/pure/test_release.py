@@ -9,7 +9,7 @@ import pytest
 import lownoise as ln
 from lownoise.engines import histogram, reading
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
-from lownoise.noise.pure import AdditiveMechanism, ResponseMechanism
+from lownoise.noise import AdditiveMechanism, ResponseMechanism
 from pure.documents import ASKED, BUDGET, SIZE, exact, plan_of, planned, table
 
 PLANS = {name: plan_of(name) for name in ASKED}
@@ -34,7 +34,7 @@ def test_answers_are_within_what_noise_can_do_and_read_back_exactly(name, tmp_pa
     assert np.all((low <= exact(plan)) & (exact(plan) <= high))
     answer.save(tmp_path / "r.json")
     text = (tmp_path / "r.json").read_text()
-    again = ln.PureRelease.from_json(text)
+    again = ln.Release.from_json(text)
     assert again.to_json() == text
     assert np.array_equal(again.interval(0.9), answer.interval(0.9))
     assert again.spend == answer.spend
@@ -45,7 +45,7 @@ def test_answers_are_within_what_noise_can_do_and_read_back_exactly(name, tmp_pa
         plan.release(table(), ledger)
     for damage in (text[:-9], text.replace('"integers"', '"x"'), text.replace("/2", "/9", 1)):
         with pytest.raises(FileError):
-            ln.PureRelease.from_json(damage)
+            ln.Release.from_json(damage)
 
 
 def test_an_answer_that_never_moves_is_exact():

@@ -7,7 +7,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import PlanError, SpecError
-from lownoise.release.pure.codec import NAMES
+from lownoise.release.stored import NAMES
 from lownoise.spec import read_spec
 from lownoise.spec.linear import QueriesSpec
 from lownoise.spec.means import MeanSpec

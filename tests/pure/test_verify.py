@@ -12,7 +12,7 @@ import lownoise as ln
 from command_line import run
 from lownoise.errors import FileError
 from lownoise.release import codec
-from lownoise.release.pure.codec import NAMES
+from lownoise.release.stored import NAMES
 from pure.documents import ASKED, plan_of, planned, table
 
 RELEASED = ("k_norm", "recursive", "randomized_response")
@@ -110,7 +110,7 @@ def test_an_unedited_file_holds_and_reads_back_exactly(name):
     names = [c.name for c in verified.checks]
     assert "noise covers what one record can change" in names
     assert "cost within 0.7-DP" in names
-    kind = ln.PurePlan if name.startswith("plan") else ln.PureRelease
+    kind = ln.Plan if name.startswith("plan") else ln.Release
     again = kind.from_json(TEXTS[name])
     assert again.to_json() == TEXTS[name]
     own = PLANS[name.split(" ", 1)[1]]
@@ -158,7 +158,7 @@ def test_noise_that_no_plan_has_is_one_clear_line(name, path, value):
     document = json.loads(TEXTS[f"plan {name}"])
     text = put(document, ("terms", "noise", *path), value, mended=True)
     with pytest.raises(FileError) as refusal:
-        ln.PurePlan.from_json(text)
+        ln.Plan.from_json(text)
     assert "\n" not in str(refusal.value)
     assert refused(text)
 
@@ -176,7 +176,7 @@ def test_noise_that_was_made_smaller_throughout_is_still_noticed(name):
         noise["keep"] = 0.5
     document["digest"] = codec.digest(document)
     with pytest.raises(FileError, match="too small for the budget"):
-        ln.PurePlan.from_json(json.dumps(document))
+        ln.Plan.from_json(json.dumps(document))
 
 
 COMPARED = [
@@ -199,7 +199,7 @@ def test_a_comparison_that_no_plan_makes_is_refused(edit):
     document["terms"]["compared"] = edit(document["terms"]["compared"])
     document["digest"] = codec.digest(document)
     with pytest.raises(FileError):
-        ln.PurePlan.from_json(json.dumps(document))
+        ln.Plan.from_json(json.dumps(document))
     assert refused(json.dumps(document))
 
 
@@ -217,28 +217,29 @@ def test_reports_that_no_rows_can_have_given_are_refused():
         document["integers"] = integers
         document["digest"] = codec.digest(document)
         with pytest.raises(FileError):
-            ln.PureRelease.from_json(json.dumps(document))
+            ln.Release.from_json(json.dumps(document))
         assert refused(json.dumps(document))
 
 
-def test_a_document_of_another_kind_names_what_reads_it():
-    gaussian = planned(budget=ln.zcdp(0.5))
-    linear = planned("queries", budget=ln.zcdp(0.5))
+def test_a_document_of_another_kind_names_its_own():
     for kind, other, text in [
-        (ln.Plan, "PurePlan", TEXTS["plan laplace"]),
-        (ln.LinearPlan, "PurePlan", TEXTS["plan k_norm "]),
-        (ln.Release, "PureRelease", TEXTS["release laplace"]),
-        (ln.LinearRelease, "PureRelease", TEXTS["release k_norm "]),
-        (ln.PurePlan, "Plan", gaussian.to_json()),
-        (ln.PurePlan, "LinearPlan", linear.to_json()),
-        (ln.PureRelease, "Release", gaussian.release(table()).to_json()),
-        (ln.PureRelease, "LinearRelease", linear.release(table()).to_json()),
-        (ln.PurePlan, "release", TEXTS["release laplace"]),
-        (ln.PureRelease, "plan", TEXTS["plan laplace"]),
+        (ln.Plan, "release", TEXTS["release laplace"]),
+        (ln.Release, "plan", TEXTS["plan laplace"]),
     ]:
         with pytest.raises(FileError, match=other) as refusal:
             kind.from_json(text)
         assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@pytest.mark.parametrize("question", ["mean", "queries"])
+def test_one_plan_and_one_release_read_every_question_and_noise(question, noise):
+    budget = ln.zcdp(0.5) if noise == "gaussian" else ln.pure_dp(1.0)
+    plan = planned(question, budget=budget)
+    again = ln.Plan.from_json(plan.to_json())
+    assert again.to_json() == plan.to_json()
+    release = plan.release(table())
+    assert ln.Release.from_json(release.to_json()).to_json() == release.to_json()
 
 
 def test_files_are_verified_by_path_and_by_command(tmp_path):

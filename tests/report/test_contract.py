@@ -124,8 +124,9 @@ def of_marginals(terms):
 def of_rows(terms):
     """Return the noises of answers that stand in a row."""
     noises = {"own": terms.standard_deviation}
-    for other in ("isotropic", "laplace", "histogram"):
-        if hasattr(terms, other):
+    compared = ("isotropic", "laplace" if isinstance(terms.question, ln.Mean) else "histogram")
+    for other in compared:
+        if terms.gaussian:
             noises[other] = np.broadcast_to(getattr(terms, other), noises["own"].shape)
     if "histogram" in noises:
         noises["isotropic"] = np.where(noises["own"] > 0, noises["isotropic"], 0.0)

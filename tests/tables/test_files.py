@@ -11,7 +11,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import FileError
 from lownoise.release import codec
-from lownoise.release.tables import files
+from lownoise.release import folders as files
 
 ROWS = pd.DataFrame({"a": [0, 1, 1, 2, 9], "b": ["x", "y", "y", "x", "x"]})
 
@@ -37,7 +37,7 @@ MADE = [
 @pytest.mark.parametrize("made", MADE)
 def test_a_plan_reads_back_exactly(made):
     text = made.to_json()
-    again = ln.TablePlan.from_json(text)
+    again = ln.Plan.from_json(text)
     assert again.to_json() == text
     assert again.error == made.error
     assert ln.verify(text)
@@ -50,7 +50,7 @@ def test_a_release_reads_back_exactly(made, tmp_path):
     in_memory = made.release(ROWS)
     in_memory.save(tmp_path / "memory")
     for folder, released in (("disk", on_disk), ("memory", in_memory)):
-        again = ln.TableRelease.load(tmp_path / folder)
+        again = ln.Release.load(tmp_path / folder)
         assert np.array_equal(again.integers, released.integers)
         assert np.array_equal(again.marginal("a", "b"), released.marginal("a", "b"))
         assert again.created == released.created
@@ -101,7 +101,7 @@ def scale(terms, factor):
 def test_a_plan_that_was_touched_is_refused_or_does_not_verify(change):
     text = edit(plan(), change)
     try:
-        found = ln.TablePlan.from_json(text)
+        found = ln.Plan.from_json(text)
     except FileError as error:
         assert "\n" not in str(error)  # noqa: PT017
     else:
@@ -113,20 +113,20 @@ def test_folders_that_are_no_release_are_refused(tmp_path):
     made = plan()
     made.release(ROWS, path=tmp_path / "r")
     with pytest.raises(FileError, match=r"no readable release\.json"):
-        ln.TableRelease.load(tmp_path)
+        ln.Release.load(tmp_path)
     integers = np.load(tmp_path / "r" / "integers.npy")
     for wrong in (integers[:-1], integers.astype(float)):
         np.save(tmp_path / "r" / "integers.npy", wrong)
         with pytest.raises(FileError, match="integers of its release"):
-            ln.TableRelease.load(tmp_path / "r")
+            ln.Release.load(tmp_path / "r")
     integers[0] += 1
     np.save(tmp_path / "r" / "integers.npy", integers)
     with pytest.raises(FileError, match="other integers than were released"):
-        ln.TableRelease.load(tmp_path / "r")
+        ln.Release.load(tmp_path / "r")
     assert not ln.verify(tmp_path / "r")
     (tmp_path / "r" / "integers.npy").unlink()
     with pytest.raises(FileError, match="integers of its release"):
-        ln.TableRelease.load(tmp_path / "r")
+        ln.Release.load(tmp_path / "r")
     with pytest.raises(FileError, match="exists"):
         made.release(ROWS).save(tmp_path / "r")
 
@@ -166,29 +166,29 @@ def test_a_release_that_says_more_than_follows_does_not_verify(change, tmp_path)
 def test_the_integers_are_on_disk_before_the_document(tmp_path, monkeypatch):
     done = []
     monkeypatch.setattr(files.os, "fsync", lambda _: done.append("integers"))
-    monkeypatch.setattr(files.codec, "write", lambda *_: done.append("document"))
+    monkeypatch.setattr(files, "write", lambda *_: done.append("document"))
     plan().release(ROWS, path=tmp_path / "r")
     assert done[-2:] == ["integers", "document"]
     assert done.count("document") == 1
 
 
 def test_what_has_its_document_is_kept(tmp_path, monkeypatch):
-    made, write = plan(), files.codec.write
+    made, write = plan(), files.write
 
     def late(*arguments):
         write(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files.codec, "write", late)
+    monkeypatch.setattr(files, "write", late)
     with pytest.raises(KeyboardInterrupt):
         made.release(ROWS, path=tmp_path / "r")
-    assert ln.TableRelease.load(tmp_path / "r").marginal("a").shape == (4,)
+    assert ln.Release.load(tmp_path / "r").marginal("a").shape == (4,)
 
 
 def test_disks_without_allocation_are_filled(tmp_path, monkeypatch):
     monkeypatch.delattr(files.os, "posix_fallocate")
     plan().release(ROWS, path=tmp_path / "r")
-    assert ln.TableRelease.load(tmp_path / "r").marginal("a").shape == (4,)
+    assert ln.Release.load(tmp_path / "r").marginal("a").shape == (4,)
 
 
 def test_a_disk_that_fills_after_the_spend_still_takes_the_document(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from lownoise.engines.categories import read_records
 from lownoise.errors import FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions.ordered import answer_rows
-from lownoise.release.tables.execution import execute
+from lownoise.release.execution import execute
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors.ordered import CorrelatedFactor
 
@@ -123,9 +123,9 @@ def noise(made, repeats, randomness):
     mechanism = made.terms.mechanism
     found = np.zeros((repeats, mechanism.length), dtype=np.int64)
     for space in mechanism.spaces:
-        k = next(i for i, b in enumerate(mechanism.blocks.blocks) if b.place == space.orbit)
+        k = next(i for i, b in enumerate(mechanism.noise.blocks.blocks) if b.place == space.orbit)
         factor = CorrelatedFactor(
-            triangle=mechanism.factors[k] / mechanism.steps[k],
+            triangle=mechanism.noise.factors[k] / mechanism.noise.steps[k],
             sizes=space.sizes,
             copies=repeats * len(space.sets),
         )
@@ -138,7 +138,7 @@ def run(made, randomness):
     mechanism = made.terms.mechanism
     records = read_records(made.terms.question.attributes, ROWS)
     integers = np.zeros(mechanism.length, dtype=np.int64)
-    for start, piece in mechanism.run(records, randomness=randomness):
+    for start, piece in mechanism.pieces(records, randomness=randomness):
         integers[start : start + piece.size] = piece
     return integers
 
@@ -154,7 +154,7 @@ def draws(made, names, seed):
     """Released cells of many releases of one table."""
 
     def counts(integers):
-        release = ln.TableRelease(
+        release = ln.Release(
             terms=made.terms, integers=integers, spend=None, created="", versions={}
         )
         return np.concatenate([release.marginal(*n).reshape(-1) for n in names])
@@ -247,7 +247,7 @@ def test_a_plan_and_a_release_come_back_from_their_files(relation, ordered, tmp_
     assert again.certificate == made.certificate
     assert made.verify()
     released = made.release(ROWS, path=tmp_path / "out")
-    back = ln.TableRelease.load(tmp_path / "out")
+    back = ln.Release.load(tmp_path / "out")
     for names in (("t", "a"), ("u", "t"), ("b",), ()):
         assert np.array_equal(back.answers(*names), released.answers(*names))
 

@@ -11,10 +11,10 @@ import pytest
 import lownoise as ln
 from lownoise.engines.categories import read_records
 from lownoise.errors import FileError, PlanError, QuestionError
-from lownoise.noise import ProductMechanism
+from lownoise.noise.product import ProductNoise
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions.ordered import answer_rows
-from lownoise.release.tables.execution import execute
+from lownoise.release.execution import execute
 from lownoise.samplers import rounded_gaussian
 
 N = 300
@@ -49,7 +49,7 @@ def plan(relation="add_remove", ordered=None, rho=0.5, order=2.0, **asked):
         **(asked or {"way": 2}),
     )
     made = ln.plan(question, budget=ln.zcdp(rho), relation=relation, size=size, order=order)
-    assert isinstance(made.terms.mechanism, ProductMechanism)
+    assert isinstance(made.terms.mechanism.noise, ProductNoise)
     return made
 
 
@@ -119,7 +119,7 @@ def noise(made, repeats, randomness):
     mechanism = made.terms.mechanism
     found = np.zeros((repeats, mechanism.length), dtype=np.int64)
     for space in mechanism.spaces:
-        factor = mechanism.factor(space, repeats * len(space.sets))
+        factor = mechanism.noise.factor(space, repeats * len(space.sets))
         own = rounded_gaussian(factor, randomness=randomness).reshape(repeats, -1)
         found[:, space.start : space.start + own.shape[1]] = own
     return found
@@ -129,7 +129,7 @@ def run(made, randomness):
     mechanism = made.terms.mechanism
     records = read_records(made.terms.question.attributes, ROWS)
     integers = np.zeros(mechanism.length, dtype=np.int64)
-    for start, piece in mechanism.run(records, randomness=randomness):
+    for start, piece in mechanism.pieces(records, randomness=randomness):
         integers[start : start + piece.size] = piece
     return integers
 
@@ -145,7 +145,7 @@ def draws(made, names, seed):
     """Released cells of many releases of one table."""
 
     def counts(integers):
-        release = ln.TableRelease(
+        release = ln.Release(
             terms=made.terms, integers=integers, spend=None, created="", versions={}
         )
         return np.concatenate([release.marginal(*n).reshape(-1) for n in names])
@@ -210,7 +210,7 @@ def test_a_plan_and_a_release_come_back_from_their_files(relation, order, tmp_pa
     assert made.verify()
     assert 1 - 1e-8 <= made.cost.rho / 0.5 <= 1
     released = made.release(ROWS, path=tmp_path / "out")
-    back = ln.TableRelease.load(tmp_path / "out")
+    back = ln.Release.load(tmp_path / "out")
     for names in (("t", "a"), ("u", "t"), ("b",), ()):
         assert np.array_equal(back.answers(*names), released.answers(*names))
 
@@ -251,11 +251,9 @@ def text():
 
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_file_is_refused(name, text):
-    from lownoise.planning.marginals import TablePlan
-
-    assert TablePlan.from_json(damaged(text, lambda _: None)).to_json() == text
+    assert ln.Plan.from_json(damaged(text, lambda _: None)).to_json() == text
     with pytest.raises((FileError, QuestionError)):
-        TablePlan.from_json(damaged(text, DAMAGE[name]))
+        ln.Plan.from_json(damaged(text, DAMAGE[name]))
 
 
 def test_many_categories_are_planned_and_released():
@@ -263,7 +261,7 @@ def test_many_categories_are_planned_and_released():
     ordered = {"age": "prefix", "income": "prefix"}
     question = ln.Marginals(sizes, way=2, outside="extra", ordered=ordered)
     made = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
-    assert isinstance(made.terms.mechanism, ProductMechanism)
+    assert isinstance(made.terms.mechanism.noise, ProductNoise)
     assert "many categories" in made.status
     assert 0 < made.certificate.gap < 0.02
     rng = np.random.default_rng(1)
@@ -301,7 +299,7 @@ def test_pairs_of_many_categories_are_not_searched(size):
         made = ln.plan(
             asked, budget=ln.zcdp(0.5), relation="substitute", size=N, order=2.0, rtol=0.5
         )
-        found.append(isinstance(made.terms.mechanism, ProductMechanism))
+        found.append(isinstance(made.terms.mechanism.noise, ProductNoise))
     assert found == [False, size == 13]
 
 

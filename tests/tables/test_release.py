@@ -14,9 +14,9 @@ import lownoise as ln
 from lownoise.engines.categories import read_records
 from lownoise.errors import FileError, LedgerError, PlanError, QuestionError, TableError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.tables import files
-from lownoise.release.tables import release as module
-from lownoise.release.tables.execution import execute
+from lownoise.release import folders as files
+from lownoise.release import marginals as module
+from lownoise.release.execution import execute
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors.differences import DifferenceFactor
 
@@ -84,7 +84,7 @@ def test_marginals_are_put_together_as_each_alone(relation, limit, monkeypatch):
     question = ln.Marginals(sizes, sets=sets, weights=10.0 ** np.arange(8), outside="extra")
     size = N if relation == "substitute" else None
     made = ln.plan(question, budget=ln.zcdp(1e-5), relation=relation, size=size)
-    assert len(set(made.terms.mechanism.steps.tolist())) > 2
+    assert len(set(made.terms.mechanism.noise.steps.tolist())) > 2
     released = made.release(rows)
     monkeypatch.setattr(module, "_AT_ONCE", limit)
     listed = list(released.marginals())
@@ -115,9 +115,9 @@ def test_answers_agree_on_what_they_share(relation):
 def run(made, randomness):
     """The integers of one release, as they are made."""
     mechanism = made.terms.mechanism
-    records = read_records(made.terms.question.attributes, ROWS)
+    records = mechanism.read(ROWS)
     integers = np.zeros(mechanism.length, dtype=np.int64)
-    for start, piece in mechanism.run(records, randomness=randomness):
+    for start, piece in mechanism.pieces(records, randomness=randomness):
         integers[start : start + piece.size] = piece
     return integers
 
@@ -127,7 +127,7 @@ def noise(made, repeats, randomness):
     mechanism = made.terms.mechanism
     found = np.zeros((repeats, mechanism.length), dtype=np.int64)
     for space in mechanism.spaces:
-        scale = float(mechanism.deviations[space.orbit] / mechanism.steps[space.orbit])
+        scale = float(mechanism.noise.deviations[space.orbit] / mechanism.noise.steps[space.orbit])
         copies = repeats * len(space.sets)
         factor = DifferenceFactor(scale=scale, sizes=space.sizes, copies=copies)
         own = rounded_gaussian(factor, randomness=randomness).reshape(repeats, -1)
@@ -147,7 +147,7 @@ def draws(made, names, repeats=REPEATS, seed=17):
     """Released counts of many releases of one table."""
 
     def counts(integers):
-        release = ln.TableRelease(
+        release = ln.Release(
             terms=made.terms, integers=integers, spend=None, created="", versions={}
         )
         return np.concatenate([release.marginal(*n).reshape(-1) for n in names])

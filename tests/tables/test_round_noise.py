@@ -9,7 +9,7 @@ import pytest
 import lownoise as ln
 from lownoise import report
 from lownoise.questions.ordered import answer_rows
-from lownoise.release.tables.round_noise import cells_an_answer, squared_change
+from lownoise.release.round_noise import cells_an_answer, squared_change
 from lownoise.report.marginals import spreads
 
 QUESTIONS = [

@@ -22,10 +22,7 @@ from lownoise.errors import FileError, LownoiseError, ReadingNotice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lownoise.release.linear import LinearRelease
-    from lownoise.release.pure import PureRelease
     from lownoise.release.release import Release
-    from lownoise.release.tables import TableRelease
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -107,7 +104,7 @@ def release(
     as_json: _Json = False,
 ) -> None:
     """Read the table, spend from the ledger, and print the private answers."""
-    from lownoise.planning import StreamPlan, TablePlan
+    from lownoise.planning import Plan
     from lownoise.spec import read_spec
 
     read = read_spec(spec)
@@ -120,12 +117,12 @@ def release(
         raise FileError("out is missing; marginals are released to a folder: give --out DIR")
     with solving("fitting the noise") as progress:
         made = read.plan(progress)
-    if out is not None and isinstance(made, TablePlan):
+    assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
+    if out is not None and made.terms.view.folder:
         with _told(), working("counting the table"):
             tables = made.release(table, read.account(), path=out)
         _deliver_tables(tables, out, as_json=as_json)
         return
-    assert not isinstance(made, (TablePlan, StreamPlan))  # noqa: S101 (these do not come here)
     with claimed(out, ("release.json", "report.html")):
         with _told(), working("summing the table"):
             answer = made.release(table, read.account())
@@ -189,9 +186,9 @@ def marginal(
 ) -> None:
     """Print the released counts by some attributes, each with its interval. Spends nothing."""
     from lownoise import report
-    from lownoise.release.tables import TableRelease
+    from lownoise.release.release import Release
 
-    answer = TableRelease.load(folder.parent if folder.is_file() else folder)
+    answer = Release.load(folder.parent if folder.is_file() else folder)
     chosen = tuple(names or ())
     if out is not None:
         with claimed(out.parent, (out.name,)):
@@ -256,9 +253,7 @@ def demo(
     show(f"Ledger: {shown.ledger.path}, spent {shown.ledger.spent()} of {shown.ledger.budget()}.")
 
 
-def _deliver(
-    answer: Release | LinearRelease | PureRelease, out: Path | None, *, as_json: bool
-) -> None:
+def _deliver(answer: Release, out: Path | None, *, as_json: bool) -> None:
     """Write and print a release; where that fails it is printed whole, for it is paid for."""
     from lownoise import report
 
@@ -277,15 +272,15 @@ def _deliver(
         show(f"Report: {out / 'report.html'}")
 
 
-def _deliver_tables(answer: TableRelease, out: Path, *, as_json: bool) -> None:
+def _deliver_tables(answer: Release, out: Path, *, as_json: bool) -> None:
     """Report a release that is already whole in its folder, and say so where that fails."""
     from lownoise import report
-    from lownoise.release.tables import files
+    from lownoise.release import folders
 
     try:
         write(out / "report.html", report.render_html(report.sections(answer)))
         if as_json:
-            print(files.read_document(out), end="")  # noqa: T201
+            print(folders.read_document(out), end="")  # noqa: T201
         else:
             show_report(report.sections(answer))
             show(f"Release: {out}, every marginal by `lownoise marginal {out} NAME…`")

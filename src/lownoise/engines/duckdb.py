@@ -89,7 +89,7 @@ class DuckSource(AbstractSource):
 
 
 def opened(table: Any, columns: Sequence[str]) -> DuckSource:  # noqa: ANN401 (any frame)
-    """Return a table on DuckDB, as `lownoise.engines.tables.open_table` takes it.
+    """Return a table on DuckDB, as `lownoise.engines.reading.source_of` takes it.
 
     Raises:
         TableError: where it cannot be opened, or a column is absent or of a type that holds no

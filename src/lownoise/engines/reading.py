@@ -28,7 +28,7 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
     """Return the table as an engine reads it; DuckDB, where it is of no engine itself.
 
     Args:
-        table: an `AbstractSource`, or as `lownoise.engines.tables.open_table` takes it.
+        table: an `AbstractSource`, or as `lownoise.engines.reading.source_of` takes it.
         columns: the names that the question needs.
 
     Raises:

@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms: noise in its final form, added to exact totals."""
+"""Noise in its final form, the totals that it is added to, and the mechanism that both make."""
 
-from lownoise.noise.gaussian import GaussianMechanism, gaussian_mechanism
-from lownoise.noise.ordered import OrderedMechanism, ordered_mechanism
-from lownoise.noise.parity import ParityMechanism, parity_mechanism
-from lownoise.noise.product import ProductMechanism, product_mechanism
-from lownoise.noise.queries import QueryMechanism, query_mechanism
-from lownoise.noise.residual import ResidualMechanism, residual_mechanism
+from lownoise.noise.gaussian import GaussianNoise
+from lownoise.noise.k_norm import KNormNoise
+from lownoise.noise.laplace import LaplaceNoise
+from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.noise.partial import PartialNoise
+from lownoise.noise.recursive import RecursiveNoise
+from lownoise.noise.response import ResponseMechanism
 
 __all__ = [
-    "GaussianMechanism",
-    "OrderedMechanism",
-    "ParityMechanism",
-    "ProductMechanism",
-    "QueryMechanism",
-    "ResidualMechanism",
-    "gaussian_mechanism",
-    "ordered_mechanism",
-    "parity_mechanism",
-    "product_mechanism",
-    "query_mechanism",
-    "residual_mechanism",
+    "AdditiveMechanism",
+    "GaussianNoise",
+    "KNormNoise",
+    "LaplaceNoise",
+    "PartialNoise",
+    "RecursiveNoise",
+    "ResponseMechanism",
 ]

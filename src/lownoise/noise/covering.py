@@ -1,51 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise is enlarged until the radius that is measured on its final form is covered."""
+"""Noise is enlarged until the loss that is measured on its final form is covered.
+
+The optimiser's word ends here: whatever noise it proposed, the loss is that of the final integers
+and the final noise. No other loop decides how much noise there is.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.privacy import GaussianEvent
-
 _SPARE = 1e-9  # of the noise: less than that is left where it is
+_NOTHING = 2.0**-500  # of what is allowed: where nothing moves, but for rounding up
+_ROUNDS = 500
+M = TypeVar("M")
 
 
-class Revealing(Protocol):
-    """What says what one run of it reveals."""
-
-    @property
-    def event(self) -> GaussianEvent:
-        """What one run reveals, from the final noise alone."""
-
-
-M = TypeVar("M", bound=Revealing)
-
-
-def covering(scaled: Callable[[float], M], parameter: float) -> M:
-    """Return the mechanism with the least noise among scaled(factor) that reveals at most μ.
+def covering(
+    scaled: Callable[[float], M], revealed: Callable[[M], float], allowed: float, start: float = 1.0
+) -> M:
+    """Return the mechanism with the least noise among scaled(factor) that reveals what is allowed.
 
     Args:
         scaled: the mechanism whose noise is so many times what was asked for.
-        parameter: μ > 0.
+        revealed: μ of a mechanism, or ε, from its final noise, rounded up.
+        allowed: the most that it may be, above 0.
+        start: the factor that is tried first.
 
     Raises:
-        PlanError: where a direction that records can move in has no noise.
+        PlanError: where a direction that records can move in has no noise, or no factor is enough.
     """
-    factor = 1.0
-    mechanism = scaled(factor)
-    if not math.isfinite(mechanism.event.mu):
-        raise PlanError("noise leaves a direction that records can move in; plan again")
-    room = mechanism.event.mu / parameter
-    if 0 < room < 1 - _SPARE:  # it covers with room to spare
-        factor *= room
-        mechanism = scaled(factor)
-    while not mechanism.event.mu <= parameter:
-        factor = max(factor * (mechanism.event.mu / parameter), math.nextafter(factor, math.inf))
-        mechanism = scaled(factor)
-    return mechanism
+    factor, found = start, scaled(start)
+    for _ in range(_ROUNDS):
+        spent = revealed(found)
+        if not math.isfinite(spent):
+            raise PlanError("noise leaves a direction that records can move in; plan again")
+        room = spent / allowed
+        if spent <= allowed and not _NOTHING < room < 1 - _SPARE:
+            return found
+        # what covers with room to spare shrinks; what does not, grows by a float at the least
+        least = math.nextafter(factor, math.inf)
+        factor = factor * room if room < 1 else max(factor * room, least)
+        found = scaled(factor)
+    raise PlanError("no noise of this shape reveals so little; give a larger budget")

@@ -1,46 +1,85 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact parities plus the rounding of a true Gaussian: independent noise, one variance a degree."""
+"""The totals of parities: whole numbers, of which nothing is rounded."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.noise.abstract import AbstractStructure
 from lownoise.noise.covering import covering
-from lownoise.noise.size import check_rows
+from lownoise.noise.gaussian import GaussianNoise
+from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.noise.totals import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
-from lownoise.privacy import GaussianEvent
 from lownoise.questions.residuals.parities import parity_cost_up, parity_costs
-from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DiagonalShape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.engines.parities import Bits
     from lownoise.numbers.arrays import Vector
-    from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Parity
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.relations import Relation
 
 _STEPS = 20  # log2 of a standard deviation in grid steps, where counts leave room
 _FINEST = 2.0**-22  # with it 2^40 rows fit an integer of 64 bits
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class ParityChanges(AbstractStructure):
+    """What one neighbour changes in the integers of parities: so many of each degree by 1 or 2.
+
+    Args:
+        costs: what the inverse variance of each degree is multiplied by in μ², for each pattern of
+            changed bits, in records; shape (patterns, k).
+        steps: the unit of each degree's integers, in records, shape (k,).
+        counts: how many parities each degree has.
+    """
+
+    costs: Vector
+    steps: Vector
+    counts: tuple[int, ...]
+
+    @property
+    def dimension(self) -> int:
+        """How many integers there are."""
+        return sum(self.counts)
+
+    def radius_up(self, shape: AbstractShape) -> float:
+        """Return at least the greatest length of a change in independent noise of this shape.
+
+        Raises:
+            PlanError: where the noise is not independent, one variance a degree.
+        """
+        if not isinstance(shape, DiagonalShape) or shape.dimension != self.dimension:
+            raise PlanError("noise of parities is not independent; plan again")
+        ends = np.cumsum(self.counts)
+        groups = np.split(shape.scale, ends[:-1])
+        if any(np.any(own != own[0]) for own in groups if own.size):
+            raise PlanError("noise of parities has not one variance a degree; plan again")
+        deviations = np.array([own[0] if own.size else 0.0 for own in groups]) * self.steps
+        return sqrt_up(parity_cost_up(self.costs, np.square(deviations)))
+
+
+@final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ParityMechanism:
-    """The release of parities: whole numbers, so that nothing is rounded but the noise.
+class ParityTotals(AbstractTotals):
+    """The sums of parities over all rows.
 
     Args:
         question: which parities.
         relation: "substitute" or "add_remove".
         size: the public number of records, None under `add_remove`.
-        deviations: τ of each degree, in records, shape (k,); 0 for the number of records where it
-            is public.
         steps: the unit of each degree's integers, in records: powers of two, at most 1; shape (k,).
 
     Raises:
@@ -48,64 +87,79 @@ class ParityMechanism:
     """
 
     question: Parity
-    relation: str
+    relation: Relation
     size: int | None
-    deviations: Vector
     steps: Vector
 
     def __post_init__(self) -> None:
-        if self.size is not None and self.question.drops:
-            raise PlanError("dropping rows would change the public size; use a stand-in")
-
-    @cached_property
-    def costs(self) -> Vector:
-        """What τ⁻² of each degree is multiplied by in μ², for each pattern of changes."""
-        question = self.question
-        return parity_costs(len(question.attributes), question.degrees, self.relation)
-
-    @cached_property
-    def event(self) -> GaussianEvent:
-        """What one run reveals, from the final noise alone."""
-        return GaussianEvent(sqrt_up(parity_cost_up(self.costs, np.square(self.deviations))))
-
-    def check(self, count: int) -> None:
-        """Refuse a table that the promise does not cover.
-
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        check_rows(self.size, count)
-
-    def run(self, records: Bits, *, randomness: Randomness) -> tuple[int, ...]:
-        """Return the noisy integers: the release itself.
-
-        Raises:
-            EngineError: as `check`.
-        """
-        self.check(records.count)
-        scale = np.repeat(self.deviations / self.steps, self.question.counts)
-        noise = rounded_gaussian(DiagonalShape(scale), randomness=randomness)
-        grid = np.repeat((1 / self.steps).astype(np.int64), self.question.counts)
-        return tuple((records.parities(self.question.degrees) * grid + noise).tolist())
+        check_public(self.size, self.relation, drops=self.question.drops)
 
     @property
     def length(self) -> int:
         """How many integers a release has."""
         return self.question.count
 
-    def answers(self, integers: tuple[int, ...]) -> Vector:
-        """Return the released parities, shape (m,)."""
-        return frozen(np.array(integers, float) * np.repeat(self.steps, self.question.counts))
-
     @cached_property
-    def answer_noise(self) -> DiagonalShape:
-        """The noise of the answers, in records."""
-        return DiagonalShape(np.repeat(self.deviations, self.question.counts))
+    def changes(self) -> ParityChanges:
+        """The set of all changes that one neighbour makes to the integers."""
+        asked = self.question
+        costs = parity_costs(len(asked.attributes), asked.degrees, str(self.relation))
+        return ParityChanges(costs, self.steps, tuple(asked.counts))
+
+    def read(self, table: Any) -> Bits:  # noqa: ANN401 (what an engine takes)
+        """Return the bits of all rows.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        from lownoise.engines.parities import read_bits
+
+        records = read_bits(self.question.attributes, table)
+        check_rows(self.size, records.count)
+        return records
+
+    def exact(self, records: Bits) -> list[int]:
+        """Return the integers without noise: never to be shown.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        check_rows(self.size, records.count)
+        grid = np.repeat((1 / self.steps).astype(np.int64), self.question.counts)
+        found: list[int] = (records.parities(self.question.degrees) * grid).tolist()
+        return found
+
+    @property
+    def unit(self) -> Vector:
+        """What one step is worth in each parity, in records, shape (m,)."""
+        return frozen(np.repeat(self.steps, self.question.counts))
+
+    @property
+    def embed(self) -> Vector | None:
+        """Every parity is summed."""
+        return None
+
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Return the released parities, shape (m,)."""
+        return frozen(np.array(integers, float) * self.unit)
+
+    def by_degree(self, noise: GaussianNoise) -> Vector:
+        """Return the standard deviation of each degree's noise, in records, shape (k,)."""
+        shape = noise.shape
+        assert isinstance(shape, DiagonalShape)  # noqa: S101 (else its loss is refused)
+        firsts = np.cumsum([0, *self.question.counts[:-1]])
+        return frozen(shape.scale[firsts] * self.steps)
 
 
-def parity_mechanism(
-    question: Parity, relation: str, size: int | None, variances: Vector, parameter: float
-) -> ParityMechanism:
+def parity_noise(totals: ParityTotals, deviations: Vector) -> GaussianNoise:
+    """Return independent noise of these standard deviations, in records, one a degree; (k,)."""
+    scale = np.repeat(deviations / totals.steps, totals.question.counts)
+    return GaussianNoise(DiagonalShape(scale))
+
+
+def gaussian_parity(
+    question: Parity, relation: Relation, size: int | None, variances: Vector, parameter: float
+) -> AdditiveMechanism:
     """Return the mechanism whose variances are in proportion to these and that reveals at most μ.
 
     Args:
@@ -119,17 +173,13 @@ def parity_mechanism(
         PlanError: where a degree that needs noise has none.
     """
 
-    def scaled(factor: float) -> ParityMechanism:
+    def scaled(factor: float) -> AdditiveMechanism:
         deviations = np.sqrt(variances) * (factor / parameter)
-        return ParityMechanism(
-            question=question,
-            relation=relation,
-            size=size,
-            deviations=frozen(deviations),
-            steps=frozen(np.array([_step(d) for d in deviations.tolist()])),
-        )
+        steps = frozen(np.array([_step(d) for d in deviations.tolist()]))
+        totals = ParityTotals(question=question, relation=relation, size=size, steps=steps)
+        return AdditiveMechanism(totals, parity_noise(totals, deviations))
 
-    return covering(scaled, parameter)
+    return covering(scaled, lambda found: found.loss.mu, parameter)
 
 
 def _step(deviation: float) -> float:

@@ -18,20 +18,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.noise.residual import (
-    check_public,
-    check_room,
-    fitted,
-    grid_step,
-    laid_out,
-    where,
-)
-from lownoise.noise.size import check_rows
+from lownoise.noise.marginals import AbstractMarginalNoise, fitted, grid_step
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
-from lownoise.privacy import GaussianEvent
 from lownoise.questions.residuals import product_cost_up
-from lownoise.samplers import prepare, rounded_gaussian
 from lownoise.sensitivity.factors.differences import differences
 from lownoise.sensitivity.factors.ordered import finest_deviation
 from lownoise.sensitivity.factors.product import ProductFactor
@@ -40,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.engines.categories import Records
-    from lownoise.noise.residual import Space, Sums
+    from lownoise.noise.marginals import MarginalMechanism, Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.numbers.randomness import Randomness
+    from lownoise.questions import Attribute
     from lownoise.questions.residuals import AxisNoise, Orbits, Products
     from lownoise.questions.residuals.ordered import Span
     from lownoise.questions.residuals.product import ProductBlock
@@ -54,44 +44,36 @@ _COARSER = 2.0**10
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ProductMechanism:
-    """The release of counts with noise that is a product over ordered attributes.
+class ProductNoise(AbstractMarginalNoise):
+    """Noise that is a product over ordered attributes.
 
     Args:
         products: what the marginals ask.
-        size: the public number of records, None under `add_remove`.
-        noise: of each ordered attribute.
+        along: of each ordered attribute.
         deviations: σ of each residual orbit of all attributes, in records, shape (r,); 0 for the
             number of records where it is public.
         steps: the unit of each block's integers, in records: powers of two, at most 1.
     """
 
     products: Products
-    size: int | None
-    noise: tuple[AxisNoise, ...]
+    along: tuple[AxisNoise, ...]
     deviations: Vector
     steps: Vector
 
-    def __post_init__(self) -> None:
-        check_public(self.size, self.relation)
-        widest = [self._widest(block) for block in self.products.parts]
-        inside = [len(self.orbits.residuals[block.place]) for block in self.products.parts]
-        check_room(np.array(widest), inside, self.steps)
+    def widest(self) -> Iterator[tuple[float, int]]:
+        """Yield at least the deviation of each block's counts, and their differences."""
+        for block in self.products.parts:
+            yield self._widest(block), len(self.unordered.residuals[block.place])
 
     def _widest(self, block: ProductBlock) -> float:
         """Return at least the deviation of each count, but for rounding."""
-        own = [float(np.max(np.sum(np.abs(noise.rows), axis=1))) for noise in self.noise]
+        own = [float(np.max(np.sum(np.abs(noise.rows), axis=1))) for noise in self.along]
         widest = max(float(self.deviations[v]) for v in block.variables)
         longest = max(len(span) for span in block.spans)
         return widest * math.prod(sorted((max(w, 1.0) for w in own), reverse=True)[:longest])
 
     @property
-    def relation(self) -> str:
-        """What a neighbour is."""
-        return self.products.blocks.relation
-
-    @property
-    def orbits(self) -> Orbits:
+    def unordered(self) -> Orbits:
         """The unordered parts of the marginals."""
         return self.products.blocks.plain
 
@@ -100,41 +82,25 @@ class ProductMechanism:
         """The attributes that are ordered."""
         return self.products.blocks.axes
 
-    @cached_property
-    def event(self) -> GaussianEvent:
-        """What one run reveals, from the final noise alone."""
-        variances = np.square(self.deviations)
-        return GaussianEvent(sqrt_up(product_cost_up(self.products, self.noise, variances)))
+    @property
+    def radius(self) -> float:
+        """At least the length of the greatest change in this noise: μ."""
+        return sqrt_up(product_cost_up(self.products, self.along, np.square(self.deviations)))
 
     @cached_property
     def _block_at(self) -> dict[int, int]:
         return {block.place: k for k, block in enumerate(self.products.parts)}
 
-    @cached_property
-    def spaces(self) -> tuple[Space, ...]:
-        """All residual spaces of unordered attributes, in the order of their integers."""
-        widths = [0] * len(self.orbits.residuals)
+    def widths(self, *, public: bool) -> list[int]:
+        """Return the length of each orbit's block, 0 where it has none."""
+        widths = [0] * len(self.unordered.residuals)
         for block in self.products.parts:
             widths[block.place] = block.length
-        return laid_out(self.orbits, widths)
+        return widths
 
-    @property
-    def length(self) -> int:
-        """How many integers a release has."""
-        return sum(len(space.sets) * space.length for space in self.spaces)
-
-    @cached_property
-    def place(self) -> dict[tuple[int, ...], tuple[int, Space]]:
-        """Where the integers of each residual space begin, and its space."""
-        return where(self.spaces)
-
-    def check(self, count: int) -> None:
-        """Refuse a table that the promise does not cover.
-
-        Raises:
-            TableError: where the table has not the public number of rows.
-        """
-        check_rows(self.size, count)
+    def step(self, space: Space) -> float:
+        """Return the unit of a space's integers, in records."""
+        return float(self.steps[self._block_at[space.orbit]])
 
     def factor(self, space: Space, copies: int) -> ProductFactor:
         """Return the noise of some sets of attributes of a space, in grid steps."""
@@ -143,30 +109,16 @@ class ProductMechanism:
         return ProductFactor(
             scales=tuple(float(self.deviations[v]) / step for v in block.variables),  # exact
             spans=block.spans,
-            rows=tuple(own.rows for own in self.noise),
+            rows=tuple(own.rows for own in self.along),
             sizes=space.sizes,
             copies=copies,
         )
 
-    def run(self, records: Records, *, randomness: Randomness) -> Iterator[tuple[int, Integers]]:
-        """Yield the noisy integers, piece by piece: where a piece begins, and the piece.
-
-        Args:
-            records: the rows.
-            randomness: where the noise comes from.
-
-        Raises:
-            EngineError: as `check`.
-        """
-        self.check(records.count)
-        prepare(self.length)
-        for space in self.spaces:
-            k = self._block_at[space.orbit]
-            for start, sets in space.pieces:
-                noisy = rounded_gaussian(self.factor(space, len(sets)), randomness=randomness)
-                block = self.products.parts[k]
-                counts = np.stack([self._counts(records, block, chosen) for chosen in sets])
-                yield start, noisy + counts.reshape(-1) * int(1 / self.steps[k])
+    def exact(self, records: Records, space: Space, sets: Sequence[tuple[int, ...]]) -> Integers:
+        """Return (D ⊗ … ⊗ D ⊗ I)·counts of some sets of attributes, exactly, flat."""
+        block = self.products.parts[self._block_at[space.orbit]]
+        found = np.stack([self._counts(records, block, chosen) for chosen in sets])
+        return found.reshape(-1)
 
     def _counts(self, records: Records, block: ProductBlock, chosen: Sequence[int]) -> Integers:
         """Return (D ⊗ … ⊗ D ⊗ I)·counts, exactly; shape (n₁ − 1, …, r)."""
@@ -182,29 +134,18 @@ class ProductMechanism:
             found.append(own.reshape(*own.shape[: len(chosen)], -1))
         return np.concatenate(found, axis=-1)
 
-    def follows(self, chosen: Sequence[int]) -> bool:
-        """Return whether the marginal of these attributes follows from the release."""
-        sizes = self.orbits.sizes[self.orbits.kinds]
-        inside = [i for i in chosen if i not in self.axes and sizes[i] > 1]
+    def follows(self, inside: tuple[int, ...], chosen: Sequence[int]) -> bool:
+        """Return whether the residual space was asked for with these ordered attributes."""
         span = tuple(t for t, i in enumerate(self.axes) if i in chosen)
-        place = self.orbits.place.get(self.orbits.orbit(inside))
+        place = self.unordered.place.get(self.unordered.orbit(inside))
         return place is not None and span in self.products.blocks.tops.get(place, ())
 
     def answer_variances(self) -> list[Vector]:
         """Return the variances of the answers of each orbit of marginals in one unordered cell."""
-        return self.products.answer_variances(self.noise, np.square(self.deviations))
+        return self.products.answer_variances(self.along, np.square(self.deviations))
 
-    def covariance(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:
-        """Return l_iᵀM_A l'_i for pairs of sums of ordered categories, shape (k,).
-
-        Args:
-            inside: the unordered attributes A.
-            first: ordered attributes, and for each the cells of each sum, shape (·, n); k sums.
-            second: the same, as many.
-        """
-        place = self.orbits.place.get(self.orbits.orbit(inside))
-        if place is None:
-            return np.zeros(1)
+    def covariance(self, place: int, first: Sums, second: Sums) -> Vector:
+        """Return l_iᵀM_A l'_i for pairs of sums of ordered categories, shape (k,)."""
         ours, theirs = (self._along(sums) for sums in (first, second))
         used = sorted({*ours, *theirs})
         common = [t for t in used if t in ours and t in theirs]
@@ -227,35 +168,20 @@ class ProductMechanism:
 
     def _along(self, sums: Sums) -> dict[int, tuple[Vector, Vector]]:
         return {
-            t: self.noise[t].parts(cells)
+            t: self.along[t].parts(cells)
             for t, cells in zip(self._span(sums[0]), sums[1], strict=True)
         }
 
     def _span(self, ordered: Sequence[int]) -> Span:
         return tuple(self.axes.index(i) for i in ordered)
 
-    def differences(
-        self, sets: Sequence[tuple[int, ...]], ordered: Sequence[int], integers: Integers
-    ) -> Vector:
-        """Return noisy differences along A in each ordered cell, in records, (k, n₁ − 1, …, cells).
+    def differences(self, found: Vector, space: Space, ordered: Sequence[int], size: int) -> Vector:
+        """Return noisy differences in each ordered cell, in records, (n₁ − 1, …, cells)."""
+        block = self.products.parts[self._block_at[space.orbit]]
+        noisy = found.reshape([*(n - 1 for n in space.sizes), space.width])
+        return self._cells(noisy, block, self._span(ordered), size)
 
-        Args:
-            sets: unordered attributes A, rising, k sets of one shape.
-            ordered: the ordered attributes whose joint cells are the last axis, rising.
-            integers: the release, shape (length,).
-        """
-        span = self._span(ordered)
-        if sets[0] not in self.place:  # the number of records alone
-            return np.full((len(sets), 1), float(self.size or 0))
-        found = []
-        for start, space in (self.place[chosen] for chosen in sets):
-            k = self._block_at[space.orbit]
-            own = np.asarray(integers[start : start + space.length]) * self.steps[k]
-            own = own.reshape([*(n - 1 for n in space.sizes), space.width])
-            found.append(self._cells(own, self.products.parts[k], span))
-        return np.stack(found)
-
-    def _cells(self, noisy: Vector, block: ProductBlock, span: Span) -> Vector:
+    def _cells(self, noisy: Vector, block: ProductBlock, span: Span, size: int) -> Vector:
         """Return the counts in all joint cells of a span; shapes (…, r) and (…, cells)."""
         outer = noisy.shape[:-1]
         table = np.zeros((*outer, *(self.products.blocks.sizes[t] for t in span)))
@@ -267,7 +193,7 @@ class ProductMechanism:
                     shape = [self.products.blocks.sizes[t] - 1 for t in inside]
                     table[(..., *at)] = part.reshape((*outer, *shape))
                 else:  # the number of records, which is public
-                    table[(..., *at)] = float(self.size or 0)
+                    table[(..., *at)] = float(size)
         for axis in range(len(outer), table.ndim):
             total = np.take(table, [0], axis=axis)
             kept = np.take(table, range(1, table.shape[axis]), axis=axis)
@@ -290,15 +216,17 @@ def product_steps(products: Products, noise: Sequence[AxisNoise], deviations: Ve
 
 
 def product_mechanism(
+    attributes: Sequence[Attribute],
     products: Products,
     size: int | None,
     noise: Sequence[AxisNoise],
     variances: Vector,
     parameter: float,
-) -> ProductMechanism:
+) -> MarginalMechanism:
     """Return the mechanism whose variances are in proportion to these and that reveals at most μ.
 
     Args:
+        attributes: of the table.
         products: what the marginals ask.
         size: the public number of records, None under `add_remove`.
         noise: of each ordered attribute.
@@ -309,14 +237,13 @@ def product_mechanism(
         PlanError: where a residual space that needs noise has none, or more than integers hold.
     """
 
-    def scaled(factor: float) -> ProductMechanism:
+    def scaled(factor: float) -> ProductNoise:
         deviations = frozen(np.sqrt(variances) * factor)
-        return ProductMechanism(
+        return ProductNoise(
             products=products,
-            size=size,
-            noise=tuple(noise),
+            along=tuple(noise),
             deviations=deviations,
             steps=product_steps(products, noise, deviations),
         )
 
-    return fitted(scaled, parameter)
+    return fitted(attributes, size, scaled, parameter)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact totals of linear queries plus the rounding of a true Gaussian: the factorization mechanism.
+"""The totals of linear queries: what each record adds to the summed queries, or its count.
 
 Some queries, the pivots, give all others linearly. What each record adds to a pivot is put on a
 grid, once, so that the codes of the N records are exactly what one neighbour can change and totals
@@ -11,33 +11,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.engines.query import LARGEST_CODE
 from lownoise.errors import PlanError
-from lownoise.noise.covering import covering
-from lownoise.noise.gaussian import grid_steps
-from lownoise.noise.size import check_rows
+from lownoise.noise.totals import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
-from lownoise.privacy import GaussianEvent
-from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.coordinates import Coordinates
-from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.sets.frames import find_frame
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.engines.histogram import Histogram
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Queries
-    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.changes import Reach
+    from lownoise.sensitivity.relations import Relation
 
 _OFF = 1e-9  # of what a query's greatest number is: how far its pivots may be from saying it
 
 
-def query_coordinates(question: Queries, relation: str) -> Coordinates:
+def query_coordinates(question: Queries, relation: Relation) -> Coordinates:
     """Return which queries are summed, and how all follow from them.
 
     Under `substitute` changes are what counts: a query that has one number for all records follows
@@ -75,7 +74,7 @@ def queries_follow(question: Queries, chosen: Coordinates) -> bool:
 
 
 def query_body(
-    question: Queries, relation: str, chosen: Coordinates
+    question: Queries, relation: Relation, chosen: Coordinates
 ) -> SymmetricPoints | PointDifferences:
     """Return the body of all changes that one neighbour makes to the summed queries."""
     kept = frozen(np.ascontiguousarray(question.matrix[chosen.pivots].T))
@@ -84,25 +83,28 @@ def query_body(
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QueryGrid:
-    """How records become integers.
+class QueryTotals(AbstractTotals):
+    """The summed queries of a table as integers.
 
     Args:
         question: the queries and the records.
         relation: "substitute" or "add_remove".
+        size: the public number of records, None under `add_remove`.
         coordinates: which r queries are summed, and how all follow.
         step: the unit of each summed query's integers, powers of two, shape (r,).
 
     Raises:
-        PlanError: where a code exceeds 2^52.
+        PlanError: where a code exceeds 2^52, or rows would be dropped from a table of public size.
     """
 
     question: Queries
-    relation: str
+    relation: Relation
+    size: int | None
     coordinates: Coordinates
     step: Vector
 
     def __post_init__(self) -> None:
+        check_public(self.size, self.relation, drops=self.question.drops)
         with np.errstate(all="ignore"):
             fits = np.all(np.abs(self._about) * (1 / self.step) <= LARGEST_CODE)
         if not fits:
@@ -119,120 +121,132 @@ class QueryGrid:
         """The integers of each record, shape (N, r)."""
         return np.floor(self._about * (1 / self.step) + 0.5).astype(np.int64)
 
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return int(self.step.size)
+
     @cached_property
-    def reach(self) -> SymmetricPoints | PointDifferences:
-        """The body of all changes that one neighbour makes to the integers."""
+    def changes(self) -> Reach:
+        """The set of all changes that one neighbour makes to the integers."""
         # at most 2^52: exact, and so are their differences
         codes = frozen(np.unique(self.codes, axis=0).astype(np.float64))
-        return PointDifferences(codes) if self.relation == "substitute" else SymmetricPoints(codes)
+        return PointDifferences(codes) if self.size is not None else SymmetricPoints(codes)
 
-
-@final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class QueryMechanism:
-    """The release of linear queries on a grid.
-
-    Args:
-        grid: how records become integers.
-        size: the public number of records, None under `add_remove`.
-        noise: the noise of the integers, in their units.
-
-    Raises:
-        PlanError: where rows would be dropped from a table of public size.
-    """
-
-    grid: QueryGrid
-    size: int | None
-    noise: AbstractShape
-
-    def __post_init__(self) -> None:
-        if self.size is not None and self.grid.question.drops:
-            raise PlanError("dropping rows would change the public size; use a stand-in")
-
-    @property
-    def question(self) -> Queries:
-        """The queries and the records."""
-        return self.grid.question
-
-    @property
-    def relation(self) -> str:
-        """What a neighbour is."""
-        return self.grid.relation
-
-    @cached_property
-    def event(self) -> GaussianEvent:
-        """What one run reveals, from the final integers and the final noise alone."""
-        return GaussianEvent(self.grid.reach.radius_up(self.noise))
-
-    def check(self, count: int) -> None:
-        """Refuse a table that the promise does not cover.
+    def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
+        """Return how many rows each record has.
 
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        check_rows(self.size, count)
+        return _read(self.question, self.size, table)
 
-    def run(self, records: Histogram, *, randomness: Randomness) -> tuple[int, ...]:
-        """Return the noisy integers: the release itself.
+    def exact(self, records: Histogram) -> list[int]:
+        """Return the integers without noise: never to be shown.
 
         Raises:
-            EngineError: as `check`.
+            TableError: where the table has not the public number of rows.
         """
-        self.check(records.count)
-        noise = rounded_gaussian(self.noise, randomness=randomness).tolist()
-        return tuple(t + z for t, z in zip(records.totals(self.grid.codes), noise, strict=True))
+        check_rows(self.size, records.count)
+        return list(records.totals(self.codes))
 
     @property
-    def length(self) -> int:
-        """How many integers a release has."""
-        return int(self.grid.step.size)
+    def unit(self) -> Vector:
+        """What one grid step is worth in each summed query, shape (r,)."""
+        return self.step
 
-    def answers(self, integers: tuple[int, ...]) -> Vector:
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from summed queries to all; None where all are summed."""
+        return self.coordinates.embed
+
+    def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released answers, shape (m,).
 
         Float arithmetic on what is already public. A query that follows from others does so for
         each record within 1e-9 of its own numbers, and as a rule within their last digits.
         """
-        summed = np.array([float(k) for k in integers]) * self.grid.step
-        chosen = self.grid.coordinates
+        summed = np.array([float(k) for k in integers]) * self.step
+        chosen = self.coordinates
         about = summed if chosen.embed is None else chosen.embed @ summed
         return frozen(np.asarray(about + (self.size or 0) * chosen.start))
 
-    @cached_property
-    def answer_noise(self) -> AbstractShape:
-        """The noise of the answers, in their units."""
-        own, embed = self.noise.scaled(self.grid.step), self.grid.coordinates.embed
-        return own if embed is None else own.mapped(embed)
 
-
-def query_mechanism(
-    question: Queries,
-    relation: str,
-    size: int | None,
-    shape: AbstractShape,
-    parameter: float,
-    chosen: Coordinates,
-) -> QueryMechanism:
-    """Return the mechanism whose noise has `shape`, scaled to reveal at most `parameter` = μ.
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HistogramTotals(AbstractTotals):
+    """The number of rows at each record, in steps of a count.
 
     Args:
         question: the queries and the records.
         relation: "substitute" or "add_remove".
         size: the public number of records, None under `add_remove`.
-        shape: noise of the summed queries that roughly covers their changes with radius 1.
-        parameter: μ > 0.
-        chosen: the queries that are summed.
+        step: a power of two, at most 1.
 
     Raises:
-        PlanError: where the shape has no noise in a direction that needs some.
+        PlanError: where rows would be dropped from a table of public size.
     """
-    reach = query_body(question, relation, chosen).widths()
-    least, most = shape.spread()
-    step = frozen(grid_steps(least / parameter, most / parameter, reach, reach, size, parameter))
-    noise = shape.scaled(1 / parameter / step)
-    grid = QueryGrid(question=question, relation=relation, coordinates=chosen, step=step)
 
-    def scaled(factor: float) -> QueryMechanism:
-        return QueryMechanism(grid=grid, size=size, noise=noise.scaled(factor))
+    question: Queries
+    relation: Relation
+    size: int | None
+    step: float
 
-    return covering(scaled, parameter)
+    def __post_init__(self) -> None:
+        check_public(self.size, self.relation, drops=self.question.drops)
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has: one a record."""
+        return self.question.universe.size
+
+    @property
+    def changes(self) -> Reach:
+        """A set that holds all changes that one neighbour makes to the integers.
+
+        One count changes by 1, or two of them by 1 each: a cross-polytope, whose corners are more
+        than what can happen under `substitute`, but no farther in any sum of sizes.
+        """
+        moved = (1.0 if self.size is None else 2.0) / self.step
+        return ImageBody(frozen(np.full(self.length, moved)), NormBall(self.length, 1.0))
+
+    def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
+        """Return how many rows each record has.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        return _read(self.question, self.size, table)
+
+    def exact(self, records: Histogram) -> tuple[int, ...]:
+        """Return the integers without noise: never to be shown.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        check_rows(self.size, records.count)
+        per = int(1 / self.step)
+        return tuple(count * per for count in records.counts.tolist())
+
+    @property
+    def unit(self) -> Vector:
+        """What one step of a count is worth, shape (N,)."""
+        return frozen(np.full(self.length, self.step))
+
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from counts to answers."""
+        return self.question.matrix
+
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Return the released answers, shape (m,)."""
+        counts = np.array([float(k) for k in integers]) * self.step
+        return frozen(self.question.matrix @ counts)
+
+
+def _read(question: Queries, size: int | None, table: Any) -> Histogram:  # noqa: ANN401
+    from lownoise.engines.histogram import read_histogram
+
+    records = read_histogram(question.universe, table)
+    check_rows(size, records.count)
+    return records

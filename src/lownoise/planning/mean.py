@@ -3,21 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lownoise.errors import PlanError, told
-from lownoise.noise import gaussian_mechanism
+from lownoise.noise.fitting import gaussian_mean
 from lownoise.numbers.arguments import checked_number, checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen, vector
-from lownoise.numbers.randomness import SystemRandomness
-from lownoise.planning.abstract import AbstractPlan
+from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import COUNT_SHARE, checked_size
 from lownoise.privacy import gaussian_parameter
-from lownoise.release import codec
-from lownoise.release.release import Release, execute
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.coordinates import check_change, coordinates, still_body, summed_body
 from lownoise.sensitivity.factors import DenseShape
@@ -31,75 +27,12 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
-    from lownoise.privacy import Ledger
     from lownoise.questions import Mean
     from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Solution
 
 _LEAST_WEIGHT = 1e-100
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Plan(AbstractPlan):
-    """What a release will be: its noise, its error, its proof and its cost.
-
-    Made by `plan`; `terms` holds everything, the properties below are what people ask for, and
-    `status` says how the search for the least noise ended.
-    """
-
-    terms: Terms
-    status: str = "read from a file"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What each answer is, m names."""
-        return self.terms.names
-
-    @property
-    def standard_deviation(self) -> Vector:
-        """The standard deviation of each answer's noise, in its unit, shape (m,)."""
-        return self.terms.standard_deviation
-
-    @property
-    def covariance(self) -> Vector:
-        """The covariance of the answers, shape (m, m), formed on request."""
-        return self.terms.covariance
-
-    def release(self, table: Any, ledger: Ledger | None = None) -> Release:  # noqa: ANN401
-        """Read the table, add the noise, and return the answers.
-
-        Args:
-            table: the path of a CSV or Parquet file, a pandas DataFrame or an Arrow table.
-            ledger: the account that pays, `ln.Ledger(path, dataset)`; without one nothing is
-                recorded, and the release says so.
-
-        Raises:
-            LedgerError: where the account cannot pay; then no record has been read.
-            TableError: where the table cannot be opened, lacks a column or has not the public
-                number of rows; then nothing is spent.
-            EngineError: where reading its rows failed; then the spend stays reserved.
-        """
-        return execute(self.terms, table, ledger, randomness=SystemRandomness())
-
-    @classmethod
-    def from_json(cls, text: str, domain: AbstractDomain | None = None) -> Plan:
-        """Return the plan that `to_json` wrote.
-
-        Args:
-            text: the document.
-            domain: the set, where it is or holds an `ln.Oracle`: a program, which no file holds.
-
-        Raises:
-            FileError: where the text is no plan of a version that is known.
-        """
-
-        def read() -> Plan:
-            return cls(codec.terms_from_dict(codec.load("plan", text)["terms"], domain))
-
-        return codec.guarded(read)
 
 
 def plan_mean(question: Mean, request: Request) -> Plan:
@@ -145,9 +78,9 @@ def plan_mean(question: Mean, request: Request) -> Plan:
             budget=request.budget,
             order=order,
             weights=frozen(matters),
-            dual=solution.claim.dual,
-            plain_dual=plain.claim.dual,
-            mechanism=gaussian_mechanism(
+            evidence=solution.claim.dual,
+            plain_evidence=plain.claim.dual,
+            mechanism=gaussian_mean(
                 question,
                 relation,
                 size,

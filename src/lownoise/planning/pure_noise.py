@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure import (
-    AdditiveMechanism,
-    KNormNoise,
-    LaplaceNoise,
-    RecursiveNoise,
-    StillNoise,
-    distance_within,
-)
+from lownoise.noise import AdditiveMechanism
+from lownoise.noise.covering import covering
+from lownoise.noise.k_norm import KNormNoise
+from lownoise.noise.laplace import LaplaceNoise
+from lownoise.noise.loss import distance_within
+from lownoise.noise.partial import PartialNoise
+from lownoise.noise.recursive import RecursiveNoise
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints
@@ -28,8 +27,8 @@ from lownoise.sets.unit_balls import NormBall
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.noise.pure import AbstractPureNoise
-    from lownoise.noise.pure.mechanism import Grid
+    from lownoise.noise.abstract import AbstractNoise
+    from lownoise.noise.totals import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.changes import Reach
     from lownoise.sensitivity.factors import AbstractShape
@@ -50,14 +49,14 @@ class Setting:
     """What noise is fitted to.
 
     Args:
-        grid: the integers.
+        totals: the integers.
         weighted: from noise on the integers to weighted errors, shape (m, r); or shape (r,), its
             diagonal.
         epsilon: the most that may be revealed, ε.
         delta: and δ.
     """
 
-    grid: Grid
+    totals: AbstractTotals
     weighted: Vector
     epsilon: float
     delta: float
@@ -65,14 +64,15 @@ class Setting:
     @cached_property
     def kept(self) -> Integers:
         """The integers that a neighbour moves, rising."""
-        return np.flatnonzero(self.grid.reach.widths())
+        return np.flatnonzero(self.totals.changes.widths())
 
     @cached_property
     def body(self) -> Reach:
         """Their changes."""
-        if self.kept.size == self.grid.length:
-            return self.grid.reach
-        return self.grid.reach.mapped(np.eye(self.grid.length)[self.kept])
+        whole: Reach = self.totals.changes
+        if self.kept.size == self.totals.length:
+            return whole
+        return whole.mapped(np.eye(self.totals.length)[self.kept])
 
     @cached_property
     def _gauge(self) -> AbstractNorm | PlanError:
@@ -100,7 +100,7 @@ class Setting:
         own = self.weighted[:, self.kept]
         return np.asarray(own.T @ own)
 
-    def made(self, noise: Callable[[float], AbstractPureNoise]) -> AdditiveMechanism:
+    def made(self, noise: Callable[[float], AbstractNoise]) -> AdditiveMechanism:
         """Return the mechanism with the least of noise(factor) that stays within ε and δ.
 
         Raises:
@@ -109,26 +109,19 @@ class Setting:
 
         def scaled(factor: float) -> AdditiveMechanism:
             own = noise(factor) if self.kept.size else None
-            if own is None or self.kept.size < self.grid.length:
-                own = StillNoise(own, self.kept, self.grid.length)
-            return AdditiveMechanism(self.grid, own)
+            if own is None or self.kept.size < self.totals.length:
+                own = PartialNoise(own, self.kept, self.totals.length)
+            return AdditiveMechanism(self.totals, own)
 
-        factor, found = 1.0, scaled(1.0)
-        for _ in range(_ROUNDS):
-            loss = found.loss
-            if not math.isfinite(loss.epsilon):
-                raise PlanError("it leaves a direction that records can move in without noise")
-            room = loss.epsilon / self.epsilon
-            if (1 - _SETTLED < room <= 1) or not loss.epsilon:
-                if loss.delta <= self.delta:
-                    return found
-                raise PlanError(
-                    f"its points are uniform but for a total variation, which costs delta="
-                    f"{loss.delta:.2g}; give ln.approx_dp(epsilon, delta) and name the mechanism",
-                )
-            factor = factor * room if room < 1 else max(factor * room, np.nextafter(factor, 2e308))
-            found = scaled(factor)
-        raise PlanError("what its points are off by alone reveals more than epsilon")
+        if not self.kept.size:
+            return scaled(1.0)
+        found = covering(scaled, lambda own: own.loss.epsilon, self.epsilon)
+        if found.loss.delta <= self.delta:
+            return found
+        raise PlanError(
+            f"its points are uniform but for a total variation, which costs delta="
+            f"{found.loss.delta:.2g}; give ln.approx_dp(epsilon, delta) and name the mechanism",
+        )
 
 
 def k_norm(setting: Setting) -> AdditiveMechanism:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
-from lownoise.planning.linear import LinearPlan, plan_parity, plan_queries
-from lownoise.planning.marginals import TablePlan, plan_marginals
-from lownoise.planning.mean import Plan, plan_mean
-from lownoise.planning.pure import PurePlan, is_pure, plan_pure
+from lownoise.planning.linear import plan_parity, plan_queries
+from lownoise.planning.marginals import plan_marginals
+from lownoise.planning.mean import plan_mean
+from lownoise.planning.pure import is_pure, plan_pure
 from lownoise.planning.request import Request
 from lownoise.privacy.budget import checked_budget
 from lownoise.questions import Marginals, Mean, Parity, Queries
@@ -21,126 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from lownoise.privacy import ApproxDP, Budget, GaussianDP, PureDP, Zcdp
+    from lownoise.planning.release_plan import Plan
+    from lownoise.privacy import Budget
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
-
-    GaussianBudget = Zcdp | GaussianDP | ApproxDP
-
-
-@overload
-def plan(
-    question: Mean | Queries,
-    *,
-    budget: PureDP,
-    relation: Relation | AbstractDomain,
-    size: int | None = ...,
-    order: float = ...,
-    weights: ArrayLike | str | None = ...,
-    rtol: float = ...,
-    progress: Callable[[Progress], None] | None = ...,
-    mechanism: str | None = ...,
-) -> PurePlan: ...
-
-
-@overload
-def plan(
-    question: Mean | Queries,
-    *,
-    budget: ApproxDP,
-    relation: Relation | AbstractDomain,
-    size: int | None = ...,
-    order: float = ...,
-    weights: ArrayLike | str | None = ...,
-    rtol: float = ...,
-    progress: Callable[[Progress], None] | None = ...,
-    mechanism: str,
-) -> PurePlan: ...
-
-
-@overload
-def plan(
-    question: Mean,
-    *,
-    budget: GaussianBudget,
-    relation: Relation | AbstractDomain,
-    size: int | None = ...,
-    order: float = ...,
-    weights: ArrayLike | str | None = ...,
-    count_share: float | None = ...,
-    rtol: float = ...,
-    progress: Callable[[Progress], None] | None = ...,
-) -> Plan: ...
-
-
-@overload
-def plan(
-    question: Marginals,
-    *,
-    budget: Budget,
-    relation: Relation,
-    size: int | None = ...,
-    order: float = ...,
-    rtol: float = ...,
-    progress: Callable[[Progress], None] | None = ...,
-) -> TablePlan: ...
-
-
-@overload
-def plan(
-    question: Queries,
-    *,
-    budget: GaussianBudget,
-    relation: Relation,
-    size: int | None = ...,
-    order: float = ...,
-    rtol: float = ...,
-    progress: Callable[[Progress], None] | None = ...,
-) -> LinearPlan: ...
-
-
-@overload
-def plan(
-    question: Parity,
-    *,
-    budget: Budget,
-    relation: Relation,
-    size: int | None = ...,
-    order: float = ...,
-    rtol: float = ...,
-    progress: Callable[[Progress], None] | None = ...,
-) -> LinearPlan: ...
-
-
-@overload
-def plan(
-    question: Mean,
-    *,
-    budget: Budget,
-    relation: Relation | AbstractDomain,
-    size: int | None = ...,
-    order: float = ...,
-    weights: ArrayLike | str | None = ...,
-    count_share: float | None = ...,
-    rtol: float = ...,
-    progress: Callable[[Progress], None] | None = ...,
-    mechanism: str | None,
-) -> Plan | PurePlan: ...
-
-
-@overload
-def plan(
-    question: Queries,
-    *,
-    budget: Budget,
-    relation: Relation,
-    size: int | None = ...,
-    order: float = ...,
-    rtol: float = ...,
-    progress: Callable[[Progress], None] | None = ...,
-    mechanism: str | None,
-) -> LinearPlan | PurePlan: ...
 
 
 def plan(  # noqa: PLR0913
@@ -155,7 +39,7 @@ def plan(  # noqa: PLR0913
     rtol: float = RTOL,
     progress: Callable[[Progress], None] | None = None,
     mechanism: str | None = None,
-) -> Plan | TablePlan | LinearPlan | PurePlan:
+) -> Plan:
     """Fit the least noise to a question, without reading any data.
 
     Args:
@@ -224,18 +108,20 @@ def plan(  # noqa: PLR0913
         progress=progress,
         mechanism=mechanism,
     )
-    return plan_pure(question, request) if is_pure(request) else _planned(question, request)
+    if is_pure(request):
+        return plan_pure(question, request)
+    if type(question) not in _PLANNERS:
+        raise PlanError(
+            f"question={type(question).__name__} is no question; give ln.Mean(…), "
+            "ln.Marginals(…), ln.Queries(…) or ln.Parity(…)",
+        )
+    return _PLANNERS[type(question)](question, request)
 
 
-@singledispatch
-def _planned(question: object, request: Request) -> Plan | TablePlan | LinearPlan:
-    raise PlanError(
-        f"question={type(question).__name__} is no question; give ln.Mean(…), ln.Marginals(…), "
-        "ln.Queries(…) or ln.Parity(…)",
-    )
-
-
-_planned.register(Mean, plan_mean)
-_planned.register(Marginals, plan_marginals)
-_planned.register(Queries, plan_queries)
-_planned.register(Parity, plan_parity)
+# how Gaussian noise is fitted, one row a kind of question
+_PLANNERS: dict[type, Callable[[Any, Request], Plan]] = {
+    Mean: plan_mean,
+    Queries: plan_queries,
+    Parity: plan_parity,
+    Marginals: plan_marginals,
+}

@@ -1,37 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the terms of every release promise, and what follows alike from whichever noise it is."""
+"""What follows from a loss and from deviations alone: what is paid, and how far answers stray.
+
+Pure noise z has a symmetric log-concave density (e^{−‖z‖} is one, and so are those of sums and
+linear images), so every answer's noise X is symmetric and log-concave on the line. Then
+p ↦ ln(E|X|^p/Γ(p + 1)) is concave and 0 at 0 (Borell 1973), so (E|X|^p/Γ(p + 1))^{1/p} falls, and
+E|X|^p ≤ Γ(p + 1)·(E X²/2)^{p/2} for p ≥ 2: no moments exceed a Laplace number's.
+"""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, final
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import order_norm
-from lownoise.errors import PlanError
-from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import square_up
-from lownoise.privacy import ApproxDP, gaussian_parameter
+from lownoise.numbers.rounding import down, square_up
+from lownoise.privacy import ApproxDP, ApproxDPEvent, PureNoiseEvent, pure_curve
+from lownoise.privacy.budget import decimal_up, exact
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 
 if TYPE_CHECKING:
-    from lownoise.certificate import Certificate
+    from lownoise.noise.loss import Loss
     from lownoise.numbers.arrays import Vector
-    from lownoise.privacy import Budget, GaussianEvent
-    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.privacy import Budget, GaussianEvent, PureDP
 
-_LARGEST_DENSE = 10_000
+_POWERS = np.concatenate([np.arange(2.0, 12.0, 0.5), np.geomspace(12.0, 400.0, 40)])
+_OUTWARD = 1 + 2.0**-40
+_MOST_EPSILON = 1000  # no budget's is above it
 
 
 @final
 @dataclass(frozen=True)
 class Cost:
-    """What one release reveals, whatever was asked for.
+    """What one release of Gaussian noise reveals, whatever was asked for.
 
     Args:
         event: the Gaussian release, μ-GDP.
@@ -57,73 +62,56 @@ class Cost:
         return square_up(self.event.mu) / 2
 
 
-class Mechanism(Protocol):
-    """The final integers and the final noise."""
+@final
+@dataclass(frozen=True)
+class PureCost:
+    """What one release reveals, whatever was asked for; both numbers are rounded up.
+
+    Args:
+        epsilon: ε.
+        delta: δ: 0 unless points are drawn by a walk whose law is known in total variation only.
+        rho: ρ of the noise, at most what ε implies; None where δ is above 0.
+        mu: μ of the noise, likewise.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float | None
+    mu: float | None
 
     @property
-    def size(self) -> int | None:
-        """The public number of records, None under `add_remove`."""
+    def event(self) -> PureNoiseEvent | ApproxDPEvent:
+        """What an account records, which reads numbers as the decimals that print."""
+        if self.rho is not None and self.mu is not None:
+            numbers = (self.epsilon, self.rho, self.mu)
+            return PureNoiseEvent(*(decimal_up(Fraction(number)) for number in numbers))
+        return ApproxDPEvent(decimal_up(Fraction(self.epsilon)), decimal_up(Fraction(self.delta)))
 
     @property
-    def event(self) -> GaussianEvent:
-        """What one run reveals."""
+    def guarantee(self) -> str:
+        """What the user gets, in words."""
+        epsilon, delta = _brief_up(self.epsilon), _brief_up(self.delta)
+        if self.delta == 0:
+            return f"{epsilon}-DP, pure"
+        return f"({epsilon}, {delta})-DP: the walk is close in total variation"
 
 
-class AbstractTerms(ABC):
-    """The terms of a release: a question's budget, order and mechanism, and what they promise."""
+def _brief_up(number: float) -> str:
+    """Return six digits where they say no less, else all of them."""
+    short = f"{number:g}"
+    return short if float(short) >= number else repr(number)
 
-    budget: Budget
-    order: float
-    mechanism: Mechanism
 
-    @property
-    @abstractmethod
-    def objective(self) -> float:
-        """What was made small."""
-
-    @property
-    @abstractmethod
-    def error(self) -> float:
-        """The error of the answers."""
-
-    @property
-    @abstractmethod
-    def certificate(self) -> Certificate:
-        """How small the objective can be made."""
-
-    @property
-    @abstractmethod
-    def lower_bound(self) -> float:
-        """What no unbiased mechanism's `error` is below."""
-
-    @property
-    @abstractmethod
-    def assumptions(self) -> tuple[str, ...]:
-        """What the promises rest on, one sentence each."""
-
-    @property
-    def size(self) -> int | None:
-        """The public number of records, None under `add_remove`."""
-        return self.mechanism.size
-
-    @cached_property
-    def parameter(self) -> float:
-        """The greatest μ that the budget allows one Gaussian release."""
-        return gaussian_parameter(self.budget)
-
-    @cached_property
-    def cost(self) -> Cost:
-        """What the release reveals, from the final noise, rounded up."""
-        return cost_of(self.mechanism.event, self.budget)
-
-    def check_budget(self) -> None:
-        """Refuse to release what reveals more than the budget.
-
-        Raises:
-            PlanError: as said.
-        """
-        if not self.mechanism.event.mu <= self.parameter:
-            raise PlanError("plan reveals more than its budget; make it anew with ln.plan")
+def pure_cost(loss: Loss) -> PureCost:
+    """Return what a release of pure noise reveals; ρ and μ are at most what ε implies."""
+    if loss.delta:
+        return PureCost(loss.epsilon, loss.delta, None, None)
+    if not loss.epsilon <= _MOST_EPSILON:
+        return PureCost(loss.epsilon, 0.0, math.inf, math.inf)
+    epsilon = Fraction(loss.epsilon)
+    rho = min(loss.rho, decimal_up(pure_curve.rho_up(epsilon)))
+    mu = min(loss.mu, decimal_up(pure_curve.mu_up(epsilon)))
+    return PureCost(loss.epsilon, 0.0, rho, mu)
 
 
 def cost_of(event: GaussianEvent, budget: Budget) -> Cost:
@@ -134,17 +122,18 @@ def cost_of(event: GaussianEvent, budget: Budget) -> Cost:
     return Cost(event, epsilon_up(event.mu, delta), delta)
 
 
-def unbiased_bound(least: float, terms: AbstractTerms) -> float:
+def unbiased_bound(least: float, parameter: float, size: int | None) -> float:
     """Return what no unbiased mechanism's error is below, on any dataset (see `bounds.zcdp`).
 
     It binds every mechanism that is ρ-zCDP for the ρ = μ²/2 that the budget allows a Gaussian.
 
     Args:
         least: at most the least error of Gaussian noise at μ = 1.
-        terms: whose budget and relation they are.
+        parameter: that μ.
+        size: the public number of records, None under `add_remove`.
     """
-    rho = square_up(terms.parameter) / 2
-    if terms.size is not None:  # the least noise is that of all differences already
+    rho = square_up(parameter) / 2
+    if size is not None:  # the least noise is that of all differences already
         return unbiased_substitute(least, 1, rho)
     return unbiased_add_remove(least, rho)
 
@@ -158,20 +147,6 @@ def binding(budget: Budget) -> tuple[str, ...]:
         "(epsilon, delta) alone allows others that fail on some neighbouring table."
     )
     return (said,)
-
-
-def dense_covariance(noise: AbstractShape) -> Vector:
-    """Return the covariance of the answers, shape (m, m).
-
-    Raises:
-        PlanError: beyond 10,000 answers; ask `standard_deviation`.
-    """
-    if noise.dimension > _LARGEST_DENSE:
-        raise PlanError(
-            f"covariance of {noise.dimension} answers would fill the memory; "
-            "use standard_deviation, or mechanism.answer_noise for a factor of it",
-        )
-    return frozen(noise.dense())
 
 
 def error_bound(standard_deviation: Vector, order: float, counts: Vector | None = None) -> float:
@@ -204,3 +179,49 @@ def error_bound(standard_deviation: Vector, order: float, counts: Vector | None 
         math.sqrt(2) * math.exp(log_moment / order) * order_norm(standard_deviation, order, counts)
     )
     return min(total, jensen, float(m ** (1 / order)) * largest)
+
+
+def log_concave_error(standard_deviation: Vector, order: float) -> float:
+    """Return at most (E‖error‖_p²)^{1/2} of answers with symmetric log-concave noise, shape (m,).
+
+    It is ‖std‖₂ at p = 2. Otherwise the least of that and, over q from 2 to p, of
+    (E‖x‖_q^q)^{1/q} ≤ Γ(q + 1)^{1/q}/√2·‖std‖_q, as ‖x‖_p ≤ ‖x‖_q.
+
+    Examples:
+        >>> log_concave_error(np.array([3.0, 4.0]), 2.0)
+        5.0
+        >>> log_concave_error(np.ones(1000), math.inf) < math.sqrt(1000) / 2
+        True
+    """
+    total = order_norm(standard_deviation, 2.0)
+    if order == 2 or standard_deviation.size == 1:  # noqa: PLR2004
+        return total
+    found = [total]
+    for q in [*_POWERS[order > _POWERS].tolist(), *([] if math.isinf(order) else [order])]:
+        moment = math.exp(math.lgamma(q + 1) / q) / math.sqrt(2)
+        found.append(moment * order_norm(standard_deviation, q) * _OUTWARD)
+    return min(found)
+
+
+def tail_quantile(chance: float) -> float:
+    """Return t with P(|X| > t·σ) ≤ `chance` for every symmetric log-concave X of variance σ².
+
+    By Markov's inequality for the moments above, the best of many powers.
+
+    Examples:
+        >>> 3.0 < tail_quantile(0.05) < 3.4
+        True
+    """
+    logs = [(math.lgamma(p + 1) - math.log(chance)) / p for p in _POWERS.tolist()]
+    return math.exp(min(logs)) / math.sqrt(2) * _OUTWARD
+
+
+def allowed(budget: PureDP | ApproxDP) -> float:
+    """Return the greatest float ε that is within the budget, however its decimal is read.
+
+    Examples:
+        >>> allowed(PureDP(0.5)), allowed(PureDP(0.1)) < 0.1
+        (0.5, True)
+    """
+    epsilon = budget.epsilon
+    return epsilon if Fraction(epsilon) <= exact(epsilon) else down(epsilon)

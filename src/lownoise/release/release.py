@@ -1,65 +1,137 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terms and a table become a release: reserve, sum, settle, add noise."""
+"""A release: terms, integers and who paid; all else follows from these."""
 
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import LedgerError, LownoiseError, TableError
+from lownoise.errors import FileError, PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.privacy import checked_ledger
-from lownoise.release import codec
-from lownoise.release.answers import AbstractAnswers, Origin, Spend, integers_from
-from lownoise.release.regions import normal_quantile, ratio_interval, simultaneous_quantile
-from lownoise.sensitivity.relations import Change, relation_name
+from lownoise.questions import Marginals, Mean
+from lownoise.release import codec, folders, stored
+from lownoise.release.marginals import MarginalAnswers
+from lownoise.release.origin import Origin, Spend
+from lownoise.release.readable import Readable
+from lownoise.release.regions import ratio_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
 
-    from lownoise.engines import Totals
-    from lownoise.numbers.arrays import Vector
-    from lownoise.numbers.randomness import Randomness
-    from lownoise.privacy import Budget, Event, Ledger
-    from lownoise.questions import Mean
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.release.marginals import Cell
+    from lownoise.release.regions import Region
     from lownoise.release.terms import Terms
-    from lownoise.sensitivity.relations import Relation
     from lownoise.sets.domains import AbstractDomain
-
-T = TypeVar("T")
 
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release(AbstractAnswers):
-    """Means, or sums and the count, that may be published, with error, proof and cost.
+class Release(Readable):
+    """Answers that may be published, with their error, their proof and their cost.
 
-    `estimate` has the means in column order, or the sums and the count.
+    `estimate` has the answers in a row, in the order of the question: means in column order, or
+    sums and the count; linear queries; parities. Marginals are read by the names of their
+    attributes, `release["age", "sex"]`.
 
     Args:
-        terms: what is guaranteed.
-        integers: the release itself, in grid steps; all else follows from it and the terms.
+        terms: what was guaranteed.
+        integers: the release itself, in grid steps; all else follows from it and the terms. Of
+            marginals an array, in memory or on disk.
         spend: where it was paid, None where nothing was recorded.
         created: when (UTC, ISO 8601).
         versions: of Python, numpy and lownoise.
     """
 
     terms: Terms
-    integers: tuple[int, ...]
+    integers: tuple[int, ...] | Integers
     spend: Spend | None
     created: str
     versions: dict[str, str]
 
     @property
+    def recorded(self) -> bool:
+        """Whether a ledger holds the spend."""
+        return self.spend is not None
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What each answer is, m names."""
         return self.terms.names
+
+    @cached_property
+    def estimate(self) -> Vector:
+        """The answers in their units, shape (m,): in the order of the question.
+
+        Raises:
+            PlanError: where marginals were asked for.
+        """
+        if isinstance(self.terms.question, Marginals):
+            raise PlanError('estimate is of answers in a row; read marginals as release["a", "b"]')
+        found: Vector = self.terms.mechanism.answers(self.integers)
+        return found
+
+    @property
+    def standard_deviation(self) -> Any:  # noqa: ANN401 (numbers, or a function of a marginal)
+        """The standard deviation of each answer's noise, in its unit, shape (m,).
+
+        Of marginals a function of the attributes' names: see `MarginalView.standard_deviation`.
+        """
+        return self.terms.standard_deviation
+
+    @property
+    def covariance(self) -> Any:  # noqa: ANN401 (a matrix, or a function of two cells)
+        """The covariance of the answers' noise, shape (m, m), formed on request.
+
+        Of marginals a function of two cells: see `MarginalView.covariance`.
+        """
+        return self.terms.covariance
+
+    def interval(self, *names: Any, level: float = 0.95) -> Any:  # noqa: ANN401
+        """Return an interval for each answer on the table, shape (m, 2): lower, upper.
+
+        Each covers the exact answer with chance `level` over the noise; it says nothing of how the
+        table was sampled.
+
+        Args:
+            names: the level may be given alone; of marginals, the attributes' names, and two
+                arrays like the marginal are returned.
+            level: between 0 and 1.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+            QuestionError: where a marginal does not follow from what was released.
+        """
+        if isinstance(self.terms.question, Marginals):
+            return self._marginals.interval(*names, level=level)
+        return self._around(self.terms.proof.half_widths(_level(names, level)))
+
+    def simultaneous_interval(self, level: float = 0.95) -> Vector:
+        """Return intervals that cover all exact answers together, shape (m, 2): lower, upper.
+
+        All of them hold with chance at least `level`.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1, or marginals were asked for.
+        """
+        return self._around(self.terms.proof.joint_half_widths(level))
+
+    def _around(self, width: Vector) -> Vector:
+        return frozen(np.stack([self.estimate - width, self.estimate + width], axis=1))
+
+    def region(self, level: float = 0.95) -> Region:
+        """Return the ellipsoid that holds the exact answers with chance `level`: the smallest one.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1, or the noise is no Gaussian.
+        """
+        return self.terms.proof.region(self.estimate, level)
 
     @property
     def mean(self) -> Vector:
@@ -67,54 +139,161 @@ class Release(AbstractAnswers):
 
         Under `substitute` it is the estimate. Under `add_remove` it is center + sum/count, which is
         post-processing and not exactly unbiased; NaN where the noisy count is not positive.
+
+        Raises:
+            PlanError: where the question was no mean.
         """
+        question = self._means
         if self.terms.size is not None:
             return self.estimate
-        return ratio(self.estimate, self.terms.question.center)
+        return ratio(self.estimate, question.center)
 
     def mean_interval(self, level: float = 0.95) -> Vector:
         """Return an interval for each column's mean, shape (d, 2): lower, upper.
 
         Under `add_remove` it is Fieller's: every θ that sum − θ·count, whose noise has the variance
-        σ_s² − 2θσ_sc + θ²σ_c², does not exclude. It covers with chance `level`, ratio or not, and
+        σ_s² − 2θσ_sc + θ²σ_c², does not exclude. It covers with chance `level` (at least, with pure
+        noise, of which as many deviations are taken as it needs whatever θ is), ratio or not, and
         is cut to the column's bounds. Where the count may be zero it is unbounded: then all of the
         bounds are given.
 
         Raises:
-            PlanError: where `level` is not between 0 and 1.
+            PlanError: where `level` is not between 0 and 1, or the question was no mean.
         """
-        if self.terms.size is not None:
-            return self.interval(level)
-        return self._ratios(normal_quantile(level))
+        question = self._means
+        return (
+            self.interval(level) if self.terms.size is not None else self._ratios(question, level)
+        )
 
     def simultaneous_mean_interval(self, level: float = 0.95) -> Vector:
         """Return intervals that cover all columns' means together, shape (d, 2): lower, upper.
 
-        As `mean_interval`, by Šidák's inequality for the d normal numbers sum − θ·count.
+        As `mean_interval`, by Šidák's inequality for the d normal numbers sum − θ·count; with pure
+        noise each at its share of the chance to miss.
 
         Raises:
-            PlanError: where `level` is not between 0 and 1.
+            PlanError: as `mean_interval`.
         """
+        question = self._means
         if self.terms.size is not None:
             return self.simultaneous_interval(level)
-        return self._ratios(simultaneous_quantile(level, self.mean.size))
+        return self._ratios(question, level, len(question.columns))
 
-    def _ratios(self, reach: float) -> Vector:
-        noise = self.terms.mechanism.answer_noise
-        count = noise.dimension - 1
-        places, entries = noise.row(count)
-        row = np.zeros(noise.sources)
-        row[places] = entries
-        question, deviations = self.terms.question, self.standard_deviation
+    def _ratios(self, question: Mean, level: float, together: int = 1) -> Vector:
+        mechanism = self.terms.mechanism
+        deviations, beside = mechanism.spread(mechanism.totals.embed)
         ends = ratio_interval(
-            self.estimate[:count],
-            float(self.estimate[count]),
-            variance=np.square(deviations[:count]),
-            covariance=noise.apply(row)[:count],
-            spread=float(deviations[count]),
-            reach=reach,
+            self.estimate[:-1],
+            float(self.estimate[-1]),
+            variance=np.square(deviations[:-1]),
+            covariance=beside[:-1],
+            spread=float(deviations[-1]),
+            reach=self.terms.proof.ratio_quantile(level, together),
         )
         return within_bounds(question, ends)
+
+    @property
+    def _means(self) -> Mean:
+        question = self.terms.question
+        if not isinstance(question, Mean):
+            raise PlanError("mean is of columns; other answers have estimate and interval")
+        return question
+
+    @cached_property
+    def _marginals(self) -> MarginalAnswers:
+        if not isinstance(self.terms.question, Marginals):
+            raise PlanError("marginal is of ln.Marginals; other answers have estimate and interval")
+        return MarginalAnswers(self.terms, np.asanyarray(self.integers))
+
+    def __getitem__(self, names: str | tuple[str, ...]) -> Vector:
+        """Return the counts by these attributes: `marginal`."""
+        return self.marginal(*((names,) if isinstance(names, str) else names))
+
+    def marginal(self, *names: str) -> Vector:
+        """Return the counts by these attributes, one axis each in the order of the names.
+
+        Args:
+            names: of attributes; none for the number of rows, an array of shape ().
+
+        Raises:
+            QuestionError: where a name is unknown or the marginal does not follow from what was
+                released.
+            PlanError: where the question was not of marginals.
+        """
+        return self._marginals.marginal(*names)
+
+    def answers(self, *names: str) -> Vector:
+        """Return what was asked of the marginal of these attributes, one axis each.
+
+        Along an ordered attribute of n cells: with "prefix" the n counts of the cells up to each
+        one, with "range" the n(n + 1)/2 counts of the ranges [i … j], those from i = 0 first, each
+        by rising j. Along every other attribute its cells.
+
+        Raises:
+            QuestionError, PlanError: as `marginal`.
+        """
+        return self._marginals.answers(*names)
+
+    def marginals(self) -> Iterator[tuple[tuple[str, ...], Vector]]:
+        """Yield every marginal that was asked for: names, and counts of shape (n, …).
+
+        A few at a time: nothing but the released integers is held.
+
+        Raises:
+            PlanError: where the question was not of marginals.
+        """
+        return self._marginals.marginals()
+
+    def total(self, cells: Sequence[Cell]) -> tuple[float, float]:
+        """Return a sum of cells of any marginals, and the standard deviation of its noise.
+
+        Args:
+            cells: of each, names of a marginal's attributes and the number of a cell of each.
+
+        Raises:
+            QuestionError: where one of them does not exist or does not follow from what was asked.
+            PlanError: where the question was not of marginals.
+        """
+        return self._marginals.total(cells)
+
+    def derived(self) -> dict[str, Any]:
+        """Return what follows from terms and integers, as JSON values: what a file states too."""
+        found = stored.derived(self.terms)
+        if not isinstance(self.terms.question, Marginals):
+            found["estimate"] = self.estimate.tolist()
+        return found
+
+    def _document(self, integers: Any) -> str:  # noqa: ANN401 (texts, or where they lie)
+        return codec.dump(
+            "release",
+            {
+                "terms": stored.terms_to_dict(self.terms),
+                "integers": integers,
+                **Origin(self.spend, self.created, self.versions).to_dict(),
+                "derived": self.derived(),
+            },
+        )
+
+    def to_json(self) -> str:
+        """Return the release as JSON, versioned; `from_json` reads it back exactly.
+
+        Raises:
+            FileError: where the question was of marginals, whose integers are an array: save it.
+        """
+        if isinstance(self.terms.question, Marginals):
+            raise FileError("a release of marginals is a folder; use save(path) and load(path)")
+        return self._document([str(k) for k in self.integers])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the release, all of it or nothing: `to_json` to a file; marginals to a new folder.
+
+        Raises:
+            FileError: where it cannot be written, or the folder exists.
+        """
+        if isinstance(self.terms.question, Marginals):
+            folders.save(self._document, np.asarray(self.integers), path)
+        else:
+            codec.write(Path(path), self.to_json())
 
     @classmethod
     def from_json(cls, text: str, domain: AbstractDomain | None = None) -> Release:
@@ -127,20 +306,54 @@ class Release(AbstractAnswers):
         Raises:
             FileError: where the text is no release of a version that is known.
         """
+        return codec.guarded(lambda: cls._read(codec.load("release", text), domain, None))
 
-        def read() -> Release:
-            fields = codec.load("release", text)
-            terms = codec.terms_from_dict(fields["terms"], domain)
-            origin = Origin.from_dict(fields)
-            return cls(
-                terms=terms,
-                integers=integers_from(fields, terms.mechanism.noise.dimension),
-                spend=origin.spend,
-                created=origin.created,
-                versions=origin.versions,
-            )
+    @classmethod
+    def load(cls, path: str | PathLike[str], domain: AbstractDomain | None = None) -> Release:
+        """Return the release in a file, or in a folder, whose integers stay on disk until read.
 
-        return codec.guarded(read)
+        Args:
+            path: of the file or the folder.
+            domain: as of `from_json`.
+
+        Raises:
+            FileError: where it is no release of a version that is known, or is damaged.
+        """
+        text, folder = folders.read_document(path), folders.document_at(path).parent
+        return codec.guarded(lambda: cls._read(codec.load("release", text), domain, folder))
+
+    @classmethod
+    def _read(
+        cls, fields: dict[str, Any], domain: AbstractDomain | None, path: Path | None
+    ) -> Release:
+        terms, origin = stored.terms_from_dict(fields["terms"], domain), Origin.from_dict(fields)
+        return cls(
+            terms=terms,
+            integers=_integers(terms, fields, path),
+            spend=origin.spend,
+            created=origin.created,
+            versions=origin.versions,
+        )
+
+
+def _integers(terms: Terms, fields: dict[str, Any], path: Path | None) -> Any:  # noqa: ANN401
+    length = terms.mechanism.length
+    if isinstance(terms.question, Marginals):
+        if path is None:
+            raise FileError("a release of marginals is a folder; use Release.load(folder)")
+        return folders.integers_of(path, length, fields)
+    found = tuple(int(k) for k in fields["integers"])
+    if len(found) != length:
+        raise ValueError
+    terms.proof.check_integers(found)
+    return found
+
+
+def _level(given: tuple[Any, ...], level: float) -> float:
+    """Return the level, which may stand alone."""
+    if len(given) > 1:
+        raise PlanError("interval takes a level; names are of marginals")
+    return given[0] if given else level
 
 
 def ratio(estimate: Vector, center: Vector) -> Vector:
@@ -158,127 +371,3 @@ def within_bounds(question: Mean, ends: Vector | None) -> Vector:
     if ends is None:
         return frozen(bounds)
     return frozen(np.clip(question.center[:, None] + ends, bounds[:, :1], bounds[:, 1:]))
-
-
-def execute(terms: Terms, table: Any, ledger: Ledger | None, *, randomness: Randomness) -> Release:  # noqa: ANN401
-    """Reserve the cost, sum the table, settle the cost, add the noise, and return the answers.
-
-    Args:
-        terms: what is guaranteed.
-        table: as `engines.reading.source_of` takes it.
-        ledger: the account that pays, or None.
-        randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
-
-    Raises:
-        LedgerError: where the account cannot pay; then no record has been read.
-        TableError: where the table cannot be opened, lacks a column or has not the public number
-            of rows; then nothing is spent.
-        EngineError: where reading its rows failed; then the spend stays reserved.
-        PlanError: where the terms reveal more than their budget.
-    """
-    from lownoise.engines import reading
-
-    terms.check_budget()
-    if codec.program(terms) is not None:
-        codec.derived(terms)  # a program that fails must do so before anything is paid
-
-    def read() -> Totals:
-        totals = reading.totals(terms.mechanism.query, table)
-        terms.mechanism.check(totals)
-        return totals
-
-    totals, spend = charged(
-        ledger,
-        terms.mechanism.event,
-        _note(terms),
-        read,
-        asked=terms.budget,
-        relation=terms.relation,
-    )
-    with unseen():
-        integers = terms.mechanism.run(totals, randomness=randomness)
-    return Release(terms=terms, integers=integers, spend=spend, created=now(), versions=versions())
-
-
-def charged(
-    ledger: Ledger | None,
-    event: Event,
-    note: str,
-    read: Callable[[], T],
-    *,
-    asked: Budget | None = None,
-    relation: Relation | str | None = None,
-) -> tuple[T, Spend | None]:
-    """Reserve the cost, read the table, settle the cost; return what was read, and who paid.
-
-    Args:
-        ledger: the account that pays, or None.
-        event: what will be revealed.
-        note: what the ledger says of it.
-        read: reads the table; a `TableError` of it must follow from the schema alone, for it gives
-            the spend back.
-        asked: the budget that the release was asked with.
-        relation: what its neighbours are.
-
-    Raises:
-        BudgetError: where the account's reading cannot pay for such an event; likewise.
-        LedgerError: where it is no account, cannot pay, or has paid for spends of another relation;
-            then nothing has been read.
-        EngineError: where reading failed; then the spend stays reserved.
-    """
-    ledger = checked_ledger(ledger)
-    name = None if relation is None else relation_name(relation)
-    number = ledger.reserve(event, note, asked=asked, relation=name) if ledger else 0
-    try:
-        with unseen():
-            found = read()
-        if ledger:
-            ledger.settle(number)  # from here on nothing gives the spend back
-    except (TableError, LedgerError):
-        if ledger:
-            with suppress(LedgerError):  # what cannot be cancelled counts
-                ledger.cancel(number)
-        raise
-    return found, Spend(ledger.dataset, number) if ledger else None
-
-
-def unseen() -> AbstractContextManager[None]:
-    """Return a block that sees records, and says nothing of them whatever happens in it.
-
-    No warning comes out of it, and of errors only our own, which say what is public; any other
-    becomes one `EngineError`.
-    """
-    from lownoise.engines.quiet import alike
-
-    return alike(
-        "release failed while it saw records, and its spend stays; check that memory and temporary "
-        "disk suffice",
-        LownoiseError,
-    )
-
-
-def now() -> str:
-    """Return the time, UTC, ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-_FEW_NAMES = 3  # in a ledger's note
-
-
-def _note(terms: Terms) -> str:
-    columns = terms.question.columns
-    few = len(columns) <= _FEW_NAMES
-    hidden = "changes in a body: " if isinstance(terms.relation, Change) else ""
-    return f"{hidden}mean of {', '.join(columns) if few else f'{len(columns)} columns'}"[:200]
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that a release is made with."""
-    import platform
-    from importlib.metadata import version
-
-    return {
-        "lownoise": version("lownoise"),
-        "numpy": version("numpy"),
-        "python": platform.python_version(),
-    }

@@ -212,7 +212,7 @@ class MeanView(AbstractView):
     def gaussian_noise(self) -> str:
         """Return what Gaussian noise it is."""
         mechanism = self.terms.mechanism
-        mixed = mechanism.noise.longest_row > 1 or mechanism.embed is not None
+        mixed = mechanism.noise.shape.longest_row > 1 or mechanism.totals.embed is not None
         between = "correlated" if mixed else "independent"
         return f"Gaussian, {between} between answers, rounded to a grid"
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.noise.pure import ResponseMechanism
+from lownoise.noise import ResponseMechanism
 from lownoise.privacy import ApproxDP
 from lownoise.report import sentences, spelling
 from lownoise.report.parts import Column, Prose, Section, Table, pairs

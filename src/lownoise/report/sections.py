@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure import AdditiveMechanism, ResponseMechanism
 from lownoise.privacy import Ledger
 from lownoise.questions import Marginals, Mean, Parity, Queries
 from lownoise.report import records, sentences
@@ -31,10 +30,6 @@ _QUESTIONS: dict[type, type[AbstractView]] = {
     Queries: LinearView,
     Parity: LinearView,
     Marginals: MarginalsView,
-}
-_NOISES: dict[type, type[AbstractNoiseWords]] = {  # any other is Gaussian
-    AdditiveMechanism: PureWords,
-    ResponseMechanism: PureWords,
 }
 _RECORDS: dict[type, Callable[..., list[Section]]] = {
     Enclosure: records.enclosure,
@@ -118,14 +113,14 @@ def view_of(
         terms=terms,
         release=release,
         level=level,
-        gaussian=mechanism not in _NOISES,
+        gaussian=view is StreamView or terms.gaussian,
         chosen=given.get(takes or ""),
     )
 
 
 def noise_words(view: AbstractView) -> AbstractNoiseWords:
     """Return what the noise of a plan or a release says of itself."""
-    return _NOISES.get(type(view.terms.mechanism), GaussianWords)(view)
+    return GaussianWords(view) if view.gaussian else PureWords(view)
 
 
 def _head(view: AbstractView, words: AbstractNoiseWords) -> Section:

@@ -21,7 +21,7 @@ from lownoise.spec.streams import StreamSpec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.planning import LinearPlan, Plan, PurePlan, StreamPlan, TablePlan
+    from lownoise.planning import Plan, StreamPlan
     from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
 
@@ -141,9 +141,7 @@ class Spec(Strict):
             raise mistaken(((), text, None) for text in misfits)
         return budget
 
-    def plan(
-        self, progress: Callable[[Progress], None] | None = None
-    ) -> Plan | TablePlan | LinearPlan | PurePlan | StreamPlan:
+    def plan(self, progress: Callable[[Progress], None] | None = None) -> Plan | StreamPlan:
         """Return the plan; no data are read.
 
         Args:

@@ -18,7 +18,7 @@ from lownoise.spec.model import AskedSpec, Number, mistaken, said
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.planning import LinearPlan, PurePlan
+    from lownoise.planning import Plan
     from lownoise.privacy import Budget
     from lownoise.solvers import Progress
 
@@ -100,9 +100,7 @@ class QueriesSpec(AskedSpec):
             columns = header if columns is None else columns
         return Queries(self.matrix, universe, columns=columns, outside=self.outside)
 
-    def plan(
-        self, budget: Budget, progress: Callable[[Progress], None] | None
-    ) -> LinearPlan | PurePlan:
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
         """Return the plan; no data are read.
 
         Raises:
@@ -154,7 +152,7 @@ class ParitySpec(AskedSpec):
         """
         return Parity(self.bits, self.degree, weights=self.weights, outside=self.outside)
 
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> LinearPlan:
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
         """Return the plan; no data are read.
 
         Raises:

@@ -18,7 +18,7 @@ from lownoise.spec.model import AskedSpec, Number, mistaken, said
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.planning import TablePlan
+    from lownoise.planning import Plan
     from lownoise.privacy import Budget
     from lownoise.solvers import Progress
 
@@ -140,7 +140,7 @@ class MarginalsSpec(AskedSpec):
             ordered=self.ordered,
         )
 
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> TablePlan:
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
         """Return the plan; no data are read.
 
         Raises:

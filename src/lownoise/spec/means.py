@@ -20,7 +20,7 @@ from lownoise.spec.model import AskedSpec, Number, Strict, mistaken, said
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.planning import Plan, PurePlan
+    from lownoise.planning import Plan
     from lownoise.privacy import Budget
     from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
@@ -182,7 +182,7 @@ class MeanSpec(AskedSpec):
             missing="drop" if self.missing == "drop" else stand_in,
         )
 
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan | PurePlan:
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
         """Return the plan; no data are read.
 
         Raises:

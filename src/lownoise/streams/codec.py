@@ -26,6 +26,7 @@ from lownoise.release.encoding import (
     shape_from_dict,
     shape_to_dict,
 )
+from lownoise.release.questions import multipliers_of
 from lownoise.sensitivity.coordinates import check_change
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
@@ -147,7 +148,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
             pair=pair_from_dict(fields["pair"], workload),
             shape=shape_from_dict(noise, r),
             cover=cover,
-            hint=codec.hint_of(noise),
+            hint=multipliers_of(noise),
         ),
     )
     if not terms.mechanism.event.mu <= terms.parameter:

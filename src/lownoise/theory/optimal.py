@@ -17,7 +17,7 @@ from lownoise.numbers.randomness import SystemRandomness
 from lownoise.numbers.rounding import down
 from lownoise.privacy import PureDPEvent
 from lownoise.privacy.budget import exact
-from lownoise.release.release import charged
+from lownoise.release.execution import charged
 from lownoise.samplers import drawn
 from lownoise.solvers import best_mechanism
 

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure.abstract import AbstractPureNoise, Loss, composed
+from lownoise.noise.abstract import AbstractNoise
+from lownoise.noise.loss import Loss, composed
 from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
-    from lownoise.noise.pure.k_norm import KNormNoise
+    from lownoise.noise.k_norm import KNormNoise
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
@@ -66,7 +67,7 @@ class _Turned:
 
 @final
 @dataclass(frozen=True, eq=False)
-class RecursiveNoise(AbstractPureNoise):
+class RecursiveNoise(AbstractNoise):
     """Noise of several levels, each K-norm noise of the body that the earlier ones left.
 
     Args:
@@ -124,10 +125,12 @@ class RecursiveNoise(AbstractPureNoise):
         """Return where the kept coordinates of each level begin."""
         return [*(level.dimension for level in self.levels[1:]), 0]
 
-    def loss(self, reach: Reach) -> Loss:
+    def loss(self, changes: Reach) -> Loss:
         """Return what the levels reveal together, rounded up (adaptive composition)."""
-        own = [self.levels[0].loss(reach)]
-        own += [level.loss(reach.mapped(self.rows[: level.dimension])) for level in self.levels[1:]]
+        own = [self.levels[0].loss(changes)]
+        own += [
+            level.loss(changes.mapped(self.rows[: level.dimension])) for level in self.levels[1:]
+        ]
         return composed(own)
 
     def draw(self, randomness: Randomness) -> Lazy:

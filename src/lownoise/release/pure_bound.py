@@ -20,6 +20,7 @@ from lownoise.certificate import PointDual, lower_bound, order_norm
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.questions import Mean, Queries
+from lownoise.release.middle import farthest_mean, middle
 from lownoise.sensitivity.coordinates import summed_body
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains import Points
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.changes import Body
     from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.relations import Relation
-    from lownoise.sets.domains import AbstractDomain
 
 _TINY = 2.0**-40  # bodies are rounded up, by less than that of them
-_NEAR = 1e-9  # of a column's range: a center as near as that to the middle is the middle
 _LEAST_WEIGHT = 1e-100
 _MOST_DIMENSIONS = 512  # whose volumes are looked at
 
@@ -49,23 +48,10 @@ def question_body(
         chosen: the answers that are summed.
     """
     if isinstance(question, Queries):
-        return query_body(question, str(relation), chosen), chosen.embed
+        return query_body(question, relation, chosen), chosen.embed
     counted, own = relation == "add_remove", question.domain.center
     body = summed_body(question.domain, relation, own, chosen)
     return body, chosen.answers(middle(question.domain) if counted else None, own)
-
-
-def middle(domain: AbstractDomain) -> Vector:
-    """Return the middle of each column's bounds, shape (d,): the domain's center where it is."""
-    found = domain.lower / 2 + domain.upper / 2
-    near = np.abs(found - domain.center) <= _NEAR * (domain.upper - domain.lower)
-    return domain.center if np.all(near) else found
-
-
-def mean_reach(domain: AbstractDomain) -> Vector:
-    """Return how far a mean is from the `middle` at most, in each column, shape (d,)."""
-    about = middle(domain)
-    return np.maximum(domain.upper - about, about - domain.lower)
 
 
 def count_weight(question: Mean, weights: Vector, order: float) -> float:
@@ -74,14 +60,14 @@ def count_weight(question: Mean, weights: Vector, order: float) -> float:
     A mean m is center + sum/count: to first order its error is that of the sum about m over the
     count, and that is the error of the sum about the middle less (m − middle) times the count's.
     Over opposite corners of the bounds the mean of its square has no mixed terms; weighted, the
-    count's part is ‖ω·mean_reach‖_p.
+    count's part is ‖ω·farthest_mean‖_p.
 
     Args:
         question: what is asked.
         weights: ω on the columns, shape (d,).
         order: p.
     """
-    return order_norm(weights * mean_reach(question.domain), order)
+    return order_norm(weights * farthest_mean(question.domain), order)
 
 
 def unbeaten(
@@ -169,7 +155,7 @@ def _(question: Mean, size: int | None, epsilon: float, order: float, weights: V
 
 @_by_changes.register(Queries)
 def _(question: Queries, size: int | None, epsilon: float, order: float, weights: Vector) -> float:
-    relation = "add_remove" if size is None else "substitute"
+    relation: Relation = "add_remove" if size is None else "substitute"
     pivots = query_coordinates(question, relation).pivots
     if not 0 < pivots.size <= _MOST_DIMENSIONS:
         return 0.0

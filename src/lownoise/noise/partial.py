@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure.abstract import AbstractPureNoise, Loss
+from lownoise.noise.abstract import AbstractNoise
+from lownoise.noise.loss import Loss
 from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class _Spread:
 
 @final
 @dataclass(frozen=True, eq=False)
-class StillNoise(AbstractPureNoise):
+class PartialNoise(AbstractNoise):
     """Noise on the integers that move; a body of changes that is flat is worked in its span.
 
     Args:
@@ -58,7 +59,7 @@ class StillNoise(AbstractPureNoise):
         PlanError: where `kept` are not so many rising places.
     """
 
-    inner: AbstractPureNoise | None
+    inner: AbstractNoise | None
     kept: Integers
     total: int
 
@@ -68,7 +69,7 @@ class StillNoise(AbstractPureNoise):
             np.all(np.diff(k) > 0)
         )
         if not rising or (k.size and not (k[0] >= 0 and k[-1] < self.total)):
-            raise PlanError("StillNoise.kept are not places that rise, one an integer; plan again")
+            raise PlanError("PartialNoise.kept are no rising places, one an integer; plan again")
 
     @property
     def dimension(self) -> int:
@@ -80,15 +81,15 @@ class StillNoise(AbstractPureNoise):
         """As of the noise itself."""
         return self.inner is not None and self.inner.estimated
 
-    def loss(self, reach: Reach) -> Loss:
+    def loss(self, changes: Reach) -> Loss:
         """Return what is revealed; everything, where one that has no noise moves."""
         still = np.ones(self.total, dtype=bool)
         still[self.kept] = False
-        if np.any(reach.widths()[still] != 0):
+        if np.any(changes.widths()[still] != 0):
             return Loss(math.inf)
         if self.inner is None:
             return Loss(0.0, 0.0, 0.0, 0.0)
-        return self.inner.loss(reach.mapped(np.eye(self.total)[self.kept]))
+        return self.inner.loss(changes.mapped(np.eye(self.total)[self.kept]))
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far."""

@@ -1,26 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Means, sums and the count on a grid: what is released but for the noise.
-
-Whatever the noise is, its privacy rests on the integers that records become and on how far one
-neighbour moves their sums; both are here in their final form.
-"""
+"""The totals of means: sums of coded records, and the count."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.codes import changed_reach, reach_of
-from lownoise.noise.size import check_rows
+from lownoise.noise.totals import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.bodies import ImageBody, RoundedBody, SectionBody
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.engines import Totals, TotalsQuery
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.changes import Reach
@@ -30,8 +28,8 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MeanGrid:
-    """How records become integers, and sums of integers answers.
+class MeanTotals(AbstractTotals):
+    """Sums of coded records, and under `add_remove` their count.
 
     Args:
         query: what is summed; its coding reads d columns and sums r coordinates.
@@ -40,8 +38,8 @@ class MeanGrid:
         count_step: the unit of the count's integers under `add_remove` (a power of two, at most
             1), else None.
         coordinates: which r coordinates are summed, and how the others follow.
-        hint: coefficients that prove how far records reach, where an image of a unit body needs
-            them; any are a proof, and the right ones prove the least. Shape (k,), or None.
+        multipliers: for the bound on how far records can change, where an image of a unit ball
+            needs them; any are a proof, and the right ones prove the least. Shape (k,), or None.
         center: the point that answered sums are taken about under `add_remove`, shape (d,); None
             where it is the one that codes are taken about.
 
@@ -55,18 +53,12 @@ class MeanGrid:
     size: int | None
     count_step: float | None
     coordinates: Coordinates
-    hint: Vector | None = None
+    multipliers: Vector | None = None
     center: Vector | None = None
 
     def __post_init__(self) -> None:
-        if self.size is not None and self.query.drops_missing:
-            raise PlanError("dropping rows would change the public size; use a stand-in")
-        whole = isinstance(self.size, int) and not isinstance(self.size, bool) and self.size >= 1
-        counted = self.relation == "add_remove"
-        # a size that is not public must never be compared with a table's
-        if counted == (self.count_step is None) or (
-            self.size is not None if counted else not whole
-        ):
+        check_public(self.size, self.relation, drops=self.query.drops_missing)
+        if (self.size is None) == (self.count_step is None):
             raise PlanError("size and count_step do not fit the relation; plan again")
 
     @property
@@ -75,37 +67,46 @@ class MeanGrid:
         return int(self.coordinates.pivots.size) + (self.count_step is not None)
 
     @cached_property
-    def reach(self) -> Reach:
-        """The body of all changes that one neighbour makes to the integers."""
+    def changes(self) -> Reach:
+        """The set of all changes that one neighbour makes to the integers."""
         if isinstance(self.relation, Change):
             chosen = self.coordinates
             mixed = chosen.embed is not None
             found = changed_reach(self.query.coding, self.relation, chosen.pivots, mixed=mixed)
         else:
             found = reach_of(self.query.coding, self.count_step)
-        if self.hint is None:
+        if self.multipliers is None:
             return found
         if isinstance(found, ImageBody):
-            return found.with_multipliers(self.hint)
+            return found.with_multipliers(self.multipliers)
         if not isinstance(found, RoundedBody):
             return found
         if not isinstance(found.body, (ImageBody, SectionBody)):
             return found
-        return RoundedBody(found.body.with_multipliers(self.hint), found.slack)
+        return RoundedBody(found.body.with_multipliers(self.multipliers), found.slack)
 
-    def check(self, totals: Totals) -> None:
-        """Refuse totals that the promise does not cover.
+    def read(self, table: Any) -> Totals:  # noqa: ANN401 (what an engine takes)
+        """Return the sums of all records' codes, and their number.
 
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        check_rows(self.size, totals.count)
+        from lownoise.engines import reading
 
-    def exact(self, totals: Totals) -> tuple[int, ...]:
-        """Return the integers without noise: never to be shown."""
+        records = reading.totals(self.query, table)
+        check_rows(self.size, records.count)
+        return records
+
+    def exact(self, records: Totals) -> tuple[int, ...]:
+        """Return the integers without noise: never to be shown.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        check_rows(self.size, records.count)
         if self.count_step is None:
-            return totals.sums
-        return (*totals.sums, totals.count * int(1 / self.count_step))
+            return records.sums
+        return (*records.sums, records.count * int(1 / self.count_step))
 
     @property
     def unit(self) -> Vector:
@@ -131,7 +132,7 @@ class MeanGrid:
             return self.coordinates.answers(None)
         return self.coordinates.answers(center, self.query.coding.center)
 
-    def answers(self, integers: tuple[int, ...]) -> Vector:
+    def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released answers: means, or sums about the center and the count.
 
         Float arithmetic on what is already public; relative error about 1e-16.

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure.abstract import AbstractPureNoise, Loss, independent_loss, quotient_up
+from lownoise.noise.abstract import AbstractNoise
+from lownoise.noise.loss import Loss, independent_loss, quotient_up
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers.gamma import laplace, simulated_noise
 from lownoise.samplers.uniform import UniformNormBall
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class LaplaceNoise(AbstractPureNoise):
+class LaplaceNoise(AbstractNoise):
     """Independent numbers of density exp(−|z|/bᵢ)/2bᵢ.
 
     A change s of the integers reveals Σ|sᵢ|/bᵢ: the K-norm mechanism of the cross-polytope with
@@ -55,13 +56,13 @@ class LaplaceNoise(AbstractPureNoise):
         """It is known."""
         return False
 
-    def loss(self, reach: Reach) -> Loss:
-        """Return the greatest Σ|sᵢ|/bᵢ over `reach`, and ρ and μ of such changes, rounded up."""
+    def loss(self, changes: Reach) -> Loss:
+        """Return the greatest Σ|sᵢ|/bᵢ over `changes`, and ρ and μ of such changes, rounded up."""
         gauge = ImageNorm(self.scales, NormBall(self.dimension, 1.0))
-        found = gauge.sensitivity_up(reach)
+        found = gauge.sensitivity_up(changes)
         if not math.isfinite(found):
             return Loss(math.inf)
-        moves = map(quotient_up, reach.widths().tolist(), self.scales.tolist())
+        moves = map(quotient_up, changes.widths().tolist(), self.scales.tolist())
         return independent_loss(list(moves), found)
 
     def draw(self, randomness: Randomness) -> Lazy:

@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every noise of a pure release can say of itself.
-
-The noise is a real vector, drawn without looking at the totals; what is published is the totals,
-integers, plus its rounding: `samplers.lazy` says why rounding reveals nothing more.
-"""
+"""What one run of a mechanism reveals, in every currency that is known, each number rounded up."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,16 +11,11 @@ from typing import TYPE_CHECKING, final
 
 from lownoise.numbers.rounding import sqrt_up, up
 from lownoise.privacy import noise_curve
-from lownoise.samplers.lazy import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lownoise.numbers.arrays import Vector
-    from lownoise.numbers.randomness import Randomness
-    from lownoise.samplers.lazy import Lazy
     from lownoise.samplers.uniform import AbstractUniform
-    from lownoise.sensitivity.changes import Reach
 
 _EXP_SLACK = 1 + 2.0**-40
 _LITTLE = 1e-3  # the most that points are off by where 3η covers what μ moves
@@ -37,7 +27,7 @@ class Loss:
     """What one run reveals, each number rounded up.
 
     Args:
-        epsilon: ε.
+        epsilon: ε; infinite for Gaussian noise, which is μ-GDP and (ε, 0)-DP for no ε.
         delta: δ, 0 where nothing is approximate.
         rho: ρ of the noise itself; infinite where nothing but ε is known of it.
         mu: μ of the noise itself, likewise.
@@ -47,40 +37,6 @@ class Loss:
     delta: float = 0.0
     rho: float = math.inf
     mu: float = math.inf
-
-
-class AbstractPureNoise(ABC):
-    """Real-valued noise on r integers, in their unit."""
-
-    @property
-    @abstractmethod
-    def dimension(self) -> int:
-        """The number of integers r."""
-
-    @abstractmethod
-    def loss(self, reach: Reach) -> Loss:
-        """Return what integers reveal that one neighbour moves by points of `reach`, rounded up."""
-
-    @abstractmethod
-    def draw(self, randomness: Randomness) -> Lazy:
-        """Return the noise, known by its bits so far."""
-
-    @abstractmethod
-    def covariance(self) -> Vector:
-        """Return its covariance, shape (r, r); or shape (r,), its diagonal, where that is all."""
-
-    @abstractmethod
-    def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return `count` draws in floats, for predictions and tests alone; shape (count, r)."""
-
-    @property
-    @abstractmethod
-    def estimated(self) -> bool:
-        """Whether the covariance was estimated by simulation and not computed."""
-
-    def integers(self, randomness: Randomness) -> list[int]:
-        """Return the rounding of the noise, r integers."""
-        return rounded(self.draw(randomness), randomness=randomness)
 
 
 def quotient_up(numerator: float, denominator: float) -> float:

@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure.abstract import (
-    AbstractPureNoise,
-    Loss,
-    ball_loss,
-    quotient_up,
-    sampling_loss,
-)
+from lownoise.noise.abstract import AbstractNoise
+from lownoise.noise.loss import Loss, ball_loss, quotient_up, sampling_loss
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers.gamma import k_norm_noise, simulated_noise
 
@@ -31,7 +26,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class KNormNoise(AbstractPureNoise):
+class KNormNoise(AbstractNoise):
     """Noise of density ∝ exp(−‖z‖/scale), ‖·‖ the norm whose unit ball the gauge is.
 
     Where one neighbour moves the integers by s, densities differ by exp(‖s‖/scale) at most, by the
@@ -63,9 +58,9 @@ class KNormNoise(AbstractPureNoise):
         """Whether the covariance was estimated by simulation."""
         return self.gauge.uniform.estimated
 
-    def loss(self, reach: Reach) -> Loss:
-        """Return what integers reveal that one neighbour moves by points of `reach`."""
-        own = quotient_up(self.gauge.sensitivity_up(reach), self.scale)
+    def loss(self, changes: Reach) -> Loss:
+        """Return what integers reveal that one neighbour moves by points of `changes`."""
+        own = quotient_up(self.gauge.sensitivity_up(changes), self.scale)
         # where the norm is not Euclidean, along every change the density is Lipschitz as Laplace's
         return sampling_loss(ball_loss(self.gauge.euclidean, own), self.gauge.uniform)
 

@@ -10,29 +10,24 @@ import errno
 import hashlib
 import os
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lownoise.errors import FileError
-from lownoise.release import codec
-from lownoise.release.answers import Origin
-from lownoise.release.tables.codec import terms_from_dict
-from lownoise.release.tables.release import TableRelease
+from lownoise.release.codec import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
     from lownoise.numbers.arrays import Integers
-    from lownoise.release.tables.terms import TableTerms
 
 DOCUMENT = "release.json"
 INTEGERS = "integers.npy"
 _SPARE = "release.json.room"  # holds the room of a document until it is written
-_SLACK = 1 << 14  # bytes of a document beside its terms: who paid, when, the digest
+SLACK = 1 << 14  # bytes of a document beside its terms: who paid, when, the digest
 _PIECE = 1 << 24  # bytes
 _MOST_IN_MEMORY = 1 << 28  # integers: two gigabytes
 
@@ -129,36 +124,40 @@ def expect_integers(fields: dict[str, Any]) -> str:
     return held["sha256"]
 
 
-def save(release: TableRelease, path: str | PathLike[str]) -> None:
-    """Write a release to a new folder."""
-    with room(path, release.integers.size) as integers:
-        integers[:] = release.integers
-        seal(replace(release, integers=integers), path)
+def save(document: Callable[[Any], str], integers: Integers, path: str | PathLike[str]) -> None:
+    """Write a release to a new folder.
+
+    Args:
+        document: the text of its document, of what that says of the integers.
+        integers: the release itself.
+        path: the new folder.
+
+    Raises:
+        FileError: where it exists or cannot be written.
+    """
+    with room(path, integers.size) as own:
+        own[:] = integers
+        seal(document, own, path)
 
 
-def seal(release: TableRelease, path: str | PathLike[str]) -> None:
+def seal(document: Callable[[Any], str], integers: Integers, path: str | PathLike[str]) -> None:
     """Write the document beside integers that are already there: with it the folder is a release.
+
+    Args:
+        document: as of `save`.
+        integers: the release itself, which lies in the folder.
+        path: the folder.
 
     Raises:
         FileError: where it cannot be written.
     """
-    content = {
-        "terms": codec.terms_to_dict(release.terms),
-        "integers": {"file": INTEGERS, "sha256": digest(release.integers)},
-        **Origin(release.spend, release.created, release.versions).to_dict(),
-        "derived": codec.derived(release.terms),
-    }
-    if isinstance(release.integers, np.memmap):
-        release.integers.flush()
+    text = document({"file": INTEGERS, "sha256": digest(integers)})
+    if isinstance(integers, np.memmap):
+        integers.flush()
     with (Path(path) / INTEGERS).open("rb") as file:  # before the document says that they are there
         os.fsync(file.fileno())
     (Path(path) / _SPARE).unlink(missing_ok=True)  # its room is what the document takes
-    codec.write(Path(path) / DOCUMENT, codec.dump("release", content))
-
-
-def room_for(terms: TableTerms) -> int:
-    """Return at least the bytes of a release's document: a disk that fills later loses nothing."""
-    return len(codec.plan_document(terms).encode()) + _SLACK
+    write(Path(path) / DOCUMENT, text)
 
 
 def digest(integers: Integers) -> str:
@@ -171,13 +170,13 @@ def digest(integers: Integers) -> str:
 
 
 def read_document(path: str | PathLike[str]) -> str:
-    """Return the text of a folder's document.
+    """Return the text of a document, or of the one in a folder.
 
     Raises:
         FileError: where there is none.
     """
     try:
-        return (Path(path) / DOCUMENT).read_text(encoding="utf-8")
+        return document_at(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise FileError(
             f"folder={Path(path)} has no readable {DOCUMENT}; give a folder that a release was "
@@ -185,28 +184,29 @@ def read_document(path: str | PathLike[str]) -> str:
         ) from None
 
 
-def load(path: str | PathLike[str]) -> TableRelease:
-    """Return the release in a folder, its integers on disk, once they are those that it says."""
-    text = read_document(path)
+def document_at(path: str | PathLike[str]) -> Path:
+    """Return where the document of a release lies: the file, or the one in the folder."""
+    return Path(path) / DOCUMENT if Path(path).is_dir() or not Path(path).exists() else Path(path)
 
-    def read() -> TableRelease:
-        fields = codec.load("release", text)
-        terms, origin = terms_from_dict(fields["terms"]), Origin.from_dict(fields)
-        integers = _integers(Path(path), terms.mechanism.length)
-        if digest(integers) != expect_integers(fields):
-            raise FileError(
-                f"folder={Path(path)} has other integers than were released; "
-                "restore integers.npy from a copy",
-            )
-        return TableRelease(
-            terms=terms,
-            integers=integers,
-            spend=origin.spend,
-            created=origin.created,
-            versions=origin.versions,
+
+def integers_of(folder: Path, length: int, fields: dict[str, Any]) -> Integers:
+    """Return the integers of a release on disk, once they are those that its document says.
+
+    Args:
+        folder: where they lie.
+        length: how many there are.
+        fields: of the document.
+
+    Raises:
+        FileError: where they are not.
+    """
+    found = _integers(folder, length)
+    if digest(found) != expect_integers(fields):
+        raise FileError(
+            f"folder={folder} has other integers than were released; "
+            "restore integers.npy from a copy",
         )
-
-    return codec.guarded(read)
+    return found
 
 
 def _integers(folder: Path, length: int) -> Integers:

@@ -13,13 +13,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.pure.abstract import Loss
-from lownoise.noise.size import check_rows
+from lownoise.noise.loss import Loss
+from lownoise.noise.totals import check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
@@ -94,6 +94,18 @@ class ResponseMechanism:
             noise_curve.response_mu_up(q, self.length),
         )
 
+    def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
+        """Return how many rows each record has.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        from lownoise.engines.histogram import read_histogram
+
+        records = read_histogram(self.question.universe, table)
+        check_rows(self.size, records.count)
+        return records
+
     def run(self, records: Histogram, *, randomness: Randomness) -> tuple[int, ...]:
         """Return the number of reports of each record.
 
@@ -125,6 +137,14 @@ class ResponseMechanism:
         """
         if min(integers) < 0 or sum(integers) != self.size:
             raise PlanError(f"integers are no {self.size:,} reports of records")
+
+    def covariance(self) -> Vector:
+        """Refuse: the covariance depends on the data.
+
+        Raises:
+            PlanError: as said.
+        """
+        raise PlanError("covariance of randomised response depends on the data; none is stated")
 
     def answers(self, integers: tuple[int, ...]) -> Vector:
         """Return the unbiased answers, shape (m,)."""

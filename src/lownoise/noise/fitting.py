@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A proposed shape of noise becomes a mechanism on a grid: the steps, and noise that covers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.engines import TotalsQuery
+from lownoise.errors import PlanError
+from lownoise.noise.codes import coding_for
+from lownoise.noise.covering import covering
+from lownoise.noise.gaussian import GaussianNoise
+from lownoise.noise.means import MeanTotals
+from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.noise.queries import QueryTotals, query_body
+from lownoise.noise.thickness import thickened
+from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.coordinates import summed_body
+from lownoise.sensitivity.relations import Change
+
+if TYPE_CHECKING:
+    from lownoise.noise.totals import AbstractTotals
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions import Mean, Queries
+    from lownoise.sensitivity.coordinates import Coordinates
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.relations import Relation
+
+_ROOM = 1e-9  # of a width: more than its rounding
+_FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
+_BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
+_WIDTH_BITS = 24  # log2 of a record's width in grid steps, where the noise is far wider
+_SHOWN = 2.0**-7  # of a deviation: what rounding of records may move a mean by, with a body
+_LEAST_STEPS = 2.0**20  # the least deviation in grid steps, with a body
+_MOST_BITS = 50  # a record's code, and the noise beside it, stay exact in a float
+
+
+def gaussian(totals: AbstractTotals, shape: AbstractShape, parameter: float) -> AdditiveMechanism:
+    """Return totals plus Gaussian noise of a shape, scaled to reveal at most μ.
+
+    Args:
+        totals: the integers, in their final form.
+        shape: noise of the integers that roughly reveals μ.
+        parameter: μ > 0.
+
+    Raises:
+        PlanError: where the shape has no noise in a direction that needs some.
+    """
+
+    def scaled(factor: float) -> AdditiveMechanism:
+        return AdditiveMechanism(totals, GaussianNoise(shape.scaled(factor)))
+
+    return covering(scaled, lambda found: found.loss.mu, parameter)
+
+
+def gaussian_mean(
+    question: Mean,
+    relation: Relation,
+    size: int | None,
+    shape: AbstractShape,
+    parameter: float,
+    chosen: Coordinates,
+    multipliers: Vector | None = None,
+) -> AdditiveMechanism:
+    """Return the mechanism of means whose noise has `shape`, scaled to reveal at most μ.
+
+    Args:
+        question: the columns and their domain.
+        relation: what a neighbour is.
+        size: the public number of records, None under `add_remove`.
+        shape: noise of the summed coordinates (and the count) that roughly covers the sensitivity
+            set with radius 1.
+        parameter: μ > 0.
+        chosen: the coordinates that are summed.
+        multipliers: for the bound on how far records can change, or None.
+
+    Raises:
+        PlanError: where the shape has no noise in a direction that needs some.
+    """
+    body = summed_body(question.domain, relation, question.center, chosen)
+    width = extent = body.widths()
+    if isinstance(relation, Change):
+        assert size is not None  # noqa: S101 (one record changes, of so many)
+        domain, kept = question.domain, chosen.pivots
+        extent = (domain.upper - domain.lower)[kept] * (1 + _ROOM)
+        shape = thickened(shape, extent, size, parameter)
+        width = np.where(width > 0, width, extent)
+    least, most = shape.spread()
+    step = grid_steps(least / parameter, most / parameter, width, extent, size, parameter)
+    count_step = None
+    if size is None:
+        count_step = step[-1] = min(float(step[-1]), 1.0)
+    totals = MeanTotals(
+        query=TotalsQuery(
+            coding_for(question, chosen, frozen(step[: chosen.pivots.size].copy())),
+            question.drops_missing,
+        ),
+        relation=relation,
+        size=size,
+        count_step=count_step,
+        coordinates=chosen,
+        multipliers=multipliers,
+    )
+    mechanism = gaussian(totals, shape.scaled(1 / parameter / step), parameter)
+    if isinstance(relation, Change):
+        _check_rounding(mechanism, extent)
+    return mechanism
+
+
+def gaussian_queries(
+    question: Queries,
+    relation: Relation,
+    size: int | None,
+    shape: AbstractShape,
+    parameter: float,
+    chosen: Coordinates,
+) -> AdditiveMechanism:
+    """Return the mechanism of linear queries whose noise has `shape`, scaled to reveal at most μ.
+
+    Args:
+        question: the queries and the records.
+        relation: "substitute" or "add_remove".
+        size: the public number of records, None under `add_remove`.
+        shape: noise of the summed queries that roughly covers their changes with radius 1.
+        parameter: μ > 0.
+        chosen: the queries that are summed.
+
+    Raises:
+        PlanError: where the shape has no noise in a direction that needs some.
+    """
+    width = query_body(question, relation, chosen).widths()
+    least, most = shape.spread()
+    step = frozen(grid_steps(least / parameter, most / parameter, width, width, size, parameter))
+    totals = QueryTotals(
+        question=question, relation=relation, size=size, coordinates=chosen, step=step
+    )
+    return gaussian(totals, shape.scaled(1 / parameter / step), parameter)
+
+
+def _check_rounding(mechanism: AdditiveMechanism, extent: Vector) -> None:
+    """Refuse a grid on which the rounding of all records, half a step each, shows in the noise."""
+    deviations = mechanism.noise.deviations(np.ones(mechanism.length), None)
+    shift = max((mechanism.size or 0) / 2, _SHOWN * _LEAST_STEPS)
+    if np.any((extent > 0) & (_SHOWN * deviations < shift)):
+        raise PlanError(
+            f"relation allows changes too small beside the domain for {mechanism.size:,} records: "
+            "rounding would show beside the noise; give a narrower domain",
+        )
+
+
+def grid_steps(
+    least: Vector,
+    most: Vector,
+    width: Vector,
+    extent: Vector,
+    size: int | None,
+    parameter: float,
+    fewest: int = _FEWEST_BITS,
+) -> Vector:
+    """Return the grid of each answer, powers of two: fine beside its noise and beside a record.
+
+    Args:
+        least: the standard deviation of each answer when all others are known, shape (r,).
+        most: its standard deviation, shape (r,).
+        width: how far one neighbour can move it, shape (r,).
+        extent: how far one record can be from the center, shape (r,).
+        size: the public number of records, or None.
+        parameter: μ.
+        fewest: log2 of the standard deviation in steps, at the least.
+    """
+    fewest = fewest if size is None else max(fewest, size.bit_length() + _BIAS_BITS - 1)
+    greatest = _MOST_BITS - max(0, math.ceil(math.log2(parameter)))
+    used = (least > 0) & (width > 0)
+    # a record widthes about μ deviations in every direction of a noise that fits
+    near = width * np.divide(least, most, out=np.ones_like(least), where=used)
+    ratio = np.divide(least, near, out=np.ones_like(least), where=used)
+    bits = np.clip(np.ceil(np.log2(ratio)) + _WIDTH_BITS, min(fewest, greatest), greatest)
+    exponent = np.floor(np.log2(np.where(used, least, 1.0))) - bits
+    # a shape that is far too narrow will be enlarged; its records must still have codes, and noise
+    # that is far wider than it is thin must still have numbers
+    largest = np.where(used, np.maximum(extent, np.where(most > least, most, 0.0)), 1.0)
+    exponent = np.maximum(exponent, np.ceil(np.log2(largest)) - _MOST_BITS)
+    return np.exp2(np.where(used, exponent, 0.0))

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mechanism: exact integer totals plus the rounding of noise; the release itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.noise.gaussian import GaussianNoise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.noise.abstract import AbstractNoise
+    from lownoise.noise.loss import Loss
+    from lownoise.noise.totals import AbstractTotals
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.relations import Relation
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AdditiveMechanism:
+    """Integer totals plus rounded noise.
+
+    Noise is drawn without looking at the totals; they meet in one integer addition.
+
+    Args:
+        totals: the integers, how far a neighbour moves them, and their answers.
+        noise: what is added, in their unit.
+
+    Raises:
+        PlanError: where there is not one number of noise an integer.
+    """
+
+    totals: AbstractTotals
+    noise: AbstractNoise
+
+    def __post_init__(self) -> None:
+        if self.noise.dimension != self.totals.length:
+            raise PlanError("noise has not one number an integer; plan again")
+
+    @property
+    def relation(self) -> Relation:
+        """What a neighbour is."""
+        return self.totals.relation
+
+    @property
+    def size(self) -> int | None:
+        """The public number of records, None under `add_remove`."""
+        return self.totals.size
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return self.totals.length
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the deviations were estimated by simulation and not computed."""
+        return self.noise.estimated
+
+    @cached_property
+    def loss(self) -> Loss:
+        """What one run reveals, from the final integers and the final noise alone."""
+        return self.noise.loss(self.totals.changes)
+
+    def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
+        """Return what an engine makes of a table.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        return self.totals.read(table)
+
+    def run(self, records: Any, *, randomness: Randomness) -> tuple[int, ...]:  # noqa: ANN401
+        """Return the noisy integers: the release itself.
+
+        Args:
+            records: what `read` returned.
+            randomness: where the noise comes from.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        exact = self.totals.exact(records)
+        noise = self.noise.integers(randomness)
+        return tuple(t + z for t, z in zip(exact, noise, strict=True))
+
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Return the released answers, shape (m,)."""
+        return self.totals.answers(integers)
+
+    @cached_property
+    def deviations(self) -> Vector:
+        """The standard deviation of each answer, shape (m,)."""
+        return self.noise.deviations(self.totals.unit, self.totals.embed)
+
+    def spread(self, embed: Vector | None) -> tuple[Vector, Vector]:
+        """Return how answers that follow from the summed ones stray; shapes (m,) and (m,).
+
+        Args:
+            embed: the answers from the summed ones, shape (m, r); None where they are the same.
+
+        Returns:
+            Their standard deviations, and the covariance of each with the last.
+        """
+        return self.noise.spread(self.totals.unit, embed)
+
+    def covariance(self) -> Vector:
+        """Return the covariance of the answers, shape (m, m)."""
+        return self.noise.answer_covariance(self.totals.unit, self.totals.embed)
+
+    @cached_property
+    def answer_noise(self) -> AbstractShape:
+        """A factor of the covariance of the answers, in their units.
+
+        Raises:
+            PlanError: where the noise is no Gaussian.
+        """
+        if not isinstance(self.noise, GaussianNoise):
+            raise PlanError(
+                "region is the ellipsoid of Gaussian noise; for other noise use "
+                "simultaneous_interval",
+            )
+        return self.noise.answer_factor(self.totals.unit, self.totals.embed)
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return the noise of `count` releases in the answers' units; shape (count, m)."""
+        drawn, embed = self.noise.simulate(count, randomness), self.totals.embed
+        unit = self.totals.unit
+        return np.asarray(drawn * unit if embed is None else drawn @ (embed * unit).T)

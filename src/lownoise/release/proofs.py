@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What follows from the kind of noise: cost, error, both bounds, and how far answers stray.
+
+The law of pure noise is public, so its quantiles are those of draws of it, made anew with a public
+seed: nothing about the data is in them. The order statistic that is taken covers with the stated
+chance but for one seed in a million. Where draws would be too many, the tails of symmetric
+log-concave numbers bound them.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.certificate import Certificate, order_norm
+from lownoise.errors import PlanError
+from lownoise.noise.laplace import LaplaceNoise
+from lownoise.noise.response import ResponseMechanism
+from lownoise.numbers.arguments import checked_level
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.privacy import ApproxDP, GaussianEvent, PureDP, gaussian_parameter
+from lownoise.release.guarantees import (
+    Cost,
+    PureCost,
+    allowed,
+    binding,
+    cost_of,
+    error_bound,
+    log_concave_error,
+    pure_cost,
+    tail_quantile,
+)
+from lownoise.release.pure_bound import unbeaten
+from lownoise.release.regions import (
+    Region,
+    chi_quantile,
+    normal_quantile,
+    simultaneous_quantile,
+)
+
+if TYPE_CHECKING:
+    from lownoise.noise import AdditiveMechanism
+    from lownoise.numbers.arrays import Vector
+    from lownoise.release.terms import Terms
+
+_TINY = 2.0**-50
+_DRAWS = 20_000
+_MOST_NUMBERS = 4e7
+_MISSED = 1e-6
+_SEED = 20_100_602
+_DIRECTIONS = 32  # in which the noise of a sum and the count is looked at
+_FLAT = 1e-12  # of a variance: what is left of it is rounding
+
+
+@final
+class GaussianProof:
+    """What follows from Gaussian noise."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+
+    @property
+    def parameter(self) -> float:
+        """The greatest μ that the budget allows one Gaussian release."""
+        return gaussian_parameter(self._terms.budget)
+
+    @property
+    def cost(self) -> Cost:
+        """What the release reveals, rounded up."""
+        terms = self._terms
+        return cost_of(GaussianEvent(terms.mechanism.loss.mu), terms.budget)
+
+    @property
+    def guarantee(self) -> str:
+        """What the user gets, in words."""
+        return str(self._terms.budget)
+
+    @property
+    def within_budget(self) -> bool:
+        """Whether μ is at most what the budget allows."""
+        return bool(self._terms.mechanism.loss.mu <= self._terms.parameter)
+
+    @property
+    def error(self) -> float:
+        """(E‖error‖_p²)^{1/2} of all answers: exact at p = 2 and for one answer, else a bound."""
+        deviations, counts = self._terms.view.weighted
+        return error_bound(deviations, self._terms.order, counts)
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least objective of any Gaussian noise within the budget."""
+        terms = self._terms
+        return Certificate(terms.view.least() / terms.parameter * (1 - _TINY), terms.view.upper)
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's error is below, on any dataset."""
+        return self._terms.view.lower_bound
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the bound binds."""
+        return binding(self._terms.budget)
+
+    def half_widths(self, level: float) -> Vector:
+        """Return how far from its answer the exact one is with chance `level`, shape (m,).
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        return np.asarray(normal_quantile(level) * self._terms.standard_deviation)
+
+    def joint_half_widths(self, level: float) -> Vector:
+        """Return how far from their answers all exact ones are with chance `level`, shape (m,).
+
+        By Šidák's inequality; exact where answers are independent.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        deviations: Vector = self._terms.standard_deviation
+        return np.asarray(simultaneous_quantile(level, deviations.size) * deviations)
+
+    def ratio_quantile(self, level: float, together: int) -> float:
+        """Return how many deviations sum − θ·count strays with chance `level`, whatever θ is.
+
+        Args:
+            level: of each interval, or of all.
+            together: how many intervals hold at once.
+        """
+        return normal_quantile(level) if together == 1 else simultaneous_quantile(level, together)
+
+    def check_integers(self, integers: tuple[int, ...]) -> None:
+        """Refuse integers that no release has: Gaussian noise can make any of them."""
+
+    def region(self, estimate: Vector, level: float) -> Region:
+        """Return the smallest ellipsoid that holds the exact answers with chance `level`.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        noise = self._terms.mechanism.answer_noise
+        free = noise.rank  # a direction without noise is exact, and adds no freedom
+        radius = chi_quantile(level, free) if free else 0.0
+        return Region(center=estimate, noise=noise, radius=radius)
+
+
+@final
+class PureProof:
+    """What follows from pure noise, and from randomised response."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+
+    @property
+    def budget(self) -> PureDP | ApproxDP:
+        """The budget, which pure noise keeps.
+
+        Raises:
+            PlanError: where it is of another kind.
+        """
+        budget = self._terms.budget
+        if not isinstance(budget, (PureDP, ApproxDP)):
+            raise PlanError(f"budget={budget} is not pure, nor (epsilon, delta)")
+        return budget
+
+    @property
+    def parameter(self) -> float:
+        """The greatest float ε within the budget."""
+        return allowed(self.budget)
+
+    @property
+    def delta(self) -> float:
+        """The δ that the budget allows: 0 where it is pure."""
+        return self.budget.delta if isinstance(self.budget, ApproxDP) else 0.0
+
+    @property
+    def cost(self) -> PureCost:
+        """What the release reveals, rounded up."""
+        return pure_cost(self._terms.mechanism.loss)
+
+    @property
+    def guarantee(self) -> str:
+        """What the user gets, in words."""
+        return self.cost.guarantee
+
+    @property
+    def within_budget(self) -> bool:
+        """Whether ε and δ are at most the budget's."""
+        cost = self.cost
+        return cost.epsilon <= self._terms.parameter and cost.delta <= self.delta
+
+    @property
+    def error(self) -> float:
+        """(E‖ω·error‖_p²)^{1/2}: exact at p = 2 (and for one answer), else a bound."""
+        terms = self._terms
+        weighted = terms.view.weighted[0]
+        if isinstance(terms.mechanism, ResponseMechanism):
+            least = math.inf
+            if np.all(terms.weights == 1):
+                least = math.sqrt(terms.mechanism.total_variance)
+            return min(least, order_norm(weighted, 2.0))
+        return log_concave_error(weighted, terms.order)
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least error of any mechanism of this ε, over all tables."""
+        return Certificate(self._terms.lower_bound, self._terms.error)
+
+    @property
+    def lower_bound(self) -> float:
+        """What no mechanism of this ε has an error below on every table; 0 where unproved."""
+        terms = self._terms
+        if isinstance(self.budget, ApproxDP):
+            return 0.0
+        return unbeaten(
+            terms.question,
+            terms.relation,
+            terms.size,
+            self.budget.epsilon,
+            terms.order,
+            terms.weights,
+            chosen=terms.view.chosen,
+            dual=terms.evidence,
+        )
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the bound binds, and how the deviations are known."""
+        mechanism = self._terms.mechanism
+        found = [
+            (
+                "The lower bound is of the greatest error over all tables, and binds biased "
+                "mechanisms too."
+            ),
+        ]
+        if mechanism.estimated:
+            found.append("The deviations were estimated by simulating the noise; the cost was not.")
+        if isinstance(mechanism, ResponseMechanism):
+            found.append("The deviations are the greatest over all tables.")
+        return tuple(found)
+
+    def half_widths(self, level: float) -> Vector:
+        """Return how far from its answer the exact one is with chance `level`, shape (m,).
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        outside = 1 - checked_level(level)
+        mechanism = self._terms.mechanism
+        if isinstance(mechanism, ResponseMechanism):
+            return _hoeffding(mechanism, outside)
+        totals = mechanism.totals
+        if isinstance(mechanism.noise, LaplaceNoise) and totals.embed is None:
+            return frozen(mechanism.noise.scales * totals.unit * -math.log(outside))
+        if _simulated(mechanism, outside):
+            draws = np.abs(_draws(mechanism))
+            return frozen(np.partition(draws, rank := _rank(len(draws), outside), axis=0)[rank])
+        return frozen(tail_quantile(outside) * mechanism.deviations)
+
+    def joint_half_widths(self, level: float) -> Vector:
+        """Return how far from their answers all exact ones are with chance `level`, shape (m,).
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        outside = 1 - checked_level(level)
+        mechanism = self._terms.mechanism
+        deviations = mechanism.deviations
+        if isinstance(mechanism, ResponseMechanism):
+            return _hoeffding(mechanism, outside / deviations.size)
+        if _simulated(mechanism, outside):
+            draws = np.abs(_draws(mechanism)) / np.where(deviations > 0, deviations, 1.0)
+            most = draws.max(axis=1)
+            return frozen(deviations * np.partition(most, rank := _rank(len(most), outside))[rank])
+        return frozen(tail_quantile(outside / deviations.size) * deviations)
+
+    def ratio_quantile(self, level: float, together: int) -> Vector:
+        """Return how many deviations sum − θ·count strays with chance `level`; shape (d,).
+
+        Args:
+            level: of each interval, or of all.
+            together: how many intervals share the chance to miss.
+        """
+        return ratio_quantile(self._terms.mechanism, level, together)
+
+    def check_integers(self, integers: tuple[int, ...]) -> None:
+        """Refuse integers that no release has.
+
+        Raises:
+            PlanError: where they are no numbers of reports of randomised response.
+        """
+        if isinstance(self._terms.mechanism, ResponseMechanism):
+            self._terms.mechanism.check(integers)
+
+    def region(self, estimate: Vector, level: float) -> Region:
+        """Refuse: pure noise has no ellipsoid.
+
+        Raises:
+            PlanError: as said.
+        """
+        raise PlanError(
+            "region is the ellipsoid of Gaussian noise; for other noise use simultaneous_interval",
+        )
+
+
+@lru_cache(maxsize=8)  # the same for every release of a mechanism
+def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1) -> Vector:
+    """Return how many deviations sum − θ·count strays with chance `level`, whatever θ; shape (d,).
+
+    For symmetric log-concave noise X in the plane the quantile of |⟨u, X⟩| is a norm of u (Meyer &
+    Reisner 1991; Bobkov 2010). So it is looked at along some directions, of noise made round, and
+    is at most 1/cos of half the angle between them higher on the others. Where draws would be too
+    many, the bound for log-concave numbers takes their place.
+
+    Args:
+        mechanism: whose last answer is the count.
+        level: of each interval, or of all.
+        together: how many intervals share the chance to miss.
+
+    Raises:
+        PlanError: where `level` is not between 0 and 1.
+    """
+    outside = (1 - checked_level(level)) / together
+    deviations, beside = mechanism.spread(mechanism.totals.embed)
+    columns = deviations.size - 1
+    missed = _MISSED / (_DIRECTIONS * max(columns, 1))
+    few = columns * _DIRECTIONS * _DRAWS <= _MOST_NUMBERS
+    if not (few and _simulated(mechanism, outside, missed)):
+        return frozen(np.full(columns, tail_quantile(outside)))
+    draws = _draws(mechanism)
+    count = draws[:, -1] / deviations[-1]
+    slope = beside[:-1] / deviations[-1]
+    rest = np.square(deviations[:-1]) - np.square(slope)
+    alone = np.sqrt(np.where(rest > _FLAT * np.square(deviations[:-1]), rest, math.inf))
+    rank = _rank(_DRAWS, outside, missed)
+    found = np.empty(columns)
+    angles = np.arange(_DIRECTIONS) * (math.pi / _DIRECTIONS)
+    for i in range(columns):
+        own = (draws[:, i] - slope[i] * count) / alone[i]
+        along = (np.abs(math.cos(t) * count + math.sin(t) * own) for t in angles.tolist())
+        found[i] = max(float(np.partition(each, rank)[rank]) for each in along)
+    return frozen(found / math.cos(math.pi / (2 * _DIRECTIONS)))
+
+
+def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:
+    """Return half widths for a sum of independent reports, each within its spread (Hoeffding)."""
+    reach = math.sqrt(mechanism.size * math.log(2 / outside) / 2)
+    return frozen(reach * mechanism.spread)
+
+
+def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = _MISSED) -> bool:
+    """Return whether so many draws as are needed can be made."""
+    answers = mechanism.deviations.size
+    enough = (1 - outside) ** _DRAWS <= missed
+    return enough and _DRAWS * max(answers, mechanism.length) <= _MOST_NUMBERS
+
+
+def _draws(mechanism: AdditiveMechanism) -> Vector:
+    return mechanism.simulate(_DRAWS, SimulationRandomness(_SEED))
+
+
+@lru_cache(maxsize=64)
+def _rank(count: int, outside: float, missed: float = _MISSED) -> int:
+    """Return which of `count` rising numbers is above the quantile but with chance `missed`.
+
+    The number of draws beyond the quantile is binomial with mean count·outside; the one that is
+    taken has k draws beyond it, with P(Binomial ≤ k) ≤ `missed`.
+    """
+    from scipy.stats import binom
+
+    k = int(binom.ppf(missed, count, outside)) - 1
+    return count - 1 - max(k, 0)

@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Terms as JSON values: what was chosen is stored, what follows is computed again.
+
+No norm is stored: the unit ball of K-norm noise is that of the changes of the integers, which
+follow from the question and the grid.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.certificate.parity import ParityDual
+from lownoise.errors import FileError
+from lownoise.noise import AdditiveMechanism
+from lownoise.noise.gaussian import GaussianNoise
+from lownoise.noise.k_norm import KNormNoise
+from lownoise.noise.laplace import LaplaceNoise
+from lownoise.noise.loss import distance_within
+from lownoise.noise.marginals import MarginalMechanism
+from lownoise.noise.means import MeanTotals
+from lownoise.noise.parity import ParityTotals, parity_noise
+from lownoise.noise.partial import PartialNoise
+from lownoise.noise.queries import HistogramTotals, QueryTotals
+from lownoise.noise.recursive import RecursiveNoise
+from lownoise.noise.response import ResponseMechanism
+from lownoise.numbers.packing import packed, unpacked
+from lownoise.privacy import ApproxDP, PureDP
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.questions import Marginals, Mean, Parity, Queries
+from lownoise.release.codec import dump
+from lownoise.release.encoding import (
+    evidence_from_dict,
+    evidence_to_dict,
+    expect,
+    numbers,
+    relation_to_dict,
+    shape_from_dict,
+    shape_to_dict,
+)
+from lownoise.release.guarantees import allowed
+from lownoise.release.marginal_encoding import marginals_from_dict, marginals_to_dict
+from lownoise.release.questions import (
+    histogram_from_dict,
+    marginals_question_from_dict,
+    marginals_question_to_dict,
+    mean_from_dict,
+    mean_to_dict,
+    mean_totals_from_dict,
+    mean_totals_to_dict,
+    order_from,
+    parity_from_dict,
+    parity_to_dict,
+    parity_totals_from_dict,
+    queries_from_dict,
+    queries_to_dict,
+    query_totals_from_dict,
+    query_totals_to_dict,
+    size_from,
+)
+from lownoise.release.terms import GAUSSIAN, Alternative, Terms
+from lownoise.sets.norms import ImageNorm, norm_of
+from lownoise.sets.unit_balls import NormBall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.noise.abstract import AbstractNoise
+    from lownoise.noise.totals import AbstractTotals
+    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.domains import AbstractDomain
+
+NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
+QUESTIONS = ("mean", "queries", "parity", "marginals")
+ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
+_LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
+_SAME = 1e-8
+_PLAIN = "plain_"  # evidence for weights of one
+
+
+def terms_to_dict(terms: Terms) -> dict[str, Any]:
+    """Return what was chosen, as JSON values."""
+    question, mechanism = terms.question, terms.mechanism
+    pure = not terms.gaussian
+    return {
+        "question": _QUESTION_TO_DICT[type(question)](question),
+        "budget": budget_to_dict(terms.budget),
+        "relation": relation_to_dict(terms.relation),
+        "size": terms.size,
+        "order": "inf" if math.isinf(terms.order) else terms.order,
+        **({} if terms.weights is None else {"weights": terms.weights.tolist()}),
+        **({"mechanism": terms.name} if pure else {}),
+        **(
+            marginals_to_dict(mechanism, terms.evidence)
+            if isinstance(mechanism, MarginalMechanism)
+            else {
+                "noise": _noise_to_dict(terms.name, mechanism),
+                "evidence": _evidence_to_dict(terms),
+            }
+        ),
+        **({"compared": [_compared_to_dict(own) for own in terms.alternatives]} if pure else {}),
+    }
+
+
+def _compared_to_dict(own: Alternative) -> dict[str, Any]:
+    return {"mechanism": own.mechanism, "error": own.error, "note": own.note}
+
+
+def _evidence_to_dict(terms: Terms) -> dict[str, Any] | None:
+    dual = terms.evidence
+    if dual is None:
+        return None
+    if isinstance(dual, ParityDual):
+        return {"degrees": dual.degrees.tolist(), "patterns": dual.patterns.tolist()}
+    if terms.plain_evidence is not None:
+        return evidence_to_dict(dual, terms.plain_evidence)
+    twice = evidence_to_dict(dual, dual)
+    return {name: value for name, value in twice.items() if not name.startswith(_PLAIN)}
+
+
+def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:
+    if isinstance(mechanism, ResponseMechanism):
+        return {"keep": mechanism.keep}
+    totals, noise = mechanism.totals, mechanism.noise
+    if isinstance(totals, ParityTotals):
+        assert isinstance(noise, GaussianNoise)  # noqa: S101 (what a plan of parities has)
+        return {"deviations": totals.by_degree(noise).tolist(), "steps": totals.steps.tolist()}
+    return {
+        **_added_to_dict(noise),
+        **_totals_to_dict(totals),
+        **(_ellipsoid_to_dict(noise) if name == "ellipsoid" else {}),
+    }
+
+
+def _totals_to_dict(totals: AbstractTotals) -> dict[str, Any]:
+    if isinstance(totals, MeanTotals):
+        return mean_totals_to_dict(totals)
+    if isinstance(totals, QueryTotals):
+        return query_totals_to_dict(totals)
+    assert isinstance(totals, HistogramTotals)  # noqa: S101 (the third of three)
+    return {"step": totals.step}
+
+
+def _added_to_dict(noise: AbstractNoise) -> dict[str, Any]:
+    if isinstance(noise, GaussianNoise):
+        return shape_to_dict(noise.shape)
+    if isinstance(noise, PartialNoise):
+        own = {} if noise.inner is None else _added_to_dict(noise.inner)
+        return {"kept": noise.kept.tolist(), **own}
+    if isinstance(noise, KNormNoise):
+        return {"scale": noise.scale}
+    if isinstance(noise, LaplaceNoise):
+        return {"scales": noise.scales.tolist()}
+    assert isinstance(noise, RecursiveNoise)  # noqa: S101 (the last of five)
+    return {
+        "rows": packed(noise.rows),
+        "levels": [
+            {"coordinates": level.dimension, "scale": level.scale} for level in noise.levels
+        ],
+    }
+
+
+def _ellipsoid_to_dict(noise: AbstractNoise) -> dict[str, Any]:
+    own = noise.inner if isinstance(noise, PartialNoise) else noise
+    assert isinstance(own, KNormNoise)  # noqa: S101 (what that mechanism is)
+    assert isinstance(own.gauge, ImageNorm)  # noqa: S101
+    return {"factor": packed(own.gauge.factor)}
+
+
+_QUESTION_TO_DICT: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Mean: mean_to_dict,
+    Queries: queries_to_dict,
+    Parity: parity_to_dict,
+    Marginals: marginals_question_to_dict,
+}
+
+
+def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> Terms:
+    """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
+
+    Args:
+        fields: what it wrote.
+        domain: the set, where the fields only name it.
+
+    Raises:
+        FileError: where a field is missing, wrong, or says what it does not mean.
+    """
+    kind, name = fields["question"]["kind"], fields.get("mechanism", GAUSSIAN)
+    expect("question.kind", kind, QUESTIONS)
+    expect("mechanism", name, (GAUSSIAN, *NAMES))
+    if ("mechanism" in fields) and (name == GAUSSIAN or kind not in ("mean", "queries")):
+        raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
+    terms = _READERS[kind](fields, name, domain)
+    if not terms.within_budget:
+        raise FileError("noise is too small for the budget")
+    return terms
+
+
+def _head(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    budget = budget_from_dict(fields["budget"])
+    if name != GAUSSIAN and not isinstance(budget, (PureDP, ApproxDP)):
+        raise FileError("budget is not pure, nor (epsilon, delta)")
+    found: dict[str, Any] = {"budget": budget, "order": order_from(fields["order"]), "name": name}
+    if name != GAUSSIAN:
+        found["alternatives"] = _compared(fields["compared"], name)
+    return found
+
+
+def _mean(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
+    question = mean_from_dict(fields["question"], domain)
+    columns = len(question.columns)
+    mechanism = _mechanism(fields, name, question)
+    answers = mechanism.deviations.size
+    given, weighted = fields["weights"], answers if name == GAUSSIAN else columns
+    if name != GAUSSIAN and len(given) == columns + 1 == answers:  # one for the count, of 0.1
+        given = given[:-1]
+    weights = numbers(given, "weights", weighted)
+    if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
+        raise FileError("weights are not all from 2^-900 to 2^900")
+    evidence, plain = _evidence(fields["evidence"], answers, twice=name == GAUSSIAN)
+    return Terms(
+        question=question,
+        mechanism=mechanism,
+        weights=weights,
+        evidence=evidence,
+        plain_evidence=plain,
+        **_head(fields, name),
+    )
+
+
+def _queries(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
+    question = queries_from_dict(fields["question"])
+    mechanism = _mechanism(fields, name, question)
+    weights = None
+    if name != GAUSSIAN:
+        weights = numbers(fields["weights"], "weights", question.count)
+        if not np.array_equal(weights, question.weights):
+            raise FileError("weights are not those of the queries, which have none of their own")
+    evidence, _ = _evidence(fields["evidence"], question.count, twice=False)
+    return Terms(
+        question=question,
+        mechanism=mechanism,
+        weights=weights,
+        evidence=evidence,
+        **_head(fields, name),
+    )
+
+
+def _evidence(fields: dict[str, Any] | None, answers: int, *, twice: bool) -> tuple[Any, Any]:
+    """Return the evidence, and that for weights of one where it is another."""
+    if fields is None:
+        return None, None
+    if twice:
+        return evidence_from_dict(fields, answers)
+    both = {**fields, **{f"{_PLAIN}{name}": value for name, value in fields.items()}}
+    return evidence_from_dict(both, answers)[0], None
+
+
+def _parity(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
+    question = parity_from_dict(fields["question"])
+    totals = parity_totals_from_dict(fields, question)
+    k, evidence = len(question.degrees), fields["evidence"]
+    deviations = numbers(fields["noise"]["deviations"], "noise.deviations", k)
+    dual = ParityDual(
+        degrees=numbers(evidence["degrees"], "evidence.degrees", k),
+        patterns=numbers(evidence["patterns"], "evidence.patterns", len(totals.changes.costs)),
+    )
+    mechanism = AdditiveMechanism(totals, parity_noise(totals, deviations))
+    return Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
+
+
+def _marginals(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
+    question, size = marginals_question_from_dict(fields["question"]), size_from(fields)
+    mechanism, dual = marginals_from_dict(question, size, fields["noise"], fields["evidence"])
+    terms = Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
+    if json.dumps(terms_to_dict(terms), sort_keys=True) != json.dumps(fields, sort_keys=True):
+        raise FileError("terms say something that they do not mean")
+    return terms
+
+
+_READERS: dict[str, Callable[[dict[str, Any], str, AbstractDomain | None], Terms]] = {
+    "mean": _mean,
+    "queries": _queries,
+    "parity": _parity,
+    "marginals": _marginals,
+}
+
+
+def _mechanism(
+    fields: dict[str, Any], name: str, question: Mean | Queries
+) -> AdditiveMechanism | ResponseMechanism:
+    if name == "randomized_response":
+        size = size_from(fields)
+        if isinstance(question, Mean) or size is None:
+            raise FileError("randomized_response is of linear queries and a public size")
+        keep = _positive(fields["noise"]["keep"], "noise.keep")
+        return ResponseMechanism(question=question, size=size, keep=keep)
+    if isinstance(question, Mean):
+        if name == "laplace_histogram":
+            raise FileError("laplace_histogram is of linear queries")
+        totals: AbstractTotals = mean_totals_from_dict(fields, question)
+    elif name == "laplace_histogram":
+        totals = histogram_from_dict(fields, question)
+    else:
+        totals = query_totals_from_dict(fields, question)
+    if name == GAUSSIAN:
+        return AdditiveMechanism(
+            totals, GaussianNoise(shape_from_dict(fields["noise"], totals.length))
+        )
+    made = _NOISES[name](fields)
+    kept = fields["noise"].get("kept")
+    if kept is None:
+        return AdditiveMechanism(totals, made(totals.changes))
+    return AdditiveMechanism(totals, _partial(kept, totals, made))
+
+
+def _partial(
+    given: list[Any], totals: AbstractTotals, made: Callable[[Reach], AbstractNoise]
+) -> PartialNoise:
+    if any(type(place) is not int for place in given):
+        raise FileError("noise.kept are not whole numbers")
+    kept = np.array(given, dtype=np.int64).reshape(-1)
+    if kept.size and not (kept[0] >= 0 and kept[-1] < totals.length and np.all(np.diff(kept) > 0)):
+        raise FileError("noise.kept are not places of integers that rise")
+    inner = made(totals.changes.mapped(np.eye(totals.length)[kept])) if kept.size else None
+    return PartialNoise(inner, kept, totals.length)
+
+
+def _k_norm(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
+    budget, distance = budget_from_dict(fields["budget"]), 0.0
+    if isinstance(budget, ApproxDP):
+        distance = distance_within(allowed(budget), budget.delta)
+    return lambda changes: KNormNoise(
+        norm_of(changes, distance), _positive(fields["noise"]["scale"], "noise.scale")
+    )
+
+
+def _ellipsoid(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
+    noise = fields["noise"]
+    scale = _positive(noise["scale"], "noise.scale")
+    factor = unpacked(noise["factor"], "noise.factor", len(noise["factor"]["shape"]))
+    if factor.ndim not in (1, 2) or len(set(factor.shape)) != 1:
+        raise FileError("noise.factor is no diagonal and no square matrix")
+    return lambda _: KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
+
+
+def _laplace(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
+    given = fields["noise"]["scales"]
+    return lambda changes: LaplaceNoise(numbers(given, "noise.scales", changes.dimension))
+
+
+def _recursive(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
+    noise = fields["noise"]
+    rows = unpacked(noise["rows"], "noise.rows")
+    levels = [
+        (level["coordinates"], _positive(level["scale"], "noise.levels.scale"))
+        for level in noise["levels"]
+    ]
+    if any(type(n) is not int or not 1 <= n <= len(rows) for n, _ in levels):
+        raise FileError("noise.levels do not fit noise.rows")
+
+    def made(changes: Reach) -> AbstractNoise:
+        bodies = [changes, *(changes.mapped(rows[:n]) for n, _ in levels[1:])]
+        own = [KNormNoise(norm_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
+        return RecursiveNoise(rows, tuple(own))
+
+    return made
+
+
+def _positive(value: object, field: str) -> float:
+    if not isinstance(value, float) or not 0 < value < math.inf:
+        raise FileError(f"{field} is no number above 0")
+    return value
+
+
+_NOISES: dict[str, Callable[[dict[str, Any]], Callable[[Reach], AbstractNoise]]] = {
+    "k_norm": _k_norm,
+    "ellipsoid": _ellipsoid,
+    "recursive": _recursive,
+    "laplace": _laplace,
+    "laplace_histogram": _laplace,
+}
+
+
+def _compared(listed: list[dict[str, Any]], chosen: str) -> tuple[Alternative, ...]:
+    """Return the mechanisms that were compared: each once, the best first, one of them chosen."""
+    found = tuple(_alternative(each) for each in listed)
+    names = [own.mechanism for own in found]
+    errors = [math.inf if own.error is None else own.error for own in found]
+    available = [own.mechanism for own in found if own.error is not None]
+    # of equals to nine digits the simplest is first
+    rising = all(a <= b * (1 + _SAME) for a, b in pairwise(errors))
+    if len(set(names)) < len(names) or chosen not in available or not rising:
+        raise FileError("compared has not each mechanism once, the best first, with the chosen one")
+    return found
+
+
+def _alternative(fields: dict[str, Any]) -> Alternative:
+    name, error, note = fields["mechanism"], fields["error"], fields["note"]
+    expect("compared.mechanism", name, NAMES)
+    number = error is None or (isinstance(error, float) and 0 <= error < math.inf)
+    if not number or not isinstance(note, str) or len(fields) != 3:  # noqa: PLR2004
+        raise FileError("compared states an error that is no number, or a note that is no text")
+    return Alternative(name, error, note)
+
+
+def derived(terms: Terms) -> dict[str, Any]:
+    """Return what follows from the terms, for the readers of a file."""
+    cost, found = terms.cost, {**terms.view.derived, "error": terms.error}
+    found["objective"] = terms.objective
+    if terms.gaussian:
+        ends = terms.certificate
+        found["certificate"] = {"lower": ends.lower, "upper": ends.upper}
+    found["lower_bound"] = terms.lower_bound
+    known = {"rho": cost.rho, "mu": cost.mu}
+    found["cost"] = {"epsilon": cost.epsilon, "delta": cost.delta}
+    if terms.gaussian:
+        found["cost"].update(known)
+    else:
+        found[ADDED] = known
+    return found
+
+
+def plan_document(terms: Terms) -> str:
+    """Return the document of a plan."""
+    return dump("plan", {"terms": terms_to_dict(terms), "derived": derived(terms)})

@@ -1,0 +1,514 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is particular to a question's answers: names, what weighs, what is compared, what is public.
+
+A view belongs to terms. Marginals have theirs in `release.marginals`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.bounds import may_have_room, unbiased_change
+from lownoise.certificate import lower_bound, upper_bound
+from lownoise.certificate.parity import parity_lower_bound
+from lownoise.errors import PlanError
+from lownoise.noise import baselines
+from lownoise.noise.means import MeanTotals
+from lownoise.noise.parity import ParityTotals
+from lownoise.noise.queries import query_body, query_coordinates
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import square_up
+from lownoise.release.guarantees import unbiased_bound
+from lownoise.release.middle import farthest_mean, middle
+from lownoise.sensitivity.coordinates import summed_body
+from lownoise.sensitivity.relations import Change, checked_relation
+from lownoise.sets.bodies import SectionBody
+from lownoise.sets.domains.encoding import oracle_of
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions import Mean, Parity, Queries
+    from lownoise.release.terms import Terms
+    from lownoise.sensitivity.changes import Body
+    from lownoise.sensitivity.coordinates import Coordinates
+    from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains import AbstractDomain
+
+_LEAST = 2.0**-900
+_TINY = 2.0**-50
+_FEW_NAMES = 3  # in a ledger's note
+
+
+class AbstractView(ABC):
+    """What terms say of the answers of one kind of question."""
+
+    folder = False  # whether a release's integers are an array, saved in a folder
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+
+    @property
+    @abstractmethod
+    def note(self) -> str:
+        """What a ledger says of the release."""
+
+    @property
+    @abstractmethod
+    def standard_deviation(self) -> Any:  # noqa: ANN401 (numbers, or a function of a marginal)
+        """The standard deviation of each answer's noise."""
+
+    @property
+    @abstractmethod
+    def covariance(self) -> Any:  # noqa: ANN401 (a matrix, or a function of two cells)
+        """The covariance of the answers."""
+
+    @property
+    @abstractmethod
+    def weighted(self) -> tuple[Vector, Vector | None]:
+        """The answers' deviations as the error weighs them, and how often each occurs."""
+
+    @property
+    @abstractmethod
+    def upper(self) -> float:
+        """At least the objective of the noise: the certificate's upper end."""
+
+    @abstractmethod
+    def least(self, *, plain: bool = False) -> float:
+        """Return at most the least objective of Gaussian noise at μ = 1.
+
+        Args:
+            plain: of weights that are all one, which the lower bound is of.
+        """
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's error is below, on any dataset (see `bounds.zcdp`)."""
+        terms = self._terms
+        return unbiased_bound(self.least(plain=True), terms.parameter, terms.size)
+
+    @property
+    @abstractmethod
+    def assumptions(self) -> tuple[str, ...]:
+        """What every release of the question rests on, whatever its noise, one sentence each."""
+
+    @property
+    def program(self) -> AbstractDomain | None:
+        """The domain that a file of the terms only names, None where it holds all of it."""
+        return None
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """What a file says of the deviations, for its readers, as JSON values."""
+        return {"standard_deviation": self.standard_deviation.tolist()}
+
+    @property
+    def isotropic(self) -> Any:  # noqa: ANN401 (one number, or one an answer)
+        """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
+        raise PlanError(f"ln.{type(self._terms.question).__name__} has no round noise to compare")
+
+    @property
+    def laplace(self) -> Any:  # noqa: ANN401 (one an answer)
+        """Standard deviations of Laplace noise with the budget split evenly."""
+        raise PlanError(f"ln.{type(self._terms.question).__name__} has no Laplace noise to compare")
+
+    @property
+    def histogram(self) -> Any:  # noqa: ANN401 (one an answer, or a function of a marginal)
+        """The deviation of each answer summed from i.i.d. noise on the count of every record."""
+        raise PlanError(f"ln.{type(self._terms.question).__name__} has no histogram to compare")
+
+    def deviations(self) -> Any:  # noqa: ANN401 (one row an orbit of marginals)
+        """Return for each orbit of marginals one of them, how many there are, the deviation."""
+        raise PlanError(f"ln.{type(self._terms.question).__name__} has no orbits of marginals")
+
+    @property
+    def chosen(self) -> Coordinates:
+        """The answers that are summed, of which the evidence speaks, and how all follow."""
+        raise PlanError(f"ln.{type(self._terms.question).__name__} has no summed answers")
+
+
+class AbstractRowView(AbstractView):
+    """Answers in a row."""
+
+    @property
+    def standard_deviation(self) -> Vector:
+        """The standard deviation of each answer's noise, in its unit, shape (m,)."""
+        found: Vector = self._terms.mechanism.deviations
+        return found
+
+    @property
+    def covariance(self) -> Vector:
+        """The covariance of the answers, shape (m, m), formed on request.
+
+        Raises:
+            PlanError: beyond 10,000 answers; ask `standard_deviation`.
+        """
+        found: Vector = self._terms.mechanism.covariance()
+        return found
+
+
+@final
+class MeanView(AbstractRowView):
+    """Means, or sums about the center and the count."""
+
+    @property
+    def question(self) -> Mean:
+        """What is asked."""
+        question: Mean = self._terms.question
+        return question
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, or their sums and the count."""
+        columns = self.question.columns
+        if self._terms.size is not None:
+            return columns
+        return (*(f"sum({c} - center)" for c in columns), "count")
+
+    @property
+    def note(self) -> str:
+        """What a ledger says of the release."""
+        columns, terms = self.question.columns, self._terms
+        if not terms.gaussian:
+            return f"{terms.name}: {len(columns):,} means"
+        few = len(columns) <= _FEW_NAMES
+        hidden = "changes in a body: " if isinstance(terms.relation, Change) else ""
+        return f"{hidden}mean of {', '.join(columns) if few else f'{len(columns)} columns'}"[:200]
+
+    @property
+    def totals(self) -> MeanTotals:
+        """How records become integers."""
+        found = self._terms.mechanism.totals
+        assert isinstance(found, MeanTotals)  # noqa: S101 (what all mechanisms of means have)
+        return found
+
+    @property
+    def chosen(self) -> Coordinates:
+        """The coordinates that are summed, of which the evidence speaks, and how all follow."""
+        return self.totals.coordinates
+
+    @property
+    def weighted(self) -> tuple[Vector, None]:
+        """Under Gaussian noise the deviations themselves; else times the weights.
+
+        Where sums and the count come with pure noise, those of the worst means.
+        """
+        terms = self._terms
+        if terms.gaussian:
+            return self.standard_deviation, None
+        own = self.standard_deviation if terms.size is not None else self.worst_means
+        return frozen(terms.weights * own), None
+
+    @cached_property
+    def worst_means(self) -> Vector:
+        """The standard deviations of sums about the worst mean in the columns' bounds, shape (d,).
+
+        To first order n times what the means themselves stray by. The center does not matter, nor
+        does where the domain lies.
+        """
+        about = self.totals.embed_about(middle(self.question.domain))
+        deviations, beside = self._terms.mechanism.spread(about)
+        far = farthest_mean(self.question.domain)
+        own = np.square(deviations[:-1]) + 2 * far * np.abs(beside[:-1])
+        return frozen(np.sqrt(own + np.square(far * deviations[-1])))
+
+    @cached_property
+    def body(self) -> Body:
+        """All changes that one neighbour makes to the summed coordinates, and the count."""
+        totals, terms = self.totals, self._terms
+        found = summed_body(
+            self.question.domain, terms.relation, self.question.center, totals.coordinates
+        )
+        if isinstance(found, SectionBody) and totals.multipliers is not None:
+            return found.with_multipliers(totals.multipliers)
+        return found
+
+    @property
+    def upper(self) -> float:
+        """At least ‖ω·std‖_p."""
+        terms = self._terms
+        return upper_bound(terms.mechanism.answer_noise, terms.order, terms.weights)
+
+    def least(self, *, plain: bool = False) -> float:
+        """Return at most the least ‖ω·std‖_p of Gaussian noise at μ = 1."""
+        terms = self._terms
+        weights = np.ones(terms.weights.size) if plain else terms.weights
+        dual = terms.plain_evidence if plain else terms.evidence
+        found = lower_bound(dual, self.body, terms.order, weights, self.totals.embed)
+        # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
+        return found / (terms.size or 1) * (1 - _TINY) if found >= _LEAST else 0.0
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's error is below, on any dataset (see `bounds.zcdp`).
+
+        Where the relation is a body of changes it speaks of tables with a row that each of them, or
+        its opposite, keeps inside the domain; where there can be no such row, it is 0.
+        """
+        terms = self._terms
+        gamma = self.least(plain=True)
+        if isinstance(terms.relation, Change):
+            fits = may_have_room(self.question.domain, terms.relation)
+            return unbiased_change(gamma, square_up(terms.parameter) / 2) if fits else 0.0
+        return unbiased_bound(gamma, terms.parameter, terms.size)
+
+    @cached_property
+    def isotropic(self) -> Vector:
+        """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
+        terms = self._terms
+        moved = self.body.answer_length(self.totals.embed) / (terms.size or 1)
+        return baselines.isotropic_gaussian(moved, terms.weights.size, terms.parameter)
+
+    @cached_property
+    def laplace(self) -> Vector:
+        """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
+        terms = self._terms
+        widths = self.body.answer_widths(self.totals.embed) / (terms.size or 1)
+        return baselines.split_laplace(terms.budget, widths)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What every release of means rests on, whatever its noise, one sentence each."""
+        terms = self._terms
+        found = list(mean_assumptions(self.question, terms.relation, terms.size))
+        if terms.gaussian and isinstance(terms.relation, Change):
+            found.append(
+                "The lower bound holds on tables with a row that every change of the body, or its "
+                "opposite, keeps inside the domain.",
+            )
+        if terms.gaussian and terms.size is not None and not terms.mechanism.loss.mu:
+            found.append("The domain is one point, so nothing is revealed and nothing is noised.")
+        return tuple(found)
+
+    @property
+    def program(self) -> AbstractDomain | None:
+        """The domain that a file of the terms only names, None where it holds all of it."""
+        return oracle_of(self.question.domain)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """What a file says of the deviations, for its readers, as JSON values."""
+        return {"names": list(self.names), **super().derived}
+
+
+@final
+class QueryView(AbstractRowView):
+    """Linear queries."""
+
+    @property
+    def question(self) -> Queries:
+        """What is asked."""
+        question: Queries = self._terms.question
+        return question
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        return tuple(f"query {i}" for i in range(self.question.count))
+
+    @property
+    def note(self) -> str:
+        """What a ledger says of the release."""
+        before = "" if self._terms.gaussian else f"{self._terms.name}: "
+        return f"{before}{self.question.count:,} queries of records"
+
+    @property
+    def chosen(self) -> Coordinates:
+        """The queries that are summed, of which the evidence speaks, and how all follow."""
+        return query_coordinates(self.question, self._terms.relation)
+
+    @cached_property
+    def weighted(self) -> tuple[Vector, None]:
+        """The deviations times √ω."""
+        return frozen(self.question.weights * self.standard_deviation), None
+
+    @property
+    def upper(self) -> float:
+        """At least ‖√ω·std‖_p."""
+        terms = self._terms
+        return upper_bound(terms.mechanism.answer_noise, terms.order, self.question.weights)
+
+    @cached_property
+    def body(self) -> Body:
+        """All changes that one neighbour makes to the summed queries."""
+        return query_body(self.question, self._terms.relation, self._coordinates)
+
+    @property
+    def _coordinates(self) -> Coordinates:
+        found: Coordinates = self._terms.mechanism.totals.coordinates
+        return found
+
+    @cached_property
+    def _least(self) -> float:
+        found = lower_bound(
+            self._terms.evidence,
+            self.body,
+            self._terms.order,
+            np.ones(self.question.count),
+            self._coordinates.embed,
+        )
+        return found * (1 - _TINY) if found >= _LEAST else 0.0
+
+    def least(self, *, plain: bool = False) -> float:
+        """Return at most the least objective at μ = 1; queries have no weights of their own."""
+        return self._least
+
+    @cached_property
+    def isotropic(self) -> float:
+        """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
+        return self.body.answer_length(self._coordinates.embed) / self._terms.parameter
+
+    @cached_property
+    def histogram(self) -> Vector:
+        """The deviation of each answer summed from i.i.d. noise on the count of every record.
+
+        At the same budget, shape (m,); infinite where it exceeds the floats. Under `substitute` the
+        sum of these counts is public.
+        """
+        W, size = self.question.matrix, self._terms.size
+        if size is not None:
+            W = W - np.mean(W, axis=1, keepdims=True)
+        lengths = np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
+        moved = 1.0 if size is None else math.sqrt(2)
+        return frozen(lengths * moved / self._terms.parameter)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What every release of linear queries rests on, whatever its noise."""
+        return query_assumptions(self.question, self._terms.size)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """What a file says of the deviations, for its readers, as JSON values."""
+        own = super().derived
+        return own if self._terms.gaussian else {"names": list(self.names), **own}
+
+
+@final
+class ParityView(AbstractRowView):
+    """Parities."""
+
+    @property
+    def question(self) -> Parity:
+        """What is asked."""
+        question: Parity = self._terms.question
+        return question
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        return tuple(f"parity {i}" for i in range(self.question.count))
+
+    @property
+    def note(self) -> str:
+        """What a ledger says of the release."""
+        return f"{self.question.count:,} parity of records"
+
+    @property
+    def _totals(self) -> ParityTotals:
+        found = self._terms.mechanism.totals
+        assert isinstance(found, ParityTotals)  # noqa: S101 (what a plan of parities has)
+        return found
+
+    @cached_property
+    def weighted(self) -> tuple[Vector, None]:
+        """The deviations times √ω."""
+        return frozen(self.question.weights * self.standard_deviation), None
+
+    @property
+    def upper(self) -> float:
+        """At least ‖√ω·std‖_p."""
+        terms = self._terms
+        return upper_bound(terms.mechanism.answer_noise, terms.order, self.question.weights)
+
+    @cached_property
+    def _least(self) -> float:
+        question, terms = self.question, self._terms
+        counts = np.array(question.counts, dtype=np.float64)
+        costs, weights = self._totals.changes.costs, question.degree_weights
+        found = parity_lower_bound(terms.evidence, costs, counts, weights, terms.order)
+        return found * (1 - _TINY) if found >= _LEAST else 0.0
+
+    def least(self, *, plain: bool = False) -> float:
+        """Return at most the least objective at μ = 1."""
+        return self._least
+
+    @cached_property
+    def isotropic(self) -> float:
+        """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
+        moved = math.sqrt(float(np.max(np.sum(self._totals.changes.costs, axis=1))))
+        return moved / self._terms.parameter
+
+    @cached_property
+    def histogram(self) -> Vector:
+        """The deviation of each answer summed from i.i.d. noise on the count of every record."""
+        question, size = self.question, self._terms.size
+        bits = len(question.attributes)
+        length = 2.0 ** (bits / 2) if bits < 2000 else math.inf  # noqa: PLR2004 (floats end)
+        public = [size is not None and degree == 0 for degree in question.degrees]
+        lengths = np.repeat(np.where(public, 0.0, length), question.counts)
+        moved = 1.0 if size is None else math.sqrt(2)
+        return frozen(lengths * moved / self._terms.parameter)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What every release of parities rests on."""
+        return query_assumptions(self.question, self._terms.size)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """One number a degree says all, as JSON values."""
+        question = self.question
+        found = self._totals.by_degree(self._terms.mechanism.noise)
+        rows = zip(question.degrees, question.counts, found.tolist(), strict=True)
+        return {
+            "parities": [
+                {"degree": k, "count": count, "standard_deviation": deviation}
+                for k, count, deviation in rows
+            ]
+        }
+
+
+def mean_assumptions(question: Mean, relation: Relation, size: int | None) -> tuple[str, ...]:
+    """Return what every release of means rests on, whatever its noise, one sentence each."""
+    unit = checked_relation(relation).sentence
+    said = [
+        f"One person is one row; a neighbouring table is one in which one row {unit}.",
+        *question.domain.assumptions,
+    ]
+    if question.drops_missing:
+        said.append("A row that lacks a value in any of the columns is left out.")
+    else:
+        said.append("A missing value counts as the stand-in, by default the center.")
+    if size is not None:
+        said.append(f"The number of rows, {size:,}, is public.")
+    else:
+        said.append(
+            "The sums and the count are unbiased; a mean made of them is not exactly unbiased.",
+        )
+    return tuple(said)
+
+
+def query_assumptions(question: Queries | Parity, size: int | None) -> tuple[str, ...]:
+    """Return what every release of linear queries rests on, whatever its noise."""
+    neighbour = "takes any other values in its row" if size is not None else "comes or goes"
+    said = [
+        f"One person is one row; between neighbouring tables one row {neighbour}.",
+        "The queries and the records they count are public; none was taken from this table.",
+    ]
+    if question.drops:
+        said.append("A row outside these records is left out; nothing says how many were.")
+    else:
+        said.append("A row outside these records counts as the one that stands in for it.")
+    if size is not None:
+        said.append(f"The number of rows, {size:,}, is public.")
+    return tuple(said)
