@@ -157,7 +157,7 @@ def test_noise_covers_every_move_of_the_codes(case, order):
     assert plan.cost.mu <= 1
     # how many bits make a step about a twentieth of the largest change
     own = plan.terms.mechanism
-    widest = float(np.max(own.reach.widths()))
+    widest = float(np.max(own.totals.changes.widths()))
     x, y = neighbours(domain, body, 1500, seed=1)
     assert len(x) >= 20
     for bits in (0, int(math.log2(widest)) - 4):
@@ -180,7 +180,7 @@ def test_the_slack_is_needed_and_so_is_all_of_the_body(case):
     domain, body = CASES[case]
     plan = make(domain, body)
     own = plan.terms.mechanism
-    mechanism = coarse(plan, int(math.log2(float(np.max(own.reach.widths())))) - 2)
+    mechanism = coarse(plan, int(math.log2(float(np.max(own.totals.changes.widths())))) - 2)
     step = mechanism.totals.query.coding.step
     x, y = neighbours(domain, body, 1500, seed=2)
     moves = (
@@ -190,7 +190,8 @@ def test_the_slack_is_needed_and_so_is_all_of_the_body(case):
     alone = Change(body).changes(np.arange(domain.dimension), step)
     assert found > alone.radius_up(mechanism.noise.shape)
     half = ln.image(np.full(domain.dimension, 0.5), body)
-    less = dataclasses.replace(mechanism, relation=Change(half))
+    totals = dataclasses.replace(mechanism.totals, relation=Change(half))
+    less = AdditiveMechanism(totals, mechanism.noise)
     assert found > less.loss.mu
 
 

@@ -171,7 +171,7 @@ def test_evidence_is_of_true_changes_alone(relation):
         ball = ln.TensorPower(size, power, "ball", 1.2)
         plan = planned(ball, relation, order=3.0)
         terms = plan.terms
-        body, answers = terms.body, terms.mechanism.embed
+        body, answers = terms.view.body, terms.mechanism.totals.embed
         upper = terms.certificate.upper * terms.parameter * (terms.size or 1)
         parts = (body, 3.0, terms.weights, answers)
         for _ in range(20):

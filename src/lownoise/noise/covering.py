@@ -35,16 +35,18 @@ def covering(
     Raises:
         PlanError: where a direction that records can move in has no noise, or no factor is enough.
     """
-    factor, found = start, scaled(start)
+    factor, found, grown = start, scaled(start), False
     for _ in range(_ROUNDS):
         spent = revealed(found)
         if not math.isfinite(spent):
             raise PlanError("noise leaves a direction that records can move in; plan again")
         room = spent / allowed
-        if spent <= allowed and not _NOTHING < room < 1 - _SPARE:
+        # what had to grow is left as it is: a program may say another size each time it is asked
+        if spent <= allowed and (grown or not _NOTHING < room < 1 - _SPARE):
             return found
         # what covers with room to spare shrinks; what does not, grows by a float at the least
         least = math.nextafter(factor, math.inf)
+        grown = grown or room >= 1
         factor = factor * room if room < 1 else max(factor * room, least)
         found = scaled(factor)
     raise PlanError("no noise of this shape reveals so little; give a larger budget")
