@@ -5,7 +5,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import FileError
-from lownoise.release.origin import Origin, Spend
+from lownoise.release.codec import Origin, Spend
 from lownoise.release.release import Release
 
 ORIGIN = Origin(Spend("d", 3), "2026-01-01T00:00:00+00:00", {"python": "3.11"})

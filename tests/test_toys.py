@@ -10,7 +10,7 @@ from cases import MEMBERS
 from lownoise import report
 from lownoise.errors import FileError, PlanError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.release import execute
+from lownoise.release.execution import execute
 from lownoise.sensitivity.relations import RELATIONS, checked_relation
 from lownoise.sets.domains import DOMAINS
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict

@@ -25,7 +25,7 @@ from lownoise.errors import FileError, LownoiseError, told
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import codec, folders, stored
-from lownoise.release.origin import Origin
+from lownoise.release.codec import Origin
 from lownoise.release.release import Release
 from lownoise.sets.domains import AbstractCompound, Points
 from lownoise.sets.domains.encoding import expect_oracle

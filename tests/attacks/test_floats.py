@@ -78,7 +78,7 @@ def mechanism(lower, upper, relation="substitute", rho=0.5, size=4):
 def ours(made, records, seed):
     """Release a table of equal columns RUNS times: integers."""
     table = np.repeat(np.array(records, float)[:, None], COLUMNS, axis=1)
-    totals = memory.totals(made.query, table)
+    totals = memory.totals(made.totals.query, table)
     randomness = SimulationRandomness(seed)
     runs = [made.run(totals, randomness=randomness)[:COLUMNS] for _ in range(RUNS)]
     return np.array(runs, dtype=np.int64).ravel()

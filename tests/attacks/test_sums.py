@@ -39,17 +39,18 @@ def ours(lower, upper, relation="substitute", *, rho=0.5, size=1):
 
 def integers(made, values, engine=reading):
     if engine is reading:
-        totals = reading.totals(made.query, pa.table({"x": pa.array(values, pa.float64())}))
+        totals = reading.totals(made.totals.query, pa.table({"x": pa.array(values, pa.float64())}))
     else:
-        totals = memory.totals(made.query, np.array(values, float).reshape(-1, 1))
+        totals = memory.totals(made.totals.query, np.array(values, float).reshape(-1, 1))
     exact = list(totals.sums)
-    if made.count_step is not None:
-        exact.append(totals.count * int(1 / made.count_step))
+    if made.totals.count_step is not None:
+        exact.append(totals.count * int(1 / made.totals.count_step))
     return exact
 
 
 def within_reach(made, left, right):
-    pairs = zip(integers(made, left), integers(made, right), made.reach.half_width, strict=True)
+    most = made.totals.changes.half_width
+    pairs = zip(integers(made, left), integers(made, right), most, strict=True)
     return all(abs(a - b) <= int(reach) for a, b, reach in pairs)
 
 
@@ -120,7 +121,7 @@ def test_sums_beyond_64_bits_move_within_reach(relation):
     full = integers(made, rows)
     if relation == "substitute":
         assert full[0] > 2**63  # where 64 bits would have wrapped
-        assert full[0] == many * int(made.query.coding.greatest()[0])
+        assert full[0] == many * int(made.totals.query.coding.greatest()[0])
     for i in (0, many // 2, many - 1):
         other = np.delete(rows, i)
         if relation == "substitute":
@@ -175,7 +176,7 @@ def test_no_neighbour_moves_the_reference_beyond_the_reach(bounds, relation, row
     pairs = zip(
         integers(made, rows, memory),
         integers(made, other, memory),
-        made.reach.half_width,
+        made.totals.changes.half_width,
         strict=True,
     )
     assert all(abs(a - b) <= int(reach) for a, b, reach in pairs)
@@ -186,4 +187,4 @@ def test_the_reach_is_attained():
     for bounds in BOUNDS:
         made = ours(*bounds, size=3)
         low, high = integers(made, [bounds[0]] * 3), integers(made, [bounds[1], *[bounds[0]] * 2])
-        assert high[0] - low[0] == made.reach.half_width[0]
+        assert high[0] - low[0] == made.totals.changes.half_width[0]

@@ -96,17 +96,17 @@ def errors_tell(release, calm, wild):
 
 
 def totals(made, table):
-    found = reading.totals(made.query, table)
+    found = reading.totals(made.totals.query, table)
     exact = list(found.sums)
-    if made.count_step is not None:
-        exact.append(found.count * int(1 / made.count_step))
+    if made.totals.count_step is not None:
+        exact.append(found.count * int(1 / made.totals.count_step))
     else:
         assert found.count == ROWS
     return exact
 
 
 def moves_beyond_reach(made, calm, wild):
-    pairs = zip(totals(made, calm), totals(made, wild), made.reach.half_width, strict=True)
+    pairs = zip(totals(made, calm), totals(made, wild), made.totals.changes.half_width, strict=True)
     return any(abs(a - b) > int(reach) for a, b, reach in pairs)
 
 
@@ -157,7 +157,7 @@ def test_no_cell_moves_a_total_beyond_the_reach(tmp_path, calm, wild, relation, 
     made = PLANS[relation].terms.mechanism
     before = totals(made, way(table_of(calm), tmp_path))
     after = totals(made, way(table_of(wild), tmp_path))
-    for a, b, reach in zip(before, after, made.reach.half_width.tolist(), strict=True):
+    for a, b, reach in zip(before, after, made.totals.changes.half_width.tolist(), strict=True):
         # a table that replaces a record is two neighbours away where records come and go
         assert abs(a - b) <= int(reach) * (1 if relation == "substitute" else 2)
     assert before[1:] == after[1:]  # the other column, and the count, did not move
@@ -171,7 +171,7 @@ def test_one_bad_cell_moves_the_totals_within_reach(value, way, tmp_path):
         calm = totals(made, way(table_of(0.0), tmp_path))
         wild = totals(made, way(table_of(value), tmp_path))
         assert calm[1:] == wild[1:]
-        assert abs(calm[0] - wild[0]) <= made.reach.half_width[0] * 2
+        assert abs(calm[0] - wild[0]) <= made.totals.changes.half_width[0] * 2
 
 
 # ---------------------------------------------------------------- errors

@@ -11,7 +11,6 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import PlanError
-from lownoise.sensitivity.changes import changes
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import (
     AbstractBody,
@@ -50,7 +49,9 @@ def lifted(points):
 
 def of_domain(domain, relation, center=(0.0, 0.0, 0.0)):
     """Return the body of a domain's changes in steps."""
-    return changes(domain, relation, np.array(center), np.arange(3), STEP)
+    if relation == "substitute":
+        return domain.differences(np.arange(3), STEP)
+    return domain.lifted(np.arange(3), STEP, np.array(center))
 
 
 CUT = ln.intersection(ln.Box([0, 0, 0], [4, 4, 4]), ln.Slab([1.0, 1.0, 1.0], -99.0, 4.0))

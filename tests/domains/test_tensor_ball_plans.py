@@ -17,7 +17,6 @@ from lownoise.engines import Totals
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import codec
-from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TensorBall, TensorChanges
@@ -129,7 +128,7 @@ def listed(ball, relation, count=48):
 def test_in_the_plane_it_is_the_least_noise_around_a_fine_circle(power, relation, order):
     """Both bounds are proved; points of the ball need at most as much, and hardly less."""
     ball = ln.TensorPower(2, power, "ball", 1.5)
-    answers = coordinates(ball).answers(ball.center if relation == "add_remove" else None)
+    answers = ball.coordinates().answers(ball.center if relation == "add_remove" else None)
     count = len(answers) if answers is not None else 2 + (relation == "add_remove")
     weights = np.ones(count)
     if relation == "add_remove":
@@ -151,7 +150,7 @@ def test_in_space_it_is_the_least_noise_around_many_points():
     ball, rng = ln.TensorPower(3, 2, "ball"), np.random.default_rng(0)
     m = tensors(np.vstack([in_ball(9, 3, 1.0), sphere(180, 3)]), 2)[:, ball.pivots]
     lifted = np.hstack([m - ball.center[ball.pivots], np.ones((len(m), 1))])
-    answers = coordinates(ball).answers(ball.center)
+    answers = ball.coordinates().answers(ball.center)
     for order in ORDERS:
         weights = np.append(np.ones(9), rng.uniform(0.2, 0.8))
         asked = {"order": order, "weights": weights, "queries": answers}

@@ -16,7 +16,6 @@ from lownoise.errors import PlanError
 from lownoise.noise.codes import changed_reach, coding_for, reach_of
 from lownoise.noise.queries import QueryTotals, queries_follow, query_coordinates
 from lownoise.questions import Queries
-from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import Change
 
@@ -36,7 +35,7 @@ PLACES = [("substitute", 0.5), *(("add_remove", t) for t in (0.0, 0.1, 0.5, 0.9,
 
 def coding_of(domain, center, step):
     question = ln.Mean([f"c{i}" for i in range(domain.dimension)], domain, center=center)
-    chosen = coordinates(domain)
+    chosen = domain.coordinates()
     return coding_for(question, chosen, np.full(chosen.pivots.size, step))
 
 

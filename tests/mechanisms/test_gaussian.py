@@ -18,7 +18,6 @@ from lownoise.noise.codes import coding_for
 from lownoise.noise.fitting import gaussian_mean
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.privacy import gaussian_parameter
-from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DiagonalShape
 
 BUDGETS = (ln.zcdp(1e-12), ln.zcdp(0.5), ln.zcdp(1e6), ln.approx_dp(1, 1e-6), ln.approx_dp(50, 0.1))
@@ -68,7 +67,7 @@ def test_a_wrong_optimiser_costs_accuracy_never_privacy(parameter, wrong, relati
     size = 10 if relation == "substitute" else None
     shape = DiagonalShape([*wrong, *extra])
     mechanism = gaussian_mean(
-        question, relation, size, shape, parameter, coordinates(question.domain)
+        question, relation, size, shape, parameter, question.domain.coordinates()
     )
     assert exact_square(mechanism) <= Fraction(parameter) ** 2
 
@@ -77,7 +76,12 @@ def test_a_shape_without_noise_where_records_move_is_refused():
     question = ln.Mean(["a", "b"], ln.Box([0, 0], [1, 1]))
     with pytest.raises(PlanError, match="leaves a direction"):
         gaussian_mean(
-            question, "substitute", 10, DiagonalShape([1.0, 0.0]), 1.0, coordinates(question.domain)
+            question,
+            "substitute",
+            10,
+            DiagonalShape([1.0, 0.0]),
+            1.0,
+            question.domain.coordinates(),
         )
 
 
@@ -146,7 +150,7 @@ def test_noise_does_not_look_at_the_totals():
 )
 def test_a_lacking_record_has_the_code_of_the_questions_stand_in(domain, center, missing):
     question = ln.Mean(["x", "y"], domain, center=center, missing=missing)
-    chosen = coordinates(domain)
+    chosen = domain.coordinates()
     coding = coding_for(question, chosen, np.full(chosen.pivots.size, 2.0**-20))
     assert coding.columns == question.columns
     assert coding.center.tolist() == center

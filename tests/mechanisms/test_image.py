@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import lownoise as ln
 from lownoise.errors import FileError, PlanError
 from lownoise.noise.fitting import gaussian_mean
-from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 
 MANY = ln.Zonotope(np.random.default_rng(3).normal(size=(25, 3)))
@@ -101,7 +100,7 @@ def test_noise_of_any_size_is_brought_to_the_budget_or_refused(domain, size, rel
     for shape in (DenseShape(size * (np.eye(d) + np.tril(np.ones((d, d)), -1))),
                   DiagonalShape(np.full(d, size))):  # fmt: skip
         try:
-            found = gaussian_mean(question(domain), relation, n, shape, 1.0, coordinates(domain))
+            found = gaussian_mean(question(domain), relation, n, shape, 1.0, domain.coordinates())
         except PlanError as refused:
             assert "\n" not in str(refused)  # noqa: PT017 (either is fine, silence is not)
             continue

@@ -17,7 +17,6 @@ from lownoise.engines import Totals
 from lownoise.errors import FileError, PlanError, QuestionError
 from lownoise.noise.fitting import gaussian_mean
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.sensitivity.coordinates import coordinates
 from lownoise.sensitivity.factors import DenseShape
 
 RNG = np.random.default_rng(7)
@@ -93,7 +92,7 @@ def test_a_wrong_optimiser_costs_accuracy_never_privacy(parameter, seed, relatio
     wrong = np.tril(np.random.default_rng(seed).standard_normal((d, d))) + np.eye(d) * 3
     size = 10 if relation == "substitute" else None
     mechanism = gaussian_mean(
-        asked, relation, size, DenseShape(wrong), parameter, coordinates(asked.domain)
+        asked, relation, size, DenseShape(wrong), parameter, asked.domain.coordinates()
     )
     assert exact_square(mechanism) <= Fraction(parameter) ** 2
 
@@ -103,7 +102,7 @@ def test_a_singular_shape_is_refused():
     with pytest.raises(PlanError, match="leaves a direction"):
         gaussian_mean(
             asked, "substitute", 10, DenseShape([[1.0, 0.0], [1.0, 0.0]]), 1.0,
-            coordinates(asked.domain),
+            asked.domain.coordinates(),
         )  # fmt: skip
 
 

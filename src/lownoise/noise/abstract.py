@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
-    from lownoise.sensitivity.changes import Reach
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.bodies import AbstractBody
 
 
 class AbstractStructure(ABC):
@@ -46,7 +46,7 @@ class AbstractNoise(ABC):
         """The number of integers r."""
 
     @abstractmethod
-    def loss(self, changes: Reach) -> Loss:
+    def loss(self, changes: AbstractBody) -> Loss:
         """Return what integers reveal that one neighbour moves by points of `changes`."""
 
     def draw(self, randomness: Randomness) -> Lazy:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Mean
-    from lownoise.sensitivity.changes import Reach
     from lownoise.sensitivity.relations import Change
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
 
 
@@ -79,7 +79,7 @@ def _(domain: CubePower, pivots: Integers) -> Callable[..., AbstractCoding]:
 
 def changed_reach(
     coding: AbstractCoding, change: Change, pivots: Integers, *, mixed: bool
-) -> Reach:
+) -> AbstractBody:
     """Return S over the step, and around it what rounding of both of the records can add.
 
     Args:
@@ -97,7 +97,7 @@ def changed_reach(
 
 
 @singledispatch
-def reach_of(coding: object, count_step: float | None) -> Reach:
+def reach_of(coding: object, count_step: float | None) -> AbstractBody:
     """Return the body of all changes that one neighbour makes to the integers.
 
     Args:
@@ -121,7 +121,7 @@ def _(coding: Coding, count_step: float | None) -> SymmetricBox:
 
 
 @reach_of.register(ListCoding)
-def _(coding: ListCoding, count_step: float | None) -> Reach:
+def _(coding: ListCoding, count_step: float | None) -> AbstractBody:
     # at most 2^52: exact, and so are their differences; points of one code are one row
     codes = np.unique(coding.codes, axis=0).astype(np.float64)
     if count_step is None:
@@ -130,7 +130,7 @@ def _(coding: ListCoding, count_step: float | None) -> Reach:
 
 
 @reach_of.register(SignCoding)
-def _(coding: SignCoding, count_step: float | None) -> Reach:
+def _(coding: SignCoding, count_step: float | None) -> AbstractBody:
     # the two codes of each parity are middle ± half, exactly: multiples of ½ below 2^52
     low, high = coding.codes.astype(np.float64)
     half, middle = (high - low) / 2, (high + low) / 2
@@ -141,7 +141,7 @@ def _(coding: SignCoding, count_step: float | None) -> Reach:
 
 
 @reach_of.register(ClampingCoding)
-def _(coding: ClampingCoding, count_step: float | None) -> Reach:
+def _(coding: ClampingCoding, count_step: float | None) -> AbstractBody:
     domain, pivots, step = coding.domain, coding.pivots, coding.step
     if count_step is None:
         body = domain.differences(pivots, step)

@@ -18,16 +18,15 @@ from lownoise.noise.mechanism import AdditiveMechanism
 from lownoise.noise.queries import QueryTotals, query_body
 from lownoise.noise.thickness import thickened
 from lownoise.numbers.arrays import frozen
-from lownoise.sensitivity.coordinates import summed_body
-from lownoise.sensitivity.relations import Change
+from lownoise.sensitivity.relations import Change, sensitivity_set
 
 if TYPE_CHECKING:
-    from lownoise.noise.totals import AbstractTotals
+    from lownoise.noise.mechanism import AbstractTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Mean, Queries
-    from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.domains.coordinates import Coordinates
 
 _ROOM = 1e-9  # of a width: more than its rounding
 _FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
@@ -80,7 +79,7 @@ def gaussian_mean(
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
     """
-    body = summed_body(question.domain, relation, question.center, chosen)
+    body = sensitivity_set(question.domain, relation, question.center, chosen)
     width = extent = body.widths()
     if isinstance(relation, Change):
         assert size is not None  # noqa: S101 (one record changes, of so many)

@@ -19,8 +19,8 @@ from lownoise.samplers import rounded_gaussian
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.sensitivity.changes import Reach
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.bodies import AbstractBody
 
 _LARGEST_DENSE = 10_000
 _WORDS = 2.0**64
@@ -50,7 +50,7 @@ class GaussianNoise(AbstractNoise):
         """It is known."""
         return False
 
-    def loss(self, changes: Reach | AbstractStructure) -> Loss:
+    def loss(self, changes: AbstractBody | AbstractStructure) -> Loss:
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
         mu = changes.radius_up(self.shape)
         return Loss(math.inf, 0.0, square_up(mu) / 2, mu)

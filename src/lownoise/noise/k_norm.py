@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
 
 
@@ -58,7 +58,7 @@ class KNormNoise(AbstractNoise):
         """Whether the covariance was estimated by simulation."""
         return self.gauge.uniform.estimated
 
-    def loss(self, changes: Reach) -> Loss:
+    def loss(self, changes: AbstractBody) -> Loss:
         """Return what integers reveal that one neighbour moves by points of `changes`."""
         own = quotient_up(self.gauge.sensitivity_up(changes), self.scale)
         # where the norm is not Euclidean, along every change the density is Lipschitz as Laplace's

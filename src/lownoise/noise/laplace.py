@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import AbstractBody
 
 
 @final
@@ -56,7 +56,7 @@ class LaplaceNoise(AbstractNoise):
         """It is known."""
         return False
 
-    def loss(self, changes: Reach) -> Loss:
+    def loss(self, changes: AbstractBody) -> Loss:
         """Return the greatest Σ|sᵢ|/bᵢ over `changes`, and ρ and μ of such changes, rounded up."""
         gauge = ImageNorm(self.scales, NormBall(self.dimension, 1.0))
         found = gauge.sensitivity_up(changes)

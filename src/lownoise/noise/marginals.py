@@ -21,7 +21,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.noise.covering import covering
 from lownoise.noise.loss import Loss
-from lownoise.noise.totals import check_public, check_rows
+from lownoise.noise.mechanism import check_public, check_rows
 from lownoise.numbers.rounding import square_up
 from lownoise.samplers import prepare, rounded_gaussian
 

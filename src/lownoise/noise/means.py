@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.codes import changed_reach, reach_of
-from lownoise.noise.totals import AbstractTotals, check_public, check_rows
+from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.bodies import ImageBody, RoundedBody, SectionBody
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from lownoise.engines import Totals, TotalsQuery
     from lownoise.numbers.arrays import Vector
-    from lownoise.sensitivity.changes import Reach
-    from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains.coordinates import Coordinates
 
 
 @final
@@ -67,7 +67,7 @@ class MeanTotals(AbstractTotals):
         return int(self.coordinates.pivots.size) + (self.count_step is not None)
 
     @cached_property
-    def changes(self) -> Reach:
+    def changes(self) -> AbstractBody:
         """The set of all changes that one neighbour makes to the integers."""
         if isinstance(self.relation, Change):
             chosen = self.coordinates

@@ -14,8 +14,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractStructure
 from lownoise.noise.covering import covering
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.mechanism import AdditiveMechanism
-from lownoise.noise.totals import AbstractTotals, check_public, check_rows
+from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.questions.residuals.parities import parity_cost_up, parity_costs

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import AbstractBody
 
 
 @final
@@ -81,7 +81,7 @@ class PartialNoise(AbstractNoise):
         """As of the noise itself."""
         return self.inner is not None and self.inner.estimated
 
-    def loss(self, changes: Reach) -> Loss:
+    def loss(self, changes: AbstractBody) -> Loss:
         """Return what is revealed; everything, where one that has no noise moves."""
         still = np.ones(self.total, dtype=bool)
         still[self.kept] = False

@@ -17,10 +17,10 @@ import numpy as np
 
 from lownoise.engines.query import LARGEST_CODE
 from lownoise.errors import PlanError
-from lownoise.noise.totals import AbstractTotals, check_public, check_rows
+from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
-from lownoise.sensitivity.coordinates import Coordinates
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.sets.domains.coordinates import Coordinates
 from lownoise.sets.frames import find_frame
 from lownoise.sets.unit_balls import NormBall
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from lownoise.engines.histogram import Histogram
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Queries
-    from lownoise.sensitivity.changes import Reach
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.bodies import AbstractBody
 
 _OFF = 1e-9  # of what a query's greatest number is: how far its pivots may be from saying it
 
@@ -127,7 +127,7 @@ class QueryTotals(AbstractTotals):
         return int(self.step.size)
 
     @cached_property
-    def changes(self) -> Reach:
+    def changes(self) -> AbstractBody:
         """The set of all changes that one neighbour makes to the integers."""
         # at most 2^52: exact, and so are their differences
         codes = frozen(np.unique(self.codes, axis=0).astype(np.float64))
@@ -201,7 +201,7 @@ class HistogramTotals(AbstractTotals):
         return self.question.universe.size
 
     @property
-    def changes(self) -> Reach:
+    def changes(self) -> AbstractBody:
         """A set that holds all changes that one neighbour makes to the integers.
 
         One count changes by 1, or two of them by 1 each: a cross-polytope, whose corners are more

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.sets.bodies import AbstractBody
 
 _WHOLE = 2.0**20
 
@@ -125,7 +125,7 @@ class RecursiveNoise(AbstractNoise):
         """Return where the kept coordinates of each level begin."""
         return [*(level.dimension for level in self.levels[1:]), 0]
 
-    def loss(self, changes: Reach) -> Loss:
+    def loss(self, changes: AbstractBody) -> Loss:
         """Return what the levels reveal together, rounded up (adaptive composition)."""
         own = [self.levels[0].loss(changes)]
         own += [

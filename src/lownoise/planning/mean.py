@@ -15,9 +15,8 @@ from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import COUNT_SHARE, checked_size
 from lownoise.privacy import gaussian_parameter
 from lownoise.release.terms import Terms
-from lownoise.sensitivity.coordinates import check_change, coordinates, still_body, summed_body
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sensitivity.relations import Change, checked_relation
+from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.solvers import solve
 from lownoise.solvers.box import weight_for_share
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
     from lownoise.questions import Mean
-    from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Solution
 
 _LEAST_WEIGHT = 1e-100
@@ -48,10 +47,10 @@ def plan_mean(question: Mean, request: Request) -> Plan:
     if not 0 < count_share < 1:
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
     parameter = gaussian_parameter(request.budget)
-    chosen = coordinates(question.domain)
+    chosen = question.domain.coordinates()
     if isinstance(relation, Change):
-        check_change(relation, question.domain, chosen)
-    body = summed_body(question.domain, relation, question.center, chosen)
+        relation.check(question.domain, chosen)
+    body = sensitivity_set(question.domain, relation, question.center, chosen)
     counted = relation == "add_remove"
     answers = chosen.answers(question.center if counted else None)
 
@@ -102,7 +101,7 @@ def _sums(
     rtol: float,
 ) -> SymmetricBox:
     """Return a box whose least noise is as large as that of the weighted sums without the count."""
-    kept = still_body(question.domain, question.center, chosen)
+    kept = question.domain.closed_translates(chosen.pivots, question.center)
     if isinstance(kept, SymmetricBox):
         return SymmetricBox(frozen(weights * kept.half_width))
     found = solve(kept, order=order, weights=weights, queries=chosen.embed, rtol=rtol)

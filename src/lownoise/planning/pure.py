@@ -27,19 +27,17 @@ from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
 from lownoise.questions import Mean, Queries
 from lownoise.questions.attributes import check_labels
 from lownoise.release.guarantees import allowed
-from lownoise.release.middle import middle
-from lownoise.release.pure_bound import count_weight, question_body
+from lownoise.release.pure_bound import count_weight, middle, question_body
 from lownoise.release.stored import NAMES
 from lownoise.release.terms import Alternative, Terms
-from lownoise.sensitivity.coordinates import check_change, coordinates, summed_body
-from lownoise.sensitivity.relations import Change, checked_relation
+from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.solvers import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise import AdditiveMechanism
-    from lownoise.noise.totals import AbstractTotals
+    from lownoise.noise.mechanism import AbstractTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
     from lownoise.sensitivity.relations import Relation
@@ -125,13 +123,13 @@ def _plan_queries(question: Queries, request: Request) -> Plan:
 def _mean_totals(
     question: Mean, relation: Relation, size: int | None, epsilon: float
 ) -> MeanTotals:
-    chosen = coordinates(question.domain)
+    chosen = question.domain.coordinates()
     if isinstance(relation, Change):
-        check_change(relation, question.domain, chosen)
+        relation.check(question.domain, chosen)
     # where records come and go, no center that a user gives changes the noise: what is summed is
     # about the domain's own, and sums about another point follow
     about = question.domain.center if size is None else None
-    width = summed_body(question.domain, relation, question.domain.center, chosen).widths()
+    width = sensitivity_set(question.domain, relation, question.domain.center, chosen).widths()
     extent = width
     if isinstance(relation, Change):
         extent = (question.domain.upper - question.domain.lower)[chosen.pivots]

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise.abstract import AbstractNoise
-    from lownoise.noise.totals import AbstractTotals
+    from lownoise.noise.mechanism import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sensitivity.changes import Reach
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
 
 _ROUNDS = 500
@@ -67,9 +67,9 @@ class Setting:
         return np.flatnonzero(self.totals.changes.widths())
 
     @cached_property
-    def body(self) -> Reach:
+    def body(self) -> AbstractBody:
         """Their changes."""
-        whole: Reach = self.totals.changes
+        whole: AbstractBody = self.totals.changes
         if self.kept.size == self.totals.length:
             return whole
         return whole.mapped(np.eye(self.totals.length)[self.kept])
@@ -183,7 +183,7 @@ def _scaled(scales: Vector) -> Callable[[float], LaplaceNoise]:
     return lambda factor: LaplaceNoise(frozen(scales * factor))
 
 
-def _changes(body: Reach) -> Vector | None:
+def _changes(body: AbstractBody) -> Vector | None:
     """Return |s| for the changes that matter, where they are few enough to be listed."""
     if isinstance(body, SymmetricPoints):
         found = np.abs(body.points)
@@ -290,7 +290,7 @@ def _root(metric: Vector) -> Vector:
     return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
 
 
-def _turned(body: Reach, turned: Vector, sizes: tuple[int, ...]) -> Vector:
+def _turned(body: AbstractBody, turned: Vector, sizes: tuple[int, ...]) -> Vector:
     """Return T: its rows from the longest direction to the flattest, level by level.
 
     Args:
@@ -308,7 +308,7 @@ def _turned(body: Reach, turned: Vector, sizes: tuple[int, ...]) -> Vector:
     return frozen(found)
 
 
-def _moment(body: Reach, rows: Vector) -> Vector:
+def _moment(body: AbstractBody, rows: Vector) -> Vector:
     """Return the second moment of the image of the body under the rows, nearly."""
     near = _rounded(rows, body)
     own = norm_of(body.mapped(near)).uniform.second_moment()
@@ -317,7 +317,7 @@ def _moment(body: Reach, rows: Vector) -> Vector:
     return np.asarray(dense * unit * unit[:, None])
 
 
-def _rounded(rows: Vector, body: Reach) -> Vector:
+def _rounded(rows: Vector, body: AbstractBody) -> Vector:
     """Return the rows, each times a number, with so few bits that images of the body are exact.
 
     Raises:

@@ -42,6 +42,7 @@ class Mean:
         QuestionError: where names repeat or do not match the domain, or a point lies outside it.
 
     Examples:
+        >>> from lownoise.sets.domains import Box
         >>> Mean(["age", "income"], Box([0, 0], [120, 1e6])).columns
         ('age', 'income')
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lownoise.errors import LedgerError, LownoiseError, TableError
 from lownoise.privacy import checked_ledger
 from lownoise.release import folders
-from lownoise.release.origin import Spend, now, versions
+from lownoise.release.codec import Spend, now, versions
 from lownoise.release.release import Release
 from lownoise.release.stored import derived, plan_document
 from lownoise.sensitivity.relations import relation_name

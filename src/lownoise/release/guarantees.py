@@ -220,6 +220,7 @@ def allowed(budget: PureDP | ApproxDP) -> float:
     """Return the greatest float ε that is within the budget, however its decimal is read.
 
     Examples:
+        >>> from lownoise.privacy import PureDP
         >>> allowed(PureDP(0.5)), allowed(PureDP(0.1)) < 0.1
         (0.5, True)
     """

@@ -138,7 +138,7 @@ class GaussianProof:
         """Refuse integers that no release has: Gaussian noise can make any of them."""
 
     def region(self, estimate: Vector, level: float) -> Region:
-        """Return the smallest ellipsoid that holds the exact answers with chance `level`.
+        """Return the smallest ellipsoid that holds the exact values with chance `level`.
 
         Raises:
             PlanError: where `level` is not between 0 and 1.

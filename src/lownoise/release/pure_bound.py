@@ -20,18 +20,18 @@ from lownoise.certificate import PointDual, lower_bound, order_norm
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.questions import Mean, Queries
-from lownoise.release.middle import farthest_mean, middle
-from lownoise.sensitivity.coordinates import summed_body
-from lownoise.sensitivity.relations import Change
+from lownoise.sensitivity.relations import Change, sensitivity_set
 from lownoise.sets.domains import Points
 
 if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
     from lownoise.numbers.arrays import Vector
-    from lownoise.sensitivity.changes import Body
-    from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains import AbstractDomain
+    from lownoise.sets.domains.coordinates import Coordinates
 
+_NEAR = 1e-9  # of a column's range: a center as near as that to the middle is the middle
 _TINY = 2.0**-40  # bodies are rounded up, by less than that of them
 _LEAST_WEIGHT = 1e-100
 _MOST_DIMENSIONS = 512  # whose volumes are looked at
@@ -39,7 +39,7 @@ _MOST_DIMENSIONS = 512  # whose volumes are looked at
 
 def question_body(
     question: Mean | Queries, relation: Relation, chosen: Coordinates
-) -> tuple[Body, Vector | None]:
+) -> tuple[AbstractBody, Vector | None]:
     """Return all changes that one neighbour makes to the summed answers, and what all follow by.
 
     Args:
@@ -50,7 +50,7 @@ def question_body(
     if isinstance(question, Queries):
         return query_body(question, relation, chosen), chosen.embed
     counted, own = relation == "add_remove", question.domain.center
-    body = summed_body(question.domain, relation, own, chosen)
+    body = sensitivity_set(question.domain, relation, own, chosen)
     return body, chosen.answers(middle(question.domain) if counted else None, own)
 
 
@@ -169,3 +169,16 @@ def _(question: Queries, size: int | None, epsilon: float, order: float, weights
         weights=weights[pivots],
     )
     return found * (size or 1) * (1 - _TINY) if math.isfinite(found) else 0.0
+
+
+def middle(domain: AbstractDomain) -> Vector:
+    """Return the middle of each column's bounds, shape (d,): the domain's center where it is."""
+    found = domain.lower / 2 + domain.upper / 2
+    near = np.abs(found - domain.center) <= _NEAR * (domain.upper - domain.lower)
+    return domain.center if np.all(near) else found
+
+
+def farthest_mean(domain: AbstractDomain) -> Vector:
+    """Return how far a mean is from the `middle` at most, in each column, shape (d,)."""
+    about = middle(domain)
+    return np.maximum(domain.upper - about, about - domain.lower)

@@ -30,8 +30,8 @@ from lownoise.release.encoding import (
     numbers,
     relation_from_dict,
 )
-from lownoise.sensitivity.coordinates import Coordinates
 from lownoise.sensitivity.relations import RELATIONS, Change
+from lownoise.sets.domains.coordinates import Coordinates
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from lownoise.errors import FileError, PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.questions import Marginals, Mean
 from lownoise.release import codec, folders, stored
+from lownoise.release.codec import Origin, Spend
 from lownoise.release.marginals import MarginalAnswers
-from lownoise.release.origin import Origin, Spend
 from lownoise.release.readable import Readable
 from lownoise.release.regions import ratio_interval
 
@@ -96,7 +96,7 @@ class Release(Readable):
     def interval(self, *names: Any, level: float = 0.95) -> Any:  # noqa: ANN401
         """Return an interval for each answer on the table, shape (m, 2): lower, upper.
 
-        Each covers the exact answer with chance `level` over the noise; it says nothing of how the
+        Each covers the exact value with chance `level` over the noise; it says nothing of how the
         table was sampled.
 
         Args:
@@ -113,7 +113,7 @@ class Release(Readable):
         return self._around(self.terms.proof.half_widths(_level(names, level)))
 
     def simultaneous_interval(self, level: float = 0.95) -> Vector:
-        """Return intervals that cover all exact answers together, shape (m, 2): lower, upper.
+        """Return intervals that cover all exact values together, shape (m, 2): lower, upper.
 
         All of them hold with chance at least `level`.
 
@@ -126,7 +126,7 @@ class Release(Readable):
         return frozen(np.stack([self.estimate - width, self.estimate + width], axis=1))
 
     def region(self, level: float = 0.95) -> Region:
-        """Return the ellipsoid that holds the exact answers with chance `level`: the smallest one.
+        """Return the ellipsoid that holds the exact values with chance `level`: the smallest one.
 
         Raises:
             PlanError: where `level` is not between 0 and 1, or the noise is no Gaussian.

@@ -70,8 +70,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise.abstract import AbstractNoise
-    from lownoise.noise.totals import AbstractTotals
-    from lownoise.sensitivity.changes import Reach
+    from lownoise.noise.mechanism import AbstractTotals
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
 
 NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
@@ -319,7 +319,7 @@ def _mechanism(
 
 
 def _partial(
-    given: list[Any], totals: AbstractTotals, made: Callable[[Reach], AbstractNoise]
+    given: list[Any], totals: AbstractTotals, made: Callable[[AbstractBody], AbstractNoise]
 ) -> PartialNoise:
     if any(type(place) is not int for place in given):
         raise FileError("noise.kept are not whole numbers")
@@ -330,7 +330,7 @@ def _partial(
     return PartialNoise(inner, kept, totals.length)
 
 
-def _k_norm(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
+def _k_norm(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise]:
     budget, distance = budget_from_dict(fields["budget"]), 0.0
     if isinstance(budget, ApproxDP):
         distance = distance_within(allowed(budget), budget.delta)
@@ -339,7 +339,7 @@ def _k_norm(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
     )
 
 
-def _ellipsoid(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
+def _ellipsoid(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise]:
     noise = fields["noise"]
     scale = _positive(noise["scale"], "noise.scale")
     factor = unpacked(noise["factor"], "noise.factor", len(noise["factor"]["shape"]))
@@ -348,12 +348,12 @@ def _ellipsoid(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
     return lambda _: KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
 
 
-def _laplace(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
+def _laplace(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise]:
     given = fields["noise"]["scales"]
     return lambda changes: LaplaceNoise(numbers(given, "noise.scales", changes.dimension))
 
 
-def _recursive(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
+def _recursive(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise]:
     noise = fields["noise"]
     rows = unpacked(noise["rows"], "noise.rows")
     levels = [
@@ -363,7 +363,7 @@ def _recursive(fields: dict[str, Any]) -> Callable[[Reach], AbstractNoise]:
     if any(type(n) is not int or not 1 <= n <= len(rows) for n, _ in levels):
         raise FileError("noise.levels do not fit noise.rows")
 
-    def made(changes: Reach) -> AbstractNoise:
+    def made(changes: AbstractBody) -> AbstractNoise:
         bodies = [changes, *(changes.mapped(rows[:n]) for n, _ in levels[1:])]
         own = [KNormNoise(norm_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
         return RecursiveNoise(rows, tuple(own))
@@ -377,7 +377,7 @@ def _positive(value: object, field: str) -> float:
     return value
 
 
-_NOISES: dict[str, Callable[[dict[str, Any]], Callable[[Reach], AbstractNoise]]] = {
+_NOISES: dict[str, Callable[[dict[str, Any]], Callable[[AbstractBody], AbstractNoise]]] = {
     "k_norm": _k_norm,
     "ellipsoid": _ellipsoid,
     "recursive": _recursive,

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, final
 
 from lownoise.certificate import Certificate, order_norm
 from lownoise.errors import PlanError
+from lownoise.questions import Marginals, Mean, Parity, Queries
+from lownoise.release.linear_views import ParityView, QueryView
+from lownoise.release.marginals import MarginalView
 from lownoise.release.proofs import GaussianProof, PureProof
-from lownoise.release.seen import view_of
+from lownoise.release.views import AbstractView, MeanView
 
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
     from lownoise.release.guarantees import Cost, PureCost
-    from lownoise.release.views import AbstractView
     from lownoise.sensitivity.relations import Relation
 
 GAUSSIAN = "gaussian"
@@ -193,3 +195,24 @@ class Terms:
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantees rest on, one sentence each."""
         return (*self.view.assumptions, *self.proof.assumptions)
+
+
+# which view terms have: one row a kind of question
+VIEWS: dict[type, type[AbstractView]] = {
+    Mean: MeanView,
+    Queries: QueryView,
+    Parity: ParityView,
+    Marginals: MarginalView,
+}
+
+
+def view_of(terms: Terms) -> AbstractView:
+    """Return what is particular to the question of some terms.
+
+    Raises:
+        PlanError: where no view is known for it.
+    """
+    kind = type(terms.question)
+    if kind not in VIEWS:
+        raise PlanError(f"question={kind.__name__} is of no known kind; plan again")
+    return VIEWS[kind](terms)

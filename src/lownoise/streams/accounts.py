@@ -13,7 +13,7 @@ from lownoise.privacy import Ledger
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.release.origin import Spend
+    from lownoise.release.codec import Spend
     from lownoise.streams.store import Contents, Place, StreamFile
     from lownoise.streams.terms import StreamTerms
 

@@ -14,8 +14,8 @@ from lownoise.sets.domains import AbstractDomain, Box, Points, Polytope
 
 if TYPE_CHECKING:
     from lownoise.questions import Mean
-    from lownoise.sensitivity.changes import Body
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
 
 
@@ -32,7 +32,9 @@ def spanned(domain: AbstractDomain, relation: Relation) -> AbstractDomain:
     return domain
 
 
-def round_changes(question: Mean, chosen: Coordinates, relation: Relation) -> tuple[Body, bool]:
+def round_changes(
+    question: Mean, chosen: Coordinates, relation: Relation
+) -> tuple[AbstractBody, bool]:
     """Return the changes of one round, and whether twice them is meant: K − K for ±K.
 
     Args:

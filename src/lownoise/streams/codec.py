@@ -27,7 +27,6 @@ from lownoise.release.encoding import (
     shape_to_dict,
 )
 from lownoise.release.questions import multipliers_of
-from lownoise.sensitivity.coordinates import check_change
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.streams.bodies import round_changes, spanned
@@ -111,7 +110,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     )
     chosen = coordinates_from_dict(noise, spanned(question.domain, relation))
     if isinstance(relation, Change):
-        check_change(relation, question.domain, chosen)
+        relation.check(question.domain, chosen)
     d, r = question.domain.dimension, chosen.pivots.size
     step = numbers(noise["step"], "noise.step", r)
     if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004

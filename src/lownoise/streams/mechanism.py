@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions.streams import AbstractStreamWorkload
-    from lownoise.sensitivity.changes import Reach
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.streams.pairs import AbstractPair
 
 _MARGIN = 1 + 2.0**-40
@@ -132,7 +132,7 @@ class StreamMechanism:
         return float(np.linalg.norm(parts)) * (1 + growth(parts.size + 4))
 
     @cached_property
-    def _reach(self) -> Reach:
+    def _reach(self) -> AbstractBody:
         if isinstance(self.relation, Change):
             mixed = self.coding.step.size < len(self.coding.columns)
             return changed_reach(self.coding, self.relation, self._pivots, mixed=mixed)
@@ -149,7 +149,7 @@ class StreamMechanism:
         return every if isinstance(self.coding, Coding) else getattr(self.coding, "pivots", every)
 
     @property
-    def _covered(self) -> tuple[AbstractShape, Reach]:
+    def _covered(self) -> tuple[AbstractShape, AbstractBody]:
         """Noise and the changes of one round's codes; where these carry a count, it is hidden."""
         if self.relation != "add_remove":
             return self.shape, self._reach

@@ -12,7 +12,7 @@ import numpy as np
 from lownoise.errors import FileError, told
 from lownoise.numbers.packing import packed, unpacked, unpacked_integers
 from lownoise.release import codec
-from lownoise.release.origin import Spend
+from lownoise.release.codec import Spend
 from lownoise.streams.codec import terms_from_dict, terms_to_dict
 
 if TYPE_CHECKING:

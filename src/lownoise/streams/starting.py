@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lownoise.errors import FileError, LedgerError, PlanError
 from lownoise.privacy import checked_ledger
 from lownoise.release import codec
-from lownoise.release.origin import Spend
+from lownoise.release.codec import Spend
 from lownoise.sensitivity.relations import relation_name
 from lownoise.streams.accounts import StreamAccount, followed, note_of
 from lownoise.streams.answers import answers_of

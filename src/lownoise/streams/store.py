@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lownoise.numbers.arrays import Integers
-    from lownoise.release.origin import Spend
+    from lownoise.release.codec import Spend
     from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.terms import StreamTerms
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from lownoise.certificate import Certificate
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Ledger
+    from lownoise.release.codec import Spend
     from lownoise.release.guarantees import Cost
-    from lownoise.release.origin import Spend
     from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.accounts import StreamAccount
     from lownoise.streams.answers import AbstractAnswers

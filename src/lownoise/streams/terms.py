@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from lownoise.questions import Mean
     from lownoise.questions.streams import AbstractStreamWorkload
     from lownoise.release.guarantees import Cost
-    from lownoise.sensitivity.changes import Body
-    from lownoise.sensitivity.coordinates import Coordinates
     from lownoise.sensitivity.relations import Relation
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.streams.mechanism import StreamMechanism
 
 _TINY = 2.0**-50
@@ -67,7 +67,7 @@ class StreamTerms:
     reason: str
     dual: AbstractDual | None
     block: int
-    body: Body
+    body: AbstractBody
     body_dual: AbstractDual
     halved: bool
     mechanism: StreamMechanism

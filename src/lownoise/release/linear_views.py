@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is particular to the answers of linear queries and parities."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.certificate import lower_bound, upper_bound
+from lownoise.certificate.parity import parity_lower_bound
+from lownoise.noise.parity import ParityTotals
+from lownoise.noise.queries import query_body, query_coordinates
+from lownoise.numbers.arrays import frozen
+from lownoise.release.views import AbstractRowView
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions import Parity, Queries
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains.coordinates import Coordinates
+
+_LEAST = 2.0**-900
+_TINY = 2.0**-50
+
+
+@final
+class QueryView(AbstractRowView):
+    """Linear queries."""
+
+    @property
+    def question(self) -> Queries:
+        """What is asked."""
+        question: Queries = self._terms.question
+        return question
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        return tuple(f"query {i}" for i in range(self.question.count))
+
+    @property
+    def note(self) -> str:
+        """What a ledger says of the release."""
+        before = "" if self._terms.gaussian else f"{self._terms.name}: "
+        return f"{before}{self.question.count:,} queries of records"
+
+    @property
+    def chosen(self) -> Coordinates:
+        """The queries that are summed, of which the evidence speaks, and how all follow."""
+        return query_coordinates(self.question, self._terms.relation)
+
+    @cached_property
+    def weighted(self) -> tuple[Vector, None]:
+        """The deviations times √ω."""
+        return frozen(self.question.weights * self.standard_deviation), None
+
+    @property
+    def upper(self) -> float:
+        """At least ‖√ω·std‖_p."""
+        terms = self._terms
+        return upper_bound(terms.mechanism.answer_noise, terms.order, self.question.weights)
+
+    @cached_property
+    def body(self) -> AbstractBody:
+        """All changes that one neighbour makes to the summed queries."""
+        return query_body(self.question, self._terms.relation, self._coordinates)
+
+    @property
+    def _coordinates(self) -> Coordinates:
+        found: Coordinates = self._terms.mechanism.totals.coordinates
+        return found
+
+    @cached_property
+    def _least(self) -> float:
+        found = lower_bound(
+            self._terms.evidence,
+            self.body,
+            self._terms.order,
+            np.ones(self.question.count),
+            self._coordinates.embed,
+        )
+        return found * (1 - _TINY) if found >= _LEAST else 0.0
+
+    def least(self, *, plain: bool = False) -> float:
+        """Return at most the least objective at μ = 1; queries have no weights of their own."""
+        return self._least
+
+    @cached_property
+    def isotropic(self) -> float:
+        """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
+        return self.body.answer_length(self._coordinates.embed) / self._terms.parameter
+
+    @cached_property
+    def histogram(self) -> Vector:
+        """The deviation of each answer summed from i.i.d. noise on the count of every record.
+
+        At the same budget, shape (m,); infinite where it exceeds the floats. Under `substitute` the
+        sum of these counts is public.
+        """
+        W, size = self.question.matrix, self._terms.size
+        if size is not None:
+            W = W - np.mean(W, axis=1, keepdims=True)
+        lengths = np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
+        moved = 1.0 if size is None else math.sqrt(2)
+        return frozen(lengths * moved / self._terms.parameter)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What every release of linear queries rests on, whatever its noise."""
+        return query_assumptions(self.question, self._terms.size)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """What a file says of the deviations, for its readers, as JSON values."""
+        own = super().derived
+        return own if self._terms.gaussian else {"names": list(self.names), **own}
+
+
+@final
+class ParityView(AbstractRowView):
+    """Parities."""
+
+    @property
+    def question(self) -> Parity:
+        """What is asked."""
+        question: Parity = self._terms.question
+        return question
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        return tuple(f"parity {i}" for i in range(self.question.count))
+
+    @property
+    def note(self) -> str:
+        """What a ledger says of the release."""
+        return f"{self.question.count:,} parity of records"
+
+    @property
+    def _totals(self) -> ParityTotals:
+        found = self._terms.mechanism.totals
+        assert isinstance(found, ParityTotals)  # noqa: S101 (what a plan of parities has)
+        return found
+
+    @cached_property
+    def weighted(self) -> tuple[Vector, None]:
+        """The deviations times √ω."""
+        return frozen(self.question.weights * self.standard_deviation), None
+
+    @property
+    def upper(self) -> float:
+        """At least ‖√ω·std‖_p."""
+        terms = self._terms
+        return upper_bound(terms.mechanism.answer_noise, terms.order, self.question.weights)
+
+    @cached_property
+    def _least(self) -> float:
+        question, terms = self.question, self._terms
+        counts = np.array(question.counts, dtype=np.float64)
+        costs, weights = self._totals.changes.costs, question.degree_weights
+        found = parity_lower_bound(terms.evidence, costs, counts, weights, terms.order)
+        return found * (1 - _TINY) if found >= _LEAST else 0.0
+
+    def least(self, *, plain: bool = False) -> float:
+        """Return at most the least objective at μ = 1."""
+        return self._least
+
+    @cached_property
+    def isotropic(self) -> float:
+        """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
+        moved = math.sqrt(float(np.max(np.sum(self._totals.changes.costs, axis=1))))
+        return moved / self._terms.parameter
+
+    @cached_property
+    def histogram(self) -> Vector:
+        """The deviation of each answer summed from i.i.d. noise on the count of every record."""
+        question, size = self.question, self._terms.size
+        bits = len(question.attributes)
+        length = 2.0 ** (bits / 2) if bits < 2000 else math.inf  # noqa: PLR2004 (floats end)
+        public = [size is not None and degree == 0 for degree in question.degrees]
+        lengths = np.repeat(np.where(public, 0.0, length), question.counts)
+        moved = 1.0 if size is None else math.sqrt(2)
+        return frozen(lengths * moved / self._terms.parameter)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What every release of parities rests on."""
+        return query_assumptions(self.question, self._terms.size)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """One number a degree says all, as JSON values."""
+        question = self.question
+        found = self._totals.by_degree(self._terms.mechanism.noise)
+        rows = zip(question.degrees, question.counts, found.tolist(), strict=True)
+        return {
+            "parities": [
+                {"degree": k, "count": count, "standard_deviation": deviation}
+                for k, count, deviation in rows
+            ]
+        }
+
+
+def query_assumptions(question: Queries | Parity, size: int | None) -> tuple[str, ...]:
+    """Return what every release of linear queries rests on, whatever its noise."""
+    neighbour = "takes any other values in its row" if size is not None else "comes or goes"
+    said = [
+        f"One person is one row; between neighbouring tables one row {neighbour}.",
+        "The queries and the records they count are public; none was taken from this table.",
+    ]
+    if question.drops:
+        said.append("A row outside these records is left out; nothing says how many were.")
+    else:
+        said.append("A row outside these records counts as the one that stands in for it.")
+    if size is not None:
+        said.append(f"The number of rows, {size:,}, is public.")
+    return tuple(said)
