@@ -99,6 +99,18 @@ def test_names_may_come_in_any_order():
     released = plan().release(ROWS)
     assert np.array_equal(released.marginal("a", "b"), released.marginal("b", "a").T)
     assert released.marginal().shape == ()
+    assert np.array_equal(released["a", "b"], released.marginal("a", "b"))
+    assert np.array_equal(released["a"], released.marginal("a"))
+
+
+def test_what_is_of_other_questions_is_refused_in_one_line():
+    released = plan().release(ROWS)
+    means = ln.plan(ln.Mean(["x"], ln.Box([0], [1])), budget=ln.zcdp(0.5), relation="add_remove")
+    mean = means.release(pd.DataFrame({"x": [0.5]}))
+    for ask in (lambda: released.estimate, lambda: released.mean, lambda: mean["x"]):
+        with pytest.raises(ln.errors.PlanError) as refusal:
+            ask()
+        assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
