@@ -4,6 +4,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.toys import Wedge
 
 import lownoise as ln
 from cases import MEMBERS
@@ -16,7 +17,6 @@ from lownoise.sets.domains import DOMAINS
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.spec.declared import declared_domain, kinds
 from lownoise.spec.files import read_spec
-from toys import Wedge
 
 SIZE = 400
 SPEC = """

@@ -111,7 +111,7 @@ def test_specification_page_names_every_kind_of_domain():
     stated = page[page.index("The kinds are") : page.index("has no form in a file")]
     assert sorted(re.findall(r"`([a-z_]+)`", stated)) == sorted(
         set(kinds()) - {"wedge"}
-    )  # the toy, from outside
+    )  # the toy of another test
 
 
 def test_printed_help_is_the_real_help():

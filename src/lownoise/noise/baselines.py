@@ -53,18 +53,18 @@ def split_laplace(budget: object, widths: Vector) -> Vector:
 
 @split_laplace.register(ApproxDP)
 @split_laplace.register(PureDP)
-def _(budget: ApproxDP | PureDP, widths: Vector) -> Vector:
+def _split_laplace_of_approx_dp(budget: ApproxDP | PureDP, widths: Vector) -> Vector:
     each = budget.epsilon / widths.size
     return frozen(math.sqrt(2) * widths / each)
 
 
 @split_laplace.register(GaussianDP)
-def _(budget: GaussianDP, widths: Vector) -> Vector:
+def _split_laplace_of_gaussian_dp(budget: GaussianDP, widths: Vector) -> Vector:
     each = budget.mu / math.sqrt(widths.size)
     return frozen(math.sqrt(2) * widths / each)
 
 
 @split_laplace.register(Zcdp)
-def _(budget: Zcdp, widths: Vector) -> Vector:
+def _split_laplace_of_zcdp(budget: Zcdp, widths: Vector) -> Vector:
     each = math.sqrt(2 * budget.rho / widths.size)
     return frozen(math.sqrt(2) * widths / each)

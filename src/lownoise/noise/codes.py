@@ -58,22 +58,24 @@ def _coding(domain: object, pivots: Integers) -> Callable[..., AbstractCoding]:
 
 
 @_coding.register(Box)
-def _(domain: Box, pivots: Integers) -> Callable[..., AbstractCoding]:
+def _coding_of_box(domain: Box, pivots: Integers) -> Callable[..., AbstractCoding]:
     return partial(Coding, lower=domain.lower, upper=domain.upper)
 
 
 @_coding.register(Points)
-def _(domain: Points, pivots: Integers) -> Callable[..., AbstractCoding]:
+def _coding_of_points(domain: Points, pivots: Integers) -> Callable[..., AbstractCoding]:
     return partial(ListCoding, domain=domain, pivots=pivots)
 
 
 @_coding.register(AbstractDomain)
-def _(domain: AbstractDomain, pivots: Integers) -> Callable[..., AbstractCoding]:
+def _coding_of_any_domain(
+    domain: AbstractDomain, pivots: Integers
+) -> Callable[..., AbstractCoding]:
     return partial(ClampingCoding, domain=domain, pivots=pivots)
 
 
 @_coding.register(CubePower)
-def _(domain: CubePower, pivots: Integers) -> Callable[..., AbstractCoding]:
+def _coding_of_cube_power(domain: CubePower, pivots: Integers) -> Callable[..., AbstractCoding]:
     return partial(SignCoding, domain=domain, pivots=pivots)
 
 
@@ -112,7 +114,7 @@ def reach_of(coding: object, count_step: float | None) -> AbstractBody:
 
 
 @reach_of.register(Coding)
-def _(coding: Coding, count_step: float | None) -> SymmetricBox:
+def _reach_of_coding(coding: Coding, count_step: float | None) -> SymmetricBox:
     least, greatest = coding.least(), coding.greatest()
     if count_step is None:
         return SymmetricBox(frozen((greatest - least).astype(np.float64)))
@@ -121,7 +123,7 @@ def _(coding: Coding, count_step: float | None) -> SymmetricBox:
 
 
 @reach_of.register(ListCoding)
-def _(coding: ListCoding, count_step: float | None) -> AbstractBody:
+def _reach_of_list_coding(coding: ListCoding, count_step: float | None) -> AbstractBody:
     # at most 2^52: exact, and so are their differences; points of one code are one row
     codes = np.unique(coding.codes, axis=0).astype(np.float64)
     if count_step is None:
@@ -130,7 +132,7 @@ def _(coding: ListCoding, count_step: float | None) -> AbstractBody:
 
 
 @reach_of.register(SignCoding)
-def _(coding: SignCoding, count_step: float | None) -> AbstractBody:
+def _reach_of_sign_coding(coding: SignCoding, count_step: float | None) -> AbstractBody:
     # the two codes of each parity are middle ± half, exactly: multiples of ½ below 2^52
     low, high = coding.codes.astype(np.float64)
     half, middle = (high - low) / 2, (high + low) / 2
@@ -141,7 +143,7 @@ def _(coding: SignCoding, count_step: float | None) -> AbstractBody:
 
 
 @reach_of.register(ClampingCoding)
-def _(coding: ClampingCoding, count_step: float | None) -> AbstractBody:
+def _reach_of_clamping_coding(coding: ClampingCoding, count_step: float | None) -> AbstractBody:
     domain, pivots, step = coding.domain, coding.pivots, coding.step
     if count_step is None:
         body = domain.differences(pivots, step)

@@ -59,12 +59,12 @@ def _thickened(shape: object, floor: Vector) -> AbstractShape:
 
 
 @_thickened.register(DiagonalShape)
-def _(shape: DiagonalShape, floor: Vector) -> AbstractShape:
+def _thickened_of_diagonal_shape(shape: DiagonalShape, floor: Vector) -> AbstractShape:
     return DiagonalShape(frozen(np.maximum(shape.scale, floor)))
 
 
 @_thickened.register(DenseShape)
-def _(shape: DenseShape, floor: Vector) -> AbstractShape:
+def _thickened_of_dense_shape(shape: DenseShape, floor: Vector) -> AbstractShape:
     deviations = shape.deviations()
     regular = shape.sources == shape.dimension
     if regular and np.all(shape.spread()[0] > _THIN * deviations):

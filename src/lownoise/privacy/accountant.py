@@ -59,21 +59,21 @@ def event_of(budget: object) -> Event:
 
 
 @event_of.register(Zcdp)
-def _(budget: Zcdp) -> Event:
+def _event_of_zcdp(budget: Zcdp) -> Event:
     return ZcdpEvent(budget.rho)
 
 
 @event_of.register(ApproxDP)
-def _(budget: ApproxDP) -> Event:
+def _event_of_approx_dp(budget: ApproxDP) -> Event:
     return ApproxDPEvent(budget.epsilon, budget.delta)
 
 
 @event_of.register(GaussianDP)
-def _(budget: GaussianDP) -> Event:
+def _event_of_gaussian_dp(budget: GaussianDP) -> Event:
     # for composition a μ-GDP release is a Gaussian one at worst (Dong, Roth & Su 2022)
     return GaussianEvent(budget.mu)
 
 
 @event_of.register(PureDP)
-def _(budget: PureDP) -> Event:
+def _event_of_pure_dp(budget: PureDP) -> Event:
     return PureDPEvent(budget.epsilon)

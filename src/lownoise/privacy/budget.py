@@ -236,7 +236,7 @@ def gaussian_parameter(budget: object) -> float:
 
 
 @gaussian_parameter.register(Zcdp)
-def _(budget: Zcdp) -> float:
+def _gaussian_parameter_of_zcdp(budget: Zcdp) -> float:
     # N(0, M/(2ρ)) is ρ-zCDP (002, Lemma 13): μ²/2 = ρ
     # ρ as the decimal and as its float, so that the cost is within it however it is read
     twice = 2 * min(exact(budget.rho), Fraction(budget.rho))
@@ -247,18 +247,18 @@ def _(budget: Zcdp) -> float:
 
 
 @gaussian_parameter.register(GaussianDP)
-def _(budget: GaussianDP) -> float:
+def _gaussian_parameter_of_gaussian_dp(budget: GaussianDP) -> float:
     decimal = exact(budget.mu)
     return budget.mu if Fraction(budget.mu) <= decimal else down(budget.mu)
 
 
 @gaussian_parameter.register(ApproxDP)
-def _(budget: ApproxDP) -> float:
+def _gaussian_parameter_of_approx_dp(budget: ApproxDP) -> float:
     return parameter_down(budget.epsilon, budget.delta)
 
 
 @gaussian_parameter.register(PureDP)
-def _(budget: PureDP) -> float:
+def _gaussian_parameter_of_pure_dp(budget: PureDP) -> float:
     # P(Z > t)/P(Z > t + s) grows without bound with t, whatever the deviation
     raise BudgetError(
         f"budget={budget} is pure, which no Gaussian noise keeps; ask with ln.Queries and the "

@@ -78,7 +78,7 @@ def _implied(budget: object, _kind: Kind, _delta: float | None) -> Budget:
 
 
 @_implied.register(GaussianDP)
-def _(budget: GaussianDP, kind: Kind, delta: float | None) -> Budget:
+def _implied_of_gaussian_dp(budget: GaussianDP, kind: Kind, delta: float | None) -> Budget:
     if kind == "zcdp":
         return Zcdp(float_up(max(exact(budget.mu), Fraction(budget.mu)) ** 2 / 2))
     if delta is not None:
@@ -87,7 +87,7 @@ def _(budget: GaussianDP, kind: Kind, delta: float | None) -> Budget:
 
 
 @_implied.register(Zcdp)
-def _(budget: Zcdp, kind: Kind, delta: float | None) -> Budget:
+def _implied_of_zcdp(budget: Zcdp, kind: Kind, delta: float | None) -> Budget:
     if kind == "gaussian_dp":
         raise BudgetError(
             f"budget={budget} implies no known mu; plan with it, and the cost of a Gaussian "
@@ -97,7 +97,7 @@ def _(budget: Zcdp, kind: Kind, delta: float | None) -> Budget:
 
 
 @_implied.register(ApproxDP)
-def _(budget: ApproxDP, kind: Kind, delta: float | None) -> Budget:
+def _implied_of_approx_dp(budget: ApproxDP, kind: Kind, delta: float | None) -> Budget:
     if delta is None:
         raise BudgetError(
             f"budget={budget} implies no {kind}, because delta of the outcomes are not bounded; "
@@ -111,7 +111,7 @@ def _(budget: ApproxDP, kind: Kind, delta: float | None) -> Budget:
 
 
 @_implied.register(PureDP)
-def _(budget: PureDP, kind: Kind, delta: float | None) -> Budget:
+def _implied_of_pure_dp(budget: PureDP, kind: Kind, delta: float | None) -> Budget:
     epsilon = max(exact(budget.epsilon), Fraction(budget.epsilon))
     if kind == "zcdp":
         return Zcdp(decimal_up(pure_curve.rho_up(epsilon)))

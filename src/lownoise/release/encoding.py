@@ -104,12 +104,12 @@ def shape_to_dict(shape: object) -> dict[str, Any]:
 
 
 @shape_to_dict.register(DiagonalShape)
-def _(shape: DiagonalShape) -> dict[str, Any]:
+def _shape_to_dict_of_diagonal_shape(shape: DiagonalShape) -> dict[str, Any]:
     return {"kind": "diagonal", "scale": shape.scale.tolist()}
 
 
 @shape_to_dict.register(DenseShape)
-def _(shape: DenseShape) -> dict[str, Any]:
+def _shape_to_dict_of_dense_shape(shape: DenseShape) -> dict[str, Any]:
     return {"kind": "dense", "factor": shape.factor.tolist()}
 
 
@@ -157,7 +157,7 @@ def _evidence(dual: object, plain: object) -> dict[str, Any]:
 
 
 @_evidence.register(CornerDual)
-def _(dual: CornerDual, plain: CornerDual) -> dict[str, Any]:
+def _evidence_of_corner_dual(dual: CornerDual, plain: CornerDual) -> dict[str, Any]:
     return {
         "kind": "corners",
         "query_weights": dual.query_weights.tolist(),
@@ -166,7 +166,7 @@ def _(dual: CornerDual, plain: CornerDual) -> dict[str, Any]:
 
 
 @_evidence.register(PointDual)
-def _(dual: PointDual, plain: PointDual) -> dict[str, Any]:
+def _evidence_of_point_dual(dual: PointDual, plain: PointDual) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "points"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
@@ -178,7 +178,9 @@ def _(dual: PointDual, plain: PointDual) -> dict[str, Any]:
 
 @_evidence.register(SquaresDual)
 @_evidence.register(ImageDual)
-def _(dual: SquaresDual | ImageDual, plain: SquaresDual | ImageDual) -> dict[str, Any]:
+def _evidence_of_squares_dual(
+    dual: SquaresDual | ImageDual, plain: SquaresDual | ImageDual
+) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "images"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
@@ -192,7 +194,9 @@ def _(dual: SquaresDual | ImageDual, plain: SquaresDual | ImageDual) -> dict[str
 
 @_evidence.register(OracleDual)
 @_evidence.register(SectionDual)
-def _(dual: OracleDual | SectionDual, plain: OracleDual | SectionDual) -> dict[str, Any]:
+def _evidence_of_oracle_dual(
+    dual: OracleDual | SectionDual, plain: OracleDual | SectionDual
+) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "found" if isinstance(dual, OracleDual) else "sections"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
@@ -202,7 +206,7 @@ def _(dual: OracleDual | SectionDual, plain: OracleDual | SectionDual) -> dict[s
 
 
 @_evidence.register(JointDual)
-def _(dual: JointDual, plain: JointDual) -> dict[str, Any]:
+def _evidence_of_joint_dual(dual: JointDual, plain: JointDual) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "joint"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()
@@ -217,7 +221,9 @@ def _(dual: JointDual, plain: JointDual) -> dict[str, Any]:
 
 @_evidence.register(RotationDual)
 @_evidence.register(OrthantDual)
-def _(dual: RotationDual | OrthantDual, plain: RotationDual | OrthantDual) -> dict[str, Any]:
+def _evidence_of_rotation_dual(
+    dual: RotationDual | OrthantDual, plain: RotationDual | OrthantDual
+) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": "rotations"}
     for prefix, each in (("", dual), ("plain_", plain)):
         fields[f"{prefix}query_weights"] = each.query_weights.tolist()

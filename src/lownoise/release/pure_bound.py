@@ -135,7 +135,9 @@ def _by_changes(
 
 
 @_by_changes.register(Mean)
-def _(question: Mean, size: int | None, epsilon: float, order: float, weights: Vector) -> float:
+def _by_changes_of_mean(
+    question: Mean, size: int | None, epsilon: float, order: float, weights: Vector
+) -> float:
     domain = question.domain
     if domain.dimension > _MOST_DIMENSIONS:
         return 0.0
@@ -154,7 +156,9 @@ def _(question: Mean, size: int | None, epsilon: float, order: float, weights: V
 
 
 @_by_changes.register(Queries)
-def _(question: Queries, size: int | None, epsilon: float, order: float, weights: Vector) -> float:
+def _by_changes_of_queries(
+    question: Queries, size: int | None, epsilon: float, order: float, weights: Vector
+) -> float:
     relation: Relation = "add_remove" if size is None else "substitute"
     pivots = query_coordinates(question, relation).pivots
     if not 0 < pivots.size <= _MOST_DIMENSIONS:

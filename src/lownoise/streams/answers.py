@@ -95,7 +95,7 @@ class _Prefix(AbstractAnswers):
 
 
 @_answers.register(Prefix)
-def _(workload: Prefix, coordinates: int) -> AbstractAnswers:
+def _answers_of_prefix(workload: Prefix, coordinates: int) -> AbstractAnswers:
     return _Prefix(coordinates)
 
 
@@ -123,7 +123,7 @@ class _Window(AbstractAnswers):
 
 
 @_answers.register(SlidingWindow)
-def _(workload: SlidingWindow, coordinates: int) -> AbstractAnswers:
+def _answers_of_sliding_window(workload: SlidingWindow, coordinates: int) -> AbstractAnswers:
     return _Window(workload.width, coordinates)
 
 
@@ -159,12 +159,12 @@ class _Decayed(AbstractAnswers):
 
 
 @_answers.register(Decayed)
-def _(workload: Decayed, coordinates: int) -> AbstractAnswers:
+def _answers_of_decayed(workload: Decayed, coordinates: int) -> AbstractAnswers:
     return _Decayed(workload.rate, coordinates)
 
 
 @answer_slack.register(Decayed)
-def _(workload: Decayed, reach: float) -> float:
+def _answer_slack_of_decayed(workload: Decayed, reach: float) -> float:
     return 0.5 + 2.0**-_BITS * workload.longest
 
 
@@ -195,12 +195,12 @@ class _Matrix(AbstractAnswers):
 
 
 @_answers.register(LowerTriangular)
-def _(workload: LowerTriangular, coordinates: int) -> AbstractAnswers:
+def _answers_of_lower_triangular(workload: LowerTriangular, coordinates: int) -> AbstractAnswers:
     return _Matrix(workload, coordinates)
 
 
 @answer_slack.register(LowerTriangular)
-def _(workload: LowerTriangular, reach: float) -> float:
+def _answer_slack_of_lower_triangular(workload: LowerTriangular, reach: float) -> float:
     n = workload.rounds
     off = 0.5 + growth(n + 2) * workload.longest * reach
     return off if math.isfinite(off) else math.inf

@@ -44,22 +44,22 @@ def workload_to_dict(workload: object) -> dict[str, Any]:
 
 
 @workload_to_dict.register(Prefix)
-def _(workload: Prefix) -> dict[str, Any]:
+def _workload_to_dict_of_prefix(workload: Prefix) -> dict[str, Any]:
     return {"kind": workload.kind, "rounds": workload.rounds}
 
 
 @workload_to_dict.register(SlidingWindow)
-def _(workload: SlidingWindow) -> dict[str, Any]:
+def _workload_to_dict_of_sliding_window(workload: SlidingWindow) -> dict[str, Any]:
     return {"kind": workload.kind, "rounds": workload.rounds, "width": workload.width}
 
 
 @workload_to_dict.register(Decayed)
-def _(workload: Decayed) -> dict[str, Any]:
+def _workload_to_dict_of_decayed(workload: Decayed) -> dict[str, Any]:
     return {"kind": workload.kind, "rounds": workload.rounds, "rate": workload.rate}
 
 
 @workload_to_dict.register(LowerTriangular)
-def _(workload: LowerTriangular) -> dict[str, Any]:
+def _workload_to_dict_of_lower_triangular(workload: LowerTriangular) -> dict[str, Any]:
     return {"kind": workload.kind, "entries": packed(workload.entries)}
 
 
@@ -93,14 +93,14 @@ def pair_to_dict(pair: object) -> dict[str, Any]:
 
 
 @pair_to_dict.register(ToeplitzPair)
-def _(pair: ToeplitzPair) -> dict[str, Any]:
+def _pair_to_dict_of_toeplitz_pair(pair: ToeplitzPair) -> dict[str, Any]:
     one = np.array_equal(pair.noise, pair.strategy)
     own = {} if one else {"strategy": packed(pair.strategy)}
     return {"kind": "toeplitz", "noise": packed(pair.noise), **own}
 
 
 @pair_to_dict.register(NormalizedPair)
-def _(pair: NormalizedPair) -> dict[str, Any]:
+def _pair_to_dict_of_normalized_pair(pair: NormalizedPair) -> dict[str, Any]:
     one = np.array_equal(pair.noise, pair.strategy)
     own = {} if one else {"strategy": packed(pair.strategy)}
     lengths = packed(pair.lengths)
@@ -108,17 +108,17 @@ def _(pair: NormalizedPair) -> dict[str, Any]:
 
 
 @pair_to_dict.register(DensePair)
-def _(pair: DensePair) -> dict[str, Any]:
+def _pair_to_dict_of_dense_pair(pair: DensePair) -> dict[str, Any]:
     return {"kind": "dense", "noise": packed(pair.noise), "strategy": packed(pair.strategy)}
 
 
 @pair_to_dict.register(TreePair)
-def _(pair: TreePair) -> dict[str, Any]:
+def _pair_to_dict_of_tree_pair(pair: TreePair) -> dict[str, Any]:
     return {"kind": "tree", "weighted": pair.weighted}
 
 
 @pair_to_dict.register(RecursivePair)
-def _(pair: RecursivePair) -> dict[str, Any]:
+def _pair_to_dict_of_recursive_pair(pair: RecursivePair) -> dict[str, Any]:
     return {"kind": RECURSIVE, **{name: getattr(pair, name).tolist() for name in _RECURSIVE}}
 
 

@@ -36,34 +36,34 @@ def base_to_dict(base: object) -> dict[str, Any]:
 
 
 @base_to_dict.register(NormBall)
-def _(base: NormBall) -> dict[str, Any]:
+def _base_to_dict_of_norm_ball(base: NormBall) -> dict[str, Any]:
     return {"kind": "norm", "size": base.size, "order": _order_to_json(base.order)}
 
 
 @base_to_dict.register(CappedBall)
-def _(base: CappedBall) -> dict[str, Any]:
+def _base_to_dict_of_capped_ball(base: CappedBall) -> dict[str, Any]:
     return {"kind": "capped", "cap": base.cap.tolist(), "order": base.order}
 
 
 @base_to_dict.register(IntersectionBall)
-def _(base: IntersectionBall) -> dict[str, Any]:
+def _base_to_dict_of_intersection_ball(base: IntersectionBall) -> dict[str, Any]:
     parts = [base_to_dict(part) for part in base.parts]
     return {"kind": "meet", "parts": parts, "scales": base.scales.tolist()}
 
 
 @base_to_dict.register(SortedBall)
-def _(base: SortedBall) -> dict[str, Any]:
+def _base_to_dict_of_sorted_ball(base: SortedBall) -> dict[str, Any]:
     return {"kind": "sorted", "weights": base.weights.tolist()}
 
 
 @base_to_dict.register(MixedBall)
-def _(base: MixedBall) -> dict[str, Any]:
+def _base_to_dict_of_mixed_ball(base: MixedBall) -> dict[str, Any]:
     parts = [base_to_dict(part) for part in base.parts]
     return {"kind": "mixed", "order": _order_to_json(base.order), "parts": parts}
 
 
 @base_to_dict.register(KroneckerBall)
-def _(base: KroneckerBall) -> dict[str, Any]:
+def _base_to_dict_of_kronecker_ball(base: KroneckerBall) -> dict[str, Any]:
     return {
         "kind": "kronecker",
         "first": base_to_dict(base.first),
@@ -72,18 +72,18 @@ def _(base: KroneckerBall) -> dict[str, Any]:
 
 
 @base_to_dict.register(SpectralBall)
-def _(base: SpectralBall) -> dict[str, Any]:
+def _base_to_dict_of_spectral_ball(base: SpectralBall) -> dict[str, Any]:
     gauge = base_to_dict(base.gauge)
     return {"kind": "spectral", "rows": base.rows, "columns": base.columns, "gauge": gauge}
 
 
 @base_to_dict.register(ParityBall)
-def _(base: ParityBall) -> dict[str, Any]:
+def _base_to_dict_of_parity_ball(base: ParityBall) -> dict[str, Any]:
     return {"kind": "parity", "size": base.size, "degrees": list(base.degrees)}
 
 
 @base_to_dict.register(ParityDifferenceBall)
-def _(base: ParityDifferenceBall) -> dict[str, Any]:
+def _base_to_dict_of_parity_difference_ball(base: ParityDifferenceBall) -> dict[str, Any]:
     return {"kind": "parity differences", "size": base.size, "degrees": list(base.degrees)}
 
 
