@@ -140,7 +140,7 @@ class AbstractView(ABC):
         return None
 
     def figures(self) -> list[tuple[str, str]]:
-        """Return what is told of one answer's noise, in the few numbers that come first."""
+        """Return the few numbers about one answer's noise that a report begins with."""
         own = self.totals()
         if own is None:
             return []
