@@ -25,7 +25,7 @@ from lownoise.sets.norms import (
     covariance,
 )
 from lownoise.sets.norms.combination import Combination
-from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, product_ball, side_by_side
+from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, product_ball
 
 RNG = np.random.default_rng(20260107)
 POINTS_LEFT = np.random.default_rng(12).normal(size=(50, 3))
@@ -57,7 +57,7 @@ def norm(base, fractions):
     """The norm of fractions in a ball or a product of them, to 60 digits."""
     sizes = [abs(mpmath.mpf(x.numerator) / x.denominator) for x in fractions]
     found, at = [], 0
-    for ball in side_by_side(base):
+    for ball in base.factors:
         own, at = sizes[at : at + ball.size], at + ball.size
         r = mpmath.mpf(ball.order)
         found.append(max(own) if mpmath.isinf(r) else mpmath.fsum(x**r for x in own) ** (1 / r))

@@ -22,7 +22,6 @@ from lownoise.samplers.walks import Weak
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox
 from lownoise.sets.norms import WeakNorm, norm_of
-from lownoise.sets.norms.weak import oracle_ball, outer_of, volume_up
 from lownoise.sets.unit_balls import IntersectionBall, NormBall
 from lownoise.sets.unit_balls.matrices import decomposed
 from lownoise.sets.unit_balls.norm import SortedBall
@@ -81,7 +80,7 @@ def test_a_bad_decomposition_is_refused(monkeypatch):
 
     monkeypatch.setattr("lownoise.sets.unit_balls.matrices.decomposed", bad)
     with pytest.raises(PlanError, match="decomposition is off"):
-        oracle_ball(WIDE).norm_up(RNG.normal(size=(3, 6)))
+        WIDE.as_checked().norm_up(RNG.normal(size=(3, 6)))
     assert np.all(np.isfinite(WIDE.norm_up(RNG.normal(size=(3, 6)))))
 
 
@@ -91,11 +90,11 @@ def test_balls_in_and_around_and_volumes(base):
     z /= np.linalg.norm(z, axis=1)[:, None]
     norms = base.norm_up(z)
     assert np.max(norms) * base.inner_radius <= 1 + 1e-12
-    assert np.min(norms) * outer_of(base) >= 1 - 1e-12
+    assert np.min(norms) * base.outer_radius >= 1 - 1e-12
     d = base.dimension
     ball = math.pi ** (d / 2) / math.gamma(d / 2 + 1)
     shares = norms**-d
-    assert ball * (np.mean(shares) - 6 * np.std(shares) / len(z) ** 0.5) <= volume_up(base)
+    assert ball * (np.mean(shares) - 6 * np.std(shares) / len(z) ** 0.5) <= base.volume_up()
 
 
 def test_half_spaces_hold_the_body_and_cut_a_point_off():

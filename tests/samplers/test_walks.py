@@ -31,7 +31,7 @@ from lownoise.samplers.walks import (
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Increments
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.samplers.walks.walk import rows as table_of_steps
-from lownoise.sets.unit_balls.norm import NormBall
+from lownoise.sets.unit_balls import NormBall
 
 LEVEL = 1e-6
 SKEW = np.array([[1.0, 0.4, 0.0], [-0.3, 1.2, 0.5], [0.0, 0.2, 0.9], [0.7, -0.6, 0.4]])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.sets.unit_balls import IntersectionBall, NormBall, limits_of
+from lownoise.sets.unit_balls import IntersectionBall, NormBall
 from lownoise.sets.unit_balls.limits import factored, solved
 
 RNG = np.random.default_rng(17)
@@ -120,6 +120,6 @@ def test_systems_are_solved_each_alone():
 
 def test_too_many_norms_are_left_to_the_search():
     pairs = ln.product(*[ln.Ball(2)] * 17).base
-    assert limits_of(pairs) is None
+    assert pairs.limits is None
     few = IntersectionBall((NormBall(4, 2.0), NormBall(4, math.inf)), np.ones((2, 4)))
-    assert limits_of(few).orders.tolist() == [2.0]
+    assert few.limits.orders.tolist() == [2.0]

@@ -18,7 +18,6 @@ from lownoise.sets.unit_balls import (
     SpectralBall,
     base_from_dict,
     base_to_dict,
-    is_symmetric,
     product_ball,
     spectral_ball,
 )
@@ -325,5 +324,5 @@ def test_damaged_fields_are_refused(change):
 def test_simplest_forms_and_symmetry():
     assert spectral_ball(1, 9, NormBall(1, 7.0)) == NormBall(9, 2.0)
     assert spectral_ball(3, 2, NormBall(2, 2.0)) == NormBall(6, 2.0)
-    assert is_symmetric(SortedBall(np.array([2.0, 1.0])))
-    assert not is_symmetric(SpectralBall(2, 2, NormBall(2, 1.0)))
+    assert SortedBall(np.array([2.0, 1.0])).symmetric
+    assert not SpectralBall(2, 2, NormBall(2, 1.0)).symmetric

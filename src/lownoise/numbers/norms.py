@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SLACK", "TINY", "conjugate", "order_norm"]
 
+_SLACK = 2.0**-44  # outward, for powers
+
 
 def conjugate(order: float) -> float:
     """Return q = p/(p − 2)."""
@@ -47,3 +49,37 @@ def order_norm(values: Vector, order: float, counts: Vector | None = None) -> fl
         return largest
     parts = (values / largest) ** order
     return largest * float(math.fsum(parts if counts is None else counts * parts) ** (1 / order))
+
+
+def row_norms(rows: Vector, order: float) -> Vector:
+    """Return ‖row‖_order without overflow, columns added one by one where rows are several.
+
+    Args:
+        rows: shape (n, k).
+        order: in [1, ∞].
+    """
+    size = np.abs(rows)
+    top = np.max(size, axis=1)  # the same in any order
+    if math.isinf(order):
+        return np.asarray(top)
+    if len(rows) == 1:  # nothing to be alike with
+        part = size[0] / top[0] if top[0] > 0 else size[0]
+        power = part if order == 1 else np.square(part) if order == 2 else part**order  # noqa: PLR2004
+        return np.asarray(top * float(np.sum(power)) ** (1 / order))
+    scale = np.where(top > 0, top, 1.0)
+    total = np.zeros(len(rows))
+    for column in size.T:
+        part = np.ascontiguousarray(column) / scale
+        if order == 1:
+            total += part
+        elif order == 2:  # noqa: PLR2004
+            total += part * part
+        else:
+            total += part**order
+    root = np.sqrt(total) if order == 2 else total ** (1 / order)  # noqa: PLR2004
+    return np.asarray(scale * root * (top > 0))
+
+
+def row_norms_up(rows: Vector, order: float) -> Vector:
+    """Return at least ‖row‖_order, as `row_norms`: within 2^-44 and 2^-50 a column of it."""
+    return np.asarray(row_norms(rows, order) * (1 + _SLACK + rows.shape[1] * 2.0**-50))

@@ -64,6 +64,7 @@ def image_solution(body: ImageBody, asked: Asked) -> Solution:
             body.base,
             asked.order,
             rtol=asked.rtol,
+            only_near=body.base.only_near,
             progress=asked.heard(unit),
         )
     else:
@@ -100,8 +101,14 @@ def _separate(size: Vector, base: AbstractUnitBall, asked: Asked, unit: float) -
     known = _order_of(base)
     if known is not None:
         return closed_majorant(size, known, asked.order)
-    heard = asked.heard(unit)
-    return least_majorant(np.square(size), base, asked.order, rtol=asked.rtol, progress=heard)
+    return least_majorant(
+        np.square(size),
+        base,
+        asked.order,
+        rtol=asked.rtol,
+        only_near=base.only_near,
+        progress=asked.heard(unit),
+    )
 
 
 def _order_of(base: AbstractUnitBall) -> float | None:

@@ -24,7 +24,6 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate, order_norm
-from lownoise.sets.unit_balls import only_near
 from lownoise.solvers.generation import SOLVED, Progress
 
 if TYPE_CHECKING:
@@ -109,6 +108,7 @@ def least_majorant(
     order: float,
     *,
     rtol: float,
+    only_near: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Majorant:
     """Return the best coefficients y, and the weights that prove that no others do better.
@@ -118,12 +118,13 @@ def least_majorant(
         base: B, k coordinates.
         order: p in [2, ∞].
         rtol: the relative gap to reach.
+        only_near: whether energies of the body are searched for, and so near the best only.
         progress: called now and then.
     """
     search = _Search(squared, base, order)
     status, rounds = _SHORT, 0
     gaps: list[float] = []
-    looks = _FEW_LOOKS if only_near(base) else _LOOKS
+    looks = _FEW_LOOKS if only_near else _LOOKS
     try:
         for rounds in range(_MOST_ROUNDS + 1):
             if search.step(look=rounds % _EVERY == 0):

@@ -249,7 +249,7 @@ class Weak(AbstractMembership):
         PlanError: where the slack is not between 0 and 1.
 
     Examples:
-        >>> from lownoise.sets.unit_balls.norm import NormBall
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> Weak(NormBall(2, 2.0), 2.0**-40).holds([arb(0), arb(0)]) is None
         True
     """

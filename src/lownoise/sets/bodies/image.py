@@ -25,7 +25,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody, exact_images
 from lownoise.sets.bodies.points import SymmetricPoints
-from lownoise.sets.unit_balls import NormBall, side_by_side
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -50,7 +50,7 @@ def farthest_multipliers(image: Vector, base: AbstractUnitBall) -> Vector:
         base: B, k coordinates.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBall, side_by_side
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> y = farthest_multipliers(np.array([[1.0, 1.0], [1.0, -1.0]]), NormBall(2, np.inf))
         >>> (y / y.sum()).round(6)
         array([0.5, 0.5])
@@ -248,7 +248,7 @@ class ImageBody(AbstractBody):
                 return ImageBody(frozen(self.factor[kept]), own)
         rows = self.dense[kept]
         used = np.flatnonzero(np.any(rows, axis=0))
-        simple = all(isinstance(part, NormBall) for part in side_by_side(self.base))
+        simple = all(part.ball_order for part in self.base.factors)
         own = self.base.restricted(used) if simple and 0 < used.size < rows.shape[1] else None
         if own is None:
             return ImageBody(frozen(rows), self.base)

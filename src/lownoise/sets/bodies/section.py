@@ -30,7 +30,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.barrier import farthest
-from lownoise.sets.unit_balls import NormBall, side_by_side
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Vector
@@ -66,7 +66,7 @@ class Section:
     @cached_property
     def groups(self) -> list[tuple[slice, bool]]:
         """The rows of each part, and whether they are slabs."""
-        parts = side_by_side(self.base)
+        parts = self.base.factors
         ends = np.cumsum([0, *(part.dimension for part in parts)])
         own = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         return [(rows, is_slabs(part)) for rows, part in zip(own, parts, strict=True)]

@@ -23,9 +23,7 @@ from lownoise.sets.unit_balls import (
     NormBall,
     base_from_dict,
     base_to_dict,
-    limits_of,
     product_ball,
-    side_by_side,
 )
 
 if TYPE_CHECKING:
@@ -281,7 +279,7 @@ class Image(AbstractDomain):
         found: list[Piece] = []
         inverse = np.linalg.inv(self.dense)
         at = 0
-        for base in side_by_side(self.base):
+        for base in self.base.factors:
             rows = inverse[at : at + base.dimension]
             at += base.dimension
             found += [(s[:, None] * rows, self.shift, unit) for s, unit in _units(base)]
@@ -309,7 +307,7 @@ class Image(AbstractDomain):
         searched = not self.diagonal and self._inverse is None
         if not searched or self._flat_faced:
             return _DIRECT
-        return _CONVEX if limits_of(self.base) is not None else _SEARCHED
+        return _CONVEX if self.base.limits is not None else _SEARCHED
 
     @property
     def _flat_faced(self) -> bool:

@@ -23,7 +23,6 @@ from lownoise.sets.unit_balls import (
     base_from_dict,
     base_to_dict,
     product_ball,
-    side_by_side,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def checked_intersection(
     o = vector(center, field="Intersection.center", error=DomainError)
     if a.shape != (b.size, o.size) or base.dimension != b.size:
         raise DomainError("Intersection.rows, offsets, base and center do not fit; make it again")
-    parts = side_by_side(base)
+    parts = base.factors
     if not all(isinstance(p, NormBall) and (is_slabs(p) or p.order == 2) for p in parts):  # noqa: PLR2004
         raise DomainError("Intersection.base has a part that is neither cube nor ball")
     section = Section(a, b, base)
@@ -227,7 +226,7 @@ class Intersection(AbstractDomain):
     def pieces(self) -> list[Piece]:
         """Return its parts, each about its own center: G(x − c) with Gc = G·middle − offset."""
         found: list[Piece] = []
-        bases = side_by_side(self.section.base)
+        bases = self.section.base.factors
         for (rows, _), base in zip(self.section.groups, bases, strict=True):
             a = self.section.rows[rows]
             shift = np.linalg.lstsq(a, self.section.offsets[rows], rcond=None)[0]

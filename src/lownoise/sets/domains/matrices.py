@@ -26,7 +26,7 @@ from lownoise.sets.domains.balls import (
     checked_positive,
 )
 from lownoise.sets.domains.image import Image, center_or_zero
-from lownoise.sets.unit_balls import NormBall, SortedBall, is_symmetric, spectral_ball
+from lownoise.sets.unit_balls import NormBall, SortedBall, spectral_ball
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -179,7 +179,7 @@ def UnitarilyInvariantBall(  # noqa: N802 (a domain is named like one)
             f"{name}.gauge has {gauge.dimension} coordinates for {m} singular values; give {m}"
         )
     size = gauge.factor[:1]
-    alike = gauge.diagonal and bool(np.all(gauge.factor == size)) and is_symmetric(gauge.base)
+    alike = gauge.diagonal and bool(np.all(gauge.factor == size)) and gauge.base.symmetric
     if not alike or np.any(gauge.center):
         raise DomainError(
             f"{name}.gauge is not the same about zero in every order of coordinates; "

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.unit_balls import limits_of
 from lownoise.sets.unit_balls.mixtures import mixture
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def nearest_weights(
         array([2., 1.])
     """
     scaled, goals = _in_reach(factor, points, reach)
-    limits = limits_of(base)
+    limits = base.limits
     if limits is None:
         return np.array([_corrected(scaled, base, goal) for goal in goals])
     found = limits.nearest(scaled, goals)

@@ -28,7 +28,7 @@ from lownoise.sets.norms.image import ImageNorm, balls_of, simplest
 from lownoise.sets.norms.points import differences_of, extreme, parallelepiped
 from lownoise.sets.norms.product import PlacedNorm, ProductNorm
 from lownoise.sets.norms.walk import WalkNorm, section_rows
-from lownoise.sets.norms.weak import WeakNorm, admitted
+from lownoise.sets.norms.weak import WeakNorm
 from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _of_image(body: ImageBody, distance: float) -> AbstractNorm:
     if isinstance(body.base, CappedBall) and d == k:
         return _enlarged(_capped(body, body.base), body)
     if balls_of(body.base) is None:
-        if admitted(body.base) and (body.diagonal or d == k):
+        if body.base.admitted and (body.diagonal or d == k):
             return WeakNorm(body.factor, body.base, distance)
         raise PlanError(
             f"{type(body.base).__name__} in {d} dimensions has no exact sampler; use (ε, δ), or a "

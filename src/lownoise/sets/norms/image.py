@@ -18,7 +18,7 @@ from lownoise.numbers.rounding import growth, up
 from lownoise.samplers.uniform import UniformImage, UniformNormBall, UniformProduct
 from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up
 from lownoise.sets.norms.combination import NEAR, among, inverse_of
-from lownoise.sets.unit_balls import AbstractUnitBall, NormBall, side_by_side
+from lownoise.sets.unit_balls import AbstractUnitBall, NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def balls_of(base: AbstractUnitBall) -> tuple[NormBall, ...] | None:
         >>> balls_of(NormBall(2, 1.0))
         (NormBall(size=2, order=1.0),)
     """
-    parts = side_by_side(base)
+    parts = base.factors
     balls = tuple(part for part in parts if isinstance(part, NormBall))
     return balls if len(balls) == len(parts) else None
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -19,7 +19,6 @@ from lownoise.samplers.uniform import UniformImage
 from lownoise.samplers.walks import Weak, walk
 from lownoise.sets.norms.abstract import AbstractNorm
 from lownoise.sets.norms.combination import Inverse, inverse_of
-from lownoise.sets.unit_balls.spectral import SpectralBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -35,46 +34,6 @@ _TINY = 2.0**-900  # more than what underflows
 _PILOTS = 12
 _SEED = 20260103
 _DIRECTIONS = 1 << 15
-
-
-def oracle_ball(base: AbstractUnitBall) -> AbstractUnitBall:
-    """Return the body whose `norm_up` is as near as `norm_excess` says, or refuses."""
-    return replace(base, checked=True) if isinstance(base, SpectralBall) else base
-
-
-def outer_of(base: AbstractUnitBall) -> float:
-    """Return R with |x|₂ ≤ R on the body, rounded up.
-
-    Examples:
-        >>> from lownoise.sets.unit_balls import NormBall
-        >>> round(outer_of(NormBall(4, math.inf)), 9)
-        2.0
-    """
-    return up(math.sqrt(base.energy_up(np.ones(base.dimension))))
-
-
-def volume_up(base: AbstractUnitBall) -> float:
-    """Return at least the volume: of the ball around it, the box, or for matrices that of all rows.
-
-    A row, and a column, of a matrix is no longer than its greatest singular value.
-
-    Examples:
-        >>> from lownoise.sets.unit_balls import NormBall
-        >>> volume_up(SpectralBall(2, 2, NormBall(2, math.inf))) < 9.87  # (area of a disc)²
-        True
-    """
-    d = base.dimension
-    widths = base.widths()
-    found = [_ball_log(d, outer_of(base)), float(np.sum(np.log(2 * widths)))]
-    if isinstance(base, SpectralBall):
-        r, c, corner = base.rows, base.columns, float(np.max(widths))
-        found += [r * _ball_log(c, corner), c * _ball_log(r, corner)]
-    return math.exp(min(found)) * (1 + d * 2.0**-36)
-
-
-def _ball_log(dimension: int, radius: float) -> float:
-    half = dimension / 2
-    return half * math.log(math.pi) - math.lgamma(half + 1) + dimension * math.log(radius)
 
 
 @final
@@ -108,7 +67,7 @@ class WeakNorm(AbstractNorm):
 
     def __post_init__(self) -> None:
         kind, d = type(self.base).__name__, self.base.dimension
-        if not admitted(self.base):
+        if not self.base.admitted:
             raise PlanError(
                 f"{kind} in {d} dimensions has no exact sampler; use (ε, δ), or a domain that is "
                 "an image of an ℓ_r ball or a product of such",
@@ -151,8 +110,8 @@ class WeakNorm(AbstractNorm):
     @cached_property
     def uniform(self) -> AbstractUniform:
         """Points of F·B by the walk: uniform but for what `relative` and `distance` say."""
-        inner, outer = self.base.inner_radius, outer_of(self.base)
-        membership = Weak(oracle_ball(self.base), self.base.norm_excess)
+        inner, outer = self.base.inner_radius, self.base.outer_radius
+        membership = Weak(self.base.as_checked(), self.base.norm_excess)
         found = walk(
             membership,
             np.eye(self.dimension),
@@ -160,7 +119,7 @@ class WeakNorm(AbstractNorm):
             max(outer, inner),
             relative=RELATIVE,
             distance=self.distance,
-            volume=volume_up(self.base),
+            volume=self.base.volume_up(),
             pilots=_PILOTS,
             moment=_moment(self.base),
         )
@@ -220,17 +179,6 @@ def _moment(base: AbstractUnitBall) -> Vector:
     weights = (radii / np.max(radii)) ** d
     squares = (weights * radii**2) @ np.square(z) / np.sum(weights) * (d / (d + 2))
     return frozen(np.diag(squares))
-
-
-def admitted(base: AbstractUnitBall) -> bool:
-    """Return whether the norm of a unit body is known closely in floats.
-
-    Examples:
-        >>> from lownoise.sets.unit_balls import NormBall
-        >>> admitted(NormBall(2, 3.0))
-        True
-    """
-    return base.norm_excess < 2.0**-20 and base.inner_radius > 0
 
 
 def _same(first: Any, second: Any) -> bool:  # noqa: ANN401 (fields of unit bodies)

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unit bodies that changes of signs leave alone: what structured domains are images of."""
 
-from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.abstract import AbstractUnitBall, NormBall
 from lownoise.sets.unit_balls.encoding import base_from_dict, base_to_dict
-from lownoise.sets.unit_balls.intersection import IntersectionBall, limits_of, only_near
-from lownoise.sets.unit_balls.norm import CappedBall, NormBall, SortedBall
+from lownoise.sets.unit_balls.intersection import IntersectionBall
+from lownoise.sets.unit_balls.norm import CappedBall, SortedBall
 from lownoise.sets.unit_balls.parity import ParityBall, ParityDifferenceBall
-from lownoise.sets.unit_balls.products import (
-    KroneckerBall,
-    MixedBall,
-    mixed_ball,
-    product_ball,
-    side_by_side,
-)
-from lownoise.sets.unit_balls.spectral import SpectralBall, is_symmetric, spectral_ball
+from lownoise.sets.unit_balls.products import KroneckerBall, MixedBall, mixed_ball, product_ball
+from lownoise.sets.unit_balls.spectral import SpectralBall, spectral_ball
 
 __all__ = [
     "AbstractUnitBall",
@@ -28,11 +22,7 @@ __all__ = [
     "SpectralBall",
     "base_from_dict",
     "base_to_dict",
-    "is_symmetric",
-    "limits_of",
     "mixed_ball",
-    "only_near",
     "product_ball",
-    "side_by_side",
     "spectral_ball",
 ]

@@ -28,15 +28,24 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 import numpy as np
+
+from lownoise.numbers.norms import conjugate, dual_order, row_norms, row_norms_up
+from lownoise.numbers.rounding import up
+from lownoise.sets.unit_balls.limits import Limits
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
 UNIT = 2.0**-50  # more than a few roundings
 OUTWARD = 1 + 2.0**-40
+_SLACK = 2.0**-44  # outward, for powers
+_CLOSE = 2.0**-20  # a norm is known closely in floats where it exceeds by less
+_MOST_PIECES = 64
+_CLIMBS = 40
 
 
 class AbstractUnitBall(ABC):
@@ -121,10 +130,210 @@ class AbstractUnitBall(ABC):
         """Some r with ‖x‖ ≤ |x|₂/r, rounded down: a ball of radius r is in B; 0 if unknown."""
         return 0.0
 
+    @property
+    def outer_radius(self) -> float:
+        """Some R with |x|₂ ≤ R, rounded up.
+
+        Examples:
+            >>> round(NormBall(4, math.inf).outer_radius, 9)
+            2.0
+        """
+        return up(math.sqrt(self.energy_up(np.ones(self.dimension))))
+
+    @property
+    def admitted(self) -> bool:
+        """Whether its norm is known closely in floats.
+
+        Examples:
+            >>> NormBall(2, 3.0).admitted
+            True
+        """
+        return self.norm_excess < _CLOSE and self.inner_radius > 0
+
+    def as_checked(self) -> AbstractUnitBall:
+        """Return the same, whose `norm_up` is as near as `norm_excess` says, or refuses."""
+        return self
+
+    def volume_up(self) -> float:
+        """Return at least the volume: that of the Euclidean ball around it, or of the box."""
+        d = self.dimension
+        box = float(np.sum(np.log(2 * self.widths())))
+        return math.exp(min(ball_log(d, self.outer_radius), box)) * (1 + d * 2.0**-36)
+
+    @property
+    def ball_order(self) -> float | None:
+        """The order r of the ℓ_r ball that it is; None of every other."""
+        return None
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it is known to be the same under every permutation of coordinates."""
+        return False
+
+    @property
+    def factors(self) -> tuple[AbstractUnitBall, ...]:
+        """What it is the product of: itself, as a rule."""
+        return (self,)
+
+    @property
+    def squares_convex(self) -> bool:
+        """Whether {x² : x ∈ B} is known to be convex (B is 2-convex)."""
+        return False
+
+    def square_hull(self) -> tuple[AbstractUnitBall, Vector]:
+        """Return a unit ball and its scale whose squares fill a convex set around those of B."""
+        return NormBall(self.dimension, math.inf), 1 / self.widths()
+
+    def squares_extreme(self, coefficients: Vector) -> Vector:
+        """Return x² for a point x of B where Σ yᵢxᵢ² is nearly greatest, y ≥ 0, shape (k,).
+
+        Going to the point that is extreme along y∘x never loses, as the sum is convex.
+        """
+        x = np.ones(self.dimension)
+        for _ in range(_CLIMBS):
+            x = np.abs(self.extreme((coefficients * x)[None])[0])
+        return np.square(x)
+
+    @property
+    def limits(self) -> Limits | None:
+        """B as norms and caps that hold at once; None where it is of another kind."""
+        return None
+
+    @property
+    def only_near(self) -> bool:
+        """Whether its energies are searched for, and so near the best only."""
+        return False
+
     def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
-        """Return unit bodies on some of the coordinates, whose union has the hull B."""
+        """Return unit balls on some of the coordinates, whose union has the hull B."""
         return [(np.arange(self.dimension), self)]
 
     def restricted(self, kept: Integers) -> AbstractUnitBall | None:
         """Return the projection to those rising coordinates; None where it has no known form."""
         return None
+
+
+@final
+@dataclass(frozen=True)
+class NormBall(AbstractUnitBall):
+    """{x : ‖x‖_order ≤ 1} in k coordinates.
+
+    Its squares fill {z : ‖z‖_{order/2} ≤ 1} where the order is at least 2, and the simplex below.
+
+    Args:
+        size: k ≥ 1.
+        order: in [1, ∞].
+
+    Examples:
+        >>> NormBall(2, 1.0).norm_up(np.array([[3.0, -4.0]])).round(9)
+        array([7.])
+        >>> round(NormBall(2, math.inf).energy_up(np.array([3.0, 4.0])), 9)
+        7.0
+    """
+
+    size: int
+    order: float
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates k."""
+        return self.size
+
+    @property
+    def ball_order(self) -> float:
+        """The order."""
+        return self.order
+
+    @property
+    def symmetric(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def squares_convex(self) -> bool:
+        """From order 2 on."""
+        return self.order >= 2 or self.size == 1  # noqa: PLR2004
+
+    def square_hull(self) -> tuple[AbstractUnitBall, Vector]:
+        """Return the ball of order 2 at least."""
+        return NormBall(self.size, max(self.order, 2.0)), np.ones(self.size)
+
+    def squares_extreme(self, coefficients: Vector) -> Vector:
+        """Return the extreme point of the squares, exactly."""
+        own = NormBall(self.size, max(self.order / 2, 1.0))
+        return np.asarray(np.abs(own.extreme(coefficients[None])[0]))
+
+    @property
+    def limits(self) -> Limits | None:
+        """Caps of 1, and the norm where it is another."""
+        norms = 0 if math.isinf(self.order) or self.size == 1 else 1
+        scales, orders = np.ones((norms, self.size)), np.full(norms, self.order)
+        return Limits(np.ones(self.size), scales, orders)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least ‖x‖_order, row by row."""
+        return row_norms_up(points, self.order)
+
+    def support_up(self, directions: Vector) -> Vector:
+        """Return at least the dual norm of each row."""
+        return row_norms_up(directions, dual_order(self.order))
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the points where Hölder's inequality is tight."""
+        size = np.abs(directions)
+        signs = np.where(directions < 0, -1.0, 1.0)
+        if math.isinf(self.order):
+            return signs
+        if self.order == 1:
+            found = np.zeros_like(directions)
+            rows = np.arange(len(directions))
+            best = np.argmax(size, axis=1)
+            found[rows, best] = signs[rows, best]
+            return found
+        top = np.max(size, axis=1, keepdims=True)
+        share = (size / np.where(top > 0, top, 1.0)) ** (1 / (self.order - 1))
+        share = np.where(top > 0, share, 1.0)
+        return np.asarray(signs * share / row_norms(share, self.order)[:, None])
+
+    def energy_up(self, coefficients: Vector) -> float:
+        """Return at least ‖y‖_{r/(r−2)}, the greatest entry where r ≤ 2."""
+        return float(row_norms_up(coefficients[None], conjugate(self.order))[0])
+
+    def moment_up(self, squares: Vector) -> float:
+        """Return at least ‖z‖_{r/2}, the sum where r ≤ 2."""
+        return float(row_norms_up(squares[None], max(self.order / 2, 1.0))[0])
+
+    def spread(self, gains: Vector) -> Vector:
+        """Return z where √g and √z are dual in ℓ_r, exactly."""
+        dual = NormBall(self.size, max(self.order, 2.0)).extreme(np.sqrt(gains)[None])
+        return np.asarray(np.square(dual[0]))
+
+    @property
+    def norm_excess(self) -> float:
+        """That of the float norm, by which it is rounded up again."""
+        return 2.125 * (_SLACK + self.dimension * UNIT)
+
+    @property
+    def inner_radius(self) -> float:
+        """By ‖x‖_r ≤ k^(1/r − 1/2)|x|₂ below order 2, |x|₂ above."""
+        return float(1 / (self.size ** max(1 / self.order - 0.5, 0.0) * OUTWARD))
+
+    def widths(self) -> Vector:
+        """Return ones."""
+        return np.ones(self.size)
+
+    def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
+        """Return the segments along the coordinates, where they are few and B is their hull."""
+        if self.order > 1 or not 1 < self.size <= _MOST_PIECES:
+            return super().pieces()
+        return [(np.array([i]), NormBall(1, math.inf)) for i in range(self.size)]
+
+    def restricted(self, kept: Integers) -> AbstractUnitBall:
+        """Return the ball in fewer coordinates."""
+        return NormBall(kept.size, self.order)
+
+
+def ball_log(dimension: int, radius: float) -> float:
+    """Return the logarithm of the volume of a Euclidean ball."""
+    half = dimension / 2
+    return half * math.log(math.pi) - math.lgamma(half + 1) + dimension * math.log(radius)

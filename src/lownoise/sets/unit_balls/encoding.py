@@ -11,11 +11,12 @@ import numpy as np
 
 from lownoise.errors import FileError, told
 from lownoise.numbers.arrays import frozen, matrix, vector
+from lownoise.sets.unit_balls.abstract import NormBall
 from lownoise.sets.unit_balls.intersection import IntersectionBall
-from lownoise.sets.unit_balls.norm import CappedBall, NormBall, SortedBall
+from lownoise.sets.unit_balls.norm import CappedBall, SortedBall
 from lownoise.sets.unit_balls.parity import ParityBall, ParityDifferenceBall
 from lownoise.sets.unit_balls.products import KroneckerBall, MixedBall
-from lownoise.sets.unit_balls.spectral import SpectralBall, is_symmetric
+from lownoise.sets.unit_balls.spectral import SpectralBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,7 +198,7 @@ def _spectral(fields: dict[str, Any]) -> SpectralBall:
                 f"base.rows={told(rows)} and base.columns={told(columns)} describe no matrix"
             )
     gauge = base_from_dict(fields["gauge"])
-    if gauge.dimension != min(rows, columns) or not is_symmetric(gauge):
+    if gauge.dimension != min(rows, columns) or not gauge.symmetric:
         raise FileError(
             f"base.gauge is no permutation-symmetric body in {min(rows, columns)} coordinates"
         )

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, AbstractUnitBall
 from lownoise.sets.unit_balls.limits import Limits
-from lownoise.sets.unit_balls.norm import CappedBall, NormBall
-from lownoise.sets.unit_balls.products import MixedBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 _SLACK = 2.0**-44
 _ROUNDS = 150  # of the search for a split where parts are no norms
 _NEAR = 1e-9
-_CLIMBS = 40
 
 
 @final
@@ -42,6 +39,7 @@ class IntersectionBall(AbstractUnitBall):
         scales: above 0, shape (n, k).
 
     Examples:
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> scales = np.array([[0.8, 0.8], [1.0, 1]])
         >>> cross = IntersectionBall((NormBall(2, 1.0), NormBall(2, 2.0)), scales)
         >>> cross.norm_up(np.array([[1.0, 0.0], [1.0, 1.0]])).round(9)
@@ -90,14 +88,14 @@ class IntersectionBall(AbstractUnitBall):
             return np.array([self.parts[j].energy_up(y[0] / np.square(self.scales[j]))])
 
         def squares(j: int, y: Vector) -> Vector:
-            own = squares_extreme(self.parts[j], y[0] / np.square(self.scales[j]))
+            own = self.parts[j].squares_extreme(y[0] / np.square(self.scales[j]))
             return np.asarray(own / np.square(self.scales[j]))[None]
 
         return float(self._split(coefficients[None], energy, squares)[0][0]) * (1 + _SLACK)
 
     def moment_up(self, squares: Vector) -> float:
         """Return the greatest moment of a part where squares fill convex sets, else ‖√z‖²."""
-        if not squares_convex(self):
+        if not self.squares_convex:
             return float(self.norm_up(np.sqrt(squares)[None])[0]) ** 2 * (1 + _SLACK)
         pairs = zip(self.parts, self.scales, strict=True)
         return max(part.moment_up(squares * np.square(scale)) for part, scale in pairs) * (
@@ -110,9 +108,9 @@ class IntersectionBall(AbstractUnitBall):
         Where squares fill no convex set, in the body of the parts whose squares fill their hulls;
         then made small enough.
         """
-        if squares_convex(self):
+        if self.squares_convex:
             return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
-        z = square_hull(self)[0].spread(gains)
+        z = self.square_hull()[0].spread(gains)
         return np.asarray(z / max(self.moment_up(z), 1.0))
 
     @property
@@ -132,18 +130,41 @@ class IntersectionBall(AbstractUnitBall):
         widths = [part.widths() / scale for part, scale in pairs]
         return np.asarray(np.min(widths, axis=0) * (1 + _SLACK))
 
+    @property
+    def squares_convex(self) -> bool:
+        """Where all parts' are."""
+        return all(part.squares_convex for part in self.parts)
+
+    @property
+    def only_near(self) -> bool:
+        """Where it has no limits."""
+        return self.limits is None
+
+    def square_hull(self) -> tuple[AbstractUnitBall, Vector]:
+        """Return what those of the parts share."""
+        hulls, own = zip(*(part.square_hull() for part in self.parts), strict=True)
+        return IntersectionBall(hulls, np.array(own) * self.scales), np.ones(self.dimension)
+
     @cached_property
-    def _limits(self) -> Limits | None:
-        return limits_of(self)
+    def limits(self) -> Limits | None:
+        """Those of all parts."""
+        found = [part.limits for part in self.parts]
+        pairs = zip(found, self.scales, strict=True)
+        known = [part.rescaled(scale) for part, scale in pairs if part is not None]
+        if len(known) < len(found):
+            return None
+        cap = np.min([part.cap for part in known], axis=0)
+        orders = np.concatenate([part.orders for part in known])
+        return Limits(cap, np.vstack([part.scales for part in known]), orders).held()
 
     @cached_property
     def _filled(self) -> Limits | None:
         """Limits of order 2 at least, whose squares fill a convex set around those of this body."""
-        return None if self._limits is None else limits_of(square_hull(self)[0])
+        return None if self.limits is None else self.square_hull()[0].limits
 
     def _split_support(self, size: Vector) -> tuple[Vector, Vector]:
-        if self._limits is not None:
-            bound, found = self._limits.farthest(size)
+        if self.limits is not None:
+            bound, found = self.limits.farthest(size)
             norm = self.norm_up(found)
             return bound, found / np.where(norm > 0, norm, 1.0)[:, None]
 
@@ -191,160 +212,3 @@ class IntersectionBall(AbstractUnitBall):
             share = np.maximum(share / np.sum(share, axis=0), 1e-12)
             share /= np.sum(share, axis=0)
         return best, mean
-
-
-@singledispatch
-def squares_convex(base: object) -> bool:
-    """Return whether {x² : x ∈ B} is known to be convex (B is 2-convex)."""
-    return False
-
-
-@squares_convex.register(NormBall)
-@squares_convex.register(CappedBall)
-def _norm_squares_convex(base: NormBall | CappedBall) -> bool:
-    return base.order >= 2 or base.dimension == 1  # noqa: PLR2004
-
-
-@squares_convex.register(MixedBall)
-def _mixed_squares_convex(base: MixedBall) -> bool:
-    return base.order >= 2 and all(squares_convex(part) for part in base.parts)  # noqa: PLR2004
-
-
-@squares_convex.register(IntersectionBall)
-def _intersection_squares_convex(base: IntersectionBall) -> bool:
-    return all(squares_convex(part) for part in base.parts)
-
-
-@singledispatch
-def limits_of(base: object) -> Limits | None:
-    """Return the body as norms and caps that hold at once; None where it is of another kind."""
-    return None
-
-
-@limits_of.register(NormBall)
-def _norm_limits(base: NormBall) -> Limits:
-    if np.isinf(base.order) or base.size == 1:
-        return Limits(np.ones(base.size), np.zeros((0, base.size)), np.zeros(0))
-    return Limits(np.ones(base.size), np.ones((1, base.size)), np.array([base.order]))
-
-
-@limits_of.register(CappedBall)
-def _capped_limits(base: CappedBall) -> Limits:
-    return Limits(base.cap, np.ones((1, base.dimension)), np.array([base.order]))
-
-
-@limits_of.register(MixedBall)
-def _mixed_limits(base: MixedBall) -> Limits | None:
-    found = [limits_of(part) for part in base.parts]
-    known = [part for part in found if part is not None]
-    if not np.isinf(base.order) or len(known) < len(found):
-        return None
-    ends = np.cumsum([0, *(part.cap.size for part in known)])
-    rows = [np.zeros((part.orders.size, base.dimension)) for part in known]
-    for own, part, at in zip(rows, known, ends, strict=False):
-        own[:, at : at + part.cap.size] = part.scales
-    orders = np.concatenate([part.orders for part in known])
-    return _held(Limits(np.concatenate([part.cap for part in known]), np.vstack(rows), orders))
-
-
-@limits_of.register(IntersectionBall)
-def _intersection_limits(base: IntersectionBall) -> Limits | None:
-    found = [limits_of(part) for part in base.parts]
-    known = [p.rescaled(s) for p, s in zip(found, base.scales, strict=True) if p is not None]
-    if len(known) < len(found):
-        return None
-    cap = np.min([part.cap for part in known], axis=0)
-    orders = np.concatenate([part.orders for part in known])
-    return _held(Limits(cap, np.vstack([part.scales for part in known]), orders))
-
-
-def _held(limits: Limits) -> Limits | None:
-    return limits if limits.solvable else None
-
-
-@singledispatch
-def only_near(base: object) -> bool:
-    """Return whether energies of the body are searched for, and so near the best only."""
-    return False
-
-
-@only_near.register(IntersectionBall)
-def _intersection_only_near(base: IntersectionBall) -> bool:
-    return limits_of(base) is None
-
-
-@only_near.register(MixedBall)
-def _mixed_only_near(base: MixedBall) -> bool:
-    return any(only_near(part) for part in base.parts)
-
-
-@singledispatch
-def square_hull(base: AbstractUnitBall) -> tuple[AbstractUnitBall, Vector]:
-    """Return a body and its scale whose squares fill a convex set around those of `base`."""
-    if squares_convex(base):
-        return base, np.ones(base.dimension)
-    return NormBall(base.dimension, np.inf), 1 / base.widths()
-
-
-@square_hull.register(NormBall)
-def _norm_square_hull(base: NormBall) -> tuple[AbstractUnitBall, Vector]:
-    return NormBall(base.size, max(base.order, 2.0)), np.ones(base.size)
-
-
-@square_hull.register(CappedBall)
-def _capped_square_hull(base: CappedBall) -> tuple[AbstractUnitBall, Vector]:
-    return base.hull
-
-
-@square_hull.register(MixedBall)
-def _mixed_square_hull(base: MixedBall) -> tuple[AbstractUnitBall, Vector]:
-    found = [square_hull(part) for part in base.parts]
-    hulls = tuple(hull for hull, _ in found)
-    return MixedBall(hulls, max(base.order, 2.0)), np.concatenate([scale for _, scale in found])
-
-
-@square_hull.register(IntersectionBall)
-def _intersection_square_hull(base: IntersectionBall) -> tuple[AbstractUnitBall, Vector]:
-    found = [square_hull(part) for part in base.parts]
-    scales = [own * scale for (_, own), scale in zip(found, base.scales, strict=True)]
-    return IntersectionBall(tuple(hull for hull, _ in found), np.array(scales)), np.ones(
-        base.dimension
-    )
-
-
-@singledispatch
-def squares_extreme(base: AbstractUnitBall, coefficients: Vector) -> Vector:
-    """Return x² for a point x of B where Σ yᵢxᵢ² is nearly greatest, y ≥ 0, shape (k,).
-
-    Going to the point that is extreme along y∘x never loses, as the sum is convex.
-    """
-    x = np.ones(base.dimension)
-    for _ in range(_CLIMBS):
-        x = np.abs(base.extreme((coefficients * x)[None])[0])
-    return np.asarray(np.square(x))
-
-
-@squares_extreme.register(NormBall)
-def _norm_squares_extreme(base: NormBall, coefficients: Vector) -> Vector:
-    order = max(base.order / 2, 1.0)
-    return np.asarray(np.abs(NormBall(base.size, order).extreme(coefficients[None])[0]))
-
-
-@squares_extreme.register(CappedBall)
-def _capped_squares_extreme(base: CappedBall, coefficients: Vector) -> Vector:
-    if base.order < 2:  # noqa: PLR2004
-        chords = coefficients * base.cap ** (2 - base.order)
-        filled = CappedBall(base.cap**base.order, 1.0).extreme(chords[None])[0]
-        return np.asarray(np.abs(filled) * base.cap ** (2 - base.order))
-    squares = CappedBall(np.square(base.cap), base.order / 2)
-    return np.asarray(np.abs(squares.extreme(coefficients[None])[0]))
-
-
-@squares_extreme.register(MixedBall)
-def _mixed_squares_extreme(base: MixedBall, coefficients: Vector) -> Vector:
-    ends = np.cumsum([part.dimension for part in base.parts])[:-1]
-    split = np.split(coefficients, ends)
-    found = [squares_extreme(part, y) for part, y in zip(base.parts, split, strict=True)]
-    reached = np.array([float(y @ z) for y, z in zip(split, found, strict=True)])
-    share = squares_extreme(NormBall(len(found), base.order), reached)
-    return np.concatenate([t * z for t, z in zip(share, found, strict=True)])

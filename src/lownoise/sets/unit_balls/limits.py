@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.norm import NormBall
+from lownoise.numbers.norms import dual_order, row_norms_up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -62,10 +62,9 @@ class Limits:
     scales: Vector
     orders: Vector
 
-    @property
-    def solvable(self) -> bool:
-        """Whether they are few enough to be held at once."""
-        return len(self.orders) <= _MOST
+    def held(self) -> Limits | None:
+        """Return them where they are few enough to be held at once."""
+        return self if len(self.orders) <= _MOST else None
 
     def rescaled(self, scale: Vector) -> Limits:
         """Return the limits of x with these limits of scale∘x; `scale` has shape (k,)."""
@@ -164,7 +163,7 @@ def _split(theta: Vector, x: Vector, multipliers: Vector, scales: Vector, orders
     for j, order in enumerate(orders):
         # what a norm does not see has no part of its split
         own = parts[:, j] / np.where(scales[j] > 0, scales[j], 1.0)
-        bound = bound + NormBall(theta.shape[1], float(order)).support_up(own)
+        bound = bound + row_norms_up(own, dual_order(float(order)))
     return np.asarray(bound)
 
 
@@ -202,8 +201,7 @@ def central(
     """
     (m, _), (n, k) = theta.shape, scales.shape
     norms = [
-        float(NormBall(k, float(r)).norm_up(own[None])[0])
-        for own, r in zip(scales, orders, strict=True)
+        float(row_norms_up(own[None], float(r))[0]) for own, r in zip(scales, orders, strict=True)
     ]
     held = np.empty((m, 3 * k + 2 * n))
     x, low, high, s, lam = _parts(held, n)

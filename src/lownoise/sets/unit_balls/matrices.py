@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lownoise.numbers.rounding import growth
-from lownoise.sets.unit_balls.norm import NormBall
+from lownoise.sets.unit_balls.abstract import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

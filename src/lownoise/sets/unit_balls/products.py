@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import OUTWARD, AbstractUnitBall
+from lownoise.sets.unit_balls.abstract import OUTWARD, AbstractUnitBall, NormBall
+from lownoise.sets.unit_balls.limits import Limits
 from lownoise.sets.unit_balls.mixtures import mixture
-from lownoise.sets.unit_balls.norm import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,6 +75,48 @@ class MixedBall(AbstractUnitBall):
     def _pairs(self) -> Iterator[tuple[AbstractUnitBall, slice]]:
         slices = (slice(int(a), int(b)) for a, b in pairwise(self._ends))
         return zip(self.parts, slices, strict=True)
+
+    @property
+    def factors(self) -> tuple[AbstractUnitBall, ...]:
+        """The parts, at order ∞."""
+        return self.parts if math.isinf(self.order) else (self,)
+
+    @property
+    def squares_convex(self) -> bool:
+        """From order 2 on, where all parts' are."""
+        return self.order >= 2 and all(part.squares_convex for part in self.parts)  # noqa: PLR2004
+
+    @property
+    def only_near(self) -> bool:
+        """Where a part's are."""
+        return any(part.only_near for part in self.parts)
+
+    def square_hull(self) -> tuple[AbstractUnitBall, Vector]:
+        """Return those of the parts, joined at order 2 at least."""
+        hulls, scales = zip(*(part.square_hull() for part in self.parts), strict=True)
+        return MixedBall(hulls, max(self.order, 2.0)), np.concatenate(scales)
+
+    def squares_extreme(self, coefficients: Vector) -> Vector:
+        """Return the parts' own, in the proportions that are extreme for the outer."""
+        pairs = [(part, coefficients[own]) for part, own in self._pairs()]
+        found = [part.squares_extreme(y) for part, y in pairs]
+        reached = [float(y @ z) for (_, y), z in zip(pairs, found, strict=True)]
+        share = self._outer.squares_extreme(np.array(reached))
+        return np.concatenate([t * z for t, z in zip(share, found, strict=True)])
+
+    @property
+    def limits(self) -> Limits | None:
+        """Those of the parts, side by side; None at other orders than ∞."""
+        found = [part.limits for part in self.parts] if math.isinf(self.order) else [None]
+        known = [part for part in found if part is not None]
+        if len(known) < len(found):
+            return None
+        rows = [np.zeros((part.orders.size, self.dimension)) for part in known]
+        for wide, part, (_, own) in zip(rows, known, self._pairs(), strict=True):
+            wide[:, own] = part.scales
+        cap = np.concatenate([part.cap for part in known])
+        orders = np.concatenate([part.orders for part in known])
+        return Limits(cap, np.vstack(rows), orders).held()
 
     def norm_up(self, points: Vector) -> Vector:
         """Return at least the outer norm of the parts' norms."""
@@ -187,12 +229,6 @@ def mixed_ball(parts: Sequence[AbstractUnitBall], order: float) -> AbstractUnitB
     return flat[0] if len(flat) == 1 else MixedBall(tuple(flat), order)
 
 
-def side_by_side(base: AbstractUnitBall) -> tuple[AbstractUnitBall, ...]:
-    """Return the parts of a product, or the body itself."""
-    apart = isinstance(base, MixedBall) and math.isinf(base.order)
-    return base.parts if isinstance(base, MixedBall) and apart else (base,)
-
-
 def product_ball(parts: Sequence[AbstractUnitBall]) -> AbstractUnitBall:
     """Return the parts side by side.
 
@@ -204,7 +240,7 @@ def product_ball(parts: Sequence[AbstractUnitBall]) -> AbstractUnitBall:
 
 
 def _is_ball(base: AbstractUnitBall, order: float) -> bool:
-    return isinstance(base, NormBall) and (base.order == order or base.size == 1)
+    return base.ball_order is not None and (base.ball_order == order or base.dimension == 1)
 
 
 @final
@@ -244,8 +280,8 @@ class KroneckerBall(AbstractUnitBall):
     @property
     def searched(self) -> bool:
         """It is, but where a part is an ℓ₁ ball or both are Euclidean."""
-        orders = [p.order if isinstance(p, NormBall) else 0.0 for p in (self.first, self.second)]
-        return 1.0 not in orders and orders != [2.0, 2.0]
+        orders = (self.first.ball_order, self.second.ball_order)
+        return 1.0 not in orders and orders != (2.0, 2.0)
 
     def _tables(self, rows: Vector) -> Vector:
         return rows.reshape(len(rows), self.first.dimension, self.second.dimension)

@@ -10,14 +10,14 @@ ones has norm 2, and with one sign changed √2.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.sets.unit_balls.abstract import UNIT, AbstractUnitBall
+from lownoise.sets.unit_balls.abstract import UNIT, AbstractUnitBall, NormBall, ball_log
 from lownoise.sets.unit_balls.matrices import (
     balanced,
     best_substochastic,
@@ -26,7 +26,6 @@ from lownoise.sets.unit_balls.matrices import (
     scalings,
     singular_values,
 )
-from lownoise.sets.unit_balls.norm import CappedBall, NormBall, SortedBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -45,10 +44,10 @@ class SpectralBall(AbstractUnitBall):
         rows: r ≥ 1.
         columns: c ≥ 1.
         gauge: G, a permutation-symmetric body in min(r, c) coordinates.
-        checked: whether `norm_up` refuses what it cannot bound closely: see `limits`.
+        checked: whether `norm_up` refuses what it cannot bound closely: see `tolerances`.
 
     Raises:
-        PlanError: by `norm_up`, where a decomposition is worse than the limits; never expected.
+        PlanError: by `norm_up`, where a decomposition is worse than the tolerances; never expected.
 
     Examples:
         >>> contractions = SpectralBall(2, 2, NormBall(2, math.inf))
@@ -73,7 +72,7 @@ class SpectralBall(AbstractUnitBall):
         return _SLACK + self.dimension * 2.0**-49
 
     @property
-    def limits(self) -> tuple[float, float]:
+    def tolerances(self) -> tuple[float, float]:
         """How far decompositions may be off: ‖U‖·‖V‖ − 1, and of the largest value, what is left.
 
         LAPACK's are off by a tenth of it or so, of which nothing is taken for granted.
@@ -94,7 +93,7 @@ class SpectralBall(AbstractUnitBall):
         """Return at least the gauge of the singular values of each matrix."""
         found = singular_values(self._matrices(points))
         if self.checked:
-            stretch, off = self.limits
+            stretch, off = self.tolerances
             if np.any(found.stretch > 1 + stretch) or np.any(found.off > off * found.values[:, 0]):
                 raise PlanError("a singular value decomposition is off; use another LAPACK")
         first = np.zeros((2, self.gauge.dimension))
@@ -184,11 +183,9 @@ class SpectralBall(AbstractUnitBall):
         g = gains.reshape(self.rows, self.columns)
         if not np.any(g > 0):
             g = np.ones_like(g)
-        m, order = self.gauge.dimension, None
-        if isinstance(self.gauge, NormBall):
-            order = self.gauge.order
-            if order > 2 and not math.isinf(order):  # noqa: PLR2004
-                return self._inside(balanced(g, order))
+        m, order = self.gauge.dimension, self.gauge.ball_order
+        if order is not None and 2 < order < math.inf:  # noqa: PLR2004
+            return self._inside(balanced(g, order))
         sizes = _sizes(m, _FEW_SIZES)
         if order is not None:
             sizes = sizes[-1:] if order > 2 else sizes[:1]  # noqa: PLR2004
@@ -201,12 +198,29 @@ class SpectralBall(AbstractUnitBall):
 
     @property
     def norm_excess(self) -> float:
-        """That of the gauge of singular values, and of how far off those can be: see `limits`."""
-        if not is_symmetric(self.gauge):
+        """That of the gauge of singular values, and of how far off those can be (`tolerances`)."""
+        if not self.gauge.symmetric:
             return math.inf
-        stretch, off = self.limits
+        stretch, off = self.tolerances
         own = self.gauge.norm_excess + 2 * stretch + 2.1 * off + 2.0**-44 + UNIT
         return own * (1 + 2.0**-20)
+
+    def as_checked(self) -> SpectralBall:
+        """Return the same, which refuses decompositions that are off by more than `tolerances`."""
+        return replace(self, checked=True)
+
+    def volume_up(self) -> float:
+        """Return at least the volume, at most that of all rows, or of all columns.
+
+        A row, and a column, of a matrix is no longer than its greatest singular value.
+
+        Examples:
+            >>> SpectralBall(2, 2, NormBall(2, math.inf)).volume_up() < 9.87  # (area of a disc)²
+            True
+        """
+        r, c = self.rows, self.columns
+        own = min(r * ball_log(c, self._corner), c * ball_log(r, self._corner))
+        return min(super().volume_up(), math.exp(own) * (1 + self.dimension * 2.0**-36))
 
     @property
     def inner_radius(self) -> float:
@@ -233,21 +247,9 @@ def spectral_ball(rows: int, columns: int, gauge: AbstractUnitBall) -> AbstractU
         >>> spectral_ball(2, 3, NormBall(2, 2.0))
         NormBall(size=6, order=2.0)
     """
-    if isinstance(gauge, NormBall) and (gauge.order == 2 or gauge.size == 1):  # noqa: PLR2004
+    if gauge.ball_order == 2 or (gauge.ball_order and gauge.dimension == 1):  # noqa: PLR2004
         return NormBall(rows * columns, 2.0)
     return SpectralBall(rows, columns, gauge)
-
-
-def is_symmetric(base: AbstractUnitBall) -> bool:
-    """Return whether a body is known to be the same under every permutation of coordinates.
-
-    Examples:
-        >>> is_symmetric(NormBall(3, 1.0)), is_symmetric(CappedBall(np.array([0.5, 1.0])))
-        (True, False)
-    """
-    if isinstance(base, CappedBall):
-        return bool(np.all(base.cap == base.cap[0]))
-    return isinstance(base, (NormBall, SortedBall))
 
 
 def _sizes(m: int, most: int) -> Vector:
