@@ -83,3 +83,33 @@ def test_without_evidence_there_is_nothing_to_check():
 def test_the_gap_of_nothing_is_nothing():
     assert Certificate(0.0, 0.0).gap == 0.0
     assert Certificate(0.0, 1.0).gap == math.inf
+
+
+AGES = ln.Box([0, 0], [1, 9])
+TWO = {"age": 2, "sex": 2}
+BOX = {"question": ln.Mean(["a", "b"], AGES), "relation": "substitute", "size": 9}
+ASKED = {
+    "means": (BOX, "the answers", "the answers"),
+    "weighed means": ({**BOX, "weights": [1.0, 2.0]}, "the answers", "the answers, times weights"),
+    "sums and a count": ({**BOX, "relation": "add_remove", "size": None},) + ("the answers",) * 2,
+    "marginals": ({"question": ln.Marginals(TWO, way=1)}, "records", "records"),
+    "weighed marginals": (
+        {"question": ln.Marginals(TWO, sets=[["age"], ["sex"]], weights=[1.0, 2.0])},
+        *("records, times weights",) * 2,
+    ),
+    "queries": ({"question": ln.Queries([[0, 1, 1, 0]], TWO)}, "records", "records"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_error_bound_and_certificate_say_their_unit(name):
+    """Whose unit it is, and whether weights count, which of a mean only the certificate's do."""
+    asked, own, bounds = ASKED[name]
+    plan = ln.plan(**{"relation": "add_remove", **asked}, budget=ln.zcdp(0.5))
+    count = name == "sums and a count"  # its weight is of a share of the privacy
+    wanted = f"{bounds}, times weights" if count else bounds
+    assert (plan.terms.unit, plan.certificate.unit) == (own, wanted)
+    assert repr(plan.certificate).endswith(f"unit={wanted!r})")
+    assert wanted in plan._repr_html_()
+    other = abs(plan.certificate.upper / plan.objective - 1) > 1e-6
+    assert other == (own != wanted)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.certificate import ImageDual, SquaresDual, lower_bound
+from lownoise.certificate import ImageDual, SquaresDual
 from lownoise.errors import PlanError
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.sets.bodies import ImageBody, SymmetricPoints
@@ -64,7 +64,7 @@ def test_squares_prove_no_more_than_their_second_moment_does(base, seed, order, 
     """The bound is at most the fidelity of diag(z), or of rounded signs, whichever is more."""
     rng, body, queries, c, weights = evidence(base, seed, asked=asked)
     z = rng.exponential(size=base.dimension) ** 2
-    found = lower_bound(SquaresDual(z, c), body, order, weights, queries)
+    found = SquaresDual(z, c).least(body, order, weights, queries)
     t = least_multiple(base, z)
     plain = exact_value(
         seconds(body.factor, np.diag(np.sqrt(z)), np.ones(len(z))), c, order, weights, queries
@@ -92,7 +92,7 @@ def test_points_prove_just_less_than_their_second_moment_does(base, seed, order,
     rng, body, queries, c, weights = evidence(base, seed, asked=asked)
     x = random_points(base, rng, 4) * 10.0 ** rng.uniform(-3, 3)  # of any size: it is divided out
     w = rng.exponential(size=len(x)) * 10.0 ** rng.uniform(-9, 9, len(x))
-    found = lower_bound(ImageDual(x, w, c), body, order, weights, queries)
+    found = ImageDual(x, w, c).least(body, order, weights, queries)
     mass = float(np.sum(w * np.square(base.norm_up(x))))
     known = exact_value(seconds(body.factor, x, w), c, order, weights, queries) / math.sqrt(mass)
     assert found <= known * (1 + mpmath.mpf(2) ** -40)
@@ -128,13 +128,13 @@ def test_no_evidence_exceeds_an_ellipsoid_found_from_the_corners(seed, order):
         z, c = rng.exponential(size=k) ** 2, rng.exponential(size=d) ** 2
         x, w = rng.normal(size=(6, k)), rng.exponential(size=6)
         for dual in (SquaresDual(z, c), ImageDual(x, w, c)):
-            assert lower_bound(dual, body, order, ones) <= proof.upper
+            assert dual.least(body, order, ones) <= proof.upper
     # the corners' own measure, written as points of the base, proves as much as it did
     claim = least.certificate.claim
     signs = np.array(list(product([1.0, -1.0], repeat=k)))[: 2 ** (k - 1)]
     both = np.vstack([signs, -signs])[claim.dual.indices]
     again = ImageDual(both, claim.dual.vertex_weights, claim.dual.query_weights)
-    assert lower_bound(again, body, order, ones) == pytest.approx(proof.lower, rel=1e-5)
+    assert again.least(body, order, ones) == pytest.approx(proof.lower, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_no_evidence_exceeds_an_ellipsoid_around_many_of_its_points(base, order)
     for seed in range(5):
         rng = np.random.default_rng(seed)
         dual = SquaresDual(rng.exponential(size=3), rng.exponential(size=2))
-        assert lower_bound(dual, body, order, np.ones(2)) <= inner.upper * (1 + 1e-3)
+        assert dual.least(body, order, np.ones(2)) <= inner.upper * (1 + 1e-3)
 
 
 @every
@@ -173,8 +173,8 @@ def test_along_the_diagonal_both_forms_of_a_body_prove_the_same(base, seed, orde
     factor = np.exp(rng.normal(size=k))
     z, c, weights = rng.exponential(size=(3, k))
     dual = SquaresDual(z, c)
-    flat = lower_bound(dual, ImageBody(factor, base), order, weights)
-    full = lower_bound(dual, ImageBody(np.diag(factor), base), order, weights)
+    flat = dual.least(ImageBody(factor, base), order, weights)
+    full = dual.least(ImageBody(np.diag(factor), base), order, weights)
     assert flat == pytest.approx(full, rel=1e-9) or flat < full  # signs may prove more
     known = math.fsum(np.sqrt(c * z) * weights * factor) / math.sqrt(least_multiple(base, z))
     assert flat <= known / math.sqrt(order_norm(c, conjugate(order))) * (1 + 1e-9)
@@ -211,7 +211,7 @@ POINTS = np.eye(3)
 def test_malformed_evidence_is_refused_in_one_line(dual):
     body = ImageBody(np.ones((2, 3)), NormBall(3, 3.0))
     with pytest.raises(PlanError, match=r"does not fit its body; solve again$") as refusal:
-        lower_bound(dual, body, 2.0, np.ones(2))
+        dual.least(body, 2.0, np.ones(2))
     assert "\n" not in str(refusal.value)
 
 
@@ -219,7 +219,7 @@ def test_evidence_for_images_does_not_fit_points_and_the_other_way_round():
     points = SymmetricPoints(np.eye(3))
     for dual in (SquaresDual(SQUARES, np.ones(3)), ImageDual(POINTS, np.ones(3), np.ones(3))):
         with pytest.raises(PlanError, match=r"does not fit its body; solve again$"):
-            lower_bound(dual, points, 2.0, np.ones(3))
+            dual.least(points, 2.0, np.ones(3))
 
 
 @pytest.mark.parametrize("factor", [np.ones((2, 3)), np.zeros((2, 3)), np.eye(3)[:2]])
@@ -233,10 +233,10 @@ def test_no_weight_proves_nothing(factor):
         ImageDual(0 * POINTS, SQUARES, ones),
         ImageDual(np.zeros((0, 3)), np.zeros(0), ones),
     ):
-        assert lower_bound(dual, body, 2.0, ones) == 0.0
+        assert dual.least(body, 2.0, ones) == 0.0
     still = ImageBody(np.zeros((2, 3)), NormBall(3, 3.0))
-    assert lower_bound(SquaresDual(SQUARES, ones), still, 2.0, ones) == 0.0
-    assert lower_bound(ImageDual(POINTS, SQUARES, ones), still, 2.0, ones) == 0.0
+    assert SquaresDual(SQUARES, ones).least(still, 2.0, ones) == 0.0
+    assert ImageDual(POINTS, SQUARES, ones).least(still, 2.0, ones) == 0.0
 
 
 @settings(max_examples=10)
@@ -250,5 +250,5 @@ def test_the_size_of_weights_does_not_matter(seed, order):
         (SquaresDual(z, c), SquaresDual(1e9 * z, 1e-9 * c)),
         (ImageDual(x, w, c), ImageDual(1e3 * x, 1e-9 * w, 1e9 * c)),
     ):
-        bounds = [lower_bound(dual, body, order, np.ones(3)) for dual in (one, other)]
+        bounds = [dual.least(body, order, np.ones(3)) for dual in (one, other)]
         assert bounds[0] == pytest.approx(bounds[1], rel=1e-9)

@@ -17,7 +17,6 @@ from lownoise.certificate import (
     OracleDual,
     PointDual,
     SquaresDual,
-    lower_bound,
 )
 from lownoise.errors import PlanError
 from lownoise.numbers.norms import conjugate
@@ -87,7 +86,7 @@ def evidence(seed, kind, *, far, asked):
 @given(SEED, ORDER, st.sampled_from(KINDS), st.sampled_from([0.0, 1.0, 1e6]), st.booleans())
 def test_it_is_just_below_the_exact_value(seed, order, kind, far, asked):
     body, dual, weights, queries = evidence(seed, kind, far=far, asked=asked)
-    found = lower_bound(dual, body, order, weights, queries)
+    found = dual.least(body, order, weights, queries)
     known = exact_value(dual, body, order, weights, queries)
     assert mpmath.mpf(found) <= known
     reach = float(known) * (1 if kind is TranslatedPoints else 1 + far)
@@ -110,7 +109,7 @@ def test_what_cancels_is_rounded_down(seed, order, asked):
     queries = across if asked else None
     weights = np.ones(2) if asked else np.array([1.0, 1e-12, 1e-12])
     body = kind(points)
-    found = lower_bound(dual, body, order, weights, queries)
+    found = dual.least(body, order, weights, queries)
     assert mpmath.mpf(found) <= exact_value(dual, body, order, weights, queries)
 
 
@@ -122,7 +121,7 @@ def test_a_pairing_that_is_not_quite_orthonormal_is_paid_for(order, monkeypatch)
     body = TranslatedPoints(np.random.default_rng(0).normal(size=(9, 3)) * [1.0, 2.0, 3.0])
     dual = PointDual(np.arange(9), np.ones(9), np.ones(3))
     hint = DenseShape(np.eye(3))
-    found = lower_bound(dual, body, order, np.ones(3), None, hint)
+    found = dual.least(body, order, np.ones(3), None, hint)
     assert mpmath.mpf(found) <= exact_value(dual, body, order, np.ones(3), None)
 
 
@@ -137,8 +136,8 @@ def test_a_hint_makes_it_quicker_and_not_other(seed, order, off):
     ).certificate.claim
     hint = DenseShape(found.shape.factor * (1 + 10.0**off * rng.uniform(size=(3, 3))))
     for evidence_ in (found.dual, dual):
-        plain = lower_bound(evidence_, body, order, weights)
-        hinted = lower_bound(evidence_, body, order, weights, None, hint)
+        plain = evidence_.least(body, order, weights)
+        hinted = evidence_.least(body, order, weights, None, hint)
         assert hinted == pytest.approx(plain, rel=1e-9)
         assert mpmath.mpf(hinted) <= exact_value(evidence_, body, order, weights, None)
 
@@ -159,7 +158,7 @@ def test_wrong_evidence_cannot_exceed_the_optimum(seed, order, size):
         PointDual(dual.indices, 1e9 * dual.vertex_weights, 1e-9 * dual.query_weights),
         PointDual(rng.permutation(8)[: w.size], w, dual.query_weights),
     ):
-        assert lower_bound(wrong, claim.body, order, claim.weights) <= proof.upper
+        assert wrong.least(claim.body, order, claim.weights) <= proof.upper
 
 
 @settings(max_examples=10)
@@ -174,12 +173,12 @@ def test_independent_points_are_worth_all_their_pairs(seed, order, asked):
         rng.exponential(size=weights.size),
     )
     i, j = np.triu_indices(k, 1)
-    found = lower_bound(PointDual(indices, w, c, independent=True), body, order, weights, queries)
+    found = PointDual(indices, w, c, independent=True).least(body, order, weights, queries)
     if k == 1:
         assert found == 0.0
         return
     pairs = PointDual(np.stack([indices[i], indices[j]], axis=1), w[i] * w[j], c)
-    assert found == pytest.approx(lower_bound(pairs, body, order, weights, queries), rel=1e-8)
+    assert found == pytest.approx(pairs.least(body, order, weights, queries), rel=1e-8)
     known = exact_value(pairs, body, order, weights, queries)
     # the weights themselves are floats, and their products are rounded
     assert mpmath.mpf(found) <= known * (1 + mpmath.mpf(2) ** -50)
@@ -194,21 +193,21 @@ def test_independent_points_are_different_ones_of_a_difference_body():
         (fine, TranslatedPoints),
     ):
         with pytest.raises(PlanError, match=r"; solve again$"):
-            lower_bound(dual, kind(np.eye(2)), 2.0, np.ones(2))
+            dual.least(kind(np.eye(2)), 2.0, np.ones(2))
 
 
 def test_one_point_many_times_proves_nothing():
     body = TranslatedPoints(np.array([[1.0, 2.0], [3.0, 5.0]]))
     dual = PointDual(np.array([1, 1, 1]), np.ones(3), np.ones(2))
     for hint in (None, DenseShape(np.eye(2))):
-        assert lower_bound(dual, body, 2.0, np.ones(2), None, hint) == 0.0
+        assert dual.least(body, 2.0, np.ones(2), None, hint) == 0.0
 
 
 def test_no_weight_proves_nothing():
     body = SymmetricPoints(np.eye(2))
     index, one = np.array([0, 1]), np.ones(2)
-    assert lower_bound(PointDual(index, 0 * one, one), body, 2.0, one) == 0.0
-    assert lower_bound(PointDual(index, one, 0 * one), body, 2.0, one) == 0.0
+    assert PointDual(index, 0 * one, one).least(body, 2.0, one) == 0.0
+    assert PointDual(index, one, 0 * one).least(body, 2.0, one) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -224,22 +223,18 @@ def test_no_weight_proves_nothing():
         PointDual(np.array([0, 1]), np.ones(2), np.array([1.0, -1e-300])),
         PointDual(np.array([0, 1]), np.array([1.0, math.nan]), np.ones(2)),
         CornerDual(np.ones(2)),
-        "evidence",
     ],
 )
 def test_malformed_evidence_is_refused(dual):
     with pytest.raises(PlanError, match=r"; solve again$") as refusal:
-        lower_bound(dual, SymmetricPoints(np.eye(2)), 2.0, np.ones(2))
+        dual.least(SymmetricPoints(np.eye(2)), 2.0, np.ones(2))
     assert "\n" not in str(refusal.value)
 
 
 def test_evidence_for_points_does_not_fit_a_box():
     with pytest.raises(PlanError, match=r"; solve again$"):
-        lower_bound(
-            PointDual(np.array([0]), np.ones(1), np.ones(2)),
-            SymmetricBox(np.ones(2)),
-            2.0,
-            np.ones(2),
+        PointDual(np.array([0]), np.ones(1), np.ones(2)).least(
+            SymmetricBox(np.ones(2)), 2.0, np.ones(2)
         )
 
 
@@ -248,7 +243,7 @@ def test_evidence_of_the_last_bits_proves_nothing():
     least = 5e-324
     c = np.full(2, least)
     box = SymmetricBox(np.ones(2))
-    assert lower_bound(CornerDual(c), box, 4.0, np.ones(2)) == 0
+    assert CornerDual(c).least(box, 4.0, np.ones(2)) == 0
     ball = ImageBody(np.ones(2), NormBall(2, 4.0))
     for dual in (
         SquaresDual(np.full(2, least), np.ones(2)),
@@ -256,7 +251,7 @@ def test_evidence_of_the_last_bits_proves_nothing():
         ImageDual(np.full((2, 2), least), np.ones(2), np.ones(2)),
         ImageDual(np.ones((2, 2)), c, np.ones(2)),
     ):
-        assert lower_bound(dual, ball, 4.0, np.ones(2)) == 0
+        assert dual.least(ball, 4.0, np.ones(2)) == 0
 
 
 COUNTS = ln.intersection(ln.Box([0, 0, 0], [3, 4, 5]), ln.Slab([1, 1, 1], -99, 7))
@@ -278,7 +273,7 @@ def test_points_beyond_a_section_prove_no_more_than_those_on_its_rim(pairs):
     )
     for stretch in (0.5, 1.0, 1.01, 1.3, 1.9):
         placed = replace(claim.dual, points=stretch * claim.dual.points)
-        found = lower_bound(placed, claim.body, claim.order, claim.weights)
+        found = placed.least(claim.body, claim.order, claim.weights)
         assert least * (1 - 1e-4) * min(stretch, 1.0) <= found <= least
         assert stretch >= 1 or found <= least * 0.51
 
@@ -312,7 +307,7 @@ def test_what_is_not_known_of_vertices_is_taken_off(kind, asked):
     m = 3 if asked is None else 2
     dual = OracleDual(told, rng.dirichlet(np.ones(len(told))), rng.dirichlet(np.ones(m)))
     exact, doubted, plain = (
-        lower_bound(dual, kind(Program(*own), np.arange(3), np.ones(3)), 2.0, np.ones(m), asked)
+        dual.least(kind(Program(*own), np.arange(3), np.ones(3)), 2.0, np.ones(m), asked)
         for own in [(0.0, 0.0), (OFF, OFF), (OFF, 0.0)]
     )
     assert issubclass(kind, AbstractOracleBody)

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.certificate.upper import covering_upper
 from lownoise.errors import PlanError
 from lownoise.sensitivity.factors import DenseShape
 
@@ -41,7 +40,7 @@ def test_it_is_just_above_the_exact_value(seed, asked, far):
     points = (rng.normal(size=(7, 3)) + far) * units
     queries = rng.normal(size=(4, 3)) / units if asked else None
     claim = ln.theory.enclose(ln.Points(points), workload=queries).certificate.claim
-    upper = Fraction(covering_upper(claim.body, claim))
+    upper = Fraction(claim.upper())
     Q = np.eye(3) if queries is None else queries
     exact = exact_square(points, claim.center, claim.shape.factor, Q)
     assert upper**2 >= exact
@@ -62,7 +61,7 @@ def test_another_ellipsoid_cannot_go_below_the_optimum(seed, order, size):
         replace(claim, shape=claim.shape.scaled(1e-3)),
         replace(claim, center=claim.center + 10.0**size * rng.normal(size=3)),
     ):
-        assert covering_upper(other.body, other) >= proof.lower
+        assert other.upper() >= proof.lower
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -77,7 +76,7 @@ def test_an_inverse_that_is_not_quite_one_is_paid_for(seed, monkeypatch):
     factor = np.tril(rng.normal(size=(3, 3))) + 3 * np.eye(3)
     claim = ln.theory.enclose(ln.Points(points)).certificate.claim
     rough = replace(claim, shape=DenseShape(factor))
-    found = Fraction(covering_upper(rough.body, rough))
+    found = Fraction(rough.upper())
     assert found**2 >= exact_square(points, rough.center, factor, np.eye(3))
 
 
@@ -89,7 +88,7 @@ def test_an_ellipsoid_that_floats_hardly_invert_is_paid_for(seed):
     claim = ln.theory.enclose(ln.Points(rng.normal(size=(6, 3)))).certificate.claim
     factor = np.array([[1.0, 0, 0], [rng.normal(), 1e-5, 0], [rng.normal(), rng.normal(), 1e-9]])
     thin = replace(claim, body=claim.body.replaced(points), shape=DenseShape(factor))
-    found = Fraction(covering_upper(thin.body, thin))
+    found = Fraction(thin.upper())
     assert found**2 >= exact_square(points, thin.center, factor, np.eye(3))
 
 
@@ -112,8 +111,6 @@ def test_a_singular_ellipsoid_covers_nothing():
     full = ln.theory.enclose(ln.Points([[0, 0], [1, 0], [0, 1.0]])).certificate.claim
     for singular in ([[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]]):
         flat = replace(full, shape=DenseShape(singular))
-        assert covering_upper(flat.body, flat) == math.inf
-    with pytest.raises(PlanError, match=r"; use ln.Points$"):
-        covering_upper("body", claim)
+        assert flat.upper() == math.inf
     with pytest.raises(PlanError, match=r"; solve again$"):
-        covering_upper(claim.body, replace(claim, frame=None))
+        replace(claim, frame=None).upper()

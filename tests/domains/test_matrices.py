@@ -11,7 +11,6 @@ import pytest
 
 import lownoise as ln
 from lownoise.certificate import SquaresDual
-from lownoise.certificate.lower import lower_bound
 from lownoise.errors import DomainError
 from lownoise.sets.bodies import ImageBody
 from lownoise.sets.domains import Image, checked_image
@@ -284,7 +283,7 @@ def test_evidence_with_signs_at_random_is_not_believed_beyond_the_truth():
         hadamard = np.kron([[1.0, 1.0], [1.0, -1.0]], hadamard)
         n = len(hadamard)
         body = ImageBody(hadamard.reshape(1, -1), SpectralBall(n, n, NormBall(n, 1.0)))
-        found = lower_bound(SquaresDual(np.ones(n * n), np.ones(1)), body, 2.0, np.ones(1))
+        found = SquaresDual(np.ones(n * n), np.ones(1)).least(body, 2.0, np.ones(1))
         assert 0.2 * math.sqrt(n) <= found <= math.sqrt(n)
 
 

@@ -12,7 +12,7 @@ import pytest
 from flint import arb, ctx
 
 import lownoise as ln
-from lownoise.certificate import OrthantDual, RotationDual, lower_bound
+from lownoise.certificate import OrthantDual, RotationDual
 from lownoise.engines import Totals
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
@@ -182,10 +182,10 @@ def test_evidence_is_of_true_changes_alone(relation):
                 rng.uniform(-1, 1, pairs),
                 c,
             )
-            assert lower_bound(dual, *parts) <= upper
+            assert dual.least(*parts) <= upper
             if power == 2:
                 masses = rng.exponential(size=4 if relation == "substitute" else 2) * 5
-                assert lower_bound(OrthantDual(masses, c), *parts) <= upper
+                assert OrthantDual(masses, c).least(*parts) <= upper
         none = np.zeros(0)
         for wrong in (
             RotationDual(1.5, none, none, c),
@@ -197,8 +197,8 @@ def test_evidence_is_of_true_changes_alone(relation):
             OrthantDual(-np.ones(2 if relation == "add_remove" else 4), c),
         ):
             with pytest.raises(PlanError, match="Dual"):
-                lower_bound(wrong, *parts)
-        assert lower_bound(RotationDual(1.0, none, none, 0 * c), *parts) == 0
+                wrong.least(*parts)
+        assert RotationDual(1.0, none, none, 0 * c).least(*parts) == 0
 
 
 def quadratic(mechanism, changes):

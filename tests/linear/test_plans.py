@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.certificate.parity import ParityDual, parity_lower_bound
+from lownoise.certificate.tables import ParityDual
 from lownoise.errors import PlanError
 from lownoise.noise.fitting import gaussian_queries
 from lownoise.noise.parity import gaussian_parity
-from lownoise.questions.residuals.parities import parity_costs
+from lownoise.questions.residuals.parities import ParityChanges, parity_costs
 
 SIZES = {"add_remove": None, "substitute": 100}
 RNG = np.random.default_rng(3)
@@ -227,10 +227,10 @@ def test_no_evidence_proves_more_than_the_least(order):
     least = planned(ln.Parity(names, [1, 2], outside=0), "substitute", order).objective
     for _ in range(200):
         dual = ParityDual(degrees=rng.random(2) ** 3, patterns=rng.random(5) ** 3)
-        found = parity_lower_bound(dual, costs, counts, np.ones(2), order)
+        found = dual.least(ParityChanges(costs, counts), order, np.ones(2))
         assert 0 < found <= least * (1 + 1e-9)
     nothing = ParityDual(degrees=np.array([1.0, -1.0]), patterns=np.ones(5))
-    assert parity_lower_bound(nothing, costs, counts, np.ones(2), order) == 0
+    assert nothing.least(ParityChanges(costs, counts), order, np.ones(2)) == 0
 
 
 def test_a_million_parities_need_no_table_of_records():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.certificate.ordered import ordered_lower_bound
 from lownoise.errors import PlanError
 from lownoise.questions.ordered import answer_rows, answers_along
 from lownoise.questions.residuals import ordered_blocks, ordered_cost_up
@@ -18,7 +17,7 @@ from lownoise.solvers.ordered import solve_ordered
 def bounds(question, order, relation, rtol=1e-8):
     blocks = ordered_blocks(question, public=relation == "substitute")
     found = solve_ordered(blocks, order, rtol)
-    lower = ordered_lower_bound(found.dual, blocks, order)
+    lower = found.dual.least(blocks, order, np.sqrt(blocks.plain.weights))
     assert ordered_cost_up(blocks, found.factors) <= 1 + 1e-9
     own = zip(
         blocks.variances(found.factors), blocks.plain.weights, blocks.plain.cells, strict=True

@@ -9,7 +9,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.certificate import product as certificate
-from lownoise.certificate.product import AxisDual, ProductDual, product_lower_bound
+from lownoise.certificate.product import AxisDual, ProductDual
 from lownoise.errors import PlanError
 from lownoise.questions.ordered import answer_rows
 from lownoise.questions.residuals import product_blocks
@@ -54,7 +54,7 @@ def test_the_bound_is_at_most_what_its_weights_prove(columns, monkeypatch):
         )
         shares = [axes[0].chances, np.full(2, 0.5), axes[1].chances]
         exact = nuclear(question, dual, shares)
-        found = product_lower_bound(dual, products, 2.0)
+        found = dual.least(products, 2.0, np.sqrt(products.blocks.plain.weights))
         assert exact * 0.5 < found <= exact * (1 + 1e-9)
         if columns == 10**6:  # the whole space: nothing is left out
             assert found == pytest.approx(exact, rel=1e-7)
@@ -90,7 +90,7 @@ def test_the_bound_is_at_most_what_its_weights_prove_of_changes():
     values, vectors = np.linalg.eigh(second)
     root = (vectors * np.sqrt(values.clip(0))) @ vectors.T
     exact = float(np.linalg.svd(np.vstack(rows) @ root, compute_uv=False).sum())
-    found = product_lower_bound(dual, products, 2.0)
+    found = dual.least(products, 2.0, np.sqrt(products.blocks.plain.weights))
     assert found == pytest.approx(exact, rel=1e-6)
     assert found <= exact
 
@@ -109,14 +109,15 @@ def test_weights_that_prove_nothing_prove_nothing():
             chances=good.chances,
         )
 
-    assert product_lower_bound(with_axis(), products, 2.0) > 0
+    weights = np.sqrt(products.blocks.plain.weights)
+    assert with_axis().least(products, 2.0, weights) > 0
     for changed in (
         {"answers": np.zeros(6)},
         {"chances": -good.axes[0].chances},
         {"chances": np.full(6, math.nan)},
         {"split": np.full(6, math.inf)},
     ):
-        assert product_lower_bound(with_axis(**changed), products, 2.0) == 0
+        assert with_axis(**changed).least(products, 2.0, weights) == 0
 
 
 def test_too_many_categories_or_answers_are_refused_in_one_line():

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.certificate.ordered import OrderedDual
-from lownoise.certificate.residual import ResidualDual
+from lownoise.certificate.tables import OrderedDual, ResidualDual
 from lownoise.errors import PlanError
 from lownoise.questions.ordered import answer_rows
 from lownoise.questions.residuals import (

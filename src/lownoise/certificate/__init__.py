@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """How close to least a noise is, from both sides, recomputed from its evidence alone."""
 
-from lownoise.certificate.claim import Certificate, Claim
+from lownoise.certificate.claim import Certificate, Claim, unit_of, upper_bound
 from lownoise.certificate.evidence import AbstractDual, Evidence, Moments
 from lownoise.certificate.finite import FiniteClaim, FiniteDual
-from lownoise.certificate.images import ImageDual, SquaresDual
-from lownoise.certificate.lower import lower_bound
-from lownoise.certificate.points import CornerDual, JointDual, OracleDual, PointDual, SectionDual
+from lownoise.certificate.measures import (
+    CornerDual,
+    ImageDual,
+    JointDual,
+    OracleDual,
+    PointDual,
+    SectionDual,
+    SquaresDual,
+)
 from lownoise.certificate.tensors import OrthantDual, RotationDual
-from lownoise.certificate.upper import upper_bound
 from lownoise.numbers.norms import order_norm
 
 __all__ = [
@@ -28,7 +33,7 @@ __all__ = [
     "RotationDual",
     "SectionDual",
     "SquaresDual",
-    "lower_bound",
     "order_norm",
+    "unit_of",
     "upper_bound",
 ]

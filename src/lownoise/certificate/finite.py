@@ -80,7 +80,7 @@ class FiniteClaim:
             PlanError: where the mechanism is not private, or the evidence is malformed.
         """
         check_private(self.probabilities, self.distances, self.epsilon)
-        return Certificate(self._lower(), self._upper(), self)
+        return Certificate(self._lower(), self._upper(), self, unit="errors")
 
     def _upper(self) -> float:
         each = expected_errors_up(self.probabilities, self.errors)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What no Gaussian noise on marginals can beat, where ordered attributes have many categories.
 
-The bound is that of `certificate.ordered`, for weights that are products over ordered attributes:
+The bound is that of `certificate.tables`, for weights that are products over ordered attributes:
 of an answer Π c_t times a weight for its marginals, of a record's category Π w_t, Σ w_t = 1. With
 R_t = diag(√c_t)·(answers)·diag(√w_t) and e_t = √w_t, a block of unordered attributes adds the
 nuclear norm of the matrices ⊗_{t∈B} R_t ⊗_{t∉B} e_tᵀ, weighted and one above another, times the
@@ -149,11 +149,6 @@ class _Axis:
     @property
     def size(self) -> int:
         return len(self.kept)
-
-
-def product_lower_bound(dual: ProductDual, products: Products, order: float) -> float:
-    """Return `dual.least` for the marginals' own weights."""
-    return dual.least(products, order, np.sqrt(products.blocks.plain.weights))
 
 
 def _size(dual: ProductDual, products: Products, cells: Vector, q: float) -> float:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Attribute
-    from lownoise.questions.residuals import Orbits
+    from lownoise.questions.residuals import Blocks, Orbits, Products, TableChanges
     from lownoise.samplers.gaussian import Factor
     from lownoise.sensitivity.relations import Relation
 
@@ -110,6 +110,11 @@ class AbstractMarginalNoise(ABC):
     @abstractmethod
     def unordered(self) -> Orbits:
         """The marginals up to the exchange of attributes: their unordered parts."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> TableChanges | Blocks | Products:
+        """What one record changes in the marginals: what evidence about this noise speaks of."""
 
     @property
     @abstractmethod

@@ -55,6 +55,11 @@ class OrderedNoise(AbstractMarginalNoise):
         return self.blocks.plain
 
     @property
+    def changes(self) -> Blocks:
+        """What one record changes in the marginals."""
+        return self.blocks
+
+    @property
     def axes(self) -> tuple[int, ...]:
         """The attributes that are ordered."""
         return self.blocks.axes

@@ -78,6 +78,11 @@ class ProductNoise(AbstractMarginalNoise):
         return self.products.blocks.plain
 
     @property
+    def changes(self) -> Products:
+        """What one record changes in the marginals."""
+        return self.products
+
+    @property
     def axes(self) -> tuple[int, ...]:
         """The attributes that are ordered."""
         return self.products.blocks.axes

@@ -17,7 +17,7 @@ import numpy as np
 from lownoise.noise.marginals import AbstractMarginalNoise, fitted, grid_step
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
-from lownoise.questions.residuals import largest_cost_up
+from lownoise.questions.residuals import TableChanges
 from lownoise.sensitivity.factors.differences import DifferenceFactor, differences
 
 if TYPE_CHECKING:
@@ -55,6 +55,11 @@ class ResidualNoise(AbstractMarginalNoise):
         return self.orbits
 
     @property
+    def changes(self) -> TableChanges:
+        """What one record changes in the marginals."""
+        return TableChanges(self.orbits, self.relation)
+
+    @property
     def axes(self) -> tuple[int, ...]:
         """The attributes that are ordered: none."""
         return ()
@@ -67,7 +72,7 @@ class ResidualNoise(AbstractMarginalNoise):
     @property
     def radius(self) -> float:
         """At least the length of the greatest change in this noise: μ."""
-        return sqrt_up(largest_cost_up(self.orbits, self.variances, self.relation))
+        return sqrt_up(self.changes.cost_up(self.variances))
 
     def widest(self) -> Iterator[tuple[float, int]]:
         """Yield the deviation of each orbit's cells, and how many differences are taken."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate import lower_bound, upper_bound
-from lownoise.certificate.parity import parity_lower_bound
+from lownoise.certificate import upper_bound
 from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.numbers.arrays import frozen
+from lownoise.questions.residuals import ParityChanges
 from lownoise.release.views import AbstractRowView
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ class QueryView(AbstractRowView):
 
     @cached_property
     def _least(self) -> float:
-        found = lower_bound(
-            self._terms.evidence,
+        found: float = self._terms.evidence.least(
             self.body,
             self._terms.order,
             np.ones(self.question.count),
@@ -160,8 +159,9 @@ class ParityView(AbstractRowView):
     def _least(self) -> float:
         question, terms = self.question, self._terms
         counts = np.array(question.counts, dtype=np.float64)
-        costs, weights = self._totals.changes.costs, question.degree_weights
-        found = parity_lower_bound(terms.evidence, costs, counts, weights, terms.order)
+        changes = ParityChanges(self._totals.changes.costs, counts)
+        weights = np.sqrt(question.degree_weights)
+        found: float = terms.evidence.least(changes, terms.order, weights)
         return found * (1 - _TINY) if found >= _LEAST else 0.0
 
     def least(self, *, plain: bool = False) -> float:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.certificate.ordered import OrderedDual
 from lownoise.certificate.product import AxisDual, ProductDual
-from lownoise.certificate.residual import ResidualDual
+from lownoise.certificate.tables import OrderedDual, ResidualDual
 from lownoise.errors import FileError
 from lownoise.noise.marginals import MarginalMechanism
 from lownoise.noise.ordered import OrderedNoise, block_steps

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate.ordered import ordered_lower_bound
-from lownoise.certificate.product import product_lower_bound
-from lownoise.certificate.residual import residual_lower_bound
 from lownoise.errors import QuestionError, told
-from lownoise.noise.ordered import OrderedNoise
-from lownoise.noise.product import ProductNoise
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import SLACK
 from lownoise.questions.ordered import answer_count, answer_rows, answers_along
@@ -79,12 +74,9 @@ class MarginalView(AbstractView):
 
     @cached_property
     def _least(self) -> float:
-        terms, noise = self._terms, self._terms.mechanism.noise
-        if isinstance(noise, OrderedNoise):
-            return ordered_lower_bound(terms.evidence, noise.blocks, terms.order)
-        if isinstance(noise, ProductNoise):
-            return product_lower_bound(terms.evidence, noise.products, terms.order)
-        return residual_lower_bound(terms.evidence, noise.orbits, terms.order, noise.relation)
+        terms, weights = self._terms, np.sqrt(self.orbits.weights)
+        found: float = terms.evidence.least(terms.mechanism.noise.changes, terms.order, weights)
+        return found
 
     def least(self, *, plain: bool = False) -> float:
         """Return at most the least objective at μ = 1, recomputed from evidence."""

@@ -94,7 +94,8 @@ class GaussianProof:
     def certificate(self) -> Certificate:
         """Bounds on the least objective of any Gaussian noise within the budget."""
         terms = self._terms
-        return Certificate(terms.view.least() / terms.parameter * (1 - _TINY), terms.view.upper)
+        least = terms.view.least() / terms.parameter * (1 - _TINY)
+        return Certificate(least, terms.view.upper, unit=terms.view.unit())
 
     @property
     def lower_bound(self) -> float:
@@ -209,7 +210,7 @@ class PureProof:
     @property
     def certificate(self) -> Certificate:
         """Bounds on the least error of any mechanism of this ε, over all tables."""
-        return Certificate(self._terms.lower_bound, self._terms.error)
+        return Certificate(self._terms.lower_bound, self._terms.error, unit=self._terms.unit)
 
     @property
     def lower_bound(self) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise.bounds import extent_bound, pure_mean_bound
 from lownoise.bounds.directions import directional_bound
-from lownoise.certificate import PointDual, lower_bound, order_norm
+from lownoise.certificate import PointDual, order_norm
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.questions import Mean, Queries
@@ -109,7 +109,7 @@ def unbeaten(
         if not _LEAST_WEIGHT < count < 1 / _LEAST_WEIGHT:
             return found  # all records are one, or the weights are beyond what evidence can have
         weights = np.append(weights, count)
-    gamma = lower_bound(dual, body, order, weights, embed) * (1 - _TINY)
+    gamma = dual.least(body, order, weights, embed) * (1 - _TINY)
     if size is None:
         return max(found, directional_bound(gamma, epsilon=epsilon))
     if not isinstance(dual, PointDual):

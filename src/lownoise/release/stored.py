@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.certificate.parity import ParityDual
+from lownoise.certificate.tables import ParityDual
 from lownoise.errors import FileError
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.gaussian import GaussianNoise

@@ -155,6 +155,15 @@ class Terms:
         """
         return self.proof.error
 
+    @property
+    def unit(self) -> str:
+        """Whose unit `error`, `objective` and `lower_bound` are in, in words.
+
+        The certificate has its own: Gaussian noise on a mean is fitted to weighted answers, and its
+        error is that of the answers as they are.
+        """
+        return self.view.unit(plain=self.gaussian)
+
     @cached_property
     def certificate(self) -> Certificate:
         """Bounds on the least `objective` of any Gaussian noise within the budget.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.bounds import may_have_room, unbiased_change
-from lownoise.certificate import lower_bound, upper_bound
+from lownoise.certificate import unit_of, upper_bound
 from lownoise.errors import PlanError
 from lownoise.noise import baselines
 from lownoise.noise.means import MeanTotals
@@ -71,6 +71,14 @@ class AbstractView(ABC):
     @abstractmethod
     def weighted(self) -> tuple[Vector, Vector | None]:
         """The answers' deviations as the error weighs them, and how often each occurs."""
+
+    def unit(self, *, plain: bool = False) -> str:
+        """Return whose unit norms of the answers' errors have, in words.
+
+        Args:
+            plain: of weights that are all one, where the question has none of its own.
+        """
+        return unit_of("records", self._terms.question.weights)
 
     @property
     @abstractmethod
@@ -203,6 +211,10 @@ class MeanView(AbstractRowView):
         own = self.standard_deviation if terms.size is not None else self.worst_means
         return frozen(terms.weights * own), None
 
+    def unit(self, *, plain: bool = False) -> str:
+        """Return "the answers": columns have units of their own, and the count is of records."""
+        return unit_of("the answers", np.ones(1) if plain else self._terms.weights)
+
     @cached_property
     def worst_means(self) -> Vector:
         """The standard deviations of sums about the worst mean in the columns' bounds, shape (d,).
@@ -238,7 +250,7 @@ class MeanView(AbstractRowView):
         terms = self._terms
         weights = np.ones(terms.weights.size) if plain else terms.weights
         dual = terms.plain_evidence if plain else terms.evidence
-        found = lower_bound(dual, self.body, terms.order, weights, self.totals.embed)
+        found = dual.least(self.body, terms.order, weights, self.totals.embed)
         # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
         return found / (terms.size or 1) * (1 - _TINY) if found >= _LEAST else 0.0
 

@@ -86,6 +86,7 @@ class GaussianWords(AbstractNoiseWords):
             ("This plan’s noise has", spelling.significant(found.upper, 6)),
             (f"No {self.view.least()} has less than", spelling.significant(found.lower, 6)),
             ("Gap (upper/lower − 1)", spelling.at_most(found.gap, 2)),
+            ("Unit of both bounds", found.unit),
         ]
         said = sentences.better(found.gap, self.view.least(), measure)
         note = " ".join(filter(None, (self.view.weight(), ANEW)))
@@ -111,6 +112,7 @@ class GaussianWords(AbstractNoiseWords):
             ("Error of this plan", self.error()),
             ("Lower bound", spelling.at_least(terms.lower_bound)),
             ("Error over lower bound", over),
+            ("Unit of both", terms.unit),
         ]
         note = (
             "The bound holds for every unbiased mechanism with this zCDP guarantee, Gaussian or "
@@ -237,6 +239,7 @@ class PureWords(AbstractNoiseWords):
                 ("Error of this plan", self.error()),
                 ("Lower bound", spelling.at_least(terms.lower_bound)),
                 ("Error over lower bound", self._times()),
+                ("Unit of both", terms.unit),
             ]
             note = (
                 "The bound holds for every mechanism, of any noise, on its worst table; the best "

@@ -47,7 +47,7 @@ def enclosure(found: Enclosure, names: Sequence[str] | None = None) -> list[Sect
     upper, lower = (spelling.significant(end, 9) for end in (proof.upper, proof.lower))
     gap = spelling.at_most(proof.gap, 2)
     ended = f"{found.status[0].upper()}{found.status[1:]}; Newton steps: {found.iterations}."
-    proved = f"At most {upper}; at least {lower}; gap {gap}."
+    proved = f"At most {upper}; at least {lower}, in the {proof.unit}; gap {gap}."
     figures = Figures((("At most", upper), ("At least", lower), ("Gap", gap)), large=True)
     title = f"The least ellipsoid around a set of {len(given):,} coordinates."
     return [

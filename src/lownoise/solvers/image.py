@@ -226,11 +226,6 @@ class ImageVertices(AbstractVertices):
         self.atoms = np.zeros((0, len(columns)))
 
     @property
-    def moves(self) -> bool:
-        """An image of a unit body is symmetric."""
-        return False
-
-    @property
     def dimension(self) -> int:
         """The number of coordinates r."""
         return int(self._columns.shape[1])
@@ -239,10 +234,6 @@ class ImageVertices(AbstractVertices):
     def count(self) -> int:
         """Never all of them are known."""
         return _ENDLESS
-
-    def new(self, known: Integers, found: Integers) -> Integers:
-        """Return those of `found` that are not in `known`."""
-        return found[~np.isin(found, known)]
 
     def first(self, wanted: int) -> Integers:
         """Return points that are extreme along random directions, until they span R^r."""

@@ -96,11 +96,6 @@ class OracleVertices(AbstractVertices):
         self.rows = frame.down(body.vertices(self.evidence))
 
     @property
-    def moves(self) -> bool:
-        """Whether the body may be translated."""
-        return self._body.moves
-
-    @property
     def dimension(self) -> int:
         """The number of coordinates r."""
         return self._frame.rank
@@ -109,10 +104,6 @@ class OracleVertices(AbstractVertices):
     def count(self) -> int:
         """Never all of them are known."""
         return _ENDLESS
-
-    def new(self, known: Integers, found: Integers) -> Integers:
-        """Return those of `found` that are not in `known`."""
-        return found[~np.isin(found, known)]
 
     def first(self, wanted: int) -> Integers:
         """Return the vertices that span the body."""
@@ -148,7 +139,7 @@ class OracleVertices(AbstractVertices):
         rows = self._frame.down(self._body.vertices(evidence))
         for own, row in zip(evidence, rows, strict=True):
             same = np.any(np.all(self.rows == row, axis=1))
-            opposite = not self.moves and np.any(np.all(self.rows == -row, axis=1))
+            opposite = not self._body.moves and np.any(np.all(self.rows == -row, axis=1))
             if not (same or opposite):
                 self.evidence = np.concatenate([self.evidence, own[None]])
                 self.rows = np.vstack([self.rows, row])

@@ -2,7 +2,7 @@
 """The least noise for marginals with ordered attributes: one covariance a block.
 
 The program of `newton` with F = Σ_A F(G_A(c), C_A(w)), one fidelity a block; value, stretches,
-variances and curvature are sums over blocks (see `certificate.ordered`). The answers of one block
+variances and curvature are sums over blocks (see `certificate.tables`). The answers of one block
 enter at p = 2 only by G_A, which does not move: a triangle stands for them. Under `substitute` the
 changes that bind are found a few at a time.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.ordered import OrderedDual, moments
+from lownoise.certificate.tables import OrderedDual, moments
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.questions.residuals import ChangeCosts, ordered_cost_up
 from lownoise.questions.residuals.ordered_cost import whitened

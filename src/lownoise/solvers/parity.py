@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.parity import ParityDual
+from lownoise.certificate.tables import ParityDual
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
 from lownoise.questions.residuals.parities import ParityChanges, parity_cost_up

@@ -51,11 +51,6 @@ class AbstractVertices(ABC):
 
     @property
     @abstractmethod
-    def moves(self) -> bool:
-        """Whether the body may be translated."""
-
-    @property
-    @abstractmethod
     def dimension(self) -> int:
         """The number of coordinates r."""
 
@@ -63,10 +58,6 @@ class AbstractVertices(ABC):
     @abstractmethod
     def count(self) -> int:
         """The number of vertices."""
-
-    @abstractmethod
-    def new(self, known: Integers, found: Integers) -> Integers:
-        """Return those of `found` that are not in `known`."""
 
     @abstractmethod
     def first(self, wanted: int) -> Integers:
@@ -116,11 +107,6 @@ class PointVertices(AbstractVertices):
         self._last: tuple[Vector, Vector] | None = None
 
     @property
-    def moves(self) -> bool:
-        """Whether the body may be translated."""
-        return self._moves
-
-    @property
     def dimension(self) -> int:
         """The number of coordinates r."""
         return int(self._points.shape[1])
@@ -129,10 +115,6 @@ class PointVertices(AbstractVertices):
     def count(self) -> int:
         """The number of points."""
         return len(self._points)
-
-    def new(self, known: Integers, found: Integers) -> Integers:
-        """Return those of `found` that are not in `known`."""
-        return found[~np.isin(found, known)]
 
     def first(self, wanted: int) -> Integers:
         """Return the farthest points, and the extreme ones along each axis."""
@@ -188,11 +170,6 @@ class PairVertices(AbstractVertices):
         self._last: tuple[Vector, Vector] | None = None
 
     @property
-    def moves(self) -> bool:
-        """A difference body is symmetric: its best center is 0."""
-        return False
-
-    @property
     def dimension(self) -> int:
         """The number of coordinates r."""
         return int(self._points.shape[1])
@@ -202,11 +179,6 @@ class PairVertices(AbstractVertices):
         """The number of pairs."""
         n = len(self._points)
         return n * (n - 1) // 2
-
-    def new(self, known: Integers, found: Integers) -> Integers:
-        """Return those of `found` that are not in `known`."""
-        n = len(self._points)
-        return found[~np.isin(found[:, 0] * n + found[:, 1], known[:, 0] * n + known[:, 1])]
 
     def spread(self, wanted: int) -> Integers:
         """Return about `wanted` points: the farthest out, extreme ones, and every so many."""

@@ -3,7 +3,7 @@
 
     minimise ‖ω V(σ²)‖_{p/2}  over variances that cost at most 1
 
-is dual to maximising F(c, w) = Σ_A √(a_A(w)·b_A(c)) (see `certificate.residual`), which is the
+is dual to maximising F(c, w) = Σ_A √(a_A(w)·b_A(c)) (see `certificate.tables`), which is the
 fidelity program of `newton` with diagonal G and C. At p = 2 under `add_remove` nothing is left to
 choose. Under `substitute` the patterns that bind are found a few at a time.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate.residual import ResidualDual
+from lownoise.certificate.tables import ResidualDual
 from lownoise.numbers.arrays import frozen
 from lownoise.questions.residuals import PatternCosts, TableChanges
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress

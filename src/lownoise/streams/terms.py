@@ -12,7 +12,7 @@ import numpy as np
 
 from lownoise.bounds import may_have_room, unbiased_add_remove, unbiased_change, unbiased_substitute
 from lownoise.bounds.streams import spread_down, trace_norm_down
-from lownoise.certificate import Certificate, lower_bound
+from lownoise.certificate import Certificate, unit_of
 from lownoise.errors import PlanError, told
 from lownoise.numbers.rounding import square_up
 from lownoise.privacy import ApproxDP, gaussian_parameter
@@ -124,7 +124,7 @@ class StreamTerms:
         if self.dual is not None:
             order = 2.0 if self.error == "mean" else math.inf
             W = self.workload.leading(m)
-            gamma = lower_bound(self.dual, SymmetricPoints(W.T.copy()), order, np.ones(m))
+            gamma = self.dual.least(SymmetricPoints(W.T.copy()), order, np.ones(m))
             found = gamma if self.error == "max" else gamma * math.sqrt(spread_down(m, n))
         return max(found, trace_norm_down(self.workload)) * (1 - _TINY)
 
@@ -133,14 +133,20 @@ class StreamTerms:
         """At most Γ_2 of one round's changes."""
         embed = self.chosen.embed
         d = self.question.domain.dimension
-        found = lower_bound(self.body_dual, self.body, 2.0, np.ones(d), embed)
+        found = self.body_dual.least(self.body, 2.0, np.ones(d), embed)
         return found * (0.5 if self.halved else 1.0) * (1 - _TINY)
 
     @cached_property
     def certificate(self) -> Certificate:
         """Bounds on the least error of any factorization mechanism within the budget."""
         lower = self.factor_norm * self._body_norm / self.parameter
-        return Certificate(lower * (1 - _TINY), self.error_reached * (1 + _TINY))
+        upper = self.error_reached * (1 + _TINY)
+        return Certificate(lower * (1 - _TINY), upper, unit=self.unit)
+
+    @property
+    def unit(self) -> str:
+        """Whose unit errors and bounds are in, in words: a stream has no weights."""
+        return unit_of("the answers", np.ones(1))
 
     @cached_property
     def lower_bound(self) -> float:

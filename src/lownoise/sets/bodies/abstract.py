@@ -16,7 +16,8 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import down, growth, up
+from lownoise.numbers.norms import order_norm
+from lownoise.numbers.rounding import down, grown, growth, up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -73,6 +74,16 @@ class AbstractBody(ABC):
             return math.inf
         length = self.length_up(white.matrix, np.zeros(self.dimension))
         return up(length / down(1 - white.defect)) if length else 0.0
+
+    def covering_up(self, shape: AbstractShape, order: float, weights: Vector) -> float:
+        """Return at least ‖ω·deviations‖_p of the least multiple of `shape` that covers the body.
+
+        Args:
+            shape: in the body's own coordinates.
+            order: p in [2, ∞].
+            weights: ω > 0, shape (d,).
+        """
+        return self.radius_up(shape) * grown(order_norm(weights * shape.deviations(), order))
 
     def sensitivity_up(self, norm: AbstractNorm) -> float:
         """Return at least max ‖s‖ over the body: what `norm` says of bodies of this kind.

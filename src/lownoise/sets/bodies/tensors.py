@@ -33,7 +33,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth, spectral_up
+from lownoise.numbers.rounding import grown, growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.harmonics import (
     Harmonics,
@@ -48,6 +48,7 @@ from lownoise.sets.unit_balls.mixtures import best_mixture
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.factors import AbstractShape
 
 _SLACK = 2.0**-40
 _FIRST = 17
@@ -195,6 +196,24 @@ class TensorBall:
         if self.differences and not self.odd:
             return np.asarray(measure @ self.table)
         return self.squares(float(measure[0]), np.zeros(0), np.zeros(0))
+
+    def covering_up(self, shape: AbstractShape, order: float, weights: Vector) -> float:
+        """Return what `AbstractBody.covering_up` does.
+
+        Args:
+            shape: one deviation for each part, where the greatest length of a tensor is 1.
+            order: p in [2, ∞].
+            weights: ω > 0 of every answer alike, shape (1,).
+
+        Raises:
+            PlanError: where some part has no noise.
+        """
+        m, parts = np.square(shape.deviations()), self.parts
+        if m.shape != parts.shares.shape or not np.all(m > 0):
+            raise PlanError("claim has no noise for some part of its tensors; solve again")
+        reach = math.sqrt(self.energy_up(parts.shares / m))
+        size = self.norm(parts.table @ m, order)
+        return grown(self.value * float(weights[0]) * reach * size)
 
     def norm(self, variances: Vector, order: float) -> float:
         """Return ‖deviations‖_p of entries whose kinds have these variances."""
