@@ -22,10 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import FileError, LownoiseError, told
+from lownoise.numbers.readable import readable
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.accountant import spent, within
 from lownoise.release import codec, folders, stored
 from lownoise.release.codec import Origin
+from lownoise.release.readable import Readable
 from lownoise.release.release import Release
 from lownoise.sets.domains import AbstractCompound, Points
 from lownoise.sets.domains.encoding import expect_oracle
@@ -46,6 +48,7 @@ _NEAR = 1e-9  # of a bound
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class Check:
     """One thing that must hold: its name, whether it does, and the numbers."""
@@ -56,8 +59,8 @@ class Check:
 
 
 @final
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Readable):
     """What was checked; truthy where everything holds."""
 
     checks: tuple[Check, ...]

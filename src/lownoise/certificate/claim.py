@@ -11,6 +11,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.norms import order_norm
+from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import TINY, grown, growth
 from lownoise.sensitivity.factors import DenseShape, row_lengths
 from lownoise.sets.bodies import TensorBall
@@ -31,6 +32,7 @@ class Provable(Protocol):
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class Certificate:
     """Bounds on the least objective: lower ≤ least ≤ upper, both in one unit.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import BudgetError, told
 from lownoise.numbers.arrays import real
+from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import down, sqrt_up, up
 from lownoise.privacy.gaussian_curve import parameter_down
 
@@ -90,6 +91,7 @@ def root_down(square: Fraction) -> float:
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class Zcdp:
     """ρ-zero-concentrated differential privacy (002, Definition 10)."""
@@ -101,6 +103,7 @@ class Zcdp:
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class ApproxDP:
     """(ε, δ)-differential privacy."""
@@ -113,6 +116,7 @@ class ApproxDP:
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class GaussianDP:
     """μ-Gaussian differential privacy: neighbours are as alike as N(0,1) and N(μ,1), or more."""
@@ -124,6 +128,7 @@ class GaussianDP:
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class PureDP:
     """ε-differential privacy: no outcome is more than e^ε times likelier under a neighbour."""

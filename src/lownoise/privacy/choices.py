@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from lownoise.errors import BudgetError, LedgerError, told
+from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import down, up
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import ApproxDP, Budget, exact, float_up, root_up
@@ -36,6 +37,7 @@ _GIVE = (
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class Caps(AbstractReading):
     """A reading of an approx_dp account that pays for Gaussian spends beside others.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 from lownoise.errors import LedgerError, told
+from lownoise.numbers.readable import readable
 from lownoise.privacy.events import Event, event_from_text
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _RELATIONS = '"substitute", "add_remove" or "changes" (a body of them)'
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class Entry:
     """One spend: its number, what happened, its state, the user's note, and when (UTC).

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from lownoise.errors import BudgetError, LedgerError, ReadingNotice, told
+from lownoise.numbers.readable import readable
 from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class Ledger:
     """One dataset's account in a ledger file.

@@ -14,6 +14,7 @@ import numpy as np
 from lownoise.errors import QuestionError, counted, told
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.numerals import number_of, told_apart
+from lownoise.numbers.readable import readable
 from lownoise.questions.ordered import ORDERS, Order
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ POLICIES = ("drop", "extra")
 
 
 @final
+@readable
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
     """One attribute of a table of counts.

@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.errors import QuestionError, told
 from lownoise.numbers.arrays import frozen, number
 from lownoise.numbers.arrays import matrix as matrix_of
+from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,7 @@ _POWER = 10.0
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FiniteProblem:
     """Databases, how far apart they are, and how wrong each answer is on each.

@@ -13,6 +13,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError, counted, told
 from lownoise.numbers.arrays import floats, frozen
+from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
 from lownoise.questions.ordered import answer_count
 
@@ -28,6 +29,7 @@ _LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, init=False)
 class Marginals:
     """Marginals of a table: for each set of attributes, how many rows there are in each cell.

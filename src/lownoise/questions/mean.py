@@ -11,6 +11,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError, told
 from lownoise.numbers.arrays import vector
+from lownoise.numbers.readable import readable
 from lownoise.sets.domains import AbstractDomain
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, init=False)
 class Mean:
     """The mean μ(X) of d columns over the records of a table.

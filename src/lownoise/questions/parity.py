@@ -13,6 +13,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError, counted, told
 from lownoise.numbers.arrays import frozen, vector
+from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, init=False)
 class Parity:
     """Parities: for every set S of exactly `degree` bits, Σ over records of Π_{i∈S} (−1)^{xᵢ}.

@@ -10,6 +10,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError
 from lownoise.numbers.arrays import matrix as matrix_of
+from lownoise.numbers.readable import readable
 from lownoise.questions.universe import Universe, universe_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _MOST = 1 << 28  # numbers in the matrix: 2 GiB
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, init=False)
 class Queries:
     """Linear queries of a table: matrix·histogram, the histogram of a public universe of records.

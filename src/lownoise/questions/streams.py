@@ -12,6 +12,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError, told
 from lownoise.numbers.arrays import frozen, matrix, number
+from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,6 +70,7 @@ class AbstractStreamWorkload(ABC):
 
 
 @final
+@readable
 @dataclass(frozen=True, init=False)
 class Prefix(AbstractStreamWorkload):
     """Running sums: answer t is x_1 + … + x_t.
@@ -112,6 +114,7 @@ class Prefix(AbstractStreamWorkload):
 
 
 @final
+@readable
 @dataclass(frozen=True, init=False)
 class SlidingWindow(AbstractStreamWorkload):
     """Sums over the last rounds: answer t is x_{t−width+1} + … + x_t.
@@ -160,6 +163,7 @@ class SlidingWindow(AbstractStreamWorkload):
 
 
 @final
+@readable
 @dataclass(frozen=True, init=False)
 class Decayed(AbstractStreamWorkload):
     """Sums that forget: answer t is x_t plus rate times the answer before it.
@@ -213,6 +217,7 @@ class Decayed(AbstractStreamWorkload):
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, init=False)
 class LowerTriangular(AbstractStreamWorkload):
     """Any lower-triangular workload.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import QuestionError, counted, told
+from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _MOST = 1 << 22  # records
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Universe:
     """Finitely many records, in the order of a matrix's columns.

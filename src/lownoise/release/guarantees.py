@@ -18,6 +18,7 @@ import numpy as np
 
 from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import order_norm
+from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import down, square_up
 from lownoise.privacy import ApproxDP, ApproxDPEvent, PureNoiseEvent, pure_curve
 from lownoise.privacy.budget import decimal_up, exact
@@ -34,6 +35,7 @@ _MOST_EPSILON = 1000  # no budget's is above it
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class Cost:
     """What one release of Gaussian noise reveals, whatever was asked for.
@@ -63,6 +65,7 @@ class Cost:
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class PureCost:
     """What one release reveals, whatever was asked for; both numbers are rounded up.

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, final
 
 from lownoise.certificate import Certificate, order_norm
 from lownoise.errors import PlanError
+from lownoise.numbers.readable import readable
 from lownoise.questions import Marginals, Mean, Parity, Queries
 from lownoise.release.linear_views import ParityView, QueryView
 from lownoise.release.marginals import MarginalView
 from lownoise.release.proofs import GaussianProof, PureProof
+from lownoise.release.readable import Readable
 from lownoise.release.views import AbstractView, MeanView
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ GAUSSIAN = "gaussian"
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class Alternative:
     """A mechanism that was compared.
@@ -40,8 +43,8 @@ class Alternative:
 
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Terms:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Terms(Readable):
     """The terms of a release, whatever is asked and whatever noise is added.
 
     Args:

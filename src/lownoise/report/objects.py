@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lownoise.report import sentences
 from lownoise.report.parts import Chart, Section, Table
 from lownoise.report.render import render_html, render_text
-from lownoise.report.sections import noise_words, sections, view_of
+from lownoise.report.sections import RECORDS, noise_words, sections, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,8 @@ def line(subject: object) -> str:
         >>> line(plan)
         '<Plan: 1 mean of 1,000 rows, planned under 0.5-zCDP; error 0.100>'
     """
+    if type(subject) in RECORDS:
+        return f"<{type(subject).__name__}: {sections(subject)[0].title.removesuffix('.')}>"
     view = view_of(subject)
     said = sentences.headline(view).removesuffix(".")
     return f"<{type(subject).__name__}: {said}; error {noise_words(view).error()}>"

@@ -31,7 +31,7 @@ _QUESTIONS: dict[type, type[AbstractView]] = {
     Parity: LinearView,
     Marginals: MarginalsView,
 }
-_RECORDS: dict[type, Callable[..., list[Section]]] = {
+RECORDS: dict[type, Callable[..., list[Section]]] = {
     Enclosure: records.enclosure,
     Ledger: records.account,
     Verification: records.checks,
@@ -69,9 +69,9 @@ def sections(
         >>> [section.name for section in sections(plan)]
         ['head', 'noise', 'compared', 'certificate', 'bound', 'cost', 'assumptions', 'making']
     """
-    if type(subject) in _RECORDS:
+    if type(subject) in RECORDS:
         known = {} if names is None else {"names": names}
-        return _RECORDS[type(subject)](subject, **known)
+        return RECORDS[type(subject)](subject, **known)
     view = view_of(subject, level=level, marginal=marginal, answers=answers)
     words = noise_words(view)
     return [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
+from html import escape
 from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
@@ -83,6 +84,9 @@ class Stream:
     def __repr__(self) -> str:
         rounds = self._terms.workload.rounds
         return f"<Stream at round {self._round} of {rounds}, {self._terms.budget}>"
+
+    def _repr_html_(self) -> str:
+        return escape(repr(self))
 
     @classmethod
     def restore(cls, state: bytes, domain: AbstractDomain | None = None) -> Stream:

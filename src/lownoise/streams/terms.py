@@ -17,6 +17,7 @@ from lownoise.errors import PlanError, told
 from lownoise.numbers.rounding import square_up
 from lownoise.privacy import ApproxDP, gaussian_parameter
 from lownoise.release.guarantees import cost_of
+from lownoise.release.readable import Readable
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.bodies import SymmetricPoints
 
@@ -38,8 +39,8 @@ _BLOCK = 1 << 16
 
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class StreamTerms:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class StreamTerms(Readable):
     """The terms of a stream.
 
     Args:

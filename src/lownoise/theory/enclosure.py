@@ -20,6 +20,7 @@ from lownoise.numbers.arguments import (
     checked_weights,
 )
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.readable import readable
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape, SelectedShape
 from lownoise.sets.bodies import (
     AbstractBody,
@@ -49,6 +50,7 @@ _MOST_NUMBERS = 10**7  # of a factor
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Enclosure:
     """An ellipsoid center + √M·B₂ around a domain, and the proof that it is nearly the least.

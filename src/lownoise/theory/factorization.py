@@ -18,6 +18,7 @@ from lownoise.numbers.arguments import (
     checked_weights,
 )
 from lownoise.numbers.arrays import frozen, matrix
+from lownoise.numbers.readable import readable
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.solvers import RTOL, solve
@@ -38,6 +39,7 @@ _LOST = 1e-9  # of the length of a row of W: what factors may lose of it
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Factorization:
     """W = left·right with columns of `right` of length at most 1.

@@ -14,6 +14,7 @@ from lownoise.errors import EngineError, PlanError
 from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.arrays import floats, frozen, matrix, vector
 from lownoise.numbers.randomness import SystemRandomness
+from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import down
 from lownoise.privacy import PureDPEvent
 from lownoise.privacy.budget import exact
@@ -36,6 +37,7 @@ _MOST_DATABASES = 1000
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OptimalMechanism:
     """The mechanism of the least error among all ε-differentially private ones.

@@ -11,6 +11,7 @@ import numpy as np
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import matrix as checked_matrix
 from lownoise.numbers.arrays import vector
+from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import up
 from lownoise.sets.bodies import ImageBody
 from lownoise.sets.bodies.image import farthest_multipliers
@@ -27,6 +28,7 @@ _RISES = 1e-12
 
 
 @final
+@readable
 @dataclass(frozen=True, eq=False)
 class Farthest:
     """What is known of max ‖A(x − c)‖ over a domain: value ≤ the maximum ≤ upper.

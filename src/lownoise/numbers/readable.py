@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How small objects show themselves: in a line or a few, and in a notebook as a table of fields.
+
+Large arrays and long lists are cut, with their size; a value is never so long that it hides what
+stands beside it. Plans and releases show more than their fields: see `release.readable`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, Field, fields, is_dataclass
+from html import escape
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+import numpy as np
+
+_WIDE = 96  # columns of a line
+_FEW = 6  # entries of a list
+_NESTED = 64  # columns of a value
+
+Class = TypeVar("Class", bound=type[Any])
+
+
+def readable(cls: Class) -> Class:
+    """Return a dataclass that shows itself by its fields (but for those of `repr=False`).
+
+    Examples:
+        >>> from dataclasses import dataclass
+        >>> @readable
+        ... @dataclass
+        ... class Pair:
+        ...     name: str
+        ...     values: np.ndarray
+        >>> Pair("a", np.array([0.5, 2.0]))
+        Pair(name='a', values=[0.5, 2])
+        >>> Pair("b", np.eye(30))
+        Pair(name='b', values=30 × 30 numbers from 0 to 1)
+    """
+    for name, shown in (("__repr__", _line), ("_repr_html_", _table)):
+        setattr(cls, name, shown)
+    return cls
+
+
+def brief(value: object) -> str:
+    """Return a public value in at most 64 columns, a long one cut.
+
+    Examples:
+        >>> brief(("a", "b")), brief(range(3)), brief(1e-6), brief("x" * 200)[-3:]
+        ("['a', 'b']", 'range(0, 3)', '1e-06', 'xx…')
+        >>> brief([f"attribute {k}" for k in range(50)])
+        "['attribute 0', 'attribute 1', 'attribute 2', …] (50)"
+        >>> brief(np.zeros(1000))
+        '1,000 numbers, all 0'
+    """
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if isinstance(value, (list, tuple)):
+        return _list([brief(each) for each in value[: _FEW + 1]], len(value))
+    if isinstance(value, PurePath):
+        return repr(str(value))
+    own = is_dataclass(value) and not isinstance(value, type)
+    said = _whole(value) if own else " ".join(repr(value).split())
+    return said if len(said) <= _NESTED else f"{said[: _NESTED - 1]}…"
+
+
+def _array(values: np.ndarray[Any, Any]) -> str:
+    """Return a few numbers as they are, of many how many there are and their range."""
+    if values.ndim == 1 and values.size <= _FEW:
+        return _list([f"{number:.6g}" for number in values.tolist()], values.size)
+    size = " × ".join(f"{length:,}" for length in values.shape)
+    if not values.size:
+        return f"{size} numbers"
+    low, high = float(np.min(values)), float(np.max(values))
+    if low == high or math.isnan(low):
+        return f"{size} numbers, all {low:.6g}"
+    return f"{size} numbers from {low:.6g} to {high:.6g}"
+
+
+def _list(said: list[str], count: int) -> str:
+    """Return as many entries as fit, and of more how many there are."""
+    kept = said[:_FEW]
+    while len(kept) > 1 and sum(map(len, kept)) + 2 * len(kept) > _NESTED - 8:
+        kept.pop()
+    whole = len(kept) == count
+    return f"[{', '.join(kept)}]" if whole else f"[{', '.join(kept)}, …] ({count:,})"
+
+
+def _told(field: Field[Any], value: object) -> bool:
+    """Return whether a field is shown: not where it holds its default."""
+    usual = field.default is not MISSING and type(value) is type(field.default)
+    return field.repr and not (usual and value == field.default)
+
+
+def _shown(own: Any) -> list[tuple[str, str]]:  # noqa: ANN401
+    held = ((field, getattr(own, field.name)) for field in fields(own))
+    return [(field.name, brief(value)) for field, value in held if _told(field, value)]
+
+
+def _whole(own: object) -> str:
+    said = ", ".join(f"{field}={value}" for field, value in _shown(own))
+    return f"{type(own).__name__}({said})"
+
+
+def _line(own: object) -> str:
+    """Return `repr`: one line, or where that is too long a line a field."""
+    line = _whole(own)
+    if len(line) <= _WIDE:
+        return line
+    said = (f"    {field}={value}," for field, value in _shown(own))
+    return "\n".join([f"{type(own).__name__}(", *said, ")"])
+
+
+def _table(own: object) -> str:
+    """Return the fields as a table of HTML."""
+    rows = "".join(
+        f"<tr><th style='text-align: left'>{field}</th>"
+        f"<td style='text-align: left'>{escape(value)}</td></tr>"
+        for field, value in _shown(own)
+    )
+    return f"<table><caption>{type(own).__name__}</caption>{rows}</table>"

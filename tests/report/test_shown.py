@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every public object shows itself briefly: in a line or a few, and in a notebook."""
+
+import functools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lownoise as ln
+from lownoise import theory
+from lownoise.numbers.readable import brief
+from lownoise.questions.streams import LowerTriangular
+from lownoise.release.readable import Readable
+from report.members import Reader, stream
+
+RUDE = "<b>\x1b[31m\nname"
+PLANE = np.array([[1.0, 0.5], [0.0, 1.0]])
+MANY = ln.Box(np.zeros(3000), np.linspace(1, 2, 3000))
+WIDE = np.eye(60)
+TABLE = pd.DataFrame({"a": [0.0, 1.0, 0.5], "b": [0.0, 2.0, 1.0]})
+
+
+def cube():
+    return ln.Box([0, 0], [1, 2])
+
+
+@functools.cache
+def planned(budget=None, size=3):
+    relation = "substitute" if size else "add_remove"
+    question = ln.Mean(["a", "b"], cube())
+    return ln.plan(question, budget=budget or ln.zcdp(0.5), relation=relation, size=size)
+
+
+@functools.cache
+def released():
+    return planned().release(TABLE)
+
+
+def ledger(folder):
+    made = ln.Ledger.create(folder / "l", "<b>town", ln.zcdp(1))
+    made.charge(ln.zcdp(0.25), RUDE)
+    return made
+
+
+# of each public name what it is, or what it returns; every one of them is here
+SHOWN = {
+    "Plan": lambda _: [planned(), planned(ln.pure_dp(1.0)), planned(size=None)],
+    "plan": lambda _: [planned().terms, planned().cost, planned(ln.pure_dp(1.0)).cost],
+    "Release": lambda _: [released(), released().terms, released().terms.certificate],
+    "StreamPlan": lambda _: [stream(ln.Prefix(365))],
+    "stream": lambda _: [ln.stream(ln.Prefix(10), budget=ln.zcdp(0.5)).terms],
+    "Stream": lambda _: [ln.stream(ln.Prefix(10), budget=ln.zcdp(0.5))],
+    "verify": lambda _: [v := ln.verify(planned().to_json()), v.checks[0], v.checks[-1]],
+    "Ledger": lambda folder: [(own := ledger(folder)), *own.entries()],
+    "Caps": lambda _: [ln.Caps(1.0, 1e-6, 0.5)],
+    "approx_dp": lambda _: [ln.approx_dp(1, 1e-6)],
+    "gaussian_dp": lambda _: [ln.gaussian_dp(1)],
+    "pure_dp": lambda _: [ln.pure_dp(1)],
+    "zcdp": lambda _: [ln.zcdp(1 / 3)],
+    "convert": lambda _: [ln.convert(ln.zcdp(0.1), "approx_dp", delta=1e-6)],
+    "Mean": lambda _: [
+        ln.Mean([RUDE], ln.Box([0], [1])),
+        ln.Mean([f"column {k}" for k in range(3000)], MANY),
+    ],
+    "Queries": lambda _: [
+        (own := ln.Queries(WIDE, {"x": 60})),
+        own.universe,
+        ln.Queries(np.eye(2), [[0, RUDE], [1, "y"]], columns=["age", "sex"]),
+    ],
+    "Parity": lambda _: [ln.Parity([RUDE * 20, *map(str, range(80))], [1, 3])],
+    "Marginals": lambda _: [
+        ln.Marginals({f"x{k}": [RUDE, "y"] for k in range(100)}, way=2),
+        ln.Marginals({"a": 3, "b": 2}, sets=[["a"], ["a", "b"]], weights=[1, 2]),
+    ],
+    "Prefix": lambda _: [ln.Prefix(10**6)],
+    "SlidingWindow": lambda _: [ln.SlidingWindow(100, 7)],
+    "Decayed": lambda _: [ln.Decayed(100, 0.5), LowerTriangular(np.tril(np.ones((90, 90))))],
+    "Enclosure": lambda _: [theory.enclose(cube()), theory.enclose(MANY)],
+    "Factorization": lambda _: [theory.factorize(np.tril(np.ones((60, 60))))],
+    "Farthest": lambda _: [theory.farthest(cube(), PLANE)],
+    "FiniteProblem": lambda _: [problem()],
+    "OptimalMechanism": lambda _: [
+        theory.optimal_mechanism(problem().distances, problem().errors, epsilon=1.0)
+    ],
+}
+# functions that return what has a name of its own, and what is no object
+RETURN = {"enclose", "factorize", "farthest", "finite_problem", "optimal_mechanism"}
+NONE = {"errors", "theory", "ReadingNotice", "__version__"}
+
+
+def problem():
+    return theory.finite_problem(np.ones((1, 3)), size=9)
+
+
+def test_every_public_name_is_looked_at():
+    domains = {name for name, home in ln._HOMES.items() if home == "lownoise.sets.domains"}
+    assert {*SHOWN, *RETURN, *NONE} == {*ln.__all__, *theory.__all__} - domains
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_an_object_shows_itself_in_a_few_lines_and_as_html(name, tmp_path):
+    for own in SHOWN[name](tmp_path):
+        said = repr(own)
+        lines = said.splitlines()
+        assert type(own).__name__ in lines[0]
+        assert len(lines) <= 10
+        assert max(map(len, lines)) <= 100
+        assert not re.search(r"array\(|\b0x[0-9a-f]{6}|PosixPath|[\x00-\x09\x0b-\x1f]", said)
+        page = Reader(own._repr_html_())
+        assert page.open == []
+        assert page.fetched == []
+        assert "b" not in page.tags
+        assert type(own).__name__ in "".join(page.words) or isinstance(own, Readable)
+
+
+def test_a_number_is_shown_as_it_is_and_many_by_their_range():
+    assert repr(ln.zcdp(1 / 3)) == "Zcdp(rho=0.3333333333333333)"
+    assert brief(np.array([1.0, 0.5, -2e-9])) == "[1, 0.5, -2e-09]"
+    assert brief(np.arange(10.0)) == "10 numbers from 0 to 9"
+    assert brief(np.zeros((0, 3))) == "0 × 3 numbers"
+    assert brief([[1.0, 2.0], [3.0]]) == "[[1.0, 2.0], [3.0]]"
