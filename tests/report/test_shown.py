@@ -91,7 +91,7 @@ NONE = {"errors", "theory", "ReadingNotice", "__version__"}
 
 
 def problem():
-    return theory.finite_problem(np.ones((1, 3)), size=9)
+    return theory.finite_problem(np.ones((1, 3)), size=4)
 
 
 def test_every_public_name_is_looked_at():

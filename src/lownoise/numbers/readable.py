@@ -8,7 +8,7 @@ stands beside it. Plans and releases show more than their fields: see `release.r
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from html import escape
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -86,15 +86,10 @@ def _list(said: list[str], count: int) -> str:
     return f"[{', '.join(kept)}]" if whole else f"[{', '.join(kept)}, …] ({count:,})"
 
 
-def _told(field: Field[Any], value: object) -> bool:
-    """Return whether a field is shown: not where it holds its default."""
-    usual = field.default is not MISSING and type(value) is type(field.default)
-    return field.repr and not (usual and value == field.default)
-
-
 def _shown(own: Any) -> list[tuple[str, str]]:  # noqa: ANN401
-    held = ((field, getattr(own, field.name)) for field in fields(own))
-    return [(field.name, brief(value)) for field, value in held if _told(field, value)]
+    """Return the fields and their values, without what stands at its default of None."""
+    held = ((field, getattr(own, field.name)) for field in fields(own) if field.repr)
+    return [(f.name, brief(value)) for f, value in held if value is not None or f.default]
 
 
 def _whole(own: object) -> str:
