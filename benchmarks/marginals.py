@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lownoise as ln
-from lownoise.engines.categories import read_records
+from lownoise.engines.counts import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lownoise.engines.categories import Records
+    from lownoise.engines.counts import Records
     from lownoise.numbers.arrays import Vector
 
 DATA = Path(__file__).parents[1] / "tests" / "data"

@@ -22,7 +22,7 @@ import numpy as np
 
 import lownoise as ln
 from benchmarks.marginals import ADULT, adult, even
-from lownoise.engines.categories import read_records
+from lownoise.engines.counts import read_records
 from lownoise.numbers.randomness import SystemRandomness
 
 if TYPE_CHECKING:

@@ -222,14 +222,14 @@ def test_an_interrupted_release_says_that_its_spend_counts(folder, monkeypatch, 
     import typer
 
     from lownoise import cli
-    from lownoise.engines import categories
+    from lownoise.engines import counts
 
     ledger = opened(folder)
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(categories, "read_records", interrupted)
+    monkeypatch.setattr(counts, "read_records", interrupted)
     with pytest.raises(typer.Exit) as left:
         cli.release(folder / "spec.toml", data=None, out=folder / "made", as_json=False)
     assert left.value.exit_code == 130

@@ -119,13 +119,21 @@ def test_mutants_are_drawn_once():
 
 
 def test_a_fault_turns_a_test_or_a_doctest_red_by_the_command(tmp_path):
-    faults = ["chosen: return math.nextafter(x, math.inf)", "SignCoding.codes: / -> *"]
-    for name, by in zip(faults, ["test_rounding.py", "::lownoise.engines.codings"], strict=True):
+    faults = ["chosen: return math.nextafter(x, math.inf)", "AbstractRecordCoding._rounded: / -> *"]
+    for name, by in zip(
+        faults, ["test_rounding.py", "::lownoise.engines.record_codings"], strict=True
+    ):
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "tests.mutants", "rounding.py", "engines/codings.py"),
+                *(
+                    sys.executable,
+                    "-m",
+                    "tests.mutants",
+                    "rounding.py",
+                    "engines/record_codings.py",
+                ),
                 *("--per-file", "900", "--name", name, "--coverage", tmp_path / "coverage.db"),
-                *("--tests", "tests/test_rounding.py", "src/lownoise/engines/codings.py"),
+                *("--tests", "tests/test_rounding.py", "src/lownoise/engines/record_codings.py"),
             ],
             capture_output=True,
             text=True,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines import reading
+from lownoise.engines import source
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
 from lownoise.noise import AdditiveMechanism, GaussianNoise
 from lownoise.numbers.randomness import SimulationRandomness
@@ -44,7 +44,7 @@ def plan(relation="substitute", order=2.0, size=97):
 def simulate(made, records, seed, repeats=REPEATS):
     """Answers of many releases of one table: the totals are exact, so they are summed once."""
     mechanism = made.terms.mechanism
-    totals = reading.totals(mechanism.totals.query, table(records))
+    totals = source.totals(mechanism.totals.query, table(records))
     randomness = SimulationRandomness(seed)
     return np.array(
         [mechanism.answers(mechanism.run(totals, randomness=randomness)) for _ in range(repeats)]
@@ -103,7 +103,7 @@ def test_at_a_corner_the_noise_is_what_it_is_elsewhere(relation, corner):
 def test_intervals_cover_at_their_level(relation):
     """4,000 releases; first kind 7e-9 a coordinate; a level off by 3.5% is seen with chance 0.9."""
     made, records = plan(relation, order=4.0), mixed()
-    totals = reading.totals(made.terms.mechanism.totals.query, table(records))
+    totals = source.totals(made.terms.mechanism.totals.query, table(records))
     randomness = SimulationRandomness(5)
     exact, means = truth(made, records), np.clip(records, BOX.lower, BOX.upper).mean(axis=0)
     level, n = 0.8, 4000
@@ -194,9 +194,9 @@ def test_levels_out_of_range_are_refused():
             answer.interval(level)
 
 
-def refused(made, source, ledger):
+def refused(made, given, ledger):
     with pytest.raises(TableError):
-        made.release(source, ledger)
+        made.release(given, ledger)
     assert [e.state for e in ledger.entries()] == ["cancelled"]
     assert ledger.spent().delta == 0
 
@@ -204,9 +204,9 @@ def refused(made, source, ledger):
 def test_what_is_refused_is_not_paid_for(tmp_path):
     budget = ln.approx_dp(0.5, 1e-5)
     sources = [tmp_path / "no.csv", table(mixed())[["a", "b"]], 3]
-    for i, source in enumerate(sources):
+    for i, given in enumerate(sources):
         ledger = ln.Ledger.create(tmp_path / "l", f"d{i}", budget, reading="gaussian")
-        refused(plan(), source, ledger)
+        refused(plan(), given, ledger)
 
 
 def test_overspending_is_refused_before_the_table_is_touched(tmp_path):
@@ -238,7 +238,7 @@ def test_only_a_refusal_that_no_record_caused_gives_the_spend_back(
     def fail(*_, **__):
         raise failure
 
-    monkeypatch.setattr(reading, "totals", fail)
+    monkeypatch.setattr(source, "totals", fail)
     seen = EngineError if isinstance(failure, MemoryError) else type(failure)
     with pytest.raises(seen) as refusal:
         plan().release(table(mixed()), ledger)
@@ -270,9 +270,9 @@ def test_a_ledger_that_fails_midway_yields_no_answer_and_keeps_the_spend(
 
     monkeypatch.setattr(ln.Ledger, step, full)
     monkeypatch.setattr(ln.Ledger, "cancel", full)
-    source = table(mixed()) if step == "settle" else tmp_path / "absent.csv"
+    given = table(mixed()) if step == "settle" else tmp_path / "absent.csv"
     with pytest.raises(LedgerError if step == "settle" else TableError):
-        plan().release(source, ledger)
+        plan().release(given, ledger)
     assert [e.state for e in ledger.entries()] == ["reserved"]
     assert ledger.spent().delta > 0
 
@@ -305,7 +305,7 @@ def test_corners_of_the_domain_change_nothing_but_the_answer():
     wild[1::4] = 1e300
     calm = np.tile(BOX.upper, (97, 1))
     query = made.terms.mechanism.totals.query
-    assert reading.totals(query, table(wild)) == reading.totals(query, table(calm))
+    assert source.totals(query, table(wild)) == source.totals(query, table(calm))
 
 
 def test_a_plan_with_a_tenth_of_its_noise_does_not_release(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import lownoise as ln
-from lownoise.engines import memory, reading
+from lownoise.engines import memory, source
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DiagonalShape
@@ -184,5 +184,5 @@ def test_what_a_release_holds_are_integers_whatever_the_table_holds():
         frame = pd.DataFrame({"x": [value, 0.5]})
         answer = plan.release(frame)
         assert all(type(k) is int for k in answer.integers)
-        totals = reading.totals(plan.terms.mechanism.totals.query, frame)
+        totals = source.totals(plan.terms.mechanism.totals.query, frame)
         assert all(type(k) is int for k in totals.sums)

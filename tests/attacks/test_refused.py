@@ -117,10 +117,10 @@ def test_what_a_row_makes_fail_says_nothing_of_it_and_costs_the_same(name, way, 
 
 GREEDY = {
     "box": ("lownoise.engines.duckdb.DuckSource", "batches"),
-    "wide": ("lownoise.engines.categories.Records", "__init__"),
-    "queries": ("lownoise.engines.histogram.Histogram", "totals"),
-    "marginals": ("lownoise.engines.categories.Records", "marginals"),
-    "parity": ("lownoise.engines.parities.Bits", "parities"),
+    "wide": ("lownoise.engines.counts.Records", "__init__"),
+    "queries": ("lownoise.engines.counts.Histogram", "totals"),
+    "marginals": ("lownoise.engines.counts.Records", "marginals"),
+    "parity": ("lownoise.engines.counts.Bits", "parities"),
     "ball": ("lownoise.noise.mechanism.AdditiveMechanism", "run"),
 }
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from attacks.observed import ASKED, EXTRA, SIZE, WAYS, cells, name_of, observed
-from lownoise.engines.histogram import Histogram
+from lownoise.engines.counts import Histogram
 from lownoise.errors import EngineError
 
 OPENED = [("box", "", "add_remove"), ("queries", "", "add_remove")]  # by numbers, by categories

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.engines import memory, reading
+from lownoise.engines import memory, source
 
 
 def float_sum(values, kind=np.float64):
@@ -37,9 +37,9 @@ def ours(lower, upper, relation="substitute", *, rho=0.5, size=1):
     return ln.plan(question, budget=ln.zcdp(rho), relation=relation, size=size).terms.mechanism
 
 
-def integers(made, values, engine=reading):
-    if engine is reading:
-        totals = reading.totals(made.totals.query, pa.table({"x": pa.array(values, pa.float64())}))
+def integers(made, values, engine=source):
+    if engine is source:
+        totals = source.totals(made.totals.query, pa.table({"x": pa.array(values, pa.float64())}))
     else:
         totals = memory.totals(made.totals.query, np.array(values, float).reshape(-1, 1))
     exact = list(totals.sums)

@@ -25,11 +25,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.engines import Coding, TotalsQuery, reading
-from lownoise.engines.categories import read_records
-from lownoise.engines.histogram import read_histogram
-from lownoise.engines.parities import read_bits
-from lownoise.engines.reading import rows_of
+from lownoise.engines import Coding, TotalsQuery, source
+from lownoise.engines.counts import read_bits, read_histogram, read_records
+from lownoise.engines.source import rows_of
 from lownoise.questions.attributes import attributes
 from lownoise.questions.universe import universe_of
 
@@ -129,7 +127,7 @@ def means(labels, table):
         missing=2 * one,
         step=one / 4,
     )
-    return list(reading.totals(TotalsQuery(coding, drops_missing=False), table).sums)
+    return list(source.totals(TotalsQuery(coding, drops_missing=False), table).sums)
 
 
 def marginals(labels, table):

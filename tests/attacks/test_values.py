@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise import cli
-from lownoise.engines import reading
+from lownoise.engines import source
 from lownoise.errors import LownoiseError
 
 ROWS = 4
@@ -96,7 +96,7 @@ def errors_tell(release, calm, wild):
 
 
 def totals(made, table):
-    found = reading.totals(made.totals.query, table)
+    found = source.totals(made.totals.query, table)
     exact = list(found.sums)
     if made.totals.count_step is not None:
         exact.append(found.count * int(1 / made.totals.count_step))

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import lownoise as ln
-from lownoise.engines import categories
-from lownoise.engines.categories import read_records, records_of
+from lownoise.engines import counts
+from lownoise.engines.counts import read_records, records_of
 from lownoise.errors import EngineError, TableError
 from lownoise.questions.attributes import attributes
 
@@ -68,7 +68,7 @@ WAYS_IN = {
 @pytest.mark.parametrize("way_in", WAYS_IN)
 def test_counts_are_those_of_a_plain_loop(way_in, policy, whole, tmp_path, monkeypatch):
     if not whole:
-        monkeypatch.setattr(categories, "_WHOLE", 0)
+        monkeypatch.setattr(counts, "_WHOLE", 0)
     declared = attributes(SIZES, policy)
     found = read_records(declared, WAYS_IN[way_in](tmp_path))
     assert (found.table is not None) == whole
@@ -84,9 +84,9 @@ def test_many_sets_are_counted_as_each_alone(limit, monkeypatch):
     rows = records_of([rng.integers(0, 3, 40) for _ in range(6)], (3,) * 6)
     sets = list(itertools.combinations(range(6), 3))
     expected = [rows.marginal(chosen) for chosen in sets]
-    monkeypatch.setattr(categories, "_AT_ONCE", limit)
+    monkeypatch.setattr(counts, "_AT_ONCE", limit)
     assert np.array_equal(rows.marginals(sets), expected)
-    monkeypatch.setattr(categories, "_FEW_ROWS", 39)
+    monkeypatch.setattr(counts, "_FEW_ROWS", 39)
     assert np.array_equal(rows.marginals(sets), expected)
     empty = records_of([np.zeros(0, dtype=np.uint8)] * 6, (3,) * 6)
     assert np.array_equal(empty.marginals(sets), np.zeros((20, 3, 3, 3)))
@@ -106,9 +106,9 @@ def test_an_empty_table_has_zeros(tmp_path):
         assert found.count == 0
         assert found.marginal((0, 1)).tolist() == [[0, 0]] * 3
         if limit:
-            categories_limit = categories._WHOLE
-            categories._WHOLE = 0
-    categories._WHOLE = categories_limit
+            categories_limit = counts._WHOLE
+            counts._WHOLE = 0
+    counts._WHOLE = categories_limit
 
 
 def test_numbers_as_text_count_as_numbers():

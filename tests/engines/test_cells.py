@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.engines.categories import read_records
+from lownoise.engines.counts import read_histogram, read_records
 from lownoise.engines.duckdb import number
-from lownoise.engines.histogram import read_histogram
 from lownoise.errors import QuestionError
 from lownoise.numbers.numerals import WORDS, number_of
 from lownoise.release import codec

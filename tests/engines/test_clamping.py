@@ -13,7 +13,6 @@ import lownoise as ln
 from cases import MEMBERS
 from lownoise.engines import ClampingCoding
 from lownoise.errors import PlanError
-from lownoise.noise.codes import reach_of
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.domains import Image
 from lownoise.sets.unit_balls import KroneckerBall, NormBall, SpectralBall
@@ -150,7 +149,7 @@ def test_all_changes_of_codes_are_reached(member, count_step, seed):
     size = float(np.max(domain.upper - domain.lower)) or 1.0
     center = domain.lower + rng.random(domain.dimension) * (domain.upper - domain.lower)
     own = coding(domain, 2.0 ** (math.floor(math.log2(size)) - int(rng.integers(0, 4))), center)
-    reach = reach_of(own, count_step)
+    reach = own.changes(count_step)
     codes = np.unique(own.encode(rows_of(member, rng, 90)), axis=0)
     changes = changes_of(codes.astype(np.float64), count_step)
     r = changes.shape[1]
@@ -179,15 +178,15 @@ def test_both_ends_of_a_range_can_be_rounded_outward(order, dimension):
     assert apart == 9
     off = Fraction(int(codes[0, 0])) + Fraction(float(own.center[0])) - Fraction(radius)
     assert Fraction(4999, 10**4) <= off <= Fraction(float(own.slack[0]))
-    assert 2 * radius + float(own.slack[0]) < apart <= float(reach_of(own, None).widths()[0])
+    assert 2 * radius + float(own.slack[0]) < apart <= float(own.changes(None).widths()[0])
     for shape in (DiagonalShape(np.ones(dimension)), DenseShape(np.eye(dimension))):
-        assert float(np.max(np.linalg.norm(codes[:1] - codes, axis=1))) <= reach_of(
-            own, None
+        assert float(np.max(np.linalg.norm(codes[:1] - codes, axis=1))) <= own.changes(
+            None
         ).radius_up(shape)
     # one record that comes or goes: its own rounding, once
     most = float(np.max(np.abs(codes[:, 0])))
-    assert most <= float(reach_of(own, 1.0).widths()[0])
-    assert float(reach_of(own, 1.0).widths()[0]) <= abs(radius - own.center[0]) + 2 * radius
+    assert most <= float(own.changes(1.0).widths()[0])
+    assert float(own.changes(1.0).widths()[0]) <= abs(radius - own.center[0]) + 2 * radius
 
 
 def test_sums_are_exact_however_large_the_codes_are():

@@ -10,9 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import lownoise as ln
-from lownoise.engines import parities
-from lownoise.engines.histogram import Histogram, read_histogram
-from lownoise.engines.parities import bits_of, read_bits
+from lownoise.engines import counts
+from lownoise.engines.counts import Histogram, bits_of, read_bits, read_histogram
 from lownoise.errors import TableError
 from lownoise.questions.universe import universe_of
 
@@ -30,7 +29,7 @@ def test_parities_are_sums_of_products_of_signs(rows):
 def test_blocks_of_rows_add_up(monkeypatch):
     table = np.random.default_rng(5).integers(0, 2, (5, 1000))
     whole = bits_of(list(table)).parities([1, 2, 3])
-    monkeypatch.setattr(parities, "_BLOCK", 3)
+    monkeypatch.setattr(counts, "_BLOCK", 3)
     assert np.array_equal(bits_of(list(table)).parities([1, 2, 3]), whole)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lownoise.engines import ListCoding, TotalsQuery, memory, reading
+from lownoise.engines import ListCoding, TotalsQuery, memory, source
 from lownoise.errors import EngineError, PlanError, TableError
 from lownoise.sets.domains import Points
 
@@ -35,7 +35,7 @@ def test_every_way_in_gives_the_reference_integers(tmp_path, drops):
     query = TotalsQuery(CODING, drops)
     expected = memory.totals(query, ROWS)
     for table in tables(tmp_path):
-        assert reading.totals(query, table) == expected
+        assert source.totals(query, table) == expected
 
 
 def test_the_totals_are_those_of_the_nearest_points_in_plain_python():
@@ -78,4 +78,4 @@ def test_a_grid_that_is_too_fine_is_refused():
 
 def test_tables_that_do_not_fit_are_refused_before_a_row_is_read():
     with pytest.raises((TableError, EngineError)):
-        reading.totals(TotalsQuery(CODING, drops_missing=False), pd.DataFrame({"x": [1.0]}))
+        source.totals(TotalsQuery(CODING, drops_missing=False), pd.DataFrame({"x": [1.0]}))

@@ -137,6 +137,62 @@ def test_sums_of_any_integers_are_exact(values, lower, width, complete):
         assert (found.count, found.present, found.sums) == expected
 
 
+def grouped(source, *asked):
+    """Return the count of each group, and how many numbers with what sum, parts added up."""
+    found = {}
+    for groups in source.group_sums(*asked):
+        columns = [[None if v != v else v + 0.0 for v in c.tolist()] for c in groups.keys.numbers]  # noqa: PLR0124
+        columns += [column.to_pylist() for column in groups.keys.texts]
+        own = [groups.counts, *(column for pair in groups.sums for column in pair)]
+        numbers = zip(*(map(int, column) for column in own), strict=True)
+        for key, more in zip(zip(*columns, strict=True), numbers, strict=True):
+            before = found.get(key, (0,) * len(more))
+            found[key] = tuple(a + b for a, b in zip(before, more, strict=True))
+    return found
+
+
+GROUPED = {
+    "of numbers": (["real"],),
+    "of texts": ([], ["word"]),
+    "of both, summed": (["bit", "real"], ["word"], RANGES),
+    "of what texts spell": (["word"], [], RANGES[:1]),
+}
+
+
+@pytest.mark.parametrize("asked", GROUPED.values(), ids=GROUPED)
+@pytest.mark.parametrize(
+    ("engine", "rows"), [*((e, ROWS) for e in ENGINES), *((e, LACKING) for e in LACK)]
+)
+def test_group_sums_are_the_reference_ones(engine, rows, asked, tmp_path):
+    """As a plain loop over the rows has them, in the memory engine."""
+    known = {n: np.array([row[n] for row in rows], object) for n in NAMES}
+    expected = grouped(MemorySource(known), *asked)
+    assert sum(count for count, *_ in expected.values()) == len(rows)
+    assert grouped(ENGINES[engine](rows, tmp_path), *asked) == expected
+
+
+@each
+def test_no_rows_are_no_groups(engine, tmp_path):
+    assert grouped(ENGINES[engine](ROWS[:0], tmp_path), *GROUPED["of both, summed"]) == {}
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.none() | st.integers(-(2**63), 2**63 - 1)), max_size=12
+    )
+)
+def test_sums_of_groups_are_those_of_their_rows(values):
+    rows = [{**ROWS[0], "bit": bool(a % 2), "real": a, "whole": v} for a, v in values]
+    for engine in ("duckdb", "toy"):
+        found = grouped(ENGINES[engine](rows, None), ["real"], [], RANGES)
+        for (key,), (count, *pairs) in found.items():
+            own = [row for row in rows if row["real"] == key]
+            expected = summed(own, RANGES, complete=False)
+            assert (count, tuple(pairs[::2]), tuple(pairs[1::2])) == expected
+        assert sum(count for count, *_ in found.values()) == len(rows)
+
+
 SURVEY = {
     "age": [0, 3, 1, 2, 2, 3, 0, 1],
     "pay": [0.5, 7.25, -3.0, math.nan, 2.5, 99.0, 1.0, 0.0],
@@ -180,6 +236,9 @@ def test_what_another_engine_says_of_rows_is_not_shown(name, tmp_path):
             raise ValueError("SECRET")
 
         def sums(self, ranges, *, complete):
+            raise ValueError("SECRET")
+
+        def group_sums(self, numbers, texts=(), ranges=()):
             raise ValueError("SECRET")
 
     question, asked = ASKED[name]

@@ -3,7 +3,7 @@
 
 import pytest
 
-from lownoise.engines.text import LONGEST, open_text
+from lownoise.engines.cells import LONGEST, open_text
 
 LONG, LONGER = "1" * LONGEST, "1" * (LONGEST + 1)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 
 from lownoise.engines import AbstractSource, Batch
-from lownoise.engines.numbers import number
+from lownoise.engines.cells import number
 from lownoise.errors import TableError
 
 

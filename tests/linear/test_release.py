@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.histogram import read_histogram
-from lownoise.engines.parities import read_bits
+from lownoise.engines.counts import read_bits, read_histogram
 from lownoise.errors import FileError, LedgerError, PlanError, TableError
 from lownoise.noise import GaussianNoise
 from lownoise.numbers.packing import packed, unpacked

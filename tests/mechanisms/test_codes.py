@@ -13,7 +13,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import PlanError
-from lownoise.noise.codes import changed_reach, coding_for, reach_of
+from lownoise.noise.codes import changed_reach, coding_for
 from lownoise.noise.queries import QueryTotals, queries_follow, query_coordinates
 from lownoise.questions import Queries
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
@@ -50,10 +50,10 @@ def test_the_reach_is_that_of_every_corner_as_an_integer(case, relation, place, 
     codes = coding.encode(x).astype(float)
     unit = 0.25
     if relation == "substitute":
-        moved, reach = (codes[:, None] - codes).reshape(-1, codes.shape[1]), reach_of(coding, None)
+        moved, reach = (codes[:, None] - codes).reshape(-1, codes.shape[1]), coding.changes(None)
     else:
         moved = np.hstack([codes, np.full((len(codes), 1), 1 / unit)])
-        reach = reach_of(coding, unit)
+        reach = coding.changes(unit)
     d = moved.shape[1]
     joined = np.eye(d) + 0.3 * np.random.default_rng(d).normal(size=(d, d))
     for factor in (np.diag(np.arange(1.0, d + 1)), joined):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.engines import histogram, reading
+from lownoise.engines import counts, source
 from lownoise.errors import EngineError, FileError, LedgerError, PlanError, TableError
 from lownoise.noise import AdditiveMechanism, ResponseMechanism
 from pure.documents import ASKED, BUDGET, SIZE, exact, plan_of, planned, table
@@ -15,8 +15,8 @@ from pure.documents import ASKED, BUDGET, SIZE, exact, plan_of, planned, table
 PLANS = {name: plan_of(name) for name in ASKED}
 # of each way to read a table, and of the mechanism that answers for each record
 KINDS = ("k_norm", "k_norm ", "laplace_histogram", "randomized_response")
-READS = {"k_norm": (reading, "totals")}
-COUNTS = (histogram, "read_histogram")
+READS = {"k_norm": (source, "totals")}
+COUNTS = (counts, "read_histogram")
 
 
 def account(tmp_path, budget=BUDGET, name="people", reading=None):
@@ -127,10 +127,10 @@ def test_overspending_is_refused_before_the_table_is_touched(name, tmp_path):
 def test_what_is_refused_is_not_paid_for(name, tmp_path):
     rows = table()
     gone = rows.drop(columns=["a", "x"])
-    for i, source in enumerate([tmp_path / "no.csv", gone, 3]):
+    for i, given in enumerate([tmp_path / "no.csv", gone, 3]):
         ledger = account(tmp_path, name=f"d{i}")
         with pytest.raises(TableError) as refusal:
-            PLANS[name].release(source, ledger)
+            PLANS[name].release(given, ledger)
         assert "\n" not in str(refusal.value)
         assert [e.state for e in ledger.entries()] == ["cancelled"]
         assert ledger.spent().epsilon == 0
@@ -188,9 +188,9 @@ def test_a_ledger_that_fails_midway_yields_no_answer_and_keeps_the_spend(
 
     monkeypatch.setattr(ln.Ledger, step, full)
     monkeypatch.setattr(ln.Ledger, "cancel", full)
-    source = table() if step == "settle" else tmp_path / "absent.csv"
+    given = table() if step == "settle" else tmp_path / "absent.csv"
     with pytest.raises(LedgerError if step == "settle" else TableError):
-        PLANS["k_norm "].release(source, ledger)
+        PLANS["k_norm "].release(given, ledger)
     assert [e.state for e in ledger.entries()] == ["reserved"]
     assert ledger.spent().epsilon > 0
 

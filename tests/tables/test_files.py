@@ -193,15 +193,15 @@ def test_disks_without_allocation_are_filled(tmp_path, monkeypatch):
 
 def test_a_disk_that_fills_after_the_spend_still_takes_the_document(tmp_path, monkeypatch):
     """Its room is held from before the spend until it is written, and given back then."""
-    from lownoise.engines import categories
+    from lownoise.engines import counts
 
-    held, read = [], categories.read_records
+    held, read = [], counts.read_records
 
     def looked(*arguments):
         held.extend(p.stat().st_size for p in (tmp_path / "made").glob("release.json*"))
         return read(*arguments)
 
-    monkeypatch.setattr(categories, "read_records", looked)
+    monkeypatch.setattr(counts, "read_records", looked)
     plan().release(ROWS, path=tmp_path / "made")
     assert sorted(p.name for p in (tmp_path / "made").iterdir()) == ["integers.npy", "release.json"]
     assert (tmp_path / "made" / "release.json").stat().st_size <= held[0]

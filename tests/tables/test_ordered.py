@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.categories import read_records
+from lownoise.engines.counts import read_records
 from lownoise.errors import FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions.ordered import answer_rows

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.categories import read_records
+from lownoise.engines.counts import read_records
 from lownoise.errors import FileError, PlanError, QuestionError
 from lownoise.noise.product import ProductNoise
 from lownoise.numbers.randomness import SimulationRandomness

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.engines.categories import read_records
+from lownoise.engines.counts import read_records
 from lownoise.errors import FileError, LedgerError, PlanError, QuestionError, TableError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import folders as files

@@ -132,7 +132,7 @@ def _without(count: int, batches: Iterator[Vector]) -> Iterator[Vector]:
 
 def _batches(names: tuple[str, ...], source: Path | None) -> Iterator[Vector]:
     """Return the values of the rounds: of a table, or of standard input as lines come."""
-    from lownoise.engines.reading import rows_of
+    from lownoise.engines.source import rows_of
 
     return _lines(len(names)) if source is None else rows_of(names, source)
 
@@ -140,8 +140,7 @@ def _batches(names: tuple[str, ...], source: Path | None) -> Iterator[Vector]:
 def _lines(count: int) -> Iterator[Vector]:
     import numpy as np
 
-    from lownoise.engines.numbers import row_of
-    from lownoise.engines.text import decoded
+    from lownoise.engines.cells import decoded, row_of
 
     # a line that is none, and an empty one, is a round whose value is missing
     lines = (decoded(raw) for raw in sys.stdin.buffer)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines: a table becomes exact integer totals; one meaning, whoever computes."""
 
-from lownoise.engines.codings import ClampingCoding, ListCoding, SignCoding
-from lownoise.engines.query import AbstractCoding, Coding, Totals, TotalsQuery
-from lownoise.engines.source import AbstractSource, Batch, Sums
+from lownoise.engines.codings import AbstractCoding, Coding, Totals, TotalsQuery
+from lownoise.engines.record_codings import ClampingCoding, ListCoding, SignCoding
+from lownoise.engines.source import AbstractSource, Batch, Groups, Sums
 
 __all__ = [
     "AbstractCoding",
@@ -11,6 +11,7 @@ __all__ = [
     "Batch",
     "ClampingCoding",
     "Coding",
+    "Groups",
     "ListCoding",
     "SignCoding",
     "Sums",

@@ -1,237 +1,266 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The codes of records of domains other than boxes: clamped in floats, of a list, of signs.
+"""How records become integers whose sums an engine is asked for; those of a box, value by value.
 
-A record is clamped to a point that is in the domain up to rounding, and that point is rounded to
-the grid; how far both together can take it is known beforehand, and the noise covers it. A record
-near a list of points becomes the code of the nearest one, and a tensor power of signs has entries
-of two values: their codes are of a finite number that is known beforehand, and no bound on rounding
-is needed. What a row becomes depends on that row alone, with the same arithmetic wherever in a
-table it stands.
+A value x of a box becomes floor((clamp(x) − center)·(1/step) + ½) with `step` a power of two. Each
+float operation in it rounds monotonically, so the code of any value lies between the codes of the
+two bounds: the reach of a record is known exactly, with no bound on rounding errors to trust.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.engines.query import LARGEST_CODE, AbstractCoding, exact_sums, rounding_slack
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.unit_balls.parity import parities
+from lownoise.sets.bodies import SymmetricBox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.domains import AbstractDomain, CubePower, Points
+    from lownoise.sets.bodies import AbstractBody
 
-_BLOCK = 1024  # rows
+LARGEST_CODE = 2.0**52  # codes are exact as floats, and so are their halves
+_EXACT = 2.0**52  # floats up to here hold integers exactly, and halves
+_BLOCK = 1 << 14  # of a column at a time
 
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ClampingCoding(AbstractCoding):
-    """How records of a domain become integers.
+@dataclass(frozen=True)
+class ScaledIntegers:
+    """The code of an integer x is clip(x, lower, upper)·scale − offset, all of them integers."""
 
-    Args:
-        columns: the d names in the table.
-        domain: K, in d coordinates.
-        center: what is subtracted, shape (d,).
-        missing: what stands in for null, NaN and text that is no number, shape (d,); for all of a
-            row that lacks any where the domain says so.
-        pivots: the coordinates that are summed, shape (r,); the others follow from them.
-        step: the unit of the integers, powers of two, shape (r,).
+    lower: int
+    upper: int
+    scale: int
+    offset: int
 
-    Raises:
-        PlanError: where a code could exceed 2^50.
-    """
+
+class AbstractCoding(ABC):
+    """How records become integers."""
 
     columns: tuple[str, ...]
-    domain: AbstractDomain
     center: Vector
     missing: Vector
-    pivots: Integers
+    pivots: Integers  # the coordinates that are summed; the others follow from them
     step: Vector
 
-    def __post_init__(self) -> None:
-        if not np.all(self.reach * (1 / self.step) <= LARGEST_CODE / 4):
-            raise PlanError("ClampingCoding.step is too fine for its domain; use a coarser grid")
+    @abstractmethod
+    def encode(self, values: Vector) -> Integers:
+        """Return the codes of float `values`, shapes (..., d) and (..., r): what engines match."""
 
     @property
-    def reach(self) -> Vector:
-        """At least |x − center| in the summed coordinates, shape (r,)."""
-        far = self.domain.reach + self.domain.rounding
-        return np.asarray((far + np.abs(self.domain.center - self.center))[self.pivots])
-
-    @cached_property
+    @abstractmethod
     def slack(self) -> Vector:
         """How far a code can be from a point of the domain over the step, shape (r,).
 
-        Clamping is off by the domain's `rounding`; the difference to the center, of at most 2^50
-        steps, and the half that is added to it are rounded by an eighth at most each; and the floor
-        takes half a step. Where nothing moves, nothing is off.
+        0 where all points of the domain have one value.
         """
-        off = self.domain.rounding[self.pivots] / self.step
-        moves = self.domain.reach[self.pivots] > 0
-        return frozen(np.where(moves, (off + 0.75) * (1 + 2.0**-50), 0.0))
 
-    def encode(self, values: Vector) -> Integers:
-        """Return the codes of float `values`, shapes (..., d) and (..., r).
+    @property
+    @abstractmethod
+    def reach(self) -> Vector:
+        """At least |x − center| in the summed coordinates, in their units, shape (r,)."""
 
-        Examples:
-            >>> from lownoise.sets.domains import Ball
-            >>> one = np.ones(2)
-            >>> coding = ClampingCoding(columns=("x", "y"), domain=Ball(2, 5), center=0 * one,
-            ...                         missing=0 * one, pivots=np.arange(2), step=one / 2)
-            >>> coding.encode(np.array([[6.0, 8.0], [np.nan, 1.0]])).tolist()
-            [[6, 8], [0, 2]]
+    @abstractmethod
+    def changes(self, count_step: float | None) -> AbstractBody:
+        """Return the body of all changes that one neighbour makes to the integers.
+
+        Args:
+            count_step: the unit of the count's integers, the last coordinate; None where no record
+                comes or goes, and one takes another value.
         """
-        rows = np.reshape(values, (-1, len(self.columns)))
-        lacks = np.isnan(rows)
-        if self.domain.whole:
-            lacks = np.any(lacks, axis=1, keepdims=True)
-        present = np.where(lacks, self.missing, rows)
-        about = self.domain.clamp(present)[:, self.pivots] - self.center[self.pivots]
-        found = np.floor(about * (1 / self.step) + 0.5).astype(np.int64)
-        return found.reshape(*np.shape(values)[:-1], self.pivots.size)
 
     def sums(self, columns: Sequence[Vector]) -> list[int]:
-        """Return the exact sums of the codes over a batch of rows, given by columns."""
+        """Return the exact sums of the codes over a batch of rows, given by columns, (n,) each."""
         return exact_sums(self.encode(np.stack(columns, axis=1)))
+
+    def of_integers(self) -> list[ScaledIntegers] | None:
+        """Return what the codes of integers are, a column each; None where it is not so simple."""
+        return None
 
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ListCoding(AbstractCoding):
-    """How records near a list of points become integers.
+class Coding(AbstractCoding):
+    """How the records of a box become integers; every field but `columns` has shape (d,).
 
     Args:
         columns: the d names in the table.
-        domain: the points, in d coordinates.
-        center: what is subtracted, shape (d,).
-        missing: what stands in for null, NaN and text that is no number, shape (d,).
-        pivots: the coordinates that are summed, shape (r,); the others follow from them.
-        step: the unit of the integers, powers of two, shape (r,).
+        lower: least value; what is below it is clamped.
+        upper: greatest value.
+        center: what is subtracted, in [lower, upper].
+        missing: what stands in for null, NaN and text that is no number.
+        step: the unit of the integers, powers of two.
 
     Raises:
         PlanError: where a code could exceed 2^52.
     """
 
     columns: tuple[str, ...]
-    domain: Points
+    lower: Vector
+    upper: Vector
     center: Vector
     missing: Vector
-    pivots: Integers
     step: Vector
+    pivots: Integers = field(init=False, repr=False)  # all of them
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "pivots", np.arange(self.step.size))
         with np.errstate(all="ignore"):
-            ends = np.stack([self.domain.lower, self.domain.upper]) - self.center
-            fits = np.all(np.abs(ends[:, self.pivots]) * (1 / self.step) <= LARGEST_CODE)
-        if not fits:
-            raise PlanError("ListCoding.step is too fine for its points; use a coarser grid")
-
-    @cached_property
-    def codes(self) -> Integers:
-        """The code of each listed point, shape (N, r); points of one code repeat it."""
-        about = self.domain.points[:, self.pivots] - self.center[self.pivots]
-        return np.floor(about * (1 / self.step) + 0.5).astype(np.int64)
+            ends = np.stack([self.lower, self.upper, self.missing]) - self.center
+            fits = np.all(np.abs(ends) * (1 / self.step) <= LARGEST_CODE)
+        ordered = np.all((self.lower <= self.center) & (self.center <= self.upper))
+        if not (fits and ordered):
+            raise PlanError("Coding.step is too fine for its bounds; use a coarser grid")
 
     @property
     def slack(self) -> Vector:
-        """How far a code can be from (x − center)/step for x in the list, shape (r,)."""
-        own, kept = self.domain, self.pivots
-        return rounding_slack(own.lower[kept], own.upper[kept], self.center[kept], self.step)
+        """How far a code can be from (x − center)/step for x in the box, shape (d,)."""
+        return rounding_slack(self.lower, self.upper, self.center, self.step)
 
-    def encode(self, values: Vector) -> Integers:
-        """Return the codes of float `values`, shapes (..., d) and (..., r).
+    @property
+    def reach(self) -> Vector:
+        """The distance of the center from the farther bound, rounded to nearest, shape (d,)."""
+        return np.maximum(np.abs(self.lower - self.center), self.upper - self.center)
 
-        Examples:
-            >>> from lownoise.sets.domains import Points
-            >>> one = np.ones(1)
-            >>> coding = ListCoding(columns=("x",), domain=Points([[0.0], [4.0]]), center=2 * one,
-            ...                     missing=4 * one, pivots=np.arange(1), step=one / 2)
-            >>> coding.encode(np.array([[-9.0], [3.2], [np.nan], [np.inf]])).ravel().tolist()
-            [-4, 4, 4, 4]
-        """
-        rows = np.reshape(values, (-1, len(self.columns)))
-        present = np.where(np.isnan(rows), self.missing, rows)
-        found = self.codes[self.domain.nearest(present)]
-        return found.reshape(*np.shape(values)[:-1], self.pivots.size)
+    def changes(self, count_step: float | None) -> SymmetricBox:
+        """Return the box between the codes of the bounds: they are monotone, so all are there."""
+        least, greatest = self.least(), self.greatest()
+        if count_step is None:
+            return SymmetricBox(frozen((greatest - least).astype(np.float64)))
+        most = np.maximum(np.abs(least), np.abs(greatest)).astype(np.float64)
+        return SymmetricBox(frozen(np.append(most, 1 / count_step)))
 
     def sums(self, columns: Sequence[Vector]) -> list[int]:
         """Return the exact sums of the codes over a batch of rows, given by columns."""
-        return exact_sums(self.encode(np.stack(columns, axis=1)))
+        return [self.column_total(i, column) for i, column in enumerate(columns)]
+
+    def of_integers(self) -> list[ScaledIntegers] | None:
+        """Return what the codes of integers are: exact where bounds and center are on the grid."""
+        found = [
+            _scaled(float(low), float(high), float(center), float(step))
+            for low, high, center, step in zip(
+                self.lower, self.upper, self.center, self.step, strict=True
+            )
+        ]
+        exact = [own for own in found if own is not None]
+        return exact if len(exact) == len(found) else None
+
+    def encode(self, values: Vector) -> Integers:
+        """Return the codes of float `values`, shape (..., d): the meaning that engines match.
+
+        Examples:
+            >>> one = np.ones(1)
+            >>> coding = Coding(columns=("x",), lower=0 * one, upper=4 * one, center=2 * one,
+            ...                 missing=2 * one, step=one / 2)
+            >>> coding.encode(np.array([[-9.0], [3.2], [np.nan], [np.inf]])).ravel().tolist()
+            [-4, 2, 0, 4]
+        """
+        return _codes(values, self.lower, self.upper, self.center, self.missing, self.step)
+
+    def column_total(self, i: int, values: Vector) -> int:
+        """Return the exact sum of the codes of column i over `values`, shape (n,)."""
+        own = [float(a[i]) for a in (self.lower, self.upper, self.center, self.missing, self.step)]
+        ends = _codes(np.array(own[:2]), *own)
+        # short enough for 64 bits, and for the cache
+        block = min(_BLOCK, 2**62 // max(int(np.abs(ends).max()), 1))
+        return sum(
+            int(_codes(values[start : start + block], *own).sum())
+            for start in range(0, len(values), block)
+        )
+
+    def least(self) -> Integers:
+        """Return the least code of any record, shape (d,)."""
+        return self.encode(self.lower)
+
+    def greatest(self) -> Integers:
+        """Return the greatest code of any record, shape (d,)."""
+        return self.encode(self.upper)
+
+
+def _codes(
+    values: Vector,
+    lower: float | Vector,
+    upper: float | Vector,
+    center: float | Vector,
+    missing: float | Vector,
+    step: float | Vector,
+) -> Integers:
+    def scaled(numbers: float | Vector) -> Vector:
+        result: Vector = np.subtract(numbers, center)
+        result *= np.divide(1, step)
+        result += 0.5
+        return result
+
+    # what overflows is clamped, and what is no number is replaced: nothing may warn of a value
+    with np.errstate(all="ignore"):
+        codes = scaled(values)
+        # clamping the code is clamping the value, because every step is monotone
+        np.clip(codes, np.floor(scaled(lower)), np.floor(scaled(upper)), out=codes)
+        np.copyto(codes, scaled(missing), where=np.isnan(values))
+        whole: Integers = np.floor(codes, out=codes).astype(np.int64)
+    return whole
+
+
+def _scaled(lower: float, upper: float, center: float, step: float) -> ScaledIntegers | None:
+    """Return what the code of each integer x is, where it is exactly (x − center)/step."""
+    largest = max(-lower, upper, abs(center))
+    whole = lower.is_integer() and upper.is_integer() and (center / step).is_integer()
+    if not (whole and step <= 1 and largest / step <= _EXACT):
+        return None
+    scale = int(1 / step)
+    return ScaledIntegers(int(lower), int(upper), scale, int(center * scale))
+
+
+def exact_sums(codes: Integers) -> list[int]:
+    """Return the sum of each column of codes of at most 2^52, shape (n, r)."""
+    # their halves, high and low, sum without overflow
+    high, low = codes >> 26, codes & (2**26 - 1)
+    return [(int(h) << 26) + int(w) for h, w in zip(high.sum(axis=0), low.sum(axis=0), strict=True)]
+
+
+def rounding_slack(lower: Vector, upper: Vector, center: Vector, step: Vector) -> Vector:
+    """Return at least |floor(fl(fl(x − center)/step + ½)) − (x − center)/step|, all of shape (d,).
+
+    Let t = |x − center|/step be at most T. The difference is off by a part 2^-53 of itself, the
+    division by a power of two is exact, and the sum with ½ is off by a part 2^-53 of at most
+    T(1 + 2^-53) + ½: together less than (T + 1)·2^-52. The floor of u is within ½ of u − ½. Where
+    lower and upper are one number so are the codes, and nothing is off that could change.
+
+    Args:
+        lower: the least x.
+        upper: the greatest x.
+        center: what is subtracted.
+        step: powers of two.
+
+    Examples:
+        >>> one = np.ones(1)
+        >>> bool(0.5 < rounding_slack(-one, one, 0 * one, one)[0] < 0.500001)
+        True
+    """
+    most = np.maximum(np.abs(lower - center), np.abs(upper - center)) * (1 / step)
+    off = 0.5 + (most + 1) * 2.0**-52
+    return frozen(np.where(lower < upper, off * (1 + 2.0**-50), 0.0))
 
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SignCoding(AbstractCoding):
-    """How records of a `CubePower` become integers.
+@dataclass(frozen=True, eq=False)
+class TotalsQuery:
+    """The totals of `coding` over the rows; `drops_missing` leaves out those that lack a value."""
 
-    Args:
-        columns: the d names in the table.
-        domain: the tensors, in d coordinates.
-        center: what is subtracted, shape (d,).
-        missing: the record that stands in where a value is null, NaN or no number, shape (d,).
-        pivots: the entries that are summed, one of each kind, shape (r,).
-        step: the unit of the integers, powers of two, shape (r,).
+    coding: AbstractCoding
+    drops_missing: bool
 
-    Raises:
-        PlanError: where a code could exceed 2^50.
-    """
 
-    columns: tuple[str, ...]
-    domain: CubePower
-    center: Vector
-    missing: Vector
-    pivots: Integers
-    step: Vector
+@final
+@dataclass(frozen=True)
+class Totals:
+    """How many rows were summed, and the exact sum of each column's codes."""
 
-    def __post_init__(self) -> None:
-        with np.errstate(all="ignore"):
-            far = (self.domain.value + np.abs(self.center[self.pivots])) * (1 / self.step)
-        if not np.all(far <= LARGEST_CODE / 4):
-            raise PlanError("SignCoding.step is too fine for its domain; use a coarser grid")
-
-    @cached_property
-    def codes(self) -> Integers:
-        """The codes of each summed entry where its sign is −1 and +1, shape (2, r)."""
-        ends = np.array([[-self.domain.value], [self.domain.value]])
-        about = (ends - self.center[self.pivots]) * (1 / self.step)
-        return np.floor(about + 0.5).astype(np.int64)
-
-    @property
-    def slack(self) -> Vector:
-        """How far a code can be from (x − center)/step for x in the domain, shape (r,)."""
-        ends = np.full(self.pivots.size, self.domain.value)
-        return rounding_slack(-ends, ends, self.center[self.pivots], self.step)
-
-    def encode(self, values: Vector) -> Integers:
-        """Return the codes of float `values`, shapes (..., d) and (..., r).
-
-        Examples:
-            >>> from lownoise.sets.domains import TensorPower
-            >>> pairs = TensorPower(2, 2)
-            >>> coding = SignCoding(columns=("a", "b", "c", "d"), domain=pairs, center=np.zeros(4),
-            ...                     missing=np.ones(4), pivots=np.array([1]), step=np.ones(1) / 4)
-            >>> coding.encode(np.array([[1.0, -2.0, -1.0, 1.0], [1.0, np.nan, -1.0, 1.0]])).tolist()
-            [[-4], [4]]
-        """
-        rows = np.reshape(values, (-1, len(self.columns)))
-        lacking = np.any(np.isnan(rows), axis=1, keepdims=True)
-        present = np.where(lacking, self.missing, rows)
-        low, high = self.codes
-        found = np.empty((len(rows), self.pivots.size), dtype=np.int64)
-        for start in range(0, len(rows), _BLOCK):
-            signs = self.domain.signs(present[start : start + _BLOCK])
-            plus = parities(signs, self.domain.degrees) > 0
-            found[start : start + _BLOCK] = np.where(plus, high, low)
-        return found.reshape(*np.shape(values)[:-1], self.pivots.size)
-
-    def sums(self, columns: Sequence[Vector]) -> list[int]:
-        """Return the exact sums of the codes over a batch of rows, given by columns."""
-        return exact_sums(self.encode(np.stack(columns, axis=1)))
+    count: int
+    sums: tuple[int, ...]

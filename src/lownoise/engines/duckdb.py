@@ -1,30 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded engine: DuckDB, through ibis, reads, parses, filters and sums integers.
+"""The embedded engine: DuckDB, through ibis, opens, reads, parses, filters, groups and sums.
 
-What a cell means is what `numerals.number_of` says, as SQL: a typed column and the texts it was
-made of give the same numbers, so that it matters to no other row which type one row left its
-column.
+A path or a frame becomes an ibis table whose schema comes from no row. No error text of the engine
+is shown, because it may quote a value. What a cell means is what `numerals.number_of` says, as SQL:
+a typed column and the texts it was made of give the same numbers, so that it matters to no other
+row which type one row left its column.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.engines.source import AbstractSource, Batch, Sums
-from lownoise.engines.tables import open_table
+import numpy as np
+
+from lownoise.engines.cells import alike, open_text, quiet
+from lownoise.engines.frames import arrow_of
+from lownoise.engines.source import (
+    AbstractSource,
+    Batch,
+    Groups,
+    Sums,
+    named,
+    no_numbers,
+    require,
+)
+from lownoise.errors import EngineError, TableError
 from lownoise.numbers.numerals import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lownoise.engines.source import Kind, Range
 
 _BATCH = 1 << 17  # rows
 # what DuckDB reads as truth values and as integers, but not as floats
 _ODD = rf"^((?i:{'|'.join(WORDS)})$|[ \t\n\v\f\r]*0[xXbB])"
+_PARQUET = (".parquet", ".pq")
+_DATABASE = (".duckdb", ".db")
+_MOST_NAMES = 20  # of tables, in a message
+# DuckDB would draw one of its own, at the pace of the data
+_NO_BAR = "SET enable_progress_bar = false"
+_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
 @final
@@ -47,55 +68,71 @@ class DuckSource(AbstractSource):
 
     def batches(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:
         """Return all rows in their order, batch by batch."""
-        chosen = {f"n{i}": number(self.rows[name]) for i, name in enumerate(numbers)}
-        chosen |= {f"t{i}": self.rows[name] for i, name in enumerate(texts)}
-        rows = self.rows.select(**chosen)
-        # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
-        self.connection._run_pre_execute_hooks(rows)  # noqa: SLF001
-        reader = self.connection.con.sql(self.connection.compile(rows)).to_arrow_reader(_BATCH)
-        for batch in reader:
-            columns = list(batch.columns)
-            # null becomes NaN
-            floats = [c.to_numpy(zero_copy_only=False) for c in columns[: len(numbers)]]
-            yield Batch(floats, columns[len(numbers) :])
+        for batch in self._read(self.rows.select(**self._keys(numbers, texts))):
+            yield _batch(batch.columns, len(numbers))
 
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
         """Return the exact sums of clipped integers, by one query."""
-        import ibis
-
-        columns = {f"x{i}": self.rows[name].cast("int64") for i, (name, _, _) in enumerate(ranges)}
-        rows = self.rows.select(**columns)
+        rows = self.rows.select(**self._integers(ranges))
         if complete:
             rows = rows.filter(reduce(and_, [rows[x].notnull() for x in rows.columns]))
-        wanted: dict[str, Any] = {"n": rows.count()}
-        for i, (_, lower, upper) in enumerate(ranges):
-            x = rows[f"x{i}"]
-            clipped = ibis.greatest(ibis.least(x.fill_null(lower), upper), lower)
-            # DuckDB sums 64-bit integers in 128 bits; the cast keeps them through the way out
-            wanted[f"s{i}"] = clipped.sum().cast("decimal(38, 0)")
-            wanted[f"k{i}"] = x.count()
-        found = self.connection.to_pyarrow(rows.aggregate(**wanted)).to_pylist()[0]
-        count = int(found["n"])
-        present = tuple(int(found[f"k{i}"]) for i in range(len(ranges)))
+        query = rows.aggregate(**_aggregates(rows, ranges))
+        found = self.connection.to_pyarrow(query).to_pylist()[0]
+        every = range(len(ranges))
         return Sums(
-            count,
-            present,
-            # no rows: null; what is absent was summed as the lower bound
-            tuple(
-                int(found[f"s{i}"] or 0) - (count - present[i]) * lower
-                for i, (_, lower, _) in enumerate(ranges)
-            ),
+            int(found["n"]),
+            tuple(int(found[f"k{i}"]) for i in every),
+            tuple(int(found[f"s{i}"] or 0) for i in every),  # no rows: null
         )
 
+    def group_sums(
+        self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
+    ) -> Iterator[Groups]:
+        """Return each group once, by one query."""
+        keys = self._keys(numbers, texts)
+        rows = self.rows.select(**keys, **self._integers(ranges))
+        query = rows.group_by(list(keys)).aggregate(**_aggregates(rows, ranges))
+        for batch in self._read(query):
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            counts = [columns[f"k{i}"].to_numpy() for i in range(len(ranges))]
+            totals = [list(map(int, columns[f"s{i}"].to_pylist())) for i in range(len(ranges))]
+            yield Groups(
+                _batch([columns[name] for name in keys], len(numbers)),
+                columns["n"].to_numpy(),
+                [(k, np.array(s, dtype=object)) for k, s in zip(counts, totals, strict=True)],
+            )
 
-def opened(table: Any, columns: Sequence[str]) -> DuckSource:  # noqa: ANN401 (any frame)
-    """Return a table on DuckDB, as `lownoise.engines.reading.source_of` takes it.
+    def _keys(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
+        keys = {f"n{i}": number(self.rows[name]) for i, name in enumerate(numbers)}
+        return keys | {f"t{i}": self.rows[name] for i, name in enumerate(texts)}
 
-    Raises:
-        TableError: where it cannot be opened, or a column is absent or of a type that holds no
-            numbers.
-    """
-    return DuckSource(*open_table(table, columns))
+    def _integers(self, ranges: Sequence[Range]) -> dict[str, Any]:
+        return {f"x{i}": self.rows[name].cast("int64") for i, (name, _, _) in enumerate(ranges)}
+
+    def _read(self, rows: Any) -> Any:  # noqa: ANN401
+        # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
+        self.connection._run_pre_execute_hooks(rows)  # noqa: SLF001
+        return self.connection.con.sql(self.connection.compile(rows)).to_arrow_reader(_BATCH)
+
+
+def _batch(columns: Sequence[Any], numbers: int) -> Batch:
+    # null becomes NaN
+    floats = [column.to_numpy(zero_copy_only=False) for column in columns[:numbers]]
+    return Batch(floats, list(columns[numbers:]))
+
+
+def _aggregates(rows: Any, ranges: Sequence[Range]) -> dict[str, Any]:  # noqa: ANN401
+    """Return how many rows there are, and of each column of integers how many, and their sum."""
+    import ibis
+
+    wanted: dict[str, Any] = {"n": rows.count()}
+    for i, (_, lower, upper) in enumerate(ranges):
+        x = rows[f"x{i}"]
+        clipped = ibis.greatest(ibis.least(x, upper), lower)  # of null alone: an end
+        wanted[f"k{i}"] = x.count()
+        # DuckDB sums 64-bit integers in 128 bits; the cast keeps them through the way out
+        wanted[f"s{i}"] = ibis.ifelse(x.isnull(), 0, clipped).sum().cast("decimal(38, 0)")
+    return wanted
 
 
 def _kind(kind: Any) -> Kind:  # noqa: ANN401 (ibis has no types)
@@ -119,3 +156,179 @@ def number(column: Any) -> Any:  # noqa: ANN401
     odd = ibis.ifelse(column.re_search(_ODD), column, None)
     truth, whole = odd.try_cast("boolean"), odd.try_cast("int64")
     return ibis.coalesce(column.try_cast("float64"), truth.cast("float64"), whole.cast("float64"))
+
+
+def opened(table: Any, columns: Sequence[str]) -> DuckSource:  # noqa: ANN401 (any frame)
+    """Return a table on an embedded DuckDB of its own, or on the one that it is on.
+
+    Args:
+        table: the path of a CSV (.csv, .tsv, also .gz) or Parquet file; a list of paths of
+            Parquet files, whose rows are taken together; the path of a DuckDB database with one
+            table, or "path::table"; a pandas DataFrame; anything that speaks Arrow's C stream
+            (pyarrow, polars, …); an ibis table on DuckDB.
+        columns: the names that the question needs.
+
+    Raises:
+        TableError: where it cannot be read, or a column is absent or of a type that holds no
+            numbers.
+    """
+    folded = {c.casefold() for c in columns}
+    if len(folded) < len(columns):  # DuckDB would take one for the other
+        raise TableError("columns whose names differ only in case; rename one of them")
+    try:
+        with quiet():
+            connection, rows = _opened(table, columns)
+    except (TableError, EngineError):
+        raise
+    except Exception:  # noqa: BLE001 (whatever it is, no row has been read)
+        raise TableError(
+            f"table={named(table)} cannot be opened; give a path, a pandas DataFrame or an Arrow "
+            "table",
+        ) from None
+    _fit(rows, columns)
+    return DuckSource(connection, rows)
+
+
+def _fit(rows: Any, columns: Sequence[str]) -> None:  # noqa: ANN401
+    """Refuse a table that lacks a column, or has one of a type that holds no numbers."""
+    schema = rows.schema()
+    require(list(schema.names), columns)
+    for column in columns:
+        kind = schema[column]
+        if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
+            raise no_numbers(column, kind)
+
+
+def _opened(table: Any, columns: Sequence[str]) -> tuple[Any, Any]:  # noqa: ANN401
+    import ibis
+
+    if isinstance(table, ibis.Table):
+        return _open_expression(table)
+    connection = _embedded()
+    if isinstance(table, (list, tuple)):
+        return connection, _open_parquet(connection, [Path(p) for p in table], columns)
+    if isinstance(table, (str, Path)):
+        if "\n" in str(table):
+            raise TableError("table is a text of several lines, and no path; write it to a file")
+        path, _, name = str(table).partition("::")
+        if path.lower().endswith(_DATABASE):
+            return _open_database(Path(path), name, columns)
+        return connection, _open_path(connection, Path(table), columns)
+    return connection, ibis.memtable(arrow_of(table, columns))
+
+
+def _embedded(*arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
+    import ibis
+
+    connection = ibis.duckdb.connect(*arguments, **keywords)
+    connection.con.execute(_NO_BAR)
+    return connection
+
+
+def _open_expression(table: Any) -> tuple[Any, Any]:  # noqa: ANN401
+
+    backends = table._find_backends()[0]  # noqa: SLF001 (ibis has no public question for it)
+    connection = backends[0] if backends else _embedded()
+    if connection.name != "duckdb":
+        raise TableError(
+            f"table is on the engine {connection.name}, whose sums are not verified; "
+            "give table.to_pyarrow(), or the table on DuckDB",
+        )
+    with suppress(Exception):  # where its settings are locked, it draws what they say
+        connection.con.execute(_NO_BAR)
+    return connection, table
+
+
+def _open_parquet(connection: Any, paths: list[Path], columns: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return the rows of all files; each must have the columns, with the first one's types."""
+    import ibis
+
+    if not paths:
+        raise TableError("table=[] names no file; give the paths of Parquet files")
+    parts: list[Any] = []
+    for number, path in enumerate(paths):
+        if not path.name.lower().endswith(_PARQUET):  # it may be a row: it is not quoted
+            raise TableError(
+                f"table[{number}] is no path of one; give a list of Parquet files only"
+            )
+        if not path.is_file():
+            raise TableError(f"table={path} is no file; give a list of Parquet files only")
+        # folders called name=value would replace columns
+        read = partial(connection.read_parquet, _literal(path), hive_partitioning=False)
+        part = _guarded(path, read)
+        require(list(part.columns), columns)
+        if any(part[c].type().is_string() for c in columns):
+            part = _guarded(path, partial(_text_parquet, connection, path, columns, len(parts)))
+        parts.append(part.select(*columns))
+        if parts[-1].schema() != parts[0].schema():
+            raise TableError(f"table={path} has other types than {paths[0]}; make them the same")
+    return ibis.union(*parts, distinct=False) if len(parts) > 1 else parts[0]
+
+
+def _text_parquet(connection: Any, path: Path, columns: Sequence[str], number: int) -> Any:  # noqa: ANN401
+    """Return the file through Arrow, which does not stop where text is not UTF-8."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    schema = pa.schema([file.schema_arrow.field(c) for c in columns])
+    batches = file.iter_batches(columns=list(columns))
+    reader = pa.RecordBatchReader.from_batches(schema, batches)
+    connection.con.register(f"records{number}", reader)
+    return connection.table(f"records{number}")
+
+
+def _open_database(path: Path, name: str, columns: Sequence[str]) -> tuple[Any, Any]:
+    if not path.is_file():
+        raise TableError(f"table={path} is no file; give the path of a DuckDB database")
+    connection = _guarded(path, lambda: _embedded(path, read_only=True))
+    tables = [row[0] for row in connection.con.execute("SHOW TABLES").fetchall()]
+    if not name and len(tables) == 1:
+        name = tables[0]
+    if name not in tables:
+        known = ", ".join(map(repr, tables[:_MOST_NAMES])) or "none"
+        raise TableError(f'table={path} has the tables {known}; name one as "{path}::TABLE"')
+    views = connection.con.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal")
+    if (name,) not in views.fetchall():
+        return connection, connection.table(name)
+    with alike(
+        f"table={path}::{name} is a view without the columns of numbers or text that are asked "
+        "for, and a spend on it stays reserved: what a view's columns are may follow from rows; "
+        "give a table",
+    ):
+        view = connection.table(name)
+        _fit(view, columns)
+    return connection, view
+
+
+def _open_path(connection: Any, path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401
+    if not path.is_file():
+        raise TableError(f"table={path} is no file; give the path of a CSV, Parquet or DuckDB file")
+    name = path.name.lower()
+    if name.endswith(_PARQUET):
+        return _open_parquet(connection, [path], columns)
+    if not name.endswith(_CSV):
+        raise TableError(
+            f"table={path} has an unknown ending; give one of "
+            f"{', '.join(_CSV + _PARQUET + _DATABASE)}",
+        )
+    reader = _guarded(path, lambda: open_text(path, columns))
+    connection.con.register("records", reader)
+    return connection.table("records")
+
+
+def _literal(path: Path) -> str:
+    """Return the path with the letters that the engine would expand as a pattern made literal."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
+
+
+def _guarded(path: Path, read: Callable[[], Any]) -> Any:  # noqa: ANN401
+    try:
+        return read()
+    except TableError:
+        raise
+    except Exception:  # noqa: BLE001 (the engine's own text may quote a value)
+        raise TableError(
+            f"table={path} cannot be read; check that it is a readable, complete file of the kind "
+            "that its ending says",
+        ) from None

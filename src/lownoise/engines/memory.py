@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.numbers import number
-from lownoise.engines.query import Totals
-from lownoise.engines.source import AbstractSource, Batch
-from lownoise.errors import TableError
+from lownoise.engines.cells import number
+from lownoise.engines.codings import Totals
+from lownoise.engines.source import AbstractSource, Batch, Groups, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from lownoise.engines.query import TotalsQuery
-    from lownoise.engines.source import Kind
+    from lownoise.engines.codings import TotalsQuery
+    from lownoise.engines.source import Kind, Range
     from lownoise.numbers.arrays import Vector
 
 _KINDS: dict[str, Kind] = {"i": "integers", "b": "integers", "f": "numbers", "u": "numbers"}
@@ -45,9 +45,7 @@ class MemorySource(AbstractSource):
 
     def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
         """Return what each column holds, by the type of its array."""
-        for name in columns:
-            if name not in self.columns:
-                raise TableError(f"column={name!r} is not in the table; name one that is")
+        require(list(self.columns), columns)
         return tuple(_KINDS.get(self.columns[name].dtype.kind, "texts") for name in columns)
 
     def batches(self, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:
@@ -59,12 +57,41 @@ class MemorySource(AbstractSource):
             [pa.array(list(self.columns[name]), pa.string()) for name in texts],
         )
 
+    def group_sums(
+        self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
+    ) -> Iterator[Groups]:
+        """Return each group once, row by row and in Python's integers."""
+        import pyarrow as pa
+
+        held = [[number(v) for v in self.columns[name]] for name in numbers]
+        keys = [[None if math.isnan(v) else v for v in column] for column in held]
+        keys += [list(self.columns[name]) for name in texts]
+        rows: dict[tuple[Any, ...], list[int]] = {}
+        for i, key in enumerate(zip(*keys, strict=True)):
+            rows.setdefault(key, []).append(i)
+        sums = []
+        for name, lower, upper in ranges:
+            own = [[self.columns[name][i] for i in at] for at in rows.values()]
+            known = [[int(v) for v in values if v is not None] for values in own]
+            clipped = [sum(min(max(v, lower), upper) for v in values) for values in known]
+            counts = np.array([len(values) for values in known], dtype=np.int64)
+            sums.append((counts, np.array(clipped, dtype=object)))
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in keys]
+        yield Groups(
+            Batch(
+                [np.array(column, dtype=np.float64) for column in columns[: len(numbers)]],
+                [pa.array(column, pa.string()) for column in columns[len(numbers) :]],
+            ),
+            np.array([len(at) for at in rows.values()], dtype=np.int64),
+            sums,
+        )
+
 
 def totals(query: TotalsQuery, records: Vector) -> Totals:
     """Return the totals over `records`, shape (n, d), in the query's column order; NaN is missing.
 
     Examples:
-        >>> from lownoise.engines.query import Coding, TotalsQuery
+        >>> from lownoise.engines.codings import Coding, TotalsQuery
         >>> one = np.ones(1)
         >>> coding = Coding(columns=("x",), lower=0 * one, upper=one, center=0 * one,
         ...                 missing=0 * one, step=one / 4)

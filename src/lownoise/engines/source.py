@@ -1,25 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a table is to an engine: its schema, batches of its rows, and exact sums of integers.
+"""What a table is to an engine, and what is read of one: totals of codes, or its rows in order.
 
-An engine is one class of these, and the memory one judges it. What a cell means follows from the
-cell alone, as `engines.numbers.number` says it; codes are made of the batches by the package.
+An engine is one class of `AbstractSource`, and the memory one judges it. What a cell means follows
+from the cell alone, as `engines.cells.number` says it; codes are made of the batches by the
+package, so that their meaning is the reference's by construction. Where every column is of integers
+and its codes are exact multiples, the engine sums the integers instead, which is faster still.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
+from lownoise.engines.cells import alike
+from lownoise.engines.codings import Totals
+from lownoise.errors import TableError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.engines.codings import AbstractCoding, ScaledIntegers, TotalsQuery
+    from lownoise.numbers.arrays import Integers, Vector
 
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
 Range = tuple[str, int, int]  # a column of integers, and the ends that its values are clipped to
+_MOST_NAMES = 20  # in a message
 
 
 @final
@@ -50,6 +59,23 @@ class Sums:
     count: int
     present: tuple[int, ...]
     sums: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Some groups of rows that hold the same in their key columns; a group may come again.
+
+    Args:
+        keys: what the rows of each group hold there, a row a group.
+        counts: how many rows those are, shape (g,).
+        sums: of each column of integers how many of those rows have a number, and the exact sum of
+            those numbers, clipped; shape (g,) each, the sums Python's integers.
+    """
+
+    keys: Batch
+    counts: Integers
+    sums: list[tuple[Integers, Any]]
 
 
 class AbstractSource(ABC):
@@ -88,11 +114,42 @@ class AbstractSource(ABC):
         for batch in self.batches([name for name, _, _ in ranges]):
             columns = complete_rows(batch.numbers) if complete else batch.numbers
             count += len(columns[0])
-            for i, ((_, lower, upper), column) in enumerate(zip(ranges, columns, strict=True)):
-                known = np.clip(column[~np.isnan(column)], lower, upper)
-                present[i] += known.size
-                sums[i] += sum(map(int, known.tolist()))
+            for i, (own, column) in enumerate(zip(ranges, columns, strict=True)):
+                known, clipped = _clipped(column, own)
+                present[i] += int(known.sum())
+                sums[i] += sum(clipped)
         return Sums(count, tuple(present), tuple(sums))
+
+    def group_sums(
+        self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
+    ) -> Iterator[Groups]:
+        """Return rows by what they hold in some columns, and exact sums over each group.
+
+        An engine that groups rows without their leaving it does so here; by default every row is a
+        group, which whoever reads adds to its like.
+
+        Args:
+            numbers: key columns that are read as numbers, as of `batches`.
+            texts: key columns of texts that are read as they are.
+            ranges: of columns of integers that are summed, as of `sums`.
+        """
+        for batch in self.batches([*numbers, *(name for name, _, _ in ranges)], texts):
+            columns = batch.numbers[len(numbers) :]
+            length = len((batch.numbers or batch.texts)[0])
+            yield Groups(
+                Batch(batch.numbers[: len(numbers)], batch.texts),
+                np.ones(length, dtype=np.int64),
+                [
+                    (known.astype(np.int64), np.array(clipped, dtype=object))
+                    for known, clipped in map(_clipped, columns, ranges)
+                ],
+            )
+
+
+def _clipped(column: Vector, own: Range) -> tuple[Any, list[int]]:
+    """Return which values there are, shape (n,), and all, clipped to their range; 0 for none."""
+    known = ~np.isnan(column)
+    return known, list(map(int, np.where(known, np.clip(column, *own[1:]), 0.0).tolist()))
 
 
 def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
@@ -104,3 +161,140 @@ def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
     """
     kept = ~np.any([np.isnan(column) for column in columns], axis=0)
     return [column[kept] for column in columns]
+
+
+def named(table: Any) -> str:  # noqa: ANN401
+    """Return how messages call the table."""
+    return str(table) if isinstance(table, (str, Path)) else type(table).__name__
+
+
+def failed(table: Any, what: str) -> str:  # noqa: ANN401
+    """Return what is said where rows could not be `what`, whatever the cause."""
+    return (
+        f"table={named(table)} could not be {what}, and a spend on it stays reserved; check that "
+        "the file is complete, and that memory and temporary disk suffice"
+    )
+
+
+def require(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse a table that does not have each column once.
+
+    Raises:
+        TableError: where it does not.
+    """
+    for column in columns:
+        if column not in names:
+            known = ", ".join(map(repr, names[:_MOST_NAMES])) or "no columns"
+            more = ", …" if len(names) > _MOST_NAMES else ""
+            raise TableError(f"column={column!r} is not in the table; it has {known}{more}")
+        if names.count(column) > 1:
+            raise TableError(f"column={column!r} stands twice in the table; rename one of the two")
+
+
+def no_numbers(name: str, kind: object) -> TableError:
+    """Return what is said of a column of a type that holds neither numbers nor text."""
+    return TableError(
+        f"column={name!r} has type {kind}; give a column of numbers, or of text that spells "
+        "numbers",
+    )
+
+
+def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: ANN401 (any frame)
+    """Return the table as an engine reads it; DuckDB, where it is of no engine itself.
+
+    Args:
+        table: an `AbstractSource`, or as `lownoise.engines.duckdb.opened` takes it.
+        columns: the names that the question needs.
+
+    Raises:
+        TableError: where the table cannot be opened, or a column is absent or of a type that holds
+            no numbers: known from its schema, before a row is read.
+    """
+    from lownoise.engines.duckdb import opened
+
+    found = table if isinstance(table, AbstractSource) else opened(table, columns)
+    found.kinds(columns)
+    return found
+
+
+def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame)
+    """Return the totals over the rows of `table`.
+
+    Args:
+        query: what is summed.
+        table: as `source_of` takes it.
+
+    Raises:
+        TableError: where the table cannot be opened or does not fit the query: known from its
+            schema, before a row is read.
+        EngineError: where reading rows failed; the text is the same for every cause.
+    """
+    coding = query.coding
+    source = source_of(table, coding.columns)
+    with alike(failed(table, "summed")):
+        integers = all(kind == "integers" for kind in source.kinds(coding.columns))
+        scaled = coding.of_integers() if integers else None
+        if scaled is None:
+            return _of_batches(source, coding, complete=query.drops_missing)
+        return _of_integers(source, coding, scaled, complete=query.drops_missing)
+
+
+def _of_batches(source: AbstractSource, coding: AbstractCoding, *, complete: bool) -> Totals:
+    """Sum the codes batch by batch."""
+    count, sums = 0, [0] * coding.step.size
+    for batch in source.batches(coding.columns):
+        columns = complete_rows(batch.numbers) if complete else batch.numbers
+        if len(columns[0]):
+            count += len(columns[0])
+            sums = [a + b for a, b in zip(sums, coding.sums(columns), strict=True)]
+    return Totals(count, tuple(sums))
+
+
+def _of_integers(
+    source: AbstractSource,
+    coding: AbstractCoding,
+    scaled: Sequence[ScaledIntegers],
+    *,
+    complete: bool,
+) -> Totals:
+    """Sum clamped integers x: Σ codes = (Σ clamp(x) − n·center)/step, and the stand-ins' codes."""
+    ranges = [(c, own.lower, own.upper) for c, own in zip(coding.columns, scaled, strict=True)]
+    found = source.sums(ranges, complete=complete)
+    missing = coding.encode(coding.missing).tolist()
+    sums = []
+    for i, own in enumerate(scaled):
+        present = found.present[i]
+        absent = found.count - present
+        sums.append(found.sums[i] * own.scale - present * own.offset + absent * missing[i])
+    return Totals(found.count, tuple(sums))
+
+
+def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: ANN401 (any frame)
+    """Return the rows of a table, batch by batch, in their order, shape (k, d); NaN where missing.
+
+    Args:
+        columns: d names.
+        table: as `source_of` takes it.
+
+    Raises:
+        TableError: where the table cannot be opened or lacks a column: known from its schema,
+            before a row is read.
+        EngineError: later, where reading rows failed; the text is the same for every cause.
+    """
+    said = (
+        f"table={named(table)} could not be read to its end; check that the file is complete, and "
+        "that memory and temporary disk suffice"
+    )
+    return _rows(columns, source_of(table, columns), said)
+
+
+def _rows(columns: Sequence[str], source: AbstractSource, said: str) -> Iterator[Vector]:
+    with alike(said):
+        batches = iter(source.batches(columns))
+    while True:
+        with alike(said):  # and not around `yield`: what the caller says is the caller's
+            batch = next(batches, None)
+            if batch is None:
+                return
+            found = np.stack(batch.numbers, axis=1)
+        yield found

@@ -15,14 +15,9 @@ from lownoise.engines import (
     ListCoding,
     SignCoding,
 )
-from lownoise.errors import DomainError, PlanError
+from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.bodies import (
-    PointDifferences,
-    RoundedBody,
-    SymmetricBox,
-    SymmetricPoints,
-)
+from lownoise.sets.bodies import RoundedBody, SymmetricBox
 from lownoise.sets.domains import AbstractDomain, Box, CubePower, Points
 
 if TYPE_CHECKING:
@@ -96,58 +91,3 @@ def changed_reach(
         moved = np.nextafter(body.half_width + slack, np.inf)
         return SymmetricBox(frozen(np.where(body.half_width + slack > 0, moved, 0.0)))
     return RoundedBody(body, frozen(slack))
-
-
-@singledispatch
-def reach_of(coding: object, count_step: float | None) -> AbstractBody:
-    """Return the body of all changes that one neighbour makes to the integers.
-
-    Args:
-        coding: how records become integers.
-        count_step: the unit of the count's integers, the last coordinate; None where no record
-            comes or goes, and one takes another value.
-
-    Raises:
-        PlanError: where the coding is of no known kind.
-    """
-    raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
-
-
-@reach_of.register(Coding)
-def _reach_of_coding(coding: Coding, count_step: float | None) -> SymmetricBox:
-    least, greatest = coding.least(), coding.greatest()
-    if count_step is None:
-        return SymmetricBox(frozen((greatest - least).astype(np.float64)))
-    most = np.maximum(np.abs(least), np.abs(greatest)).astype(np.float64)
-    return SymmetricBox(frozen(np.append(most, 1 / count_step)))
-
-
-@reach_of.register(ListCoding)
-def _reach_of_list_coding(coding: ListCoding, count_step: float | None) -> AbstractBody:
-    # at most 2^52: exact, and so are their differences; points of one code are one row
-    codes = np.unique(coding.codes, axis=0).astype(np.float64)
-    if count_step is None:
-        return PointDifferences(frozen(codes))
-    return SymmetricPoints(frozen(np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])))
-
-
-@reach_of.register(SignCoding)
-def _reach_of_sign_coding(coding: SignCoding, count_step: float | None) -> AbstractBody:
-    # the two codes of each parity are middle ± half, exactly: multiples of ½ below 2^52
-    low, high = coding.codes.astype(np.float64)
-    half, middle = (high - low) / 2, (high + low) / 2
-    if count_step is None:
-        return coding.domain.parity_differences(half)
-    body = coding.domain.parity_lifted(half * count_step, middle * count_step)
-    return body.scaled(1 / count_step)
-
-
-@reach_of.register(ClampingCoding)
-def _reach_of_clamping_coding(coding: ClampingCoding, count_step: float | None) -> AbstractBody:
-    domain, pivots, step = coding.domain, coding.pivots, coding.step
-    if count_step is None:
-        body = domain.differences(pivots, step)
-        return RoundedBody(body, frozen(2 * coding.slack))
-    # the count's integers are 1/count_step: the body whose last coordinate is 1, times that
-    body = domain.lifted(pivots, step / count_step, coding.center)
-    return RoundedBody(body.scaled(1 / count_step), frozen(np.append(coding.slack, 0.0)))

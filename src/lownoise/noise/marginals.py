@@ -28,7 +28,7 @@ from lownoise.samplers import prepare, rounded_gaussian
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lownoise.engines.categories import Records
+    from lownoise.engines.counts import Records
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Attribute
@@ -250,7 +250,7 @@ class MarginalMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        from lownoise.engines.categories import read_records
+        from lownoise.engines.counts import read_records
 
         records = read_records(self.attributes, table)
         check_rows(self.size, records.count)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.codes import changed_reach, reach_of
+from lownoise.noise.codes import changed_reach
 from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import Change
@@ -74,7 +74,7 @@ class MeanTotals(AbstractTotals):
             mixed = chosen.embed is not None
             found = changed_reach(self.query.coding, self.relation, chosen.pivots, mixed=mixed)
         else:
-            found = reach_of(self.query.coding, self.count_step)
+            found = self.query.coding.changes(self.count_step)
         if self.multipliers is None:
             return found
         if isinstance(found, ImageBody):
@@ -91,9 +91,9 @@ class MeanTotals(AbstractTotals):
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        from lownoise.engines import reading
+        from lownoise.engines import source
 
-        records = reading.totals(self.query, table)
+        records = source.totals(self.query, table)
         check_rows(self.size, records.count)
         return records
 

@@ -26,7 +26,7 @@ from lownoise.sensitivity.factors.ordered import CorrelatedFactor, finest_deviat
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lownoise.engines.categories import Records
+    from lownoise.engines.counts import Records
     from lownoise.noise.marginals import MarginalMechanism, Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute

@@ -23,7 +23,7 @@ from lownoise.sensitivity.factors import DiagonalShape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.engines.parities import Bits
+    from lownoise.engines.counts import Bits
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Parity
     from lownoise.sensitivity.factors import AbstractShape
@@ -111,7 +111,7 @@ class ParityTotals(AbstractTotals):
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        from lownoise.engines.parities import read_bits
+        from lownoise.engines.counts import read_bits
 
         records = read_bits(self.question.attributes, table)
         check_rows(self.size, records.count)

@@ -29,7 +29,7 @@ from lownoise.sensitivity.factors.product import ProductFactor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lownoise.engines.categories import Records
+    from lownoise.engines.counts import Records
     from lownoise.noise.marginals import MarginalMechanism, Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.query import LARGEST_CODE
+from lownoise.engines.codings import LARGEST_CODE
 from lownoise.errors import PlanError
 from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
@@ -27,7 +27,7 @@ from lownoise.sets.unit_balls import NormBall
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.engines.histogram import Histogram
+    from lownoise.engines.counts import Histogram
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Queries
     from lownoise.sensitivity.relations import Relation
@@ -245,7 +245,7 @@ class HistogramTotals(AbstractTotals):
 
 
 def _read(question: Queries, size: int | None, table: Any) -> Histogram:  # noqa: ANN401
-    from lownoise.engines.histogram import read_histogram
+    from lownoise.engines.counts import read_histogram
 
     records = read_histogram(question.universe, table)
     check_rows(size, records.count)

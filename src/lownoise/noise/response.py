@@ -26,7 +26,7 @@ from lownoise.numbers.rounding import up
 from lownoise.privacy import noise_curve
 
 if TYPE_CHECKING:
-    from lownoise.engines.histogram import Histogram
+    from lownoise.engines.counts import Histogram
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Queries
@@ -100,7 +100,7 @@ class ResponseMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        from lownoise.engines.histogram import read_histogram
+        from lownoise.engines.counts import read_histogram
 
         records = read_histogram(self.question.universe, table)
         check_rows(self.size, records.count)

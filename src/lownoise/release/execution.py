@@ -39,7 +39,7 @@ def execute(
 
     Args:
         terms: what was guaranteed.
-        table: as `engines.reading.source_of` takes it.
+        table: as `engines.source.source_of` takes it.
         ledger: the account that pays, or None.
         randomness: where the noise comes from; `SystemRandomness()` for anything that is published.
         path: of marginals, a new folder for the release; its integers are then never all in memory.
@@ -137,7 +137,7 @@ def unseen() -> AbstractContextManager[None]:
     No warning comes out of it, and of errors only our own, which say what is public; any other
     becomes one `EngineError`.
     """
-    from lownoise.engines.quiet import alike
+    from lownoise.engines.cells import alike
 
     return alike(
         "release failed while it saw records, and its spend stays; check that memory and temporary "

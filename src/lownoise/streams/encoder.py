@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.engines import Coding
-from lownoise.engines.numbers import number
+from lownoise.engines.cells import number
 
 if TYPE_CHECKING:
     from lownoise.engines import AbstractCoding

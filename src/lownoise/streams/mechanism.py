@@ -32,9 +32,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.engines import ClampingCoding, Coding
 from lownoise.errors import PlanError
-from lownoise.noise.codes import changed_reach, reach_of
+from lownoise.noise.codes import changed_reach
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.privacy import GaussianEvent
@@ -135,18 +134,13 @@ class StreamMechanism:
     def _reach(self) -> AbstractBody:
         if isinstance(self.relation, Change):
             mixed = self.coding.step.size < len(self.coding.columns)
-            return changed_reach(self.coding, self.relation, self._pivots, mixed=mixed)
-        found = reach_of(self.coding, 1.0 if self.relation == "add_remove" else None)
+            return changed_reach(self.coding, self.relation, self.coding.pivots, mixed=mixed)
+        found = self.coding.changes(1.0 if self.relation == "add_remove" else None)
         if self.hint is None or not isinstance(found, RoundedBody):
             return found
         if not isinstance(found.body, ImageBody):
             return found
         return RoundedBody(found.body.with_multipliers(self.hint), found.slack)
-
-    @property
-    def _pivots(self) -> Integers:
-        every = np.arange(self.coding.step.size)
-        return every if isinstance(self.coding, Coding) else getattr(self.coding, "pivots", every)
 
     @property
     def _covered(self) -> tuple[AbstractShape, AbstractBody]:
@@ -255,15 +249,7 @@ class StreamMechanism:
 
 def code_reach(coding: AbstractCoding) -> Vector:
     """Return at least |x − center| in the summed coordinates, in the records' unit, shape (r,)."""
-    if isinstance(coding, Coding):
-        ends = np.maximum(np.abs(coding.lower - coding.center), coding.upper - coding.center)
-        return np.asarray(ends * _MARGIN)
-    if isinstance(coding, ClampingCoding):
-        return np.asarray(coding.reach * _MARGIN)
-    codes = getattr(coding, "codes", None)
-    if codes is None:
-        raise PlanError(f"coding={type(coding).__name__} is of no known kind; plan again")
-    return np.asarray(np.max(np.abs(codes), axis=0) * coding.step * _MARGIN)
+    return np.asarray(coding.reach * _MARGIN)
 
 
 def steps_of(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
 
-from lownoise.engines.quiet import quiet
+from lownoise.engines.cells import quiet
 from lownoise.errors import StreamError, told
 from lownoise.numbers.arrays import frozen
 from lownoise.release import codec

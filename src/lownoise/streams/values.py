@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.engines.numbers import number
-from lownoise.engines.quiet import quiet
+from lownoise.engines.cells import number, quiet
 from lownoise.errors import StreamError
 
 if TYPE_CHECKING:

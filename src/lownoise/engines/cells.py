@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a cell says, whatever stands beside it: lines of text, numbers, and nothing of what fails.
+
+No field of a well-formed file can speak for another row. Bytes are decoded as UTF-8, and what is
+none becomes a letter of its own. A line ends at a line feed or with the file: a line feed that the
+file ends with begins no other line. A carriage return before the line feed goes, one anywhere else
+is a space. A record is a line, in CSV all lines that quotes hold together (RFC 4180); tab-separated
+text has no quotes. The first record names the columns, and every later one is a row, whatever it
+holds: an empty line is a row that lacks all values, a short one lacks its last fields, surplus
+fields are ignored, and a field too long to spell a number is missing. There is nothing here that a
+value could stop, and no row that it could take away.
+
+What rows do is not said: they cause no warning, and whatever fails for them fails alike.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import sys
+import warnings
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.errors import EngineError, TableError
+from lownoise.numbers.numerals import number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from lownoise.errors import LownoiseError
+
+LONGEST = 1000  # letters; no double needs as many
+_ROWS = 1 << 15  # a batch
+_MISSING = np.nan
+REAL = (bool, int, float, Decimal, Fraction, np.bool_, np.integer, np.floating)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let no value warn, nor fail for what the caller made of warnings: either would tell of it."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def alike(said: str, passing: type[LownoiseError] = EngineError) -> Iterator[None]:
+    """Turn whatever fails in the block into one error, which gives no spend back; nothing warns.
+
+    What failed may depend on a row, and its own text may quote one, or how many there are.
+
+    Args:
+        said: the error's text, of what is public alone.
+        passing: errors that say nothing of rows, and are left as they are.
+
+    Raises:
+        EngineError: where anything else fails.
+
+    Examples:
+        >>> with alike("table=t.csv could not be read"):
+        ...     int("SECRET")
+        Traceback (most recent call last):
+        lownoise.errors.EngineError: table=t.csv could not be read
+    """
+    try:
+        with quiet():
+            yield
+    except passing:
+        raise
+    except Exception:  # noqa: BLE001 (whatever it is, its text may quote a value)
+        raise EngineError(said) from None
+
+
+def number_of_text(text: str) -> float:
+    """Return the number that a text spells, NaN where it spells none.
+
+    A cell of a table, a line of a stream and a text among a batch's values mean the same.
+
+    Args:
+        text: of any length; beyond 1,000 letters it is no number.
+
+    Examples:
+        >>> [number_of_text(t) for t in (" 1_000 ", "1e400", "-.5", "0x10", "", "nan", "١")]
+        [1000.0, inf, -0.5, 16.0, nan, nan, nan]
+    """
+    found = number_of(text) if len(text) <= LONGEST else None
+    return _MISSING if found is None else found
+
+
+def row_of(line: str, count: int) -> list[float]:
+    """Return the numbers of a line, NaN for what spells none; all of them where there are others.
+
+    Args:
+        line: numbers, a comma between two.
+        count: how many there must be.
+
+    Examples:
+        >>> row_of(" 1,2e3", 2), row_of("one", 1), row_of("1,2", 1)
+        ([1.0, 2000.0], [nan], [nan])
+    """
+    fields = line.split(",", count)
+    if len(fields) != count:
+        return [_MISSING] * count
+    return [number_of_text(field) for field in fields]
+
+
+def number(value: object) -> float:
+    """Return the number that a value is or spells, NaN where there is none; it never fails.
+
+    A whole number beyond all floats is infinite, a complex number is one where it is real, and
+    bytes are text in UTF-8. An object of an unknown kind is missing, and no code of its own is
+    run, but for an array's that holds one number.
+
+    Args:
+        value: anything.
+
+    Examples:
+        >>> [number(v) for v in (1, True, "2.5", b"2", 10**400, 1 + 0j, 1j, None, [1], object())]
+        [1.0, 1.0, 2.5, 2.0, inf, 1.0, nan, nan, nan, nan]
+    """
+    if type(value) is float:
+        return value
+    if value is None:
+        return _MISSING
+    try:
+        return _number(value)
+    except Exception:  # noqa: BLE001 (whatever a value does when it is asked for its number)
+        return _MISSING
+
+
+def _number(value: Any) -> float:  # noqa: ANN401
+    if type(value) in (int, bool):
+        return _float(value)
+    if hasattr(type(value), "__array__") and not isinstance(value, np.generic):
+        value = _only(np.asanyarray(value))
+    if isinstance(value, (str, bytes)):
+        return number_of_text(_text(value))
+    if isinstance(value, (complex, np.complexfloating)):
+        value = value.real if value.imag == 0 else None
+    known = isinstance(value, REAL) and not isinstance(value, np.timedelta64)
+    return _float(value) if known else _MISSING
+
+
+def _only(array: Any) -> Any:  # noqa: ANN401
+    """Return the one item of an array without axes, None of another and where it is masked."""
+    if array.ndim or np.ma.is_masked(array):
+        return None
+    return array[()]
+
+
+def _text(value: str | bytes) -> str:
+    """Return the text itself, whatever its class makes of it."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    whole = bytes.__len__(value) <= LONGEST  # what is not ASCII spells no number
+    return bytes.decode(value, "utf-8", "replace") if whole else ""
+
+
+def _float(value: Any) -> float:  # noqa: ANN401
+    if isinstance(value, float):
+        return float.__float__(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def open_text(path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
+    """Return an Arrow reader of `columns` as text, null where a row has no such field.
+
+    Raises:
+        TableError: where the file cannot be opened or its first line does not name each column
+            once; nothing of the file is in the message.
+        OSError, EOFError, zlib.error: later, from the reader, where the file is cut or damaged.
+    """
+    import pyarrow as pa
+
+    lines = _lines(path)
+    header = next(_records(lines, path), [])
+    for column in columns:
+        if header.count(column) != 1:
+            how = "does not stand" if column not in header else "stands twice"
+            raise TableError(
+                f"column={column!r} {how} in the first line of {path}; name each column once "
+                f"there, with {'tabs' if tabbed(path) else 'commas'} between",
+            )
+    places = [header.index(c) for c in columns]
+    schema = pa.schema([(c, pa.string()) for c in columns])
+    batches = _batches(_records(lines, path), places, schema)
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the lines, each ending at its line feed, without carriage returns."""
+    packed = path.name.lower().endswith(".gz")
+    with _open(path, packed=packed) as file:
+        first = True
+        for raw in file:
+            line = decoded(raw)
+            if first:
+                line = line.removeprefix("\ufeff")
+                # the last line of a file with none but carriage returns, too: rows, or no row
+                if b"\r" in (raw.rstrip(b"\r\n") if raw.endswith(b"\n") else raw):
+                    raise TableError(
+                        f"table={path} ends lines with carriage returns alone; convert it",
+                    )
+                first = False
+            yield line
+
+
+def decoded(raw: bytes) -> str:
+    r"""Return a line as text: what is no UTF-8 is a letter that no number and no category has.
+
+    Args:
+        raw: the line with the line feed that ends it, if one does.
+
+    Examples:
+        >>> decoded(b"1,2\r\n"), decoded(b"a\rb"), decoded(b"1\n")
+        ('1,2\n', 'a b', '1\n')
+    """
+    line = raw.decode("utf-8", "replace")
+    return line.replace("\r\n", "\n").replace("\r", " ") if "\r" in line else line
+
+
+def _open(path: Path, *, packed: bool) -> Any:  # noqa: ANN401
+    return gzip.open(path, "rb") if packed else path.open("rb")
+
+
+def tabbed(path: Path) -> bool:
+    """Return whether tabs stand between fields, and not commas: by the file's name alone."""
+    return path.name.lower().removesuffix(".gz").endswith(".tsv")
+
+
+def _records(lines: Iterator[str], path: Path) -> Iterator[list[str]]:
+    csv.field_size_limit(sys.maxsize)  # the default refuses long fields by an error
+    if tabbed(path):  # the format has no quotes
+        return csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return csv.reader(lines)
+
+
+def _batches(records: Iterator[list[str]], places: list[int], schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    import pyarrow as pa
+
+    while rows := list(islice(records, _ROWS)):
+        arrays = [pa.array(c, type=pa.string()) for c in _columns(rows, places)]
+        yield pa.record_batch(arrays, schema=schema)
+
+
+def _columns(rows: list[list[str]], places: list[int]) -> list[list[str | None]]:
+    """Return the fields at `places`, None where a row is short or a field long."""
+    width = max(places) + 1
+    full: list[list[Any]] = [r if len(r) >= width else r + [None] * (width - len(r)) for r in rows]
+    columns = []
+    for place in places:
+        column: list[str | None] = list(map(itemgetter(place), full))
+        if max(map(len, filter(None, column)), default=0) > LONGEST:
+            column = [f if f is not None and len(f) <= LONGEST else None for f in column]
+        columns.append(column)
+    return columns

@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a table to exact counts: values become the numbers of cells, and cells are counted.
+
+`Records` are counted by sets of attributes. Where all of these together have few cells, one table
+of all of them is kept, however many rows there are; else the codes of all rows are kept, a byte or
+two each. Where cells of words are fewer still the engine groups the rows. Which of these it is
+follows from the declared sizes and the table's schema alone.
+
+A `Histogram` is how often each record of a declared universe occurs.
+
+`Bits` are rows of bits, in packed columns that are combined and counted. The parity of a set of
+bits is n − 2·(rows with an odd number of them set); that number is how many bits the exclusive or
+of their columns has. 64 rows take one operation, so nothing of size 2^D is ever made.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.engines.cells import alike
+from lownoise.engines.source import failed, source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from lownoise.engines.source import Batch
+    from lownoise.numbers.arrays import Integers, Vector, Words
+    from lownoise.questions import Attribute, Universe
+
+    Codes = NDArray[np.integer]
+
+_WHOLE = 1 << 22  # cells of a table that is kept instead of its rows
+_MOST_AXES = 32
+_GROUPED = 1 << 12  # cells of words so few that an engine's own groups are faster
+_FEW_ROWS = 1 << 13  # so few are counted for many sets at once
+_AT_ONCE = 1 << 16  # codes that stay in the cache
+_PART = 18  # bits of a code at a time: sums of 2^44 rows of them fit 64 bits
+_BLOCK = 1 << 13  # words that are combined at once
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Records:
+    """The rows of a table as cells of its attributes.
+
+    Args:
+        count: the number of rows, less those that were left out.
+        sizes: the number of cells of each attribute, shape (D,).
+        codes: the cell of each row, one array of shape (count,) an attribute; or None.
+        table: the count of each cell of all attributes together, shape `sizes`; or None.
+    """
+
+    count: int
+    sizes: tuple[int, ...]
+    codes: tuple[Codes, ...] | None
+    table: Integers | None
+
+    def marginal(self, chosen: Sequence[int]) -> Integers:
+        """Return the exact counts over the attributes `chosen`, rising, shape (n, …).
+
+        Examples:
+            >>> rows = records_of([np.array([0, 1, 1]), np.array([2, 0, 0])], (2, 3))
+            >>> rows.marginal((0, 1)).tolist(), rows.marginal(()).tolist()
+            ([[0, 0, 1], [2, 0, 0]], 3)
+        """
+        shape = [self.sizes[i] for i in chosen]
+        if self.table is not None:
+            others = tuple(i for i in range(len(self.sizes)) if i not in chosen)
+            whole: Integers = np.asarray(self.table.sum(axis=others))
+            return whole
+        assert self.codes is not None  # noqa: S101 (one of the two is kept)
+        if not shape:
+            return np.array(self.count)
+        flat = self.codes[chosen[0]].astype(np.int64)
+        for i in chosen[1:]:
+            flat *= self.sizes[i]
+            flat += self.codes[i]
+        return np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
+
+    def marginals(self, sets: Sequence[Sequence[int]]) -> Integers:
+        """Return the counts over several sets of attributes of the same sizes, shape (k, n, …).
+
+        Few rows are counted for many sets at once.
+
+        Examples:
+            >>> rows = records_of([np.array([0, 1, 1])] * 2, (2, 2))
+            >>> rows.marginals([(0,), (1,)]).tolist()
+            [[1, 2], [1, 2]]
+        """
+        shape = [self.sizes[i] for i in sets[0]]
+        if self.codes is None or not shape or self.count > _FEW_ROWS:
+            return np.stack([self.marginal(chosen) for chosen in sets])
+        codes = np.stack(self.codes)
+        many = max(_AT_ONCE // max(self.count, 1), 1)
+        found = [np.zeros(0, dtype=np.int64)]
+        for start in range(0, len(sets), many):
+            columns = np.array(sets[start : start + many]).T
+            flat = np.repeat(np.arange(columns.shape[1])[:, None], self.count, axis=1)
+            for column, size in zip(columns, shape, strict=True):
+                flat *= size
+                flat += codes[column]
+            cells = columns.shape[1] * math.prod(shape)
+            found.append(np.bincount(flat.reshape(-1), minlength=cells))
+        return np.concatenate(found).reshape(len(sets), *shape)
+
+
+def records_of(codes: Sequence[Codes], sizes: Sequence[int]) -> Records:
+    """Return rows given by their cells: the meaning that `read_records` matches.
+
+    Args:
+        codes: one array of shape (n,) an attribute.
+        sizes: the number of cells of each attribute.
+    """
+    return Records(count=len(codes[0]), sizes=tuple(sizes), codes=tuple(codes), table=None)
+
+
+def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noqa: ANN401 (any frame)
+    """Return the rows of `table` as cells of its attributes.
+
+    Args:
+        attributes: the columns and their categories.
+        table: as `lownoise.engines.source.source_of` takes it.
+
+    Raises:
+        TableError: where the table cannot be opened or lacks a column: known from its schema,
+            before a row is read.
+        EngineError: where reading rows failed; the text is the same for every cause.
+    """
+    sizes = tuple(a.size for a in attributes)
+    if math.prod(sizes) <= _WHOLE and len(sizes) <= _MOST_AXES:
+        counts = _counted(attributes, table, math.prod(sizes), lambda cells: _places(cells, sizes))
+        return Records(
+            count=int(counts.sum()), sizes=sizes, codes=None, table=counts.reshape(sizes)
+        )
+    parts: list[list[Codes]] = [[np.zeros(0, dtype=_kind(n)) for n in sizes]]
+
+    def add(cells: list[Integers]) -> None:
+        kept = np.all([c >= 0 for c in cells], axis=0)
+        parts.append([c[kept].astype(_kind(n)) for c, n in zip(cells, sizes, strict=True)])
+
+    _each_batch(attributes, table, add)
+    return records_of([np.concatenate(column) for column in zip(*parts, strict=True)], sizes)
+
+
+def _places(cells: list[Integers], sizes: Sequence[int]) -> Integers:
+    """Return the place of each row in a table of all cells, shape (n,); −1 where it has none."""
+    flat = np.zeros(len(cells[0]), dtype=np.int64)
+    for own, size in zip(cells, sizes, strict=True):
+        flat *= size
+        flat += own
+    flat[np.any([own < 0 for own in cells], axis=0)] = -1
+    return flat
+
+
+def _counted(
+    attributes: Sequence[Attribute],
+    table: Any,  # noqa: ANN401 (any frame)
+    size: int,
+    places: Callable[[list[Integers]], Integers],
+) -> Integers:
+    """Return how many rows of `table` are at each place, shape (size,).
+
+    Args:
+        attributes: the columns and their categories.
+        table: as `lownoise.engines.source.source_of` takes it.
+        size: the number of places.
+        places: from cells, one array an attribute, to the place of each, −1 where it has none.
+    """
+    found = np.zeros(size, dtype=np.int64)
+    reader = _Reader(attributes, table)
+    with alike(failed(table, "counted")):
+        if reader.worded and size <= _GROUPED:
+            for groups in reader.source.group_sums(reader.numbers, reader.texts):
+                at = places(reader.cells(groups.keys))
+                np.add.at(found, at[at >= 0], groups.counts[at >= 0])
+        else:
+            for batch in reader.source.batches(reader.numbers, reader.texts):
+                at = places(reader.cells(batch))
+                found += np.bincount(at[at >= 0], minlength=size)
+    return found
+
+
+def _each_batch(
+    attributes: Sequence[Attribute],
+    table: Any,  # noqa: ANN401 (any frame)
+    add: Callable[[list[Integers]], None],
+) -> None:
+    """Give the rows of `table` to `add`, batch by batch: their cells, one array an attribute."""
+    reader = _Reader(attributes, table)
+    with alike(failed(table, "counted")):
+        for batch in reader.source.batches(reader.numbers, reader.texts):
+            add(reader.cells(batch))
+
+
+@final
+class _Reader:
+    """Which columns of a table are read as numbers and which as texts, and the cells of both."""
+
+    def __init__(self, attributes: Sequence[Attribute], table: Any) -> None:  # noqa: ANN401
+        self.attributes = attributes
+        names = [a.name for a in attributes]
+        self.source = source_of(table, names)
+        with alike(failed(table, "counted")):
+            kinds = dict(zip(names, self.source.kinds(names), strict=True))
+        held = set(kinds.values())
+        self.worded = "texts" in held and "numbers" not in held  # few values, slow to hand over
+        self.texts = [a.name for a in attributes if kinds[a.name] == "texts" and a.words]
+        self.numbers = [
+            a.name for a in attributes if kinds[a.name] != "texts" or len(a.words) < a.categories
+        ]
+
+    def cells(self, batch: Batch) -> list[Integers]:
+        """Return the cells of some rows, one array an attribute, −1 where it has none."""
+        numbers = dict(zip(self.numbers, batch.numbers, strict=True))
+        words = dict(zip(self.texts, batch.texts, strict=True))
+        return [cells_of(a, numbers.get(a.name), words.get(a.name)) for a in self.attributes]
+
+
+def _kind(size: int) -> type[np.integer]:
+    for kind in (np.uint8, np.uint16):
+        if size <= np.iinfo(kind).max + 1:
+            return kind
+    return np.uint32
+
+
+def cells_of(attribute: Attribute, numbers: Vector | None, texts: Any = None) -> Integers:  # noqa: ANN401 (pyarrow has no types)
+    """Return the cell of each value, shape (n,): −1 where the row is to be left out.
+
+    Args:
+        attribute: its categories.
+        numbers: what each value is or spells as a number, NaN where it is none; None where no
+            category is one.
+        texts: an Arrow array of the values as texts; None where they are none, or no category is a
+            word.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> from lownoise.questions.attributes import attributes
+        >>> age, sex = attributes({"age": 3, "sex": ["X", "M"]}, {"age": "extra"})
+        >>> cells_of(age, np.array([0.0, 2.0, 3.0, 0.5, np.nan, -1.0])).tolist()
+        [0, 2, 3, 3, 3, 3]
+        >>> cells_of(sex, None, pa.array(["M", "X", "?", None])).tolist()
+        [1, 0, -1, -1]
+    """
+    parts = []
+    if numbers is not None:
+        parts.append(_numbered(attribute, numbers))
+    if texts is not None:
+        parts.append(_spelled(attribute, texts))
+    cells: Integers = np.maximum.reduce(parts)  # a label is a number or a word, never both
+    if attribute.outside is not None:
+        cells[cells < 0] = attribute.outside
+    return cells
+
+
+def _spelled(attribute: Attribute, texts: Any) -> Integers:  # noqa: ANN401
+    """Return the place of each text among the declared words, −1 where it is none of them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    places = np.array(list(attribute.words.values()), dtype=np.int64)
+    found = pc.index_in(texts.cast(pa.string()), value_set=pa.array(list(attribute.words)))
+    place: Integers = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where(place >= 0, places[place], -1)
+
+
+def _numbered(attribute: Attribute, values: Vector) -> Integers:
+    """Return the place of each number among the declared ones, −1 where it is none of them."""
+    with np.errstate(invalid="ignore"):
+        if attribute.labels is None:
+            known = (values >= 0) & (values < attribute.categories) & (values == np.floor(values))
+            return np.where(known, values, -1.0).astype(np.int64)
+        labels = attribute.numbers
+        order = np.argsort(labels, kind="stable")
+        place = np.minimum(np.searchsorted(labels[order], values), labels.size - 1)
+        found: Integers = np.where(labels[order][place] == values, order[place], -1)
+        return found
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each record of a universe occurs.
+
+    Args:
+        counts: of each record, shape (N,).
+    """
+
+    counts: Integers
+
+    @property
+    def count(self) -> int:
+        """The number of rows, less those that were left out."""
+        return int(self.counts.sum())
+
+    def totals(self, codes: Integers) -> list[int]:
+        """Return Σ over rows of their record's codes, exactly.
+
+        Args:
+            codes: of each record, shape (N, r), at most 2^53 in size.
+
+        Examples:
+            >>> Histogram(np.array([2, 0, 3])).totals(np.array([[1, -(2**52)], [7, 7], [0, 2**52]]))
+            [2, 4503599627370496]
+        """
+        found, left, shift = [0] * codes.shape[1], codes, 0
+        while shift <= 2 * _PART:
+            # the lowest bits, and at the end all that is left with its sign
+            part = left & ((1 << _PART) - 1) if shift < 2 * _PART else left
+            sums = (self.counts @ part).tolist()
+            found = [total + (own << shift) for total, own in zip(found, sums, strict=True)]
+            left, shift = left >> _PART, shift + _PART
+        return found
+
+
+def read_histogram(universe: Universe, table: Any) -> Histogram:  # noqa: ANN401 (any frame)
+    """Return how often each record of `universe` occurs in `table`.
+
+    Args:
+        universe: the records, and where others go.
+        table: as `lownoise.engines.source.source_of` takes it.
+
+    Raises:
+        TableError: where the table cannot be opened or lacks a column: known from its schema,
+            before a row is read.
+        EngineError: where reading rows failed; the text is the same for every cause.
+    """
+    counts = _counted(universe.attributes, table, universe.size, universe.places)
+    return Histogram(counts)
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bits:
+    """The rows of a table of bits.
+
+    Args:
+        count: the number of rows n, less those that were left out.
+        words: the bits of each column, 64 rows a word; bits that are no row's are 0. Shape (D, k).
+    """
+
+    count: int
+    words: Words
+
+    def parities(self, degrees: Sequence[int]) -> Integers:
+        """Return the sum over rows of (−1)^(sum of the set's bits), shape (m,).
+
+        Args:
+            degrees: the sizes of the sets; the sets of each come in the order of
+                `itertools.combinations`.
+
+        Examples:
+            >>> rows = bits_of([np.array([0, 0, 1]), np.array([0, 1, 1])])
+            >>> rows.parities([0, 1, 2]).tolist()  # rows 00, 01, 11
+            [3, 1, -1, 1]
+        """
+        total: list[Integers] = []
+        for degree in degrees:
+            if not degree:
+                total.append(np.zeros(1, dtype=np.int64))
+                continue
+            odd = None
+            for start in range(0, max(self.words.shape[1], 1), _BLOCK):
+                part = self.words[:, start : start + _BLOCK]
+                none = np.zeros(part.shape[1], dtype=np.uint64)
+                found = np.concatenate(list(_odd(part, none, 0, degree)))
+                odd = found if odd is None else odd + found
+            assert odd is not None  # noqa: S101 (there is a first block)
+            total.append(odd)
+        return self.count - 2 * np.concatenate(total)
+
+
+def _odd(words: Words, combined: Words, first: int, left: int) -> Iterator[Integers]:
+    """Yield how many rows are odd in `combined` and `left` more of the columns from `first` on."""
+    if left == 1:
+        counted = np.bitwise_count(words[first:] ^ combined)
+        yield counted.sum(axis=1, dtype=np.int64)
+        return
+    for i in range(first, len(words) - left + 1):
+        yield from _odd(words, words[i] ^ combined, i + 1, left - 1)
+
+
+def bits_of(columns: Sequence[Integers]) -> Bits:
+    """Return rows given by their bits, one array of shape (n,) a column: 0 or 1."""
+    packed = np.packbits(np.stack(columns).astype(np.uint8), axis=1)
+    words = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return Bits(count=len(columns[0]), words=words.view(np.uint64))
+
+
+def read_bits(attributes: Sequence[Attribute], table: Any) -> Bits:  # noqa: ANN401 (any frame)
+    """Return the rows of `table` as bits.
+
+    Args:
+        attributes: the columns, of two categories each.
+        table: as `lownoise.engines.source.source_of` takes it.
+
+    Raises:
+        TableError, EngineError: as `read_records`.
+    """
+    parts: list[Bits] = []
+
+    def add(cells: list[Integers]) -> None:
+        kept = np.all([c >= 0 for c in cells], axis=0)
+        parts.append(bits_of([c[kept] for c in cells]))
+
+    _each_batch(attributes, table, add)
+    none = np.zeros((len(attributes), 0), dtype=np.uint64)
+    return Bits(
+        count=sum(part.count for part in parts),
+        words=np.concatenate([none, *(part.words for part in parts)], axis=1),
+    )

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames in memory: a pandas or Arrow table becomes one whose columns hold numbers or text.
+
+The types of its columns are public, and refused before a row is read where they hold neither; text
+becomes a number where it spells one, later, and is missing otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from lownoise.engines.cells import REAL, alike
+from lownoise.engines.source import named, no_numbers, require
+from lownoise.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def arrow_of(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return the columns as an Arrow table of floats, integers, decimals, booleans and text."""
+    import pyarrow as pa
+
+    # once the types are known, whatever fails may depend on a value
+    said = (
+        f"table={named(table)} could not be read, and a spend on it stays reserved; check that all "
+        "of its rows can be, and are of types that Arrow has"
+    )
+    if hasattr(table, "iloc") and hasattr(table, "dtypes"):
+        names = [str(c) for c in table.columns]
+        require(names, columns)
+        places = [names.index(c) for c in columns]
+        series = [table.iloc[:, place] for place in places]
+        for c, s in zip(columns, series, strict=True):
+            _require_kind(s.dtype, c)
+        with alike(said):
+            return pa.table({c: _pandas_column(s) for c, s in zip(columns, series, strict=True)})
+    if hasattr(table, "__arrow_c_stream__"):
+        with alike(said):  # a query that waits for its reader computes its rows here
+            reader = pa.RecordBatchReader.from_stream(table)
+            schema = reader.schema
+        require(list(schema.names), columns)
+        for c in columns:
+            _require_arrow(schema.field(c).type, c)
+        with alike(said):
+            arrow = reader.read_all()
+            return pa.table({c: _arrow_column(arrow.column(c)) for c in columns})
+    raise TableError(
+        f"table={type(table).__name__} is no table; give a path, a pandas DataFrame or an Arrow "
+        "table",
+    )
+
+
+def _require_kind(kind: Any, name: str) -> None:  # noqa: ANN401
+    """Refuse a pandas column of a type that holds no numbers and no text."""
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(kind, pd.ArrowDtype):
+        _require_arrow(kind.pyarrow_dtype, name)
+        return
+    text = isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object)
+    if not text and getattr(kind, "kind", "O") not in "iufb":
+        raise no_numbers(name, kind)
+
+
+def _pandas_column(series: Any) -> Any:  # noqa: ANN401
+    """Return the column by its declared type; one of objects or categories is text."""
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+    kind = series.dtype
+    if isinstance(kind, np.dtype) and kind.kind in "iufb":
+        return _arrow_column(pa.array(series.to_numpy(dtype=_NATIVE[kind.kind])))
+    if isinstance(kind, (pd.CategoricalDtype, pd.StringDtype)) or kind == np.dtype(object):
+        return pa.array([_text(item) for item in series], type=pa.string())
+    return _arrow_column(pa.array(series, from_pandas=True))  # nullable, or backed by Arrow
+
+
+_NATIVE = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool"}
+
+
+def _arrow_column(column: Any) -> Any:  # noqa: ANN401
+    """Return the column, half floats and null made floats."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_float16(column.type) or pa.types.is_null(column.type):
+        return column.cast(pa.float64())
+    return column
+
+
+def _require_arrow(kind: Any, name: str) -> None:  # noqa: ANN401
+    """Refuse an Arrow column of a type that holds no numbers and no text."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    known = (
+        pa.types.is_float16,
+        pa.types.is_null,
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_decimal128,
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_string_view,
+    )
+    if not any(is_kind(kind) for is_kind in known):
+        raise no_numbers(name, kind)
+
+
+def _text(item: Any) -> str | None:  # noqa: ANN401
+    """Return what the item spells, or None; whatever the item is, without an error or a warning."""
+    if isinstance(item, str):
+        return str.encode(item, "utf-8", "replace").decode("utf-8")
+    if not isinstance(item, REAL):
+        return None
+    try:
+        number = float(item)
+    except OverflowError:
+        number = math.inf if _positive(item) else -math.inf
+    except Exception:  # noqa: BLE001 (an object's own error would speak about a value)
+        return None
+    return None if math.isnan(number) else repr(number)
+
+
+def _positive(item: Any) -> bool:  # noqa: ANN401
+    try:
+        return bool(item > 0)
+    except Exception:  # noqa: BLE001 (as above)
+        return False

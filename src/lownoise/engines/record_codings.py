@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The codes of records of domains other than boxes: clamped in floats, of a list, of signs.
+
+A record is clamped to a point that is in the domain up to rounding, and that point is rounded to
+the grid; how far both together can take it is known beforehand, and the noise covers it. A record
+near a list of points becomes the code of the nearest one, and a tensor power of signs has entries
+of two values: their codes are of a finite number that is known beforehand, and no bound on rounding
+is needed. What a row becomes depends on that row alone, with the same arithmetic wherever in a
+table it stands.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, final
+
+import numpy as np
+
+from lownoise.engines.codings import LARGEST_CODE, AbstractCoding, rounding_slack
+from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
+from lownoise.sets.bodies import PointDifferences, RoundedBody, SymmetricPoints
+from lownoise.sets.unit_balls.parity import parities
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains import AbstractDomain, CubePower, Points
+
+_BLOCK = 1024  # rows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractRecordCoding(AbstractCoding):
+    """How records of a domain become integers, each record as one.
+
+    Args:
+        columns: the d names in the table.
+        domain: K, in d coordinates.
+        center: what is subtracted, shape (d,).
+        missing: what stands in for null, NaN and text that is no number, shape (d,); for all of a
+            row that lacks any where the domain says so.
+        pivots: the coordinates that are summed, shape (r,); the others follow from them.
+        step: the unit of the integers, powers of two, shape (r,).
+
+    Raises:
+        PlanError: where a code could exceed `most`.
+    """
+
+    most: ClassVar[float]
+
+    columns: tuple[str, ...]
+    domain: AbstractDomain
+    center: Vector
+    missing: Vector
+    pivots: Integers
+    step: Vector
+
+    def __post_init__(self) -> None:
+        with np.errstate(all="ignore"):
+            fits = np.all(self._far * (1 / self.step) <= self.most)
+        if not fits:
+            raise PlanError(
+                f"{type(self).__name__}.step is too fine for its domain; use a coarser grid"
+            )
+
+    @property
+    @abstractmethod
+    def _far(self) -> Vector:
+        """How far a clamped record is from the center in the summed coordinates, shape (r,)."""
+
+    @property
+    def _entire(self) -> bool:
+        """Whether a record that lacks any of its values is the stand-in in all of them."""
+        return self.domain.whole
+
+    @abstractmethod
+    def _encoded(self, rows: Vector) -> Integers:
+        """Return the codes of rows without NaN, shapes (n, d) and (n, r)."""
+
+    @final
+    def encode(self, values: Vector) -> Integers:
+        """Return the codes of float `values`, shapes (..., d) and (..., r).
+
+        Examples:
+            >>> from lownoise.sets.domains import Ball, Points, TensorPower
+            >>> one, every = np.ones(2), np.arange(2)
+            >>> coding = ClampingCoding(columns=("x", "y"), domain=Ball(2, 5), center=0 * one,
+            ...                         missing=0 * one, pivots=every, step=one / 2)
+            >>> coding.encode(np.array([[6.0, 8.0], [np.nan, 1.0]])).tolist()
+            [[6, 8], [0, 2]]
+            >>> coding = ListCoding(columns=("x", "y"), domain=Points([[0.0, 4.0], [4.0, 0.0]]),
+            ...                     center=2 * one, missing=0 * one, pivots=every, step=one / 2)
+            >>> coding.encode(np.array([[-9.0, 3.2], [np.inf, np.nan]])).tolist()
+            [[-4, 4], [4, -4]]
+            >>> coding = SignCoding(columns=("a", "b", "c", "d"), domain=TensorPower(2, 2),
+            ...                     center=np.zeros(4), missing=np.ones(4), pivots=every[1:],
+            ...                     step=one[:1] / 4)
+            >>> coding.encode(np.array([[1.0, -2.0, -1.0, 1.0], [1.0, np.nan, -1.0, 1.0]])).tolist()
+            [[-4], [4]]
+        """
+        rows = np.reshape(values, (-1, len(self.columns)))
+        lacks = np.isnan(rows)
+        if self._entire:
+            lacks = np.any(lacks, axis=1, keepdims=True)
+        found = self._encoded(np.where(lacks, self.missing, rows))
+        return found.reshape(*np.shape(values)[:-1], self.pivots.size)
+
+    def _rounded(self, points: Vector) -> Integers:
+        """Return the codes of what is summed of some points, shape (n, r)."""
+        about = points - self.center[self.pivots]
+        return np.floor(about * (1 / self.step) + 0.5).astype(np.int64)
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClampingCoding(AbstractRecordCoding):
+    """How records become integers that are clamped in floats; of at most 2^50."""
+
+    most: ClassVar[float] = LARGEST_CODE / 4
+
+    @property
+    def reach(self) -> Vector:
+        """At least |x − center| in the summed coordinates, shape (r,)."""
+        return self._far
+
+    @property
+    def _far(self) -> Vector:
+        far = self.domain.reach + self.domain.rounding
+        return np.asarray((far + np.abs(self.domain.center - self.center))[self.pivots])
+
+    @cached_property
+    def slack(self) -> Vector:
+        """How far a code can be from a point of the domain over the step, shape (r,).
+
+        Clamping is off by the domain's `rounding`; the difference to the center, of at most 2^50
+        steps, and the half that is added to it are rounded by an eighth at most each; and the floor
+        takes half a step. Where nothing moves, nothing is off.
+        """
+        off = self.domain.rounding[self.pivots] / self.step
+        moves = self.domain.reach[self.pivots] > 0
+        return frozen(np.where(moves, (off + 0.75) * (1 + 2.0**-50), 0.0))
+
+    def _encoded(self, rows: Vector) -> Integers:
+        return self._rounded(self.domain.clamp(rows)[:, self.pivots])
+
+    def changes(self, count_step: float | None) -> AbstractBody:
+        """Return the changes of records in steps, and around them what rounding can add."""
+        if count_step is None:
+            body = self.domain.differences(self.pivots, self.step)
+            return RoundedBody(body, frozen(2 * self.slack))
+        # the count's integers are 1/count_step: the body whose last coordinate is 1, times that
+        body = self.domain.lifted(self.pivots, self.step / count_step, self.center)
+        return RoundedBody(body.scaled(1 / count_step), frozen(np.append(self.slack, 0.0)))
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ListCoding(AbstractRecordCoding):
+    """How records near a list of points become integers; of at most 2^52."""
+
+    most: ClassVar[float] = LARGEST_CODE
+
+    domain: Points
+
+    @property
+    def _far(self) -> Vector:
+        ends = np.stack([self.domain.lower, self.domain.upper]) - self.center
+        return np.asarray(np.max(np.abs(ends[:, self.pivots]), axis=0))
+
+    @cached_property
+    def codes(self) -> Integers:
+        """The code of each listed point, shape (N, r); points of one code repeat it."""
+        return self._rounded(self.domain.points[:, self.pivots])
+
+    @property
+    def slack(self) -> Vector:
+        """How far a code can be from (x − center)/step for x in the list, shape (r,)."""
+        own, kept = self.domain, self.pivots
+        return rounding_slack(own.lower[kept], own.upper[kept], self.center[kept], self.step)
+
+    @property
+    def reach(self) -> Vector:
+        """The greatest code, in the coordinates' units, shape (r,)."""
+        return np.asarray(np.max(np.abs(self.codes), axis=0) * self.step)
+
+    def _encoded(self, rows: Vector) -> Integers:
+        return np.asarray(self.codes[self.domain.nearest(rows)])
+
+    def changes(self, count_step: float | None) -> AbstractBody:
+        """Return the differences of the codes, or the codes with their count."""
+        # at most 2^52: exact, and so are their differences; points of one code are one row
+        codes = np.unique(self.codes, axis=0).astype(np.float64)
+        if count_step is None:
+            return PointDifferences(frozen(codes))
+        counted = np.hstack([codes, np.full((len(codes), 1), 1 / count_step)])
+        return SymmetricPoints(frozen(counted))
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SignCoding(AbstractRecordCoding):
+    """How records of a `CubePower` become integers; of at most 2^50."""
+
+    most: ClassVar[float] = LARGEST_CODE / 4
+
+    domain: CubePower
+
+    @property
+    def _far(self) -> Vector:
+        return np.asarray(self.domain.value + np.abs(self.center[self.pivots]))
+
+    @property
+    def _entire(self) -> bool:
+        return True
+
+    @cached_property
+    def codes(self) -> Integers:
+        """The codes of each summed entry where its sign is −1 and +1, shape (2, r)."""
+        return self._rounded(np.array([[-self.domain.value], [self.domain.value]]))
+
+    @property
+    def slack(self) -> Vector:
+        """How far a code can be from (x − center)/step for x in the domain, shape (r,)."""
+        ends = np.full(self.pivots.size, self.domain.value)
+        return rounding_slack(-ends, ends, self.center[self.pivots], self.step)
+
+    @property
+    def reach(self) -> Vector:
+        """The greatest code, in the coordinates' units, shape (r,)."""
+        return np.asarray(np.max(np.abs(self.codes), axis=0) * self.step)
+
+    def _encoded(self, rows: Vector) -> Integers:
+        low, high = self.codes
+        found = np.empty((len(rows), self.pivots.size), dtype=np.int64)
+        for start in range(0, len(rows), _BLOCK):
+            signs = self.domain.signs(rows[start : start + _BLOCK])
+            plus = parities(signs, self.domain.degrees) > 0
+            found[start : start + _BLOCK] = np.where(plus, high, low)
+        return found
+
+    def changes(self, count_step: float | None) -> AbstractBody:
+        """Return the parities between the two codes of each entry."""
+        # middle ± half, exactly: multiples of ½ below 2^52
+        low, high = self.codes.astype(np.float64)
+        half, middle = (high - low) / 2, (high + low) / 2
+        if count_step is None:
+            return self.domain.parity_differences(half)
+        body = self.domain.parity_lifted(half * count_step, middle * count_step)
+        return body.scaled(1 / count_step)
