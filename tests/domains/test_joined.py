@@ -11,11 +11,10 @@ import lownoise as ln
 from lownoise.errors import DomainError, FileError
 from lownoise.sets.domains import Image
 from lownoise.sets.unit_balls import (
+    UNIT_BALLS,
     KroneckerBall,
     MixedBall,
     NormBall,
-    base_from_dict,
-    base_to_dict,
 )
 
 ORDERS = (2.0, 3.0, math.inf)
@@ -213,11 +212,11 @@ def test_bounds_of_matrices_do_not_pass_for_those_of_all_signs():
         assert "\n" not in str(refused.value)
     fields = {
         "kind": "kronecker",
-        "first": base_to_dict(ball.base),
-        "second": base_to_dict(NormBall(2, 2.0)),
+        "first": UNIT_BALLS.write(ball.base),
+        "second": UNIT_BALLS.write(NormBall(2, 2.0)),
     }
     with pytest.raises(FileError, match="changes of signs"):
-        base_from_dict(fields)
+        UNIT_BALLS.read(fields)
 
 
 @pytest.mark.parametrize(
@@ -265,8 +264,8 @@ def test_joined_bodies_say_the_truth_of_themselves(base):
         for y in RNG.exponential(size=(20, k)):
             assert z @ y <= base.energy_up(y) * (1 + 1e-9)
     assert np.all(np.max(np.abs(points), axis=0) <= base.widths() * (1 + 1e-12))
-    again = base_from_dict(base_to_dict(base))
-    assert base_to_dict(again) == base_to_dict(base)
+    again = UNIT_BALLS.read(UNIT_BALLS.write(base))
+    assert UNIT_BALLS.write(again) == UNIT_BALLS.write(base)
 
 
 def test_moments_of_products_are_true_mixtures():

@@ -203,12 +203,12 @@ FORGED = [
         "rational",
         ("question", "workload"),
         {"kind": "sliding_window", "rounds": 40, "width": 3},
-        "forget",
+        "rational factors are for",
     ),
     ("tree", ("question", "workload"), {"kind": "decayed", "rounds": 20, "rate": 0.5}, "sums"),
     ("optimal", ("pair", "kind"), "circle", "is unknown"),
     ("optimal", ("pair", "kind"), "toeplitz", "has the shape"),
-    ("optimal", ("pair", "kind"), "tree", "missing or wrong"),
+    ("optimal", ("pair", "kind"), "tree", "pair.weighted is missing"),
     ("optimal", ("pair",), {"kind": "tree", "weighted": False}, "too small"),
     ("optimal", ("pair",), {"kind": "tree", "weighted": 1}, "running sums"),
     ("rational", ("pair", "weights"), scaled(0.5), "too small"),
@@ -235,7 +235,7 @@ FORGED = [
     ("optimal", ("noise", "step"), [2.0**-200], "damaged"),
     ("optimal", ("noise", "step"), ["x"], "noise.step"),
     ("optimal", ("noise", "scale"), [1e300], "2\\^52"),
-    ("optimal", ("noise", "scale"), [1.0, 1.0], "1 numbers"),
+    ("optimal", ("noise", "scale"), [1.0, 1.0], "2 coordinates, and 1 are"),
     ("optimal", ("noise", "cover"), [-1.0], "noise.cover"),
     ("optimal", ("noise", "cover"), [1e300], "2\\^52"),
     ("optimal", ("noise", "kind"), "round", "is unknown"),
@@ -257,7 +257,7 @@ FORGED = [
     ("optimal", ("evidence", "block"), 13, "evidence.block"),
     ("optimal", ("evidence", "block"), True, "evidence.block"),
     ("optimal", ("evidence", "rounds", "kind"), "hope", "is unknown"),
-    ("optimal", ("evidence", "rounds", "vertex_weights"), [1.0], "vertex_weights"),
+    ("optimal", ("evidence", "rounds", "vertex_weights"), [1.0], "weights, one a point"),
     ("optimal", ("evidence", "changes", "query_weights"), [-1.0], "query_weights"),
     ("matrix, substitute", ("evidence", "block"), 4, "no block|numbers"),
     ("matrix, substitute", ("evidence",), lambda own: few(own, 4), "no block of the workload"),
@@ -311,7 +311,7 @@ def test_a_small_file_that_is_long_to_check_is_refused_before_it_is(name, monkey
     fields["digest"] = codec.digest(fields)
     text = json.dumps(fields)
     # nothing is made of the terms
-    monkeypatch.setattr("lownoise.streams.codec.workload_from_dict", None)
+    monkeypatch.setattr("lownoise.streams.codec.WORKLOADS", None)
     for read in (ln.verify, StreamPlan.from_json):
         with pytest.raises(FileError, match="give that number as largest=") as refusal:
             read(text)
@@ -374,9 +374,9 @@ def test_no_other_document_is_taken_for_a_stream():
 def test_a_file_may_keep_as_many_rounds_as_a_plan(name, monkeypatch):
     text = document(terms_of(name))
     rounds = terms_of(name).workload.rounds
-    monkeypatch.setattr("lownoise.streams.encoding._MOST_KEPT", rounds)
+    monkeypatch.setattr("lownoise.streams.codec._MOST_KEPT", rounds)
     assert StreamPlan.from_json(text).verify()
-    monkeypatch.setattr("lownoise.streams.encoding._MOST_KEPT", rounds - 1)
+    monkeypatch.setattr("lownoise.streams.codec._MOST_KEPT", rounds - 1)
     with pytest.raises(FileError, match=rf"keeps noise of {rounds} rounds"):
         StreamPlan.from_json(text)
 

@@ -8,16 +8,16 @@ import pytest
 
 from lownoise.errors import FileError
 from lownoise.release.codec import guarded
-from lownoise.sets.unit_balls import base_from_dict, base_to_dict
+from lownoise.sets.unit_balls import UNIT_BALLS
 from unit_ball_cases import BASES
 
 
 @pytest.mark.parametrize("base", BASES.values(), ids=list(BASES))
 def test_they_survive_their_form_in_a_file(base):
-    fields = base_to_dict(base)
-    again = base_from_dict(json.loads(json.dumps(fields)))
+    fields = UNIT_BALLS.write(base)
+    again = UNIT_BALLS.read(json.loads(json.dumps(fields)))
     assert type(again) is type(base)
-    assert base_to_dict(again) == fields
+    assert UNIT_BALLS.write(again) == fields
     x = np.random.default_rng(0).normal(size=(9, base.dimension))
     assert np.array_equal(again.norm_up(x), base.norm_up(x))
     assert np.array_equal(again.support_up(x), base.support_up(x))
@@ -66,7 +66,7 @@ def test_they_survive_their_form_in_a_file(base):
 )
 def test_what_is_damaged_is_refused_in_one_line(fields):
     with pytest.raises(FileError) as refused:
-        guarded(lambda: base_from_dict(fields))
+        guarded(lambda: UNIT_BALLS.read(fields))
     assert "\n" not in str(refused.value)
 
 
@@ -75,10 +75,10 @@ def test_parts_of_parts_without_end_are_refused():
     for _ in range(3000):
         fields = {"kind": "mixed", "order": "inf", "parts": [fields]}
     with pytest.raises(FileError) as refused:
-        guarded(lambda: base_from_dict(fields))
+        guarded(lambda: UNIT_BALLS.read(fields))
     assert "\n" not in str(refused.value)
 
 
 def test_what_is_no_base_cannot_be_written():
     with pytest.raises(FileError, match="cannot be written"):
-        base_to_dict("ball")
+        UNIT_BALLS.write("ball")

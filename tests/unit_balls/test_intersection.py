@@ -8,12 +8,11 @@ import pytest
 
 from lownoise.errors import FileError
 from lownoise.sets.unit_balls import (
+    UNIT_BALLS,
     CappedBall,
     IntersectionBall,
     NormBall,
     SortedBall,
-    base_from_dict,
-    base_to_dict,
     product_ball,
 )
 
@@ -162,7 +161,7 @@ def test_widths_are_reached_along_each_axis(case):
 
 def test_is_written_and_read_back(case):
     _, base, points = case
-    again = base_from_dict(base_to_dict(base))
+    again = UNIT_BALLS.read(UNIT_BALLS.write(base))
     assert np.array_equal(again.norm_up(points), base.norm_up(points))
 
 
@@ -193,4 +192,4 @@ def test_moments_of_even_caps_are_exact(order):
 )
 def test_refuses_damaged_files(fields):
     with pytest.raises(FileError):
-        base_from_dict(fields)
+        UNIT_BALLS.read(fields)

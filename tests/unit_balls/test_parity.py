@@ -10,11 +10,10 @@ from scipy.optimize import linprog, minimize
 
 from lownoise.errors import FileError
 from lownoise.sets.unit_balls import (
+    UNIT_BALLS,
     NormBall,
     ParityBall,
     ParityDifferenceBall,
-    base_from_dict,
-    base_to_dict,
     product_ball,
 )
 from lownoise.sets.unit_balls.mixtures import best_mixture, least_mixture_up
@@ -186,19 +185,19 @@ def test_best_and_least_mixtures_against_general_optimisers(seed: int) -> None:
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
 def test_a_file_joins_parities_with_nothing_that_needs_every_sign(base: ParityBall) -> None:
-    own, cube = base_to_dict(base), base_to_dict(NormBall(base.dimension, math.inf))
+    own, cube = UNIT_BALLS.write(base), UNIT_BALLS.write(NormBall(base.dimension, math.inf))
     both = product_ball([base, NormBall(2, 2.0)])
     assert not both.unconditional
     meet = {"kind": "meet", "parts": [own, cube], "scales": np.ones((2, base.dimension)).tolist()}
     for fields in (
         meet,
         {"kind": "kronecker", "first": own, "second": cube},
-        {"kind": "kronecker", "first": cube, "second": base_to_dict(both)},
+        {"kind": "kronecker", "first": cube, "second": UNIT_BALLS.write(both)},
     ):
         with pytest.raises(FileError, match="signs"):
-            base_from_dict(fields)
+            UNIT_BALLS.read(fields)
 
 
 @pytest.mark.parametrize("base", BASES, ids=repr)
 def test_bases_are_written_and_read(base: ParityBall) -> None:
-    assert base_from_dict(base_to_dict(base)) == base
+    assert UNIT_BALLS.read(UNIT_BALLS.write(base)) == base

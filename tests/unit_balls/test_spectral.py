@@ -12,12 +12,11 @@ from scipy.optimize import linear_sum_assignment, linprog
 
 from lownoise.errors import FileError
 from lownoise.sets.unit_balls import (
+    UNIT_BALLS,
     CappedBall,
     NormBall,
     SortedBall,
     SpectralBall,
-    base_from_dict,
-    base_to_dict,
     product_ball,
     spectral_ball,
 )
@@ -298,7 +297,7 @@ def test_a_row_has_the_same_norm_wherever_it_stands(base):
 
 @every_base
 def test_files_hold_what_is_needed(base):
-    again = base_from_dict(base_to_dict(base))
+    again = UNIT_BALLS.read(UNIT_BALLS.write(base))
     x = RNG.normal(size=(4, base.dimension))
     assert np.array_equal(again.norm_up(x), base.norm_up(x))
 
@@ -316,9 +315,9 @@ def test_files_hold_what_is_needed(base):
     ],
 )
 def test_damaged_fields_are_refused(change):
-    fields = base_to_dict(SpectralBall(3, 4, NormBall(3, math.inf))) | change
+    fields = UNIT_BALLS.write(SpectralBall(3, 4, NormBall(3, math.inf))) | change
     with pytest.raises(FileError):
-        base_from_dict(fields)
+        UNIT_BALLS.read(fields)
 
 
 def test_simplest_forms_and_symmetry():

@@ -2,7 +2,7 @@
 """How close to least a noise is, from both sides, recomputed from its evidence alone."""
 
 from lownoise.certificate.claim import Certificate, Claim, unit_of, upper_bound
-from lownoise.certificate.evidence import AbstractDual, Evidence, Moments
+from lownoise.certificate.evidence import EVIDENCE, AbstractDual, Evidence, Moments
 from lownoise.certificate.finite import FiniteClaim, FiniteDual
 from lownoise.certificate.measures import (
     CornerDual,
@@ -17,6 +17,7 @@ from lownoise.certificate.tensors import OrthantDual, RotationDual
 from lownoise.numbers.norms import order_norm
 
 __all__ = [
+    "EVIDENCE",
     "AbstractDual",
     "Certificate",
     "Claim",

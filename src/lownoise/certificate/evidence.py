@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from lownoise.certificate.pairing import about_mean, paired_down
-from lownoise.errors import PlanError
+from lownoise.errors import FileError, PlanError
+from lownoise.kinds import NONNEGATIVE, Field, Form, Kinds
+from lownoise.numbers.arrays import floats, frozen
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.numbers.rounding import growth, shrunk
 from lownoise.sets.bodies import AbstractBody, TensorBall
@@ -222,3 +224,36 @@ class AbstractDual(ABC):
             raise self.misfit()
         total = float(np.sum(weights))
         return np.asarray(weights / total if total >= LEAST_MASS else 0 * weights)
+
+
+EVIDENCE: Kinds[AbstractDual] = Kinds("evidence")
+
+
+def _points(values: Any, field: str) -> Vector:  # noqa: ANN401 (a file)
+    found = floats(values)
+    if not found.size or not np.all(np.isfinite(found)):
+        raise FileError(f"{field} is not made of points of finite numbers")
+    return frozen(found)
+
+
+QUERY_WEIGHTS = Field("query_weights", NONNEGATIVE)
+POINTS = (
+    QUERY_WEIGHTS,
+    Field("points", Form(read=_points)),
+    Field("vertex_weights", NONNEGATIVE),
+)
+
+
+def weighed(
+    query_weights: Vector,
+    points: Any,  # noqa: ANN401 (an array)
+    vertex_weights: Vector,
+) -> tuple[Any, Vector, Vector]:
+    """Return points that a file states, their weights and the query weights.
+
+    Raises:
+        FileError: where there is not one weight a point.
+    """
+    if len(points) != vertex_weights.size:
+        raise FileError(f"evidence.vertex_weights is not {len(points)} weights, one a point")
+    return points, vertex_weights, query_weights

@@ -5,17 +5,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.certificate.evidence import (
+    EVIDENCE,
     LEAST_MASS,
+    POINTS,
+    QUERY_WEIGHTS,
     AbstractDual,
     Moments,
     listed,
     nothing,
+    weighed,
 )
+from lownoise.errors import FileError
+from lownoise.kinds import NONNEGATIVE, WHOLES, Field, Form, expect
 from lownoise.numbers.rounding import grown, growth, shrunk
 from lownoise.sets.bodies import (
     AbstractOracleBody,
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.factors import AbstractShape
 
 
+@EVIDENCE.kind("corners", QUERY_WEIGHTS)
 @final
 @dataclass(frozen=True, eq=False)
 class CornerDual(AbstractDual):
@@ -59,6 +66,22 @@ class CornerDual(AbstractDual):
         return math.fsum(asked * changes.half_width)
 
 
+def _listed(
+    query_weights: Vector, vertices: Integers, vertex_weights: Vector, measure: str
+) -> PointDual:
+    expect("evidence.measure", measure, ("list", "product"))
+    own = weighed(query_weights, vertices, vertex_weights)
+    return PointDual(*own, independent=measure == "product")
+
+
+@EVIDENCE.kind(
+    "points",
+    QUERY_WEIGHTS,
+    Field("vertices", WHOLES, attribute="indices"),
+    Field("vertex_weights", NONNEGATIVE),
+    Field("measure", attribute=lambda own: "product" if own.independent else "list"),
+    make=_listed,
+)
 @final
 @dataclass(frozen=True, eq=False)
 class PointDual(AbstractDual):
@@ -100,6 +123,7 @@ class PointDual(AbstractDual):
         return Moments(scale * found.rows, 0 * found.mean, grown(scale * found.off))
 
 
+@EVIDENCE.kind("found", *POINTS, make=lambda **own: OracleDual(*weighed(**own)))
 @final
 @dataclass(frozen=True, eq=False)
 class OracleDual(AbstractDual):
@@ -129,6 +153,7 @@ class OracleDual(AbstractDual):
         return Moments(found.rows, found.mean, found.off + 2 * doubt)
 
 
+@EVIDENCE.kind("sections", *POINTS, make=lambda **own: SectionDual(*weighed(**own)))
 @final
 @dataclass(frozen=True, eq=False)
 class SectionDual(AbstractDual):
@@ -160,6 +185,27 @@ class SectionDual(AbstractDual):
         return Moments(own.rows, own.mean, own.off + lost * changes.far[: own.mean.size])
 
 
+_ANSWERS = "answers"  # how many a part's own evidence speaks of
+
+
+def _part_to_json(part: AbstractDual) -> dict[str, Any]:
+    return {**EVIDENCE.write(part), _ANSWERS: part.query_weights.size}
+
+
+def _part(fields: dict[str, Any]) -> AbstractDual:
+    part = EVIDENCE.read({name: own for name, own in fields.items() if name != _ANSWERS})
+    if part.query_weights.size != fields[_ANSWERS]:
+        raise FileError("evidence.parts.answers is not the number of query weights")
+    return part
+
+
+_PARTS = Form(
+    lambda parts: [_part_to_json(part) for part in parts],
+    lambda listed, _: tuple(_part(fields) for fields in listed),
+)
+
+
+@EVIDENCE.kind("joint", QUERY_WEIGHTS, Field("parts", _PARTS))
 @final
 @dataclass(frozen=True, eq=False)
 class JointDual(AbstractDual):
@@ -198,6 +244,7 @@ class JointDual(AbstractDual):
         return Moments(rows, np.zeros(d), off)
 
 
+@EVIDENCE.kind("images", QUERY_WEIGHTS, Field("squares", NONNEGATIVE))
 @final
 @dataclass(frozen=True, eq=False)
 class SquaresDual(AbstractDual):
@@ -249,6 +296,7 @@ class SquaresDual(AbstractDual):
         return max(paired, _rounded_signs(changes, z, asked, embed))
 
 
+@EVIDENCE.kind("images", *POINTS, make=lambda **own: ImageDual(*weighed(**own)))
 @final
 @dataclass(frozen=True, eq=False)
 class ImageDual(AbstractDual):

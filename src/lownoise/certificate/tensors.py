@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.certificate.evidence import AbstractDual, Moments, nothing
+from lownoise.certificate.evidence import EVIDENCE, QUERY_WEIGHTS, AbstractDual, Moments, nothing
+from lownoise.kinds import NONNEGATIVE, VECTOR, Field, Form, numbers
 from lownoise.numbers.rounding import FEW
 from lownoise.sets.bodies import TensorBall, TensorChanges
 from lownoise.sets.bodies.harmonics import axes, monomials, multiplicities
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.factors import AbstractShape
 
 
+_MASS = Form(read=lambda value, field: float(numbers([value], field)[0]))
+_COSINES = Form(read=lambda values, field: VECTOR.read(values, field) if values else np.zeros(0))
+
+
+@EVIDENCE.kind(
+    "rotations",
+    QUERY_WEIGHTS,
+    Field("masses", NONNEGATIVE, attribute="weights"),
+    Field("alone", _MASS),
+    Field("cosines", _COSINES, attribute="angles"),
+)
 @final
 @dataclass(frozen=True, eq=False)
 class RotationDual(AbstractDual):
@@ -106,6 +118,7 @@ class RotationDual(AbstractDual):
         return changes.value * math.fsum(parts.counts * asked * found)
 
 
+@EVIDENCE.kind("rotations", QUERY_WEIGHTS, Field("masses", NONNEGATIVE, attribute="weights"))
 @final
 @dataclass(frozen=True, eq=False)
 class OrthantDual(AbstractDual):

@@ -16,6 +16,7 @@ from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.privacy.choices import paying
 from lownoise.questions import LowerTriangular
+from lownoise.questions.streams import WORKLOADS
 from lownoise.release import codec
 from lownoise.release.encoding import relation_to_dict
 from lownoise.release.readable import Readable
@@ -23,7 +24,6 @@ from lownoise.sets.domains import AbstractDomain
 from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
 from lownoise.streams import ERRORS, resume, start
 from lownoise.streams.codec import LARGEST, document, expect_size, terms_from_dict
-from lownoise.streams.encoding import workload_to_dict
 from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class StreamRequest:
         Raises:
             FileError: where a part has no form in a file.
         """
-        workload = workload_to_dict(self.workload)
+        workload = WORKLOADS.write(self.workload)
         if isinstance(self.workload, LowerTriangular):  # compressed, it is not one text for all
             entries = np.ascontiguousarray(self.workload.entries, dtype="<f8").data
             workload["entries"] = hashlib.sha256(entries).hexdigest()

@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.errors import QuestionError, told
+from lownoise.kinds import PACKED, Field, Kinds
 from lownoise.numbers.arrays import frozen, matrix, number
 from lownoise.numbers.readable import readable
 
@@ -28,12 +29,16 @@ class AbstractStreamWorkload(ABC):
     """Answer t is Σ_{s ≤ t} W_ts·x_s for a lower-triangular W of n rounds."""
 
     rounds: int
-    kind: ClassVar[str]
 
     @property
     @abstractmethod
     def toeplitz(self) -> bool:
         """Whether W_ts is a function of t − s alone."""
+
+    @property
+    def kind(self) -> str:
+        """What a document calls it."""
+        return WORKLOADS.of(self).name
 
     @property
     @abstractmethod
@@ -69,6 +74,10 @@ class AbstractStreamWorkload(ABC):
         return total
 
 
+WORKLOADS: Kinds[AbstractStreamWorkload] = Kinds("workload")
+
+
+@WORKLOADS.kind("prefix", "rounds")
 @final
 @readable
 @dataclass(frozen=True, init=False)
@@ -89,7 +98,6 @@ class Prefix(AbstractStreamWorkload):
     """
 
     rounds: int
-    kind: ClassVar[str] = "prefix"
 
     def __init__(self, rounds: int) -> None:
         object.__setattr__(self, "rounds", _whole("Prefix.rounds", rounds))
@@ -113,6 +121,7 @@ class Prefix(AbstractStreamWorkload):
         return np.arange(first + 1, first + count + 1, dtype=np.float64)
 
 
+@WORKLOADS.kind("sliding_window", "rounds", "width")
 @final
 @readable
 @dataclass(frozen=True, init=False)
@@ -133,7 +142,6 @@ class SlidingWindow(AbstractStreamWorkload):
 
     rounds: int
     width: int
-    kind: ClassVar[str] = "sliding_window"
 
     def __init__(self, rounds: int, width: int) -> None:
         object.__setattr__(self, "rounds", _whole("SlidingWindow.rounds", rounds))
@@ -162,6 +170,7 @@ class SlidingWindow(AbstractStreamWorkload):
         return np.minimum(np.arange(first + 1, first + count + 1, dtype=np.float64), self.width)
 
 
+@WORKLOADS.kind("decayed", "rounds", "rate")
 @final
 @readable
 @dataclass(frozen=True, init=False)
@@ -182,7 +191,6 @@ class Decayed(AbstractStreamWorkload):
 
     rounds: int
     rate: float
-    kind: ClassVar[str] = "decayed"
 
     def __init__(self, rounds: int, rate: float) -> None:
         object.__setattr__(self, "rounds", _whole("Decayed.rounds", rounds))
@@ -216,6 +224,7 @@ class Decayed(AbstractStreamWorkload):
         return -np.expm1(t * math.log(self.rate)) / (1 - self.rate)
 
 
+@WORKLOADS.kind("lower_triangular", Field("entries", PACKED))
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)
@@ -234,7 +243,6 @@ class LowerTriangular(AbstractStreamWorkload):
     """
 
     entries: Vector
-    kind: ClassVar[str] = "lower_triangular"
 
     def __init__(self, entries: ArrayLike) -> None:
         W = matrix(entries, field="workload", error=QuestionError)

@@ -10,6 +10,7 @@ import numpy as np
 from lownoise.certificate.product import AxisDual, ProductDual
 from lownoise.certificate.tables import OrderedDual, ResidualDual
 from lownoise.errors import FileError
+from lownoise.kinds import numbers
 from lownoise.noise.marginals import MarginalMechanism
 from lownoise.noise.ordered import OrderedNoise, block_steps
 from lownoise.noise.product import ProductNoise, product_steps
@@ -17,7 +18,6 @@ from lownoise.noise.residual import ResidualNoise, grid_steps
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.questions.ordered import answer_count
 from lownoise.questions.residuals import AxisNoise, marginal_orbits, ordered_blocks, product_blocks
-from lownoise.release.encoding import numbers
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector

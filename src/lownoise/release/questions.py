@@ -14,6 +14,7 @@ import numpy as np
 
 from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, told
+from lownoise.kinds import expect, numbers
 from lownoise.noise.codes import coding_for
 from lownoise.noise.means import MeanTotals
 from lownoise.noise.parity import ParityTotals
@@ -26,8 +27,6 @@ from lownoise.questions.encoding import attribute_to_dict, declared_from
 from lownoise.release.encoding import (
     coordinates_from_dict,
     coordinates_to_dict,
-    expect,
-    numbers,
     relation_from_dict,
 )
 from lownoise.sensitivity.relations import RELATIONS, Change

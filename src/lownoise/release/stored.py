@@ -16,6 +16,8 @@ import numpy as np
 
 from lownoise.certificate.tables import ParityDual
 from lownoise.errors import FileError
+from lownoise.kinds import expect, numbers
+from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.k_norm import KNormNoise
@@ -36,11 +38,8 @@ from lownoise.release.codec import dump
 from lownoise.release.encoding import (
     evidence_from_dict,
     evidence_to_dict,
-    expect,
-    numbers,
     relation_to_dict,
     shape_from_dict,
-    shape_to_dict,
 )
 from lownoise.release.guarantees import allowed
 from lownoise.release.marginal_encoding import marginals_from_dict, marginals_to_dict
@@ -63,6 +62,7 @@ from lownoise.release.questions import (
     size_from,
 )
 from lownoise.release.terms import GAUSSIAN, Alternative, Terms
+from lownoise.sensitivity.factors import SHAPES
 from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall
 
@@ -79,7 +79,6 @@ QUESTIONS = ("mean", "queries", "parity", "marginals")
 ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
 _SAME = 1e-8
-_PLAIN = "plain_"  # evidence for weights of one
 
 
 def terms_to_dict(terms: Terms) -> dict[str, Any]:
@@ -116,10 +115,7 @@ def _evidence_to_dict(terms: Terms) -> dict[str, Any] | None:
         return None
     if isinstance(dual, ParityDual):
         return {"degrees": dual.degrees.tolist(), "patterns": dual.patterns.tolist()}
-    if terms.plain_evidence is not None:
-        return evidence_to_dict(dual, terms.plain_evidence)
-    twice = evidence_to_dict(dual, dual)
-    return {name: value for name, value in twice.items() if not name.startswith(_PLAIN)}
+    return evidence_to_dict(dual, terms.plain_evidence)
 
 
 def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:
@@ -147,7 +143,7 @@ def _totals_to_dict(totals: AbstractTotals) -> dict[str, Any]:
 
 def _added_to_dict(noise: AbstractNoise) -> dict[str, Any]:
     if isinstance(noise, GaussianNoise):
-        return shape_to_dict(noise.shape)
+        return SHAPES.write(noise.shape)
     if isinstance(noise, PartialNoise):
         own = {} if noise.inner is None else _added_to_dict(noise.inner)
         return {"kept": noise.kept.tolist(), **own}
@@ -240,7 +236,7 @@ def _queries(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -
         weights = numbers(fields["weights"], "weights", question.count)
         if not np.array_equal(weights, question.weights):
             raise FileError("weights are not those of the queries, which have none of their own")
-    evidence, _ = _evidence(fields["evidence"], question.count, twice=False)
+    evidence, _ = _evidence(fields["evidence"], question.count)
     return Terms(
         question=question,
         mechanism=mechanism,
@@ -250,14 +246,8 @@ def _queries(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -
     )
 
 
-def _evidence(fields: dict[str, Any] | None, answers: int, *, twice: bool) -> tuple[Any, Any]:
-    """Return the evidence, and that for weights of one where it is another."""
-    if fields is None:
-        return None, None
-    if twice:
-        return evidence_from_dict(fields, answers)
-    both = {**fields, **{f"{_PLAIN}{name}": value for name, value in fields.items()}}
-    return evidence_from_dict(both, answers)[0], None
+def _evidence(fields: dict[str, Any] | None, answers: int, *, twice: bool = False) -> Any:  # noqa: ANN401
+    return (None, None) if fields is None else evidence_from_dict(fields, answers, twice=twice)
 
 
 def _parity(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
@@ -369,12 +359,6 @@ def _recursive(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise
         return RecursiveNoise(rows, tuple(own))
 
     return made
-
-
-def _positive(value: object, field: str) -> float:
-    if not isinstance(value, float) or not 0 < value < math.inf:
-        raise FileError(f"{field} is no number above 0")
-    return value
 
 
 _NOISES: dict[str, Callable[[dict[str, Any]], Callable[[AbstractBody], AbstractNoise]]] = {

@@ -6,47 +6,40 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from lownoise.errors import FileError, told
+from lownoise.kinds import expect, numbers
 from lownoise.noise.codes import coding_for
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import Mean
-from lownoise.questions.streams import LARGEST_DENSE
+from lownoise.questions.streams import LARGEST_DENSE, WORKLOADS
 from lownoise.release import codec
 from lownoise.release.encoding import (
     coordinates_from_dict,
     coordinates_to_dict,
     evidence_from_dict,
     evidence_to_dict,
-    expect,
-    numbers,
     relation_from_dict,
     relation_to_dict,
     shape_from_dict,
-    shape_to_dict,
 )
 from lownoise.release.questions import multipliers_of
+from lownoise.sensitivity.factors import SHAPES, check_width
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 from lownoise.streams.bodies import round_changes, spanned
-from lownoise.streams.encoding import (
-    RECURSIVE,
-    pair_from_dict,
-    pair_to_dict,
-    workload_from_dict,
-    workload_to_dict,
-)
 from lownoise.streams.mechanism import StreamMechanism
+from lownoise.streams.pairs import PAIRS
 from lownoise.streams.terms import ERRORS, StreamTerms
 
 if TYPE_CHECKING:
-    from lownoise.certificate import AbstractDual
+    from lownoise.questions import AbstractStreamWorkload
     from lownoise.sets.domains import AbstractDomain
+    from lownoise.streams import AbstractPair
 
 KIND = "stream"
 LARGEST = 1 << 21
-_WIDEST = 2.0**52
+_MOST_KEPT = 1 << 26  # rounds of a pair that keeps numbers for each of them
+_SHORT = ("recursive",)  # pairs that keep none
 _LONGEST_NAME, _LONGEST_REASON = 60, 500
 
 
@@ -57,13 +50,13 @@ def terms_to_dict(terms: StreamTerms) -> dict[str, Any]:
         FileError: where a part has no form in a file.
     """
     question, mechanism = terms.question, terms.mechanism
-    evidence: dict[str, Any] = {"block": terms.block, "changes": _dual_to_dict(terms.body_dual)}
+    evidence: dict[str, Any] = {"block": terms.block, "changes": evidence_to_dict(terms.body_dual)}
     if terms.dual is not None:
-        evidence["rounds"] = _dual_to_dict(terms.dual)
+        evidence["rounds"] = evidence_to_dict(terms.dual)
     return {
         "question": {
             "kind": KIND,
-            "workload": workload_to_dict(terms.workload),
+            "workload": WORKLOADS.write(terms.workload),
             "columns": list(question.columns),
             **domain_to_dict(question.domain),
             "center": question.center.tolist(),
@@ -74,9 +67,9 @@ def terms_to_dict(terms: StreamTerms) -> dict[str, Any]:
         "error": terms.error,
         "strategy": terms.strategy,
         "reason": terms.reason,
-        "pair": pair_to_dict(mechanism.pair),
+        "pair": PAIRS.write(mechanism.pair),
         "noise": {
-            **shape_to_dict(mechanism.shape),
+            **SHAPES.write(mechanism.shape),
             "step": mechanism.coding.step.tolist(),
             "cover": mechanism.cover.tolist(),
             **({} if mechanism.hint is None else {"reach": mechanism.hint.tolist()}),
@@ -101,7 +94,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     expect("question.kind", asked["kind"], (KIND,))
     relation = relation_from_dict(fields["relation"])
     expect("error", fields["error"], ERRORS)
-    workload = workload_from_dict(asked["workload"])
+    workload = WORKLOADS.read(asked["workload"])
     question = Mean(
         asked["columns"],
         domain_from_dict(asked, domain),
@@ -116,8 +109,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004
         raise FileError("noise.step is not made of powers of two")
     cover = numbers(noise["cover"], "noise.cover", r)
-    if np.any(cover > _WIDEST):
-        raise FileError("noise.cover is beyond 2^52 grid steps")
+    check_width(cover, "cover")
     block = evidence["block"]
     if isinstance(block, bool) or not isinstance(block, int) or not 1 <= block <= workload.rounds:
         raise FileError(f"evidence.block={told(block)} is no number of rounds of the stream")
@@ -125,7 +117,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     if "rounds" in evidence:
         if block > LARGEST_DENSE or (block < workload.rounds and not workload.toeplitz):
             raise FileError(f"evidence.block={block} is no block of the workload")
-        dual = _dual_from_dict(evidence["rounds"], block)
+        dual = evidence_from_dict(evidence["rounds"], block)[0]
     body, halved = round_changes(question, chosen, relation)
     terms = StreamTerms(
         workload=workload,
@@ -138,13 +130,13 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         dual=dual,
         block=block,
         body=body,
-        body_dual=_dual_from_dict(evidence["changes"], d),
+        body_dual=evidence_from_dict(evidence["changes"], d)[0],
         halved=halved,
         mechanism=StreamMechanism(
             workload=workload,
             coding=coding_for(question, chosen, step),
             relation=relation,
-            pair=pair_from_dict(fields["pair"], workload),
+            pair=_pair(fields["pair"], workload),
             shape=shape_from_dict(noise, r),
             cover=cover,
             hint=multipliers_of(noise),
@@ -173,7 +165,7 @@ def expect_size(fields: dict[str, Any], largest: int = LARGEST) -> None:
     shapes = [own["shape"] for part in (workload, pair) for own in part.values() if _packed(own)]
     counts = [
         ("numbers", sum(math.prod(abs(int(n)) for n in shape) for shape in shapes)),
-        ("rounds", 0 if pair["kind"] == RECURSIVE else workload.get("rounds", 0)),
+        ("rounds", 0 if pair["kind"] in _SHORT else workload.get("rounds", 0)),
         ("pairs of rounds", block**2),
     ]
     for what, count in counts:
@@ -227,14 +219,11 @@ def shown_rounds(rounds: int) -> list[int]:
     return powers if powers[-1] == rounds else [*powers, rounds]
 
 
-def _dual_to_dict(dual: AbstractDual) -> dict[str, Any]:
-    own = evidence_to_dict(dual, dual)
-    return {k: v for k, v in own.items() if not k.startswith("plain_")}
-
-
-def _dual_from_dict(fields: dict[str, Any], answers: int) -> AbstractDual:
-    twice = {**fields, **{f"plain_{k}": v for k, v in fields.items()}}
-    return evidence_from_dict(twice, answers)[0]
+def _pair(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:
+    found = PAIRS.read(fields, workload)
+    if fields["kind"] not in _SHORT and workload.rounds > _MOST_KEPT:
+        raise FileError(f"pair keeps noise of {workload.rounds:,} rounds, more than 2^26")
+    return found
 
 
 def _words(field: str, value: object, most: int) -> str:

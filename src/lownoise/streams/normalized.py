@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.kinds import PACKED_ROW, Field
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.numbers.row_norms import scaled_row_squares
 from lownoise.questions.streams import Prefix
 from lownoise.streams.convolution import causal_error, causal_product, norm2_up, product, sum_up
 from lownoise.streams.normals import CLOSE
-from lownoise.streams.pairs import LARGEST, AbstractKeptPair, fractions
+from lownoise.streams.pairs import COLUMNS, LARGEST, PAIRS, AbstractKeptPair, fractions
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -36,6 +37,13 @@ _MARGIN = 1 + 2.0**-40
 _RUN = 1 << 10  # numbers summed one after another
 
 
+def _columns(
+    workload: Prefix, noise: Vector, lengths: Vector, strategy: Vector | None = None
+) -> NormalizedPair:
+    return NormalizedPair(workload, noise, noise if strategy is None else strategy, lengths)
+
+
+@PAIRS.kind("normalized", *COLUMNS, Field("lengths", PACKED_ROW), make=_columns)
 @final
 @dataclass(frozen=True, eq=False)
 class NormalizedPair(AbstractKeptPair):

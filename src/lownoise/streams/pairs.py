@@ -13,11 +13,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.kinds import PACKED, PACKED_ROW, Field, Kinds
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.streams.convolution import causal_error, causal_product, norm2_up, product, sum_up
@@ -89,6 +90,20 @@ class AbstractPair(ABC):
         """The greatest of them."""
 
 
+PAIRS: Kinds[AbstractPair] = Kinds("pair")
+
+
+def _second(pair: Any) -> Vector | None:  # noqa: ANN401
+    return None if np.array_equal(pair.noise, pair.strategy) else pair.strategy
+
+
+# the first columns of both factors, of which a document names one where they are one
+COLUMNS = (
+    Field("noise", PACKED_ROW),
+    Field("strategy", PACKED_ROW, attribute=_second, optional=True),
+)
+
+
 class AbstractKeptPair(AbstractPair):
     """A pair whose noise is drawn for all rounds before the first one."""
 
@@ -133,6 +148,13 @@ class AbstractKeptPair(AbstractPair):
         return self.apply(cut), beyond
 
 
+def _columns(
+    workload: AbstractStreamWorkload, noise: Vector, strategy: Vector | None = None
+) -> ToeplitzPair:
+    return ToeplitzPair(workload, noise, noise if strategy is None else strategy)
+
+
+@PAIRS.kind("toeplitz", *COLUMNS, make=_columns)
 @final
 @dataclass(frozen=True, eq=False)
 class ToeplitzPair(AbstractKeptPair):
@@ -208,6 +230,7 @@ class ToeplitzPair(AbstractKeptPair):
         return frozen(np.cumsum(np.square(self.noise)))
 
 
+@PAIRS.kind("dense", Field("noise", PACKED), Field("strategy", PACKED))
 @final
 @dataclass(frozen=True, eq=False)
 class DensePair(AbstractKeptPair):

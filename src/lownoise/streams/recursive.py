@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.kinds import VECTOR, Field
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import growth, up
 from lownoise.questions.streams import Decayed, Prefix
 from lownoise.streams.normals import CLOSE, close_normals
-from lownoise.streams.pairs import AbstractPair
+from lownoise.streams.pairs import PAIRS, AbstractPair
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -36,6 +37,13 @@ _SCALE = 80  # bits of a weight
 _MOST = 64  # exponentials
 
 
+@PAIRS.kind(
+    "recursive",
+    Field("gaps", VECTOR),
+    Field("weights", VECTOR),
+    Field("answer_gaps", VECTOR),
+    Field("answer_weights", VECTOR),
+)
 @final
 @dataclass(frozen=True, eq=False)
 class RecursivePair(AbstractPair):

@@ -16,7 +16,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.questions.streams import Prefix
 from lownoise.streams.normals import CLOSE
-from lownoise.streams.pairs import LARGEST, AbstractKeptPair
+from lownoise.streams.pairs import LARGEST, PAIRS, AbstractKeptPair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _MARGIN = 1 + 2.0**-40
 
 
+@PAIRS.kind("tree", "weighted")
 @final
 @dataclass(frozen=True)
 class TreePair(AbstractKeptPair):

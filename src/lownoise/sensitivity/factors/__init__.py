@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noise shapes: covariances kept as factors, never as more numbers than they have."""
 
-from lownoise.sensitivity.factors.abstract import AbstractShape
+from lownoise.sensitivity.factors.abstract import SHAPES, AbstractShape, check_width
 from lownoise.sensitivity.factors.dense import DenseShape, row_lengths
 from lownoise.sensitivity.factors.diagonal import DiagonalShape
 from lownoise.sensitivity.factors.selected import SelectedShape
 
-__all__ = ["AbstractShape", "DenseShape", "DiagonalShape", "SelectedShape", "row_lengths"]
+__all__ = [
+    "SHAPES",
+    "AbstractShape",
+    "DenseShape",
+    "DiagonalShape",
+    "SelectedShape",
+    "check_width",
+    "row_lengths",
+]

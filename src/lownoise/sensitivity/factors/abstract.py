@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
 
+from lownoise.errors import FileError
+from lownoise.kinds import Kinds
+
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
@@ -110,3 +113,17 @@ class AbstractShape(ABC):
     @abstractmethod
     def box_radius_up(self, half_width: Vector) -> float:
         """Return at least max √(sᵀM⁻¹s) over |sᵢ| ≤ half_widthᵢ; `half_width` has shape (d,)."""
+
+
+SHAPES: Kinds[AbstractShape] = Kinds("noise")
+_WIDEST = 2.0**52  # grid steps; noise of that size still fits 64 bits
+
+
+def check_width(values: Vector, field: str) -> None:
+    """Refuse noise that a file states and that 64 bits do not hold.
+
+    Raises:
+        FileError: as said.
+    """
+    if np.any(np.abs(values) > _WIDEST):
+        raise FileError(f"noise.{field} is beyond 2^52 grid steps")

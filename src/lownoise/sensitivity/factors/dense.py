@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
-from lownoise.errors import PlanError
+from lownoise.errors import FileError, PlanError
+from lownoise.kinds import Field, Form, table
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.rounding import growth
-from lownoise.sensitivity.factors.abstract import AbstractShape, Whitening
+from lownoise.sensitivity.factors.abstract import SHAPES, AbstractShape, Whitening, check_width
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
 _OUTSIDE = 1e-9  # of a vector's own coordinates: more is outside the range of L
 
 
+def _square(rows: Any, field: str) -> Vector:  # noqa: ANN401 (a file)
+    factor = np.zeros((0, 0)) if rows == [] else table(rows, field)
+    if factor.shape[0] != factor.shape[1]:
+        raise FileError(f"{field} is no square table of numbers")
+    check_width(factor, "factor")
+    return factor
+
+
+@SHAPES.kind("dense", Field("factor", Form(read=_square)))
 @final
 @dataclass(frozen=True, eq=False, init=False)
 class DenseShape(AbstractShape):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Self, final
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.kinds import NONNEGATIVE, Field
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.rounding import growth, norm_up
-from lownoise.sensitivity.factors.abstract import AbstractShape, Whitening
+from lownoise.sensitivity.factors.abstract import SHAPES, AbstractShape, Whitening, check_width
 from lownoise.sensitivity.factors.dense import DenseShape
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
 
+def _checked(scale: Vector) -> DiagonalShape:
+    check_width(scale, "scale")
+    return DiagonalShape(scale)
+
+
+@SHAPES.kind("diagonal", Field("scale", NONNEGATIVE), make=_checked)
 @final
 @dataclass(frozen=True, eq=False, init=False)
 class DiagonalShape(AbstractShape):

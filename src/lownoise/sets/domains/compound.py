@@ -15,12 +15,7 @@ from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.sets.bodies.compound import HullSet, MappedSet
 from lownoise.sets.domains.abstract import DOMAINS, PUBLIC, AbstractDomain
-from lownoise.sets.domains.encoding import (
-    domain_to_dict,
-    parts_from_json,
-    parts_to_json,
-    read_domain,
-)
+from lownoise.sets.domains.encoding import MEMBER, SEVERAL
 from lownoise.sets.domains.image import LARGEST, check_size, checked_center, checked_factor
 from lownoise.sets.domains.nearest import nearest_point
 
@@ -128,7 +123,7 @@ def checked_hull(parts: Sequence[AbstractDomain]) -> Hull:
 
 @DOMAINS.kind(
     "hull",
-    Field("hull", "parts", write=parts_to_json, read=parts_from_json),
+    Field("hull", SEVERAL, attribute="parts"),
     make=checked_hull,
 )
 @final
@@ -221,7 +216,7 @@ def checked_mapped(factor: ArrayLike, domain: AbstractDomain, shift: ArrayLike) 
 @DOMAINS.kind(
     "mapped",
     "factor",
-    Field("domain", write=domain_to_dict, read=read_domain),
+    Field("domain", MEMBER),
     "shift",
     make=checked_mapped,
 )

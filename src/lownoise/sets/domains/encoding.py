@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from lownoise.errors import FileError
+from lownoise.kinds import Form
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 
 _UNNAMED = "box"
@@ -39,21 +40,20 @@ def read_domain(fields: dict[str, Any]) -> AbstractDomain:
         if name in fields:
             kind = DOMAINS[name]
             own = fields[name]
-            return kind.read({kind.fields[0].name: own} if len(kind.fields) == 1 else own)
+            alone = {kind.fields[0].name: own}
+            return kind.read(alone if len(kind.fields) == 1 else own, name)
     if not any(name in fields for name in _BOUNDS):
         known = ", ".join(DOMAINS.names)
         raise FileError(f"domain is of no known kind; this version knows {known}")
-    return DOMAINS[_UNNAMED].read({name: fields[name] for name in _BOUNDS if name in fields})
+    bounds = {name: fields[name] for name in _BOUNDS if name in fields}
+    return DOMAINS[_UNNAMED].read(bounds, _UNNAMED)
 
 
-def parts_to_json(parts: tuple[AbstractDomain, ...]) -> list[dict[str, Any]]:
-    """Return the fields of several domains."""
-    return [domain_to_dict(part) for part in parts]
-
-
-def parts_from_json(values: Any) -> list[AbstractDomain]:  # noqa: ANN401
-    """Return the domains of a list of fields."""
-    return [read_domain(each) for each in values]
+MEMBER = Form(domain_to_dict, lambda fields, _: read_domain(fields))
+SEVERAL = Form(
+    lambda parts: [domain_to_dict(part) for part in parts],
+    lambda listed, _: [read_domain(fields) for fields in listed],
+)
 
 
 def oracle_of(domain: AbstractDomain) -> AbstractDomain | None:

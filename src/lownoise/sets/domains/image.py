@@ -18,11 +18,10 @@ from lownoise.sets.bodies.pieces import ImageSet
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.domains.nearest import corrected_weights, nearest_weights
 from lownoise.sets.unit_balls import (
+    UNIT_BALLS,
     CappedBall,
     IntersectionBall,
     NormBall,
-    base_from_dict,
-    base_to_dict,
     product_ball,
 )
 
@@ -65,7 +64,7 @@ def checked_image(factor: ArrayLike, base: AbstractUnitBall, shift: ArrayLike) -
 @DOMAINS.kind(
     "image",
     "factor",
-    Field("base", write=base_to_dict, read=base_from_dict),
+    Field("base", UNIT_BALLS.member),
     "shift",
     make=checked_image,
 )

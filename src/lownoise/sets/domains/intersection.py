@@ -19,9 +19,8 @@ from lownoise.sets.bodies.barrier import farthest
 from lownoise.sets.bodies.pieces import SectionSet
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.unit_balls import (
+    UNIT_BALLS,
     NormBall,
-    base_from_dict,
-    base_to_dict,
     product_ball,
 )
 
@@ -74,8 +73,8 @@ def checked_intersection(
     "intersection",
     "rows",
     "offsets",
-    Field("base", write=base_to_dict, read=base_from_dict),
-    Field("center", "middle"),
+    Field("base", UNIT_BALLS.member),
+    Field("center", attribute="middle"),
     make=checked_intersection,
 )
 @final

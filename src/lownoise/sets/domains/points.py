@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from lownoise.errors import DomainError
-from lownoise.kinds import Field
+from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies import (
@@ -288,7 +288,7 @@ def _of_vertices(vertices: ArrayLike) -> Polytope:
     return Polytope(Points(vertices).points)
 
 
-@DOMAINS.kind("vertices", Field("vertices", "points"), make=_of_vertices)
+@DOMAINS.kind("vertices", Field("vertices", attribute="points"), make=_of_vertices)
 @final
 @dataclass(frozen=True, eq=False)
 class Polytope(AbstractListed):
@@ -428,6 +428,6 @@ def _difference_of(base: Any) -> AbstractDomain:  # noqa: ANN401
 
 DOMAINS.kind(
     "differences",
-    Field("differences", "base", write=_difference_to_json),
+    Field("differences", Form(_difference_to_json), attribute="base"),
     make=_difference_of,
 )(Difference)

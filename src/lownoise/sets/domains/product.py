@@ -23,7 +23,7 @@ from lownoise.sets.bodies.product import ProductSet
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.domains.compound import AbstractCompound
 from lownoise.sets.domains.coordinates import Coordinates
-from lownoise.sets.domains.encoding import parts_from_json, parts_to_json
+from lownoise.sets.domains.encoding import SEVERAL
 from lownoise.sets.domains.image import check_size
 from lownoise.sets.domains.points import Polytope
 
@@ -55,7 +55,7 @@ def checked_product(parts: Sequence[AbstractDomain]) -> Product:
 
 @DOMAINS.kind(
     "product",
-    Field("product", "parts", write=parts_to_json, read=parts_from_json),
+    Field("product", SEVERAL, attribute="parts"),
     make=checked_product,
 )
 @final

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from lownoise.errors import DomainError, FileError, told
-from lownoise.kinds import Field
+from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.bodies import ImageBody, OracleBody
 from lownoise.sets.bodies.pieces import ImageSet
@@ -124,10 +124,10 @@ def _unless_cube(of: str) -> str | None:
 
 _written = DOMAINS.kind(
     "tensor",
-    Field("dimension", "size"),
+    Field("dimension", attribute="size"),
     "power",
     "radius",
-    Field("of", write=_unless_cube, optional=True),
+    Field("of", Form(_unless_cube), optional=True),
     make=_tensor,
 )
 _written(BallPower)

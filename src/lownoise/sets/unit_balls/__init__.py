@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unit bodies that changes of signs leave alone: what structured domains are images of."""
 
-from lownoise.sets.unit_balls.abstract import AbstractUnitBall, NormBall
-from lownoise.sets.unit_balls.encoding import base_from_dict, base_to_dict
+from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall, NormBall
 from lownoise.sets.unit_balls.intersection import IntersectionBall
 from lownoise.sets.unit_balls.norm import CappedBall, SortedBall
 from lownoise.sets.unit_balls.parity import ParityBall, ParityDifferenceBall
@@ -10,6 +9,7 @@ from lownoise.sets.unit_balls.products import KroneckerBall, MixedBall, mixed_ba
 from lownoise.sets.unit_balls.spectral import SpectralBall, spectral_ball
 
 __all__ = [
+    "UNIT_BALLS",
     "AbstractUnitBall",
     "CappedBall",
     "IntersectionBall",
@@ -20,8 +20,6 @@ __all__ = [
     "ParityDifferenceBall",
     "SortedBall",
     "SpectralBall",
-    "base_from_dict",
-    "base_to_dict",
     "mixed_ball",
     "product_ball",
     "spectral_ball",

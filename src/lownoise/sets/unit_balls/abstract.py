@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.kinds import COUNT, ORDER, Field, Kinds
 from lownoise.numbers.norms import conjugate, dual_order, row_norms, row_norms_up
 from lownoise.numbers.rounding import up
 from lownoise.sets.unit_balls.limits import Limits
@@ -213,6 +214,10 @@ class AbstractUnitBall(ABC):
         return None
 
 
+UNIT_BALLS: Kinds[AbstractUnitBall] = Kinds("base")
+
+
+@UNIT_BALLS.kind("norm", Field("size", COUNT), Field("order", ORDER))
 @final
 @dataclass(frozen=True)
 class NormBall(AbstractUnitBall):

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, AbstractUnitBall
+from lownoise.errors import FileError
+from lownoise.kinds import TABLE, Field
+from lownoise.numbers.arrays import frozen
+from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, UNIT_BALLS, AbstractUnitBall
 from lownoise.sets.unit_balls.limits import Limits
 
 if TYPE_CHECKING:
@@ -22,6 +25,16 @@ _ROUNDS = 150  # of the search for a split where parts are no norms
 _NEAR = 1e-9
 
 
+def _checked(parts: tuple[AbstractUnitBall, ...], scales: Vector) -> IntersectionBall:
+    sizes = {part.dimension for part in parts}
+    if not all(part.unconditional for part in parts):
+        raise FileError("base.parts are not unchanged by all changes of signs")
+    if len(sizes) != 1 or scales.shape != (len(parts), *sizes) or not np.all(scales > 0):
+        raise FileError("base.parts and base.scales do not fit; give one scale above 0 each")
+    return IntersectionBall(parts, frozen(scales))
+
+
+@UNIT_BALLS.kind("meet", Field("parts", UNIT_BALLS.several), Field("scales", TABLE), make=_checked)
 @final
 @dataclass(frozen=True, eq=False)
 class IntersectionBall(AbstractUnitBall):

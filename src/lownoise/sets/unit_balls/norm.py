@@ -3,22 +3,41 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, AbstractUnitBall, NormBall
+from lownoise.errors import FileError
+from lownoise.kinds import NONNEGATIVE, ORDER, VECTOR, Field
+from lownoise.sets.unit_balls.abstract import (
+    OUTWARD,
+    UNIT,
+    UNIT_BALLS,
+    AbstractUnitBall,
+    NormBall,
+)
 from lownoise.sets.unit_balls.limits import Limits
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
+_SMALLEST = 2.0**-250  # its square is a normal number
 _SLACK = 2.0**-44  # outward, for powers
 _STEPS = 200  # halvings of a bracket: more than a float has
 
 
+def _checked_sorted(weights: Vector) -> SortedBall:
+    if not _SMALLEST <= weights[0] <= 1 / _SMALLEST:
+        raise FileError("base.weights does not begin with a number from 2^-250 to 2^250")
+    if np.any(weights[1:] > weights[:-1]):
+        raise FileError("base.weights do not fall to at least 0")
+    return SortedBall(weights)
+
+
+@UNIT_BALLS.kind("sorted", Field("weights", NONNEGATIVE), make=_checked_sorted)
 @final
 @dataclass(frozen=True, eq=False)
 class SortedBall(AbstractUnitBall):
@@ -119,6 +138,17 @@ class SortedBall(AbstractUnitBall):
         return SortedBall(self.weights[: kept.size])
 
 
+def _checked_capped(cap: Vector, order: float = 2.0) -> CappedBall:
+    if not np.all((cap >= _SMALLEST) & (cap <= 1)):
+        raise FileError("base.cap is not made of numbers from 2^-250 to 1")
+    if math.isinf(order):
+        raise FileError("base.order=inf describes no capped ball")
+    return CappedBall(cap, order)
+
+
+@UNIT_BALLS.kind(
+    "capped", Field("cap", VECTOR), Field("order", ORDER, optional=True), make=_checked_capped
+)
 @final
 @dataclass(frozen=True, eq=False)
 class CappedBall(AbstractUnitBall):

@@ -8,12 +8,14 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.errors import FileError, told
+from lownoise.kinds import COUNT, Field
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.unit_balls.abstract import AbstractUnitBall
+from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall
 from lownoise.sets.unit_balls.mixtures import best_mixture, least_mixture_up
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 LISTED = 16  # signs whose 2^16 choices are looked at one by one
 _SLACK = 2.0**-44
+_MOST_SIGNS = 1 << 22
 _BLOCK = 1 << 22  # numbers in a table of all choices
 _FLIPS = 200
 
@@ -177,6 +180,24 @@ class AbstractParityBall(AbstractUnitBall):
         return x
 
 
+def _checked_degrees(size: int, degrees: Any, *, least: int = 0) -> tuple[int, ...]:  # noqa: ANN401
+    whole = all(isinstance(j, int) and not isinstance(j, bool) for j in degrees)
+    if not whole or not degrees or not all(least <= j <= size <= _MOST_SIGNS for j in degrees):
+        raise FileError(
+            f"base.size={told(size)} and base.degrees={told(degrees)} describe no parities"
+        )
+    if len(set(degrees)) < len(degrees) or len({j % 2 for j in degrees}) > 1:
+        raise FileError(f"base.degrees={told(degrees)} are not different ones, all even or all odd")
+    if sum(math.comb(size, j) for j in degrees) > _MOST_SIGNS:
+        raise FileError(f"base.degrees={told(degrees)} have more than 2^22 sets")
+    return tuple(degrees)
+
+
+def _checked(size: int, degrees: Any) -> ParityBall:  # noqa: ANN401 (a file)
+    return ParityBall(size, _checked_degrees(size, degrees))
+
+
+@UNIT_BALLS.kind("parity", Field("size", COUNT), "degrees", make=_checked)
 @final
 @dataclass(frozen=True)
 class ParityBall(AbstractParityBall):
@@ -236,6 +257,14 @@ class ParityBall(AbstractParityBall):
         return np.ones_like(gains)
 
 
+def _checked_differences(size: int, degrees: Any) -> ParityDifferenceBall:  # noqa: ANN401 (a file)
+    found = _checked_degrees(size, degrees, least=1)
+    if found[0] % 2 or list(found) != sorted(found):
+        raise FileError(f"base.degrees={found} do not rise, all even")
+    return ParityDifferenceBall(size, found)
+
+
+@UNIT_BALLS.kind("parity differences", Field("size", COUNT), "degrees", make=_checked_differences)
 @final
 @dataclass(frozen=True)
 class ParityDifferenceBall(AbstractParityBall):

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.unit_balls.abstract import OUTWARD, AbstractUnitBall, NormBall
+from lownoise.errors import FileError
+from lownoise.kinds import ORDER, Field
+from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT_BALLS, AbstractUnitBall, NormBall
 from lownoise.sets.unit_balls.limits import Limits
 from lownoise.sets.unit_balls.mixtures import mixture
 
@@ -32,6 +34,15 @@ _ROUNDS = 30
 _STEPS = 60
 
 
+def _checked_mixed(order: float, parts: tuple[AbstractUnitBall, ...]) -> MixedBall:
+    if not parts:
+        raise FileError("base.parts is empty")
+    return MixedBall(parts, order)
+
+
+@UNIT_BALLS.kind(
+    "mixed", Field("order", ORDER), Field("parts", UNIT_BALLS.several), make=_checked_mixed
+)
 @final
 @dataclass(frozen=True)
 class MixedBall(AbstractUnitBall):
@@ -243,6 +254,18 @@ def _is_ball(base: AbstractUnitBall, order: float) -> bool:
     return base.ball_order is not None and (base.ball_order == order or base.dimension == 1)
 
 
+def _checked_kronecker(first: AbstractUnitBall, second: AbstractUnitBall) -> KroneckerBall:
+    if not (first.unconditional and second.unconditional):
+        raise FileError("base.first and base.second are not unchanged by all changes of signs")
+    return KroneckerBall(first, second)
+
+
+@UNIT_BALLS.kind(
+    "kronecker",
+    Field("first", UNIT_BALLS.member),
+    Field("second", UNIT_BALLS.member),
+    make=_checked_kronecker,
+)
 @final
 @dataclass(frozen=True)
 class KroneckerBall(AbstractUnitBall):

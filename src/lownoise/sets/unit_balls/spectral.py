@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.errors import PlanError
-from lownoise.sets.unit_balls.abstract import UNIT, AbstractUnitBall, NormBall, ball_log
+from lownoise.errors import FileError, PlanError
+from lownoise.kinds import COUNT, Field
+from lownoise.sets.unit_balls.abstract import (
+    UNIT,
+    UNIT_BALLS,
+    AbstractUnitBall,
+    NormBall,
+    ball_log,
+)
 from lownoise.sets.unit_balls.matrices import (
     balanced,
     best_substochastic,
@@ -35,6 +42,20 @@ _MOST_SIZES = 12  # of partial permutations that are looked at
 _FEW_SIZES = 6  # for each of which a problem is solved
 
 
+def _checked(rows: int, columns: int, gauge: AbstractUnitBall) -> SpectralBall:
+    size = min(rows, columns)
+    if gauge.dimension != size or not gauge.symmetric:
+        raise FileError(f"base.gauge is no permutation-symmetric body in {size} coordinates")
+    return SpectralBall(rows, columns, gauge)
+
+
+@UNIT_BALLS.kind(
+    "spectral",
+    Field("rows", COUNT),
+    Field("columns", COUNT),
+    Field("gauge", UNIT_BALLS.member),
+    make=_checked,
+)
 @final
 @dataclass(frozen=True, eq=False)
 class SpectralBall(AbstractUnitBall):
