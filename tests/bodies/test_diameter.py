@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lownoise.sets.bodies.points import farthest_pairs
+from lownoise.sets.pairs import farthest_pairs
 
 SEED = st.integers(0, 2**32 - 1)
 CLOSE = 1e-9
@@ -75,7 +75,7 @@ def test_known_bounds_change_no_answer(seed, loose):
 
 def test_most_pairs_are_never_looked_at(monkeypatch):
     seen = []
-    from lownoise.sets.bodies import points as module
+    from lownoise.sets import pairs as module
 
     scan = module._Scan.block
 

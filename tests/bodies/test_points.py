@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
-from lownoise.sets.bodies.points import farthest_pairs
+from lownoise.sets.pairs import farthest_pairs
 
 KINDS = (TranslatedPoints, SymmetricPoints, PointDifferences)
 

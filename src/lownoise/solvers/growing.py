@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.sets.bodies.points import farthest_pairs
+from lownoise.sets.pairs import farthest_pairs
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress, generate
 from lownoise.solvers.pricing import PairVertices, carried
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.bodies.points import Pairs
+    from lownoise.sets.pairs import Pairs
     from lownoise.solvers.generation import Outcome
     from lownoise.solvers.newton import Problem
 

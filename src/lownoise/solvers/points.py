@@ -21,8 +21,8 @@ from lownoise.certificate import PointDual
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import PointDifferences
-from lownoise.sets.bodies.points import farthest_pairs
 from lownoise.sets.frames import find_frame
+from lownoise.sets.pairs import farthest_pairs
 from lownoise.solvers.fidelity import fidelity
 from lownoise.solvers.generation import Outcome, generate
 from lownoise.solvers.growing import MANY, generate_growing

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.arrays import triangle_of
-from lownoise.sets.bodies.points import farthest_pairs
+from lownoise.sets.pairs import farthest_pairs
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies: the sets that noise must cover."""
 
-from lownoise.sets.bodies.abstract import AbstractBody, AbstractPointBody, RoundedBody
+from lownoise.sets.bodies.abstract import AbstractBody, RoundedBody
 from lownoise.sets.bodies.image import ImageBody, SymmetricBox, image_body
 from lownoise.sets.bodies.oracle import (
     AbstractOracleBody,
@@ -9,7 +9,12 @@ from lownoise.sets.bodies.oracle import (
     OracleBody,
     OracleDifferences,
 )
-from lownoise.sets.bodies.points import PointDifferences, SymmetricPoints, TranslatedPoints
+from lownoise.sets.bodies.points import (
+    AbstractPointBody,
+    PointDifferences,
+    SymmetricPoints,
+    TranslatedPoints,
+)
 from lownoise.sets.bodies.product import JointBody
 from lownoise.sets.bodies.section import Section, SectionBody, is_slabs
 from lownoise.sets.bodies.tensors import TensorBall, TensorChanges

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
 from lownoise.numbers.rounding import down, grown, growth, up
+from lownoise.sets.norms.choice import chosen, enlarged, unknown
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -93,6 +94,17 @@ class AbstractBody(ABC):
         """
         return norm.body_up(self)
 
+    def norm(self, distance: float) -> AbstractNorm:
+        """Return the norm whose unit ball is the body, or hardly more; see `norm_of`.
+
+        Args:
+            distance: what total variation is allowed, where no sampler is exact.
+
+        Raises:
+            PlanError: where no such unit ball can be sampled exactly.
+        """
+        raise unknown(self)
+
     def widths(self) -> Vector:
         """Return the greatest change of each coordinate, shape (d,), rounded up."""
         return self.extent_up(np.eye(self.dimension), self.base_point)
@@ -163,46 +175,6 @@ class AbstractBody(ABC):
         return self
 
 
-class AbstractPointBody(AbstractBody):
-    """A hull whose vertices are made of a list of points; none of them is ever formed at once."""
-
-    points: Vector
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return int(self.points.shape[1])
-
-    @property
-    def spanning(self) -> Vector:
-        """The points themselves."""
-        return self.points
-
-    @abstractmethod
-    def vertices(self, indices: Integers) -> Vector:
-        """Return the vertices of those indices, shape (k, d)."""
-
-    @abstractmethod
-    def knows(self, indices: Integers) -> bool:
-        """Return whether `indices` are of the right shape and in range."""
-
-    @abstractmethod
-    def replaced(self, points: Vector) -> Self:
-        """Return the same kind of body of other points, shape (N, r)."""
-
-    def scaled(self, factor: float) -> Self:
-        """Return factor·S; `factor` is a power of two, so nothing is rounded."""
-        return self.replaced(frozen(factor * self.points))
-
-    def mapped(self, rows: Vector) -> Self:
-        """Return the body of the points' images, exactly."""
-        return self.replaced(exact_images(self.points, rows))
-
-    def projected(self, kept: Integers) -> Self:
-        """Return the body of the points' projections."""
-        return self.replaced(frozen(np.ascontiguousarray(self.points[:, kept])))
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class RoundedBody(AbstractBody):
@@ -260,6 +232,10 @@ class RoundedBody(AbstractBody):
         found = self.body.sensitivity_up(norm)
         return up(found + norm.box_up(self.slack)) if np.any(self.slack) else found
 
+    def norm(self, distance: float) -> AbstractNorm:
+        """Return the body's, enlarged until it holds the box, too."""
+        return enlarged(chosen(self.body, distance), self)
+
     def widths(self) -> Vector:
         """Return the greatest change of each coordinate, shape (d,), rounded up."""
         return (self.body.widths() + self.slack) * (1 + 2.0**-50)
@@ -284,29 +260,3 @@ class RoundedBody(AbstractBody):
     def with_multipliers(self, multipliers: Vector) -> AbstractBody:
         """Return the body with them, rounded alike."""
         return RoundedBody(self.body.with_multipliers(multipliers), self.slack)
-
-
-_EXACT = 2.0**53
-
-
-def exact_images(points: Vector, rows: Vector) -> Vector:
-    """Return rows·x for each point, shape (N, k), where floats hold every sum of the products.
-
-    Raises:
-        PlanError: where they may not.
-    """
-    finest = _denominator(rows) * _denominator(points)
-    most = float(np.max(np.abs(rows).sum(axis=1), initial=0.0) * np.max(np.abs(points), initial=0))
-    if not most * finest < _EXACT:
-        raise PlanError("the integers are too fine for levels that are exact images of them")
-    return frozen(np.ascontiguousarray(points @ rows.T))
-
-
-def _denominator(numbers: Vector) -> float:
-    """Return the least power of two that makes all of them whole, at least 1."""
-    scale = 1.0
-    while not np.array_equal(np.floor(numbers * scale), numbers * scale):
-        scale *= 2
-        if scale > _EXACT:
-            return math.inf
-    return scale

@@ -22,11 +22,6 @@ from lownoise.sets.unit_balls import NormBall, product_ball
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
-_CLIMBS = 20
-_RISES = 1e-12
-_MOST = 2.0**13  # choices of points, one from each list
-_SMALL = 1e-15  # of a length: a coupling that is bounded by its size alone
-
 
 @final
 class HullSet(AbstractKnown):
@@ -62,11 +57,6 @@ class HullSet(AbstractKnown):
     def spread(self) -> Vector:
         """What spans each part."""
         return np.vstack([self._tagged(i, part.spread) for i, part in enumerate(self.parts)])
-
-    @property
-    def points(self) -> Vector:
-        """Those that span it."""
-        return self.spread
 
     @cached_property
     def doubt(self) -> Vector:
@@ -170,11 +160,6 @@ class MappedSet(AbstractKnown):
     def spread(self) -> Vector:
         """Images of what spans the part."""
         return self.part.spread
-
-    @property
-    def points(self) -> Vector:
-        """Those of the part."""
-        return self.part.points
 
     @cached_property
     def doubt(self) -> Vector:

@@ -23,8 +23,9 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, spectral_up
-from lownoise.sets.bodies.abstract import AbstractBody, exact_images
-from lownoise.sets.bodies.points import SymmetricPoints
+from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.sets.bodies.points import SymmetricPoints, exact_images
+from lownoise.sets.norms.choice import of_image
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
@@ -216,6 +217,10 @@ class ImageBody(AbstractBody):
         """Return at least max ‖s‖: what the norm says of images."""
         return norm.image_up(self)
 
+    def norm(self, distance: float) -> AbstractNorm:
+        """Return that of an image, as far as one can be sampled."""
+        return of_image(self, distance)
+
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two."""
         return replace(self, factor=frozen(factor * self.factor))
@@ -304,6 +309,10 @@ class SymmetricBox(AbstractBody):
     def sensitivity_up(self, norm: AbstractNorm) -> float:
         """Return at least max ‖s‖: what the norm says of boxes."""
         return norm.box_up(self.half_width)
+
+    def norm(self, distance: float) -> AbstractNorm:
+        """Return that of the image."""
+        return self.image.norm(distance)
 
     def widths(self) -> Vector:
         """Return the half widths, exactly."""

@@ -53,18 +53,18 @@ class AbstractKnown(ABC):
 
     @property
     @abstractmethod
-    def tells_differences(self) -> bool:
-        """Whether it bounds differences of its points, too."""
-
-    @property
-    @abstractmethod
     def spread(self) -> Vector:
         """What tells points that span the flat that K fills, shape (n, w)."""
 
     @property
-    @abstractmethod
+    def tells_differences(self) -> bool:
+        """Whether it bounds differences of its points, too: it does, as a rule."""
+        return True
+
+    @property
     def points(self) -> Vector:
-        """What tells points to start a search from, shape (n, w)."""
+        """What tells points to start a search from, shape (n, w): those that span it, as a rule."""
+        return self.spread
 
     @property
     def doubt(self) -> Vector:
@@ -75,9 +75,12 @@ class AbstractKnown(ABC):
     def place(self, told: Vector) -> Vector:
         """Return the points that rows of numbers tell, shapes (..., w) and (..., d)."""
 
-    @abstractmethod
     def knows(self, told: Vector) -> bool:
-        """Return whether a row, shape (w,), tells a point of K."""
+        """Return whether a row, shape (w,), tells a point of K.
+
+        Where `place` brings whatever is told into K, every row of numbers does.
+        """
+        return bool(np.all(np.isfinite(told)))
 
     def far(self, center: Vector) -> Vector:
         """Return at least |x − center| over K, shape (d,)."""

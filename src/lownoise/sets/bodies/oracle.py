@@ -71,10 +71,6 @@ class AbstractOracleBody(AbstractBody):
         """
 
     @abstractmethod
-    def knows(self, points: Vector) -> bool:
-        """Return whether `points` are of the right shape, and of K as far as the program tells."""
-
-    @abstractmethod
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(s − center)‖ over the body, and who may reach it.
 
@@ -84,14 +80,19 @@ class AbstractOracleBody(AbstractBody):
             near: how near its least the bound has to be, relatively, where that takes a search.
         """
 
-    @abstractmethod
+    @property
+    def seeds(self) -> Vector:
+        """Evidence for vertices that span the body: points that span K, as a rule."""
+        return self.program.spread
+
+    def knows(self, points: Vector) -> bool:
+        """Return whether `points` are of the right shape, and of K as far as the program tells."""
+        return self._known(points, (self.program.width,))
+
     def extreme(self, direction: Vector) -> Vector:
         """Return evidence for vertices that should be extreme along a direction, both ways."""
-
-    @property
-    @abstractmethod
-    def seeds(self) -> Vector:
-        """Evidence for vertices that span the body."""
+        theta = self._raised(direction[None])[0]
+        return np.stack([self.program.extreme(theta), self.program.extreme(-theta)])
 
     @property
     def spanning(self) -> Vector:
@@ -154,11 +155,6 @@ class OracleBody(AbstractOracleBody):
         return True
 
     @property
-    def seeds(self) -> Vector:
-        """Points that span K."""
-        return self.program.spread
-
-    @property
     def base_point(self) -> Vector:
         """One of them."""
         return np.asarray(self.spanning[0])
@@ -167,19 +163,10 @@ class OracleBody(AbstractOracleBody):
         """Return their coordinates."""
         return self._kept(points) / self.step
 
-    def knows(self, points: Vector) -> bool:
-        """Return whether these are points of K, shape (n, d)."""
-        return self._known(points, (self.program.width,))
-
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(x − center)‖."""
         told = self.program.farthest(self._raised(matrix), self._whole(center))
         return Reached(told.point[None], root_up(told.upper))
-
-    def extreme(self, direction: Vector) -> Vector:
-        """Return the points at both ends."""
-        theta = self._raised(direction[None])[0]
-        return np.stack([self.program.extreme(theta), self.program.extreme(-theta)])
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(x − center)|, row by row."""
@@ -218,8 +205,7 @@ class OracleDifferences(AbstractOracleBody):
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the pair of both ends."""
-        theta = self._raised(direction[None])[0]
-        return np.stack([self.program.extreme(theta), self.program.extreme(-theta)])[None]
+        return super().extreme(direction)[None]
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least the width along each row; `center` is 0."""
@@ -242,30 +228,16 @@ class LiftedOracle(AbstractOracleBody):
     origin: Vector
     count: float = 1.0
 
-    @property
-    def seeds(self) -> Vector:
-        """Points that span K: lifted they span the body."""
-        return self.program.spread
-
     def vertices(self, points: Vector) -> Vector:
         """Return ((x − origin)/step, count)."""
         about = (self._kept(points) - self.origin[self.pivots]) / self.step
         return np.hstack([about, np.full((len(points), 1), self.count)])
-
-    def knows(self, points: Vector) -> bool:
-        """Return whether these are points of K, shape (n, d)."""
-        return self._known(points, (self.program.width,))
 
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖A₁(x − origin) + a‖, the square completed; `center` is 0."""
         linear, constant = self._raised(matrix), matrix[:, -1] * self.count
         told = affine_farthest(self.program, linear, self.origin, constant)
         return Reached(told.point[None], root_up(told.upper))
-
-    def extreme(self, direction: Vector) -> Vector:
-        """Return the points at both ends."""
-        theta = self._raised(direction[None])[0]
-        return np.stack([self.program.extreme(theta), self.program.extreme(-theta)])
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |A₁(x − origin) + a|, row by row; `center` is 0."""

@@ -20,8 +20,9 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
 from lownoise.sets.bodies.known import AbstractKnown, Told
-from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints, farthest_pairs
+from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints
 from lownoise.sets.bodies.section import SectionBody
+from lownoise.sets.pairs import farthest_pairs
 from lownoise.sets.unit_balls import NormBall, product_ball
 
 if TYPE_CHECKING:
@@ -56,11 +57,6 @@ class PointSet(AbstractKnown):
         """One number."""
         return 1
 
-    @property
-    def tells_differences(self) -> bool:
-        """It does."""
-        return True
-
     @cached_property
     def spread(self) -> Vector:
         """Points that are far out along the axes, and as many as span the flat."""
@@ -74,11 +70,6 @@ class PointSet(AbstractKnown):
             pivots = qr(scaled.T, mode="r", pivoting=True, check_finite=False)[1]
             ends = np.concatenate([ends, pivots[: used.size]])
         return np.unique(ends)[:, None].astype(np.float64)
-
-    @property
-    def points(self) -> Vector:
-        """Those that span it."""
-        return self.spread
 
     def place(self, told: Vector) -> Vector:
         """Return the points of those numbers."""
@@ -134,11 +125,6 @@ class ImageSet(AbstractKnown):
         """The coordinates of B."""
         return self.base.dimension
 
-    @property
-    def tells_differences(self) -> bool:
-        """It does."""
-        return True
-
     @cached_property
     def spread(self) -> Vector:
         """Points along the base's axes, as many as span the flat, and those far out in K."""
@@ -155,11 +141,6 @@ class ImageSet(AbstractKnown):
         axes /= self.base.norm_up(axes)[:, None]
         return np.vstack([np.zeros((1, self.width)), axes, -axes, ends])
 
-    @property
-    def points(self) -> Vector:
-        """Those that span it."""
-        return self.spread
-
     @cached_property
     def doubt(self) -> Vector:
         """Rounding of k products, their sum and the center."""
@@ -173,10 +154,6 @@ class ImageSet(AbstractKnown):
         x = np.reshape(told, (-1, self.width))
         x = x / np.maximum(self.base.norm_up(x), 1.0)[:, None]
         return (self.center + x @ self.factor.T).reshape(*told.shape[:-1], self.dimension)
-
-    def knows(self, told: Vector) -> bool:
-        """Return whether these are numbers: `place` brings any into B."""
-        return bool(np.all(np.isfinite(told)))
 
     def farthest(self, matrix: Vector, center: Vector) -> Told:
         """Return a point far out, and a bound by the best coefficients at hand."""
@@ -231,21 +208,11 @@ class SectionSet(AbstractKnown):
         """The coordinates."""
         return self.dimension
 
-    @property
-    def tells_differences(self) -> bool:
-        """It does."""
-        return True
-
     @cached_property
     def spread(self) -> Vector:
         """Points far out along the axes."""
         axes = np.eye(self.dimension)
         return np.vstack([np.zeros(self.dimension), self.section.far(np.vstack([axes, -axes]))])
-
-    @property
-    def points(self) -> Vector:
-        """Those that span it."""
-        return self.spread
 
     @cached_property
     def doubt(self) -> Vector:
@@ -258,10 +225,6 @@ class SectionSet(AbstractKnown):
         _, gauges = SectionBody(self.section, "translates").changes(rows)
         inside = np.where(np.isfinite(gauges), 1 / np.maximum(gauges, 1.0), 0.0)
         return (self.center + rows * inside[:, None]).reshape(told.shape)
-
-    def knows(self, told: Vector) -> bool:
-        """Return whether these are numbers: `place` brings any inside."""
-        return bool(np.all(np.isfinite(told)))
 
     def farthest(self, matrix: Vector, center: Vector) -> Told:
         """Return a point far out, and a bound by the sum of the parts' quadratics."""

@@ -28,11 +28,14 @@ from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.image import SymmetricBox
 from lownoise.sets.bodies.known import AbstractKnown, Told, longer
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_reach
+from lownoise.sets.norms.choice import norm_of, unknown
+from lownoise.sets.norms.product import ProductNorm
 from lownoise.sets.unit_balls import product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies.oracle import AbstractOracleBody
+    from lownoise.sets.norms import AbstractNorm
 
 _CLIMBS = 20
 _RISES = 1e-12
@@ -77,11 +80,6 @@ class ProductSet(AbstractKnown):
             moved[:, at] = rows[1:]
             found.append(moved)
         return np.vstack(found)
-
-    @property
-    def points(self) -> Vector:
-        """Those that span it."""
-        return self.spread
 
     @property
     def doubt(self) -> Vector:
@@ -373,6 +371,14 @@ class JointBody(AbstractBody):
         known = tuple(part for part in own if part is not None)
         count = SymmetricBox(frozen(np.array([self.count])))
         return (*known, count) if len(known) == len(own) else None
+
+    def norm(self, distance: float) -> AbstractNorm:
+        """Return the product of the parts' norms."""
+        parts = self.product_parts()
+        if parts is None:
+            raise unknown(self)
+        share = distance / len(parts) * (1 - 2.0**-40)  # they add up
+        return ProductNorm(tuple(norm_of(part, share) for part in parts))
 
     def split(self, queries: Vector | None) -> list[tuple[Integers, Vector | None]] | None:
         """Return which answers are of each part, and its queries; None where one is of several.

@@ -30,6 +30,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.barrier import farthest
+from lownoise.sets.norms import WalkNorm
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
@@ -360,6 +361,16 @@ class SectionBody(AbstractBody):
     def sensitivity_up(self, norm: AbstractNorm) -> float:
         """Return at least max ‖s‖: what the norm says of sections."""
         return norm.section_up(self)
+
+    @property
+    def norm_rows(self) -> Vector:
+        """A with ‖A·s‖_B ≤ 1 on all changes: half of a section's rows; all if it is lifted."""
+        rows = self.section.rows
+        return rows if self.kind == "lifted" else frozen(rows / 2)
+
+    def norm(self, distance: float) -> AbstractNorm:
+        """Return that of a section, which is walked in."""
+        return WalkNorm(self.norm_rows, self.section.base)
 
 
 def _stretched(section: Section, factor: float) -> Section:

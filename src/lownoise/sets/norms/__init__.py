@@ -3,12 +3,9 @@
 
 from lownoise.sets.norms.abstract import AbstractNorm, covariance
 from lownoise.sets.norms.choice import norm_of
-from lownoise.sets.norms.differences import SimplexNorm
-from lownoise.sets.norms.hull import HullNorm, ZonotopeNorm
-from lownoise.sets.norms.image import ImageNorm
-from lownoise.sets.norms.product import PlacedNorm, ProductNorm
-from lownoise.sets.norms.walk import WalkNorm
-from lownoise.sets.norms.weak import WeakNorm
+from lownoise.sets.norms.hull import HullNorm, SimplexNorm, ZonotopeNorm
+from lownoise.sets.norms.image import ImageNorm, WeakNorm
+from lownoise.sets.norms.product import PlacedNorm, ProductNorm, WalkNorm
 
 __all__ = [
     "AbstractNorm",

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.points import farthest_pairs
+from lownoise.sets.pairs import farthest_pairs
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         SectionBody,
         SymmetricPoints,
     )
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 _TINY = 2.0**-900  # more than all that can vanish below the smallest float
 _BLOCK = 1 << 22  # numbers
@@ -115,7 +117,7 @@ class Form:
     def image_up(self, body: ImageBody) -> float:
         """Return at least the greatest norm over an image of a unit body."""
         found = self.body_up(body)
-        if isinstance(body.base, NormBall) and body.base.order == 1:
+        if body.base.ball_order == 1:
             found = min(found, float(np.max(self.norm_up(body.dense.T), initial=0.0)))
         return found
 
@@ -155,6 +157,22 @@ def _longest(rows: Vector, order: float) -> float:
         if near:
             best = max(best, float(np.max(ball_norm_up(np.abs(rows[:near] - rows[i]), order))))
     return best
+
+
+def blocks_of(base: AbstractUnitBall) -> list[tuple[slice, float]]:
+    """Return the coordinates and the order of each ℓ_r ball that a unit ball is the product of.
+
+    None at all where it is not one.
+
+    Examples:
+        >>> blocks_of(NormBall(2, 1.0))
+        [(slice(0, 2, None), 1.0)]
+    """
+    ends = np.cumsum([0, *(ball.dimension for ball in base.factors)]).tolist()
+    own = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+    pairs = zip(own, (ball.ball_order for ball in base.factors), strict=True)
+    found = [(at, order) for at, order in pairs if order is not None]
+    return found if len(found) == len(own) else []
 
 
 def covariance(gauge: AbstractNorm, scale: float) -> Vector:
@@ -350,10 +368,8 @@ def _whole(points: Vector) -> bool:
 
 def _ends(body: ImageBody) -> Vector | None:
     """Return what an image is the symmetric hull of, where that is a short list."""
-    base = body.base
-    if not isinstance(base, NormBall):
-        return None
-    if base.order == 1:
+    k, order = body.base.dimension, body.base.ball_order
+    if order == 1:
         return np.ascontiguousarray(body.dense.T)
-    few = math.isinf(base.order) and base.size <= _MOST_CORNERS
-    return np.asarray(corners(base.size) @ body.dense.T) if few else None
+    few = order == math.inf and k <= _MOST_CORNERS
+    return np.asarray(corners(k) @ body.dense.T) if few else None

@@ -4,40 +4,29 @@
 from __future__ import annotations
 
 import math
-from functools import singledispatch
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.sets.bodies import (
-    AbstractBody,
-    ImageBody,
-    JointBody,
-    PointDifferences,
-    RoundedBody,
-    SectionBody,
-    SymmetricBox,
-    SymmetricPoints,
-)
-from lownoise.sets.norms.combination import distinct, inverse_of
-from lownoise.sets.norms.differences import SimplexNorm, edges_of
-from lownoise.sets.norms.hull import HullNorm, ZonotopeNorm
-from lownoise.sets.norms.image import ImageNorm, balls_of, simplest
-from lownoise.sets.norms.points import differences_of, extreme, parallelepiped
-from lownoise.sets.norms.product import PlacedNorm, ProductNorm
-from lownoise.sets.norms.walk import WalkNorm, section_rows
-from lownoise.sets.norms.weak import WeakNorm
+from lownoise.sets.norms.abstract import blocks_of
+from lownoise.sets.norms.combination import among, distinct, inverse_of
+from lownoise.sets.norms.hull import HullNorm, SimplexNorm, ZonotopeNorm, edges_of
+from lownoise.sets.norms.image import ImageNorm, WeakNorm, no_sampler, simplest
+from lownoise.sets.norms.product import PlacedNorm, WalkNorm
 from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
+    from lownoise.sets.bodies import AbstractBody, ImageBody
     from lownoise.sets.norms.abstract import AbstractNorm
 
 _ROUNDS = 4
 _MORE = 2.0**-46  # of a norm, so that what is rounded again is covered
 _EUCLID = 2.0
+_MOST_DIFFERENCES = 1 << 13
+_FEW_DIMENSIONS = 4  # in which hulls of many points have few facets
 
 
 def norm_of(body: AbstractBody, distance: float = 0.0) -> AbstractNorm:
@@ -54,22 +43,24 @@ def norm_of(body: AbstractBody, distance: float = 0.0) -> AbstractNorm:
             to do.
 
     Examples:
+        >>> from lownoise.sets.bodies import SymmetricBox
         >>> norm = norm_of(SymmetricBox(np.array([3.0, 4.0])))
         >>> norm.factor, norm.base
         (array([3., 4.]), NormBall(size=2, order=inf))
         >>> norm.sensitivity_up(SymmetricBox(np.array([3.0, 4.0])))
         1.0
     """
-    found = _chosen(body, distance)
+    found = chosen(body, distance)
     _ = found.uniform  # a walk says only now whether it is too long
     return found
 
 
-def _chosen(body: AbstractBody, distance: float) -> AbstractNorm:
+def chosen(body: AbstractBody, distance: float) -> AbstractNorm:
+    """Return the same before it is asked for a sampler, which a body around it may not need."""
     moving = np.flatnonzero(body.widths())
     if moving.size == body.dimension:
         try:
-            return _norm_of(body, distance)
+            return body.norm(distance)
         except PlanError:
             if body.dimension > 1:
                 raise
@@ -83,68 +74,34 @@ def _chosen(body: AbstractBody, distance: float) -> AbstractNorm:
             f"{type(body).__name__} does not move in {body.dimension - moving.size} of its "
             f"{body.dimension} coordinates; leave those out of the question",
         )
-    return PlacedNorm(_norm_of(own, distance), moving, body.dimension)
+    return PlacedNorm(own.norm(distance), moving, body.dimension)
 
 
-@singledispatch
-def _norm_of(body: AbstractBody, distance: float) -> AbstractNorm:
-    return _unknown(body)
-
-
-def _unknown(body: AbstractBody) -> NoReturn:
-    raise PlanError(
+def unknown(body: AbstractBody) -> PlanError:
+    """Return what is said of a body that no sampler is known for."""
+    return PlanError(
         f"no exact sampler is known for {type(body).__name__} in "
         f"{body.dimension} dimensions; use (ε, δ), or a domain that is a box, a "
         "ball, an ellipsoid or a short list of points",
     )
 
 
-@_norm_of.register(SymmetricBox)
-def _of_box(body: SymmetricBox, distance: float) -> AbstractNorm:
-    return ImageNorm(body.half_width, NormBall(body.dimension, math.inf))
-
-
-@_norm_of.register(SymmetricPoints)
-def _of_symmetric_points(body: SymmetricPoints, distance: float) -> AbstractNorm:
-    return of_points(body.points) if body.image is None else _norm_of(body.image, distance)
-
-
-@_norm_of.register(PointDifferences)
-def _of_differences(body: PointDifferences, distance: float) -> AbstractNorm:
-    found = differences_of(body.points)
-    if isinstance(found, PointDifferences):
-        return SimplexNorm(edges_of(found.points)[0])
-    return _norm_of(found, distance)
-
-
-@_norm_of.register(SectionBody)
-def _of_section(body: SectionBody, distance: float) -> AbstractNorm:
-    return WalkNorm(section_rows(body), body.section.base)
-
-
-@_norm_of.register(ImageBody)
-def _of_image(body: ImageBody, distance: float) -> AbstractNorm:
-    d, k = body.dimension, body.base.dimension
+def of_image(body: ImageBody, distance: float) -> AbstractNorm:
+    """Return the norm of an image of a unit ball; arguments and errors as `norm_of`."""
+    d, k, order = body.dimension, body.base.dimension, body.base.ball_order
     if isinstance(body.base, CappedBall) and d == k:
-        return _enlarged(_capped(body, body.base), body)
-    if balls_of(body.base) is None:
+        return enlarged(_capped(body, body.base), body)
+    if not blocks_of(body.base):
         if body.base.admitted and (body.diagonal or d == k):
             return WeakNorm(body.factor, body.base, distance)
-        raise PlanError(
-            f"{type(body.base).__name__} in {d} dimensions has no exact sampler; use (ε, δ), or a "
-            "domain that is an image of an ℓ_r ball or a product of such",
-        )
+        raise no_sampler(body.base, d)
     if body.diagonal or d == k:
         return ImageNorm(simplest(body.factor, body.base), body.base)
     if d > k:
-        raise PlanError(
-            f"changes of {d} answers come from {k} numbers: they are flat; leave out answers that "
-            "follow from others, or give a body of changes with width",
-        )
-    order = body.base.order if isinstance(body.base, NormBall) else 0.0
+        raise _flat(d, f"come from {k} numbers")
     if order == 1:
         return of_points(body.factor.T)
-    if math.isinf(order):
+    if order == math.inf:
         return ZonotopeNorm(frozen(np.ascontiguousarray(body.factor.T)))
     if order == _EUCLID:
         return _ellipsoid(body)
@@ -154,18 +111,11 @@ def _of_image(body: ImageBody, distance: float) -> AbstractNorm:
     )
 
 
-@_norm_of.register(RoundedBody)
-def _of_rounded(body: RoundedBody, distance: float) -> AbstractNorm:
-    return _enlarged(_chosen(body.body, distance), body)
-
-
-@_norm_of.register(JointBody)
-def _of_joint(body: JointBody, distance: float) -> AbstractNorm:
-    parts = body.product_parts()
-    if parts is None:
-        return _unknown(body)
-    share = distance / len(parts) * (1 - 2.0**-40)  # they add up
-    return ProductNorm(tuple(norm_of(part, share) for part in parts))
+def _flat(dimension: int, why: str) -> PlanError:
+    return PlanError(
+        f"changes of {dimension} answers {why}: they are flat; leave out answers that "
+        "follow from others, or give a body of changes with width",
+    )
 
 
 def of_points(points: Vector) -> AbstractNorm:
@@ -178,20 +128,62 @@ def of_points(points: Vector) -> AbstractNorm:
     n, d = rows.shape
     found = _simple(rows)
     if found is None:
-        rows = extreme(rows)
+        rows = hull_vertices(rows, symmetric=True)
         found = _simple(rows)
     if found is not None:
         return found
     if n < d:
-        raise PlanError(
-            f"changes of {d} answers are made of {n} points: they are flat; leave out answers that "
-            "follow from others, or give a body of changes with width",
-        )
+        raise _flat(d, f"are made of {n} points")
     norm = HullNorm(rows)
     # what lies on a facet is of the hull for certain if it is one of its points
     every = distinct(points)
     edge = every[norm.norm_up(every) > 1]
     return HullNorm(frozen(np.vstack([rows, edge]))) if len(edge) else norm
+
+
+def of_differences(points: Vector) -> AbstractNorm:
+    """Return the norm of all x − y in the simplest form: of a box, a hull, a simplex's differences.
+
+    Args:
+        points: shape (N, d), with differences that are floats, or nearly.
+
+    Raises:
+        PlanError: where there are too many of them.
+
+    Examples:
+        >>> square = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [3.0, 4.0], [1.0, 2.0]])
+        >>> of_differences(square).factor
+        array([3., 4.])
+    """
+    rows = np.unique(points + 0.0, axis=0)
+    n, d = rows.shape
+    least, most = np.min(rows, axis=0), np.max(rows, axis=0)
+    if _corners_among(rows, least, most):
+        return ImageNorm(frozen(most - least), NormBall(d, math.inf))
+    rows = hull_vertices(rows, symmetric=False)
+    n = len(rows)
+    # K − K = 2(K − c) where K has a center: the differences of opposite points
+    if np.all(rows[::-1] == (rows[0] + rows[-1]) - rows):
+        return of_points(distinct(rows - rows[::-1]))
+    if n == d + 1:
+        return SimplexNorm(edges_of(rows)[0])
+    if n * (n - 1) // 2 > _MOST_DIFFERENCES:
+        raise PlanError(
+            f"the differences of {n:,} points in {d} dimensions are too many to be sampled "
+            "exactly; use (ε, δ), or relation='add_remove'",
+        )
+    first, second = np.triu_indices(n, 1)
+    return of_points(distinct(rows[first] - rows[second]))
+
+
+def _corners_among(rows: Vector, least: Vector, most: Vector) -> bool:
+    n, d = rows.shape
+    if d >= n.bit_length():
+        return False
+    bits = (np.arange(1 << d)[:, None] >> np.arange(d)) & 1
+    corners = np.where(bits == 1, most, least)
+    # `among` takes opposites for the same: about the least corner there are none
+    return bool(np.all(among(corners - least, rows - least)))
 
 
 def _simple(rows: Vector) -> AbstractNorm | None:
@@ -224,10 +216,10 @@ def _ellipsoid(body: ImageBody) -> AbstractNorm:
     """Return F·B₂ ⊂ R^d, for F with more columns than rows, as an image of the ball in R^d."""
     unit = np.max(np.abs(body.factor), axis=1, keepdims=True)
     root = triangle_of((body.factor / unit).T).T * unit
-    return _enlarged(ImageNorm(frozen(root), NormBall(body.dimension, _EUCLID)), body)
+    return enlarged(ImageNorm(frozen(root), NormBall(body.dimension, _EUCLID)), body)
 
 
-def _enlarged(norm: AbstractNorm, body: AbstractBody) -> AbstractNorm:
+def enlarged(norm: AbstractNorm, body: AbstractBody) -> AbstractNorm:
     """Return the norm, scaled until its unit ball holds the body, or all but a rounding of it."""
     reach, scale = norm.sensitivity_up(body), 1.0
     found = norm
@@ -238,3 +230,64 @@ def _enlarged(norm: AbstractNorm, body: AbstractBody) -> AbstractNorm:
         found = norm.scaled(scale)
         reach = found.sensitivity_up(body)
     return found
+
+
+def hull_vertices(rows: Vector, *, symmetric: bool) -> Vector:
+    """Return the points without those inside the hull, where that is soon said, in their order.
+
+    Whatever is left out wrongly is missed in a hull's reach, never in what it costs.
+
+    Args:
+        rows: shape (N, d).
+        symmetric: whether the hull holds their opposites, too.
+    """
+    n, d = rows.shape
+    if not 1 < d <= _FEW_DIMENSIONS or n <= d + (not symmetric):
+        return rows
+    from scipy.spatial import ConvexHull, QhullError
+
+    about = rows if symmetric else rows - rows[0]
+    unit = np.max(np.abs(about), axis=0)
+    about = about / np.where(unit > 0, unit, 1.0)
+    try:
+        kept = ConvexHull(np.vstack([about, -about]) if symmetric else about).vertices
+    except QhullError:
+        return rows
+    return frozen(np.ascontiguousarray(rows[np.unique(kept % n)]))
+
+
+def parallelepiped(rows: Vector) -> Vector | None:
+    """Return g with {Σ ±gᵢ} the points and their opposites, exactly; None where there are none.
+
+    From the last corner in lexicographic order p, all p − q are sums of some 2gᵢ, each after 0; the
+    first of them that is no sum of those before is the next 2gᵢ.
+
+    Args:
+        rows: corners, one of each and its opposite, shape (2^(d − 1), d).
+
+    Returns:
+        Shape (d, d), one a row.
+
+    Examples:
+        >>> parallelepiped(np.array([[1.0, 1.0], [1.0, -1.0]]))
+        array([[0., 1.],
+               [1., 0.]])
+    """
+    n, d = rows.shape
+    if d > n.bit_length() or n != 1 << (d - 1):
+        return None
+    corners = np.vstack([rows, -rows]) + 0.0
+    corners = corners[np.lexsort(corners.T[::-1])]
+    steps = (corners[-1] - corners)[::-1]  # from 0 up, in lexicographic order
+    sums = np.zeros((1, d))
+    found: list[Vector] = []
+    for i in range(len(steps)):
+        if len(found) == d:
+            break
+        if not np.any(np.all(sums == steps[i], axis=1)):
+            found.append(steps[i])
+            sums = np.vstack([sums, sums + steps[i]])
+    if len(found) < d or len(sums) != len(steps):
+        return None
+    sums = sums[np.lexsort(sums.T[::-1])]
+    return np.array(found) / 2 if np.array_equal(sums, steps) else None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import down, growth, up
 from lownoise.sets.norms.abstract import ball_norm_up
@@ -42,6 +43,18 @@ class Inverse:
     matrix: Vector
     stretch: float
 
+    def sure(self, what: str) -> Inverse:
+        """Return it.
+
+        Raises:
+            PlanError: where F is not proved to have an inverse.
+        """
+        if math.isfinite(self.stretch):
+            return self
+        raise PlanError(
+            f"{what} flat, or too nearly so for floats; leave out answers that follow from others"
+        )
+
 
 def inverse_of(factor: Vector, base: AbstractUnitBall) -> Inverse:
     """Return an inverse, with its error in the operator norm of a unit body.
@@ -49,7 +62,7 @@ def inverse_of(factor: Vector, base: AbstractUnitBall) -> Inverse:
     ‖Ex‖ ≤ ‖|E|·widths‖ on a unit body, whatever the signs of the entries of the latter.
 
     Args:
-        factor: F, shape (d, d).
+        factor: F, shape (d, d); or shape (d,), its diagonal: then X is to be divided by.
         base: the body, d coordinates.
 
     Examples:
@@ -62,6 +75,9 @@ def inverse_of(factor: Vector, base: AbstractUnitBall) -> Inverse:
         inf
     """
     d = len(factor)
+    if factor.ndim == 1:
+        regular = np.all(np.isfinite(factor) & (factor != 0))
+        return Inverse(factor, 1.0 if regular else math.inf)
     most = np.max(np.abs(factor), axis=1)
     lost = Inverse(frozen(np.zeros((d, d))), math.inf)
     if not (np.all(np.isfinite(factor)) and np.all(most > 0)):

@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms whose unit balls are images of ℓ_r balls and of products of them."""
+"""Norms whose unit balls are images of unit balls.
+
+Of ℓ_r balls and of products of them points are drawn exactly. Where a norm is known in floats alone
+its unit ball is walked in, in total variation.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import growth, up
+from lownoise.samplers.gaussian import normals
 from lownoise.samplers.uniform import UniformImage, UniformNormBall, UniformProduct
-from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up
+from lownoise.samplers.walks import Weak, walk
+from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up, blocks_of
 from lownoise.sets.norms.combination import NEAR, among, inverse_of
-from lownoise.sets.unit_balls import AbstractUnitBall, NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,18 +32,13 @@ if TYPE_CHECKING:
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.sets.bodies import ImageBody
     from lownoise.sets.norms.combination import Inverse
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
-
-def balls_of(base: AbstractUnitBall) -> tuple[NormBall, ...] | None:
-    """Return the balls that a unit body is the product of; None where it is not one.
-
-    Examples:
-        >>> balls_of(NormBall(2, 1.0))
-        (NormBall(size=2, order=1.0),)
-    """
-    parts = base.factors
-    balls = tuple(part for part in parts if isinstance(part, NormBall))
-    return balls if len(balls) == len(parts) else None
+RELATIVE = 1e-9  # of a density: what the walk may be off by, which costs twice that in ε
+_TINY = 2.0**-900  # more than what underflows
+_PILOTS = 12
+_SEED = 20260103
+_DIRECTIONS = 1 << 15
 
 
 def simplest(factor: Vector, base: AbstractUnitBall) -> Vector:
@@ -47,10 +47,11 @@ def simplest(factor: Vector, base: AbstractUnitBall) -> Vector:
     Only of a ball, which no change of order or of signs changes.
 
     Examples:
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> simplest(np.array([[0.0, -2.0], [1.0, 0.0]]), NormBall(2, 1.0))
         array([2., 1.])
     """
-    if factor.ndim == 1 or not isinstance(base, NormBall) or factor.shape[0] != factor.shape[1]:
+    if factor.ndim == 1 or not base.ball_order or factor.shape[0] != factor.shape[1]:
         return factor
     used = factor != 0
     if np.all(np.count_nonzero(used, axis=0) == 1) and np.all(np.count_nonzero(used, axis=1) == 1):
@@ -72,6 +73,7 @@ class ImageNorm(AbstractNorm):
 
     Examples:
         >>> from lownoise.sets.bodies import SymmetricBox
+        >>> from lownoise.sets.unit_balls import NormBall
         >>> norm = ImageNorm(np.array([2.0, 4.0]), NormBall(2, math.inf))
         >>> norm.norm_up(np.array([[1.0, -4.0]]))
         array([1.])
@@ -83,19 +85,10 @@ class ImageNorm(AbstractNorm):
     base: AbstractUnitBall
 
     def __post_init__(self) -> None:
-        if balls_of(self.base) is None:
-            raise PlanError(
-                f"{type(self.base).__name__} in {self.dimension} dimensions has no exact sampler; "
-                "use (ε, δ), or a domain that is an image of an ℓ_r ball or a product of such",
-            )
-        if set(self.factor.shape) != {self.base.dimension}:
-            k = self.base.dimension
-            raise PlanError(f"factor has shape {self.factor.shape}; give ({k},) or {k, k}")
-        if not math.isfinite(self._stretch):
-            raise PlanError(
-                f"factor of {self.dimension} dimensions is flat, or too nearly so for floats; "
-                "leave out answers that follow from others",
-            )
+        if not self._blocks:
+            raise no_sampler(self.base, self.base.dimension)
+        _shaped(self.factor, self.base)
+        self._inverse.sure(f"factor of {self.dimension} dimensions is")
 
     @property
     def dimension(self) -> int:
@@ -105,8 +98,7 @@ class ImageNorm(AbstractNorm):
     @property
     def euclidean(self) -> int:
         """The dimension where B is a Euclidean ball, because F has an inverse; else 1."""
-        ball = isinstance(self.base, NormBall) and self.base.order == 2  # noqa: PLR2004
-        return self.dimension if ball else 1
+        return self.dimension if self.base.ball_order == 2 else 1  # noqa: PLR2004
 
     @property
     def diagonal(self) -> bool:
@@ -117,24 +109,14 @@ class ImageNorm(AbstractNorm):
     def _inverse(self) -> Inverse:
         return inverse_of(self.factor, self.base)
 
-    @property
-    def _stretch(self) -> float:
-        if not self.diagonal:
-            return self._inverse.stretch
-        return 1.0 if np.all(np.isfinite(self.factor) & (self.factor != 0)) else math.inf
-
     @cached_property
     def _blocks(self) -> list[tuple[slice, float]]:
-        """The coordinates of each ball of the base, and its order."""
-        balls = balls_of(self.base) or ()
-        ends = np.cumsum([0, *(ball.size for ball in balls)])
-        own = [slice(int(a), int(b)) for a, b in pairwise(ends)]
-        return [(at, ball.order) for at, ball in zip(own, balls, strict=True)]
+        return blocks_of(self.base)
 
     @cached_property
     def uniform(self) -> AbstractUniform:
         """Uniform points of F·B."""
-        return UniformImage(self.factor, uniform_balls(balls_of(self.base) or ()))
+        return UniformImage(self.factor, uniform_balls(self._blocks))
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
@@ -143,7 +125,7 @@ class ImageNorm(AbstractNorm):
             # 1/f is rounded by at most a unit in its last place
             matrix, stretch = np.diag(1 / self.factor), 1 + growth(4)
         else:
-            matrix, stretch = self._inverse.matrix, self._stretch
+            matrix, stretch = self._inverse.matrix, self._inverse.stretch
         return tuple(Form(matrix[at], order, stretch) for at, order in self._blocks)
 
     def norm_up(self, points: Vector) -> Vector:
@@ -199,10 +181,171 @@ class ImageNorm(AbstractNorm):
         return float(self.norm_up(half_width[None])[0])
 
 
-def uniform_balls(balls: Sequence[NormBall]) -> AbstractUniform:
-    """Return uniform points of a product of ℓ_r balls."""
-    own = tuple(UniformNormBall(ball.size, ball.order) for ball in balls)
+@final
+@dataclass(frozen=True, eq=False)
+class WeakNorm(AbstractNorm):
+    """‖s‖ = ‖F⁻¹s‖_B, with a walk in B that asks for no more than B's norm in floats.
+
+    Its points are known in total variation, so noise made of them is (ε, δ) (001, section 8).
+
+    Args:
+        factor: F, shape (d, d); or shape (d,), its diagonal.
+        base: B, d coordinates.
+        distance: what total variation is allowed.
+
+    Raises:
+        PlanError: where B's norm is not known closely, F is flat, or nothing is allowed; by
+            `uniform` where the walk takes too long or is farther off than is allowed.
+
+    Examples:
+        >>> from lownoise.sets.unit_balls.norm import SortedBall
+        >>> norm = WeakNorm(np.array([2.0, 4.0]), SortedBall(np.array([2.0, 1.0])), 1e-6)
+        >>> norm.norm_up(np.array([[2.0, 4.0]])).round(9)
+        array([3.])
+        >>> 0 < norm.uniform.distance <= 1e-6
+        True
+    """
+
+    factor: Vector
+    base: AbstractUnitBall
+    distance: float
+
+    def __post_init__(self) -> None:
+        kind, d = type(self.base).__name__, self.base.dimension
+        if not self.base.admitted:
+            raise no_sampler(self.base, self.base.dimension)
+        if not self.distance > 0:
+            raise PlanError(
+                f"{kind} in {d} dimensions is known by its norm in floats (weak membership): its "
+                "points are uniform but for a total variation, so no guarantee is pure; give "
+                'ln.approx_dp(epsilon, delta) and mechanism="k_norm"',
+            )
+        _shaped(self.factor, self.base)
+        self._inverse.sure(f"factor of {self.dimension} dimensions is")
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return self.base.dimension
+
+    @cached_property
+    def _inverse(self) -> Inverse:
+        return inverse_of(self.factor, self.base)
+
+    def _back(self, points: Vector) -> tuple[Vector, Vector]:
+        """Return X·s nearly, row by row, and how far off each entry can be."""
+        if self.factor.ndim == 1:
+            found = points / self.factor
+            return found, growth(3) * np.abs(found) + _TINY
+        matrix = self._inverse.matrix
+        size = np.abs(points) @ np.abs(matrix.T)
+        return points @ matrix.T, growth(self.dimension + 3) * size * (1 + 2.0**-30) + _TINY
+
+    @cached_property
+    def uniform(self) -> AbstractUniform:
+        """Points of F·B by the walk: uniform but for what `relative` and `distance` say."""
+        inner, outer = self.base.inner_radius, self.base.outer_radius
+        membership = Weak(self.base.as_checked(), self.base.norm_excess)
+        found = walk(
+            membership,
+            np.eye(self.dimension),
+            inner,
+            max(outer, inner),
+            relative=RELATIVE,
+            distance=self.distance,
+            volume=self.base.volume_up(),
+            pilots=_PILOTS,
+            moment=_moment(self.base),
+        )
+        return UniformImage(self.factor, found)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least ‖F⁻¹s‖_B."""
+        found, off = self._back(points)
+        total = self.base.norm_up(found) + self.base.signed_norm_up(off)
+        return np.asarray(total * self._inverse.stretch * (1 + 2.0**-50))
+
+    def scaled(self, factor: float) -> WeakNorm:
+        """Return the norm of factor·F·B."""
+        return WeakNorm(frozen(factor * self.factor), self.base, self.distance)
+
+    def akin_image_up(self, body: ImageBody) -> float:
+        """Return at least the norm of F'·B: with XF' = cI + E it is at most c + ‖|E|·widths‖."""
+        if not _same(body.base, self.base):
+            return math.inf
+        if np.array_equal(body.factor, self.factor):
+            return 1.0
+        if body.dimension != self.dimension:
+            return math.inf
+        image, off = self._back(np.ascontiguousarray(body.dense.T))
+        image = image.T
+        most = float(np.max(np.abs(np.diag(image))))
+        signs = np.sign(np.diag(image))
+        if not np.all(signs == signs[0]):
+            return math.inf
+        rest = np.abs(image - signs[0] * most * np.eye(self.dimension)) + off.T
+        aside = rest @ self.base.widths() * (1 + growth(self.dimension + 9))
+        found = most + float(self.base.signed_norm_up(aside[None])[0])
+        return up(found * self._inverse.stretch * (1 + growth(9)))
+
+    def akin_box_up(self, half_width: Vector) -> float:
+        """Return at least the norm of a box: |X·s| ≤ |X|·h."""
+        if self.factor.ndim == 1:
+            size = half_width / np.abs(self.factor)
+        else:
+            size = np.abs(self._inverse.matrix) @ half_width
+        size = size * (1 + growth(self.dimension + 9)) + _TINY
+        found = float(self.base.signed_norm_up(size[None])[0])
+        return up(found * self._inverse.stretch * (1 + growth(9)))
+
+
+def _moment(base: AbstractUnitBall) -> Vector:
+    """Return an estimate of E u·uᵀ over a unit body, a diagonal as its signs have it.
+
+    With u = ρθ, |θ|₂ = 1, the radius has density ∝ ρ^{d−1} up to 1/‖θ‖, so that E uᵢ² is
+    d/(d + 2)·E θᵢ²‖θ‖^{−d−2}/E ‖θ‖^{−d} over uniform directions.
+    """
+    d = base.dimension
+    words = SimulationRandomness(_SEED).words(_DIRECTIONS * d)
+    z = normals(words)[0].reshape(-1, d)
+    z /= np.linalg.norm(z, axis=1)[:, None]
+    radii = 1 / base.norm_up(z)
+    weights = (radii / np.max(radii)) ** d
+    squares = (weights * radii**2) @ np.square(z) / np.sum(weights) * (d / (d + 2))
+    return frozen(np.diag(squares))
+
+
+def _same(first: Any, second: Any) -> bool:  # noqa: ANN401 (fields of unit bodies)
+    """Return whether two unit bodies are given by the same numbers."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray):
+        return np.array_equal(first, second)
+    if isinstance(first, tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    if hasattr(first, "__dataclass_fields__"):
+        return all(_same(getattr(first, f.name), getattr(second, f.name)) for f in fields(first))
+    return bool(first == second)
+
+
+def uniform_balls(blocks: Sequence[tuple[slice, float]]) -> AbstractUniform:
+    """Return uniform points of a product of ℓ_r balls, each with its coordinates and its order."""
+    own = tuple(UniformNormBall(at.stop - at.start, order) for at, order in blocks)
     return own[0] if len(own) == 1 else UniformProduct(own)
+
+
+def no_sampler(base: AbstractUnitBall, dimension: int) -> PlanError:
+    """Return what is said of an image of a unit ball that is neither sampled nor walked in."""
+    return PlanError(
+        f"{type(base).__name__} in {dimension} dimensions has no exact sampler; use (ε, δ), "
+        "or a domain that is an image of an ℓ_r ball or a product of such"
+    )
+
+
+def _shaped(factor: Vector, base: AbstractUnitBall) -> None:
+    k = base.dimension
+    if set(factor.shape) != {k}:
+        raise PlanError(f"factor has shape {factor.shape}; give ({k},) or {k, k}")
 
 
 def _ratios_up(sizes: Vector, units: Vector) -> Vector:

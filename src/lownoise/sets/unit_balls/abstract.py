@@ -8,7 +8,7 @@ rows and columns. Two facts make it useful: if y ≥ 0 then Σ yᵢxᵢ² ≤ en
 {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z is in the hull of {x² : x ∈ B}, then some random point
 of B, with signs drawn at random from the group, has the second moment diag(z).
 
-A walk with a weak oracle (`sets/norms/weak.py`) forgets the points that the oracle cannot tell from
+A walk with a weak oracle (`WeakNorm`) forgets the points that the oracle cannot tell from
 the boundary, so what `norm_up` exceeds the norm by must be proved. With u = 2⁻⁵³:
 
 * ℓ_r balls, also capped ones: `norm_up` is the float norm times 1 + s, and is an upper bound
