@@ -9,7 +9,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lownoise.numbers.rounding import down, mul_up, norm_up, spectral_up, sqrt_up, square_up, up
+from lownoise.noise.loss import Loss, composed, sum_up
+from lownoise.numbers.rounding import (
+    down,
+    fraction_up,
+    mul_up,
+    norm_up,
+    spectral_up,
+    sqrt_up,
+    square_up,
+    up,
+)
 
 CLOSE = Fraction(1, 10**14)  # relative
 SIZES = st.floats(1e-70, 1e70)
@@ -143,3 +153,21 @@ def test_spectral_up_is_just_above_the_norm(matrix, square):
     for turned in (matrix, matrix.T, -matrix):
         found = Fraction(spectral_up(turned)) ** 2
         assert square <= found <= square * (1 + Fraction(1, 10**9)) + Fraction(10) ** -640
+
+
+def test_no_sign_makes_a_norm_lower():
+    """As its docstring says; rounded up before the square, what is negative came out lower."""
+    rng = np.random.default_rng(20)
+    sizes, scales = rng.lognormal(size=(2, 20_000))
+    for size, scale in zip(sizes.tolist(), scales.tolist(), strict=True):
+        found = norm_up(np.array([-size]), np.array([scale]))
+        assert found == norm_up(np.array([size]), np.array([scale]))
+        assert Fraction(found) >= Fraction(size) / Fraction(scale)
+
+
+def test_exact_numbers_beyond_all_floats_are_infinite():
+    largest = Fraction(1.7976931348623157e308)
+    assert fraction_up(largest) == float(largest)
+    assert fraction_up(largest + 1) == fraction_up(2 * largest) == math.inf
+    assert sum_up([1.7e308, 1.7e308]) == math.inf
+    assert composed([Loss(1.0, mu=1e200), Loss(1.0, mu=1e200)]).mu == math.inf

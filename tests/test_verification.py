@@ -236,3 +236,185 @@ def test_an_order_that_no_plan_has_is_refused():
     document["terms"]["order"] = 1e308
     document["digest"] = codec.digest(document)
     assert not ln.verify(json.dumps(document))
+
+
+def mended(document):
+    document["digest"] = codec.digest(document)
+    return document
+
+
+def dicts(node, path=()):
+    """Yield where dictionaries stand in a document."""
+    if isinstance(node, dict):
+        yield path
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+        if isinstance(value, (dict, list)):
+            yield from dicts(value, (*path, key))
+
+
+PLACES = [
+    pytest.param(name, path, id=f"{name} {'.'.join(map(str, path))}")
+    for name, text in DOCUMENTS.items()
+    for path in dicts(json.loads(text))
+    if "versions" not in path  # texts of any name
+]
+
+
+@pytest.mark.parametrize(("name", "path"), PLACES)
+def test_whatever_else_a_file_states_is_noticed(name, path):
+    """A claim that nothing follows from: our programs ignored it, and a person may not."""
+    document = json.loads(DOCUMENTS[name])
+    node = document
+    for key in path:
+        node = node[key]
+    node["epsilon_of_all"] = 0.001
+    assert not holds(mended(document))
+
+
+NUMBERS = [
+    pytest.param(name, path, id=f"{name} {'.'.join(map(str, path))}")
+    for name, text in DOCUMENTS.items()
+    for path, value in leaves(json.loads(text))
+    if isinstance(value, (int, float)) and value == int(value)
+]
+
+
+@pytest.mark.parametrize(("name", "path"), NUMBERS)
+def test_a_number_of_another_type_is_noticed(name, path):
+    """Equal to what was written, and not the same: true is 1, and so is 1.0."""
+    document = json.loads(DOCUMENTS[name])
+    *inner, last = path
+    node = document
+    for key in inner:
+        node = node[key]
+    value = node[last]
+    others = [kind(value) for kind in (bool, int, float) if kind(value) == value]
+    for other in (other for other in others if type(other) is not type(value)):
+        node[last] = other
+        assert not holds(mended(document))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_name_that_stands_twice_is_refused(name):
+    """Readers disagree on which of two holds: ours took the last one, and called it unedited."""
+    text = DOCUMENTS[name]
+    for first in ('"budget": {', '"order": ', '"error": ', '"format": '):
+        assert text.count(first) == 1
+        twice = text.replace(first, f"{first.partition(':')[0]}: 0, {first}")
+        for read in (ln.verify, ln.Plan.from_json, ln.Release.from_json):
+            with pytest.raises(FileError, match="stands twice"):
+                read(twice)
+
+
+def test_a_stream_that_says_a_name_twice_is_refused():
+    state = ln.stream(ln.Prefix(4), budget=ln.zcdp(0.5)).state()
+    with pytest.raises(FileError, match="'round' stands twice"):
+        ln.Stream.restore(state.replace(b'"round": 0', b'"round": 1, "round": 0'))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("bound", ["lower_bound", "certificate"])
+def test_a_bound_beyond_all_floats_is_noticed(name, bound):
+    document = json.loads(DOCUMENTS[name])
+    node = document["derived"]
+    node = node["certificate"] if bound == "certificate" else node
+    node["upper" if bound == "certificate" else bound] = 10**400
+    assert not ln.verify(json.dumps(mended(document)))
+
+
+def test_a_release_of_no_kind_is_noticed_in_its_file_too(tmp_path):
+    document = json.loads(DOCUMENTS["release substitute"])
+    del document["terms"]["question"]["kind"]
+    (tmp_path / "release.json").write_text(json.dumps(mended(document)))
+    assert not ln.verify(tmp_path)
+
+
+@pytest.mark.parametrize("integers", [lambda k: {k: 1}, lambda k: [f"+{k}"], lambda k: [f" {k}"]])
+def test_integers_are_read_as_they_are_written(integers):
+    plan = ln.plan(
+        ln.Mean(["a"], ln.Box([0], [1])), budget=ln.zcdp(0.5), relation="substitute", size=3
+    )
+    document = json.loads(plan.release(pd.DataFrame({"a": [0.5, 0.5, 0.5]})).to_json())
+    document["integers"] = integers(document["integers"][0].lstrip("-"))
+    with pytest.raises(FileError, match="integers are not 1 whole numbers"):
+        ln.Release.from_json(json.dumps(document))
+
+
+def coarse(plan, factor):
+    """Return the plan as a forger has it: a grid so much coarser, and noise that covers it."""
+    document = json.loads(plan.to_json())
+    noise = document["terms"]["noise"]
+    noise["step"] = [s * factor for s in noise["step"]]
+    if noise["kind"] == "dense":
+        noise["factor"] = [[noise["factor"][0][0] / factor + 4.0]]
+    else:
+        noise["scale"][0] = noise["scale"][0] / factor + 4.0
+    return ln.Plan.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("question", "budget", "relation", "size"),
+    [
+        (ln.Mean(["a"], ln.Box([0], [1])), ln.zcdp(0.5), "substitute", 10**6),
+        (ln.Mean(["a"], ln.Box([0], [1])), ln.zcdp(0.5), "add_remove", None),
+        (ln.Mean(["a"], ln.Box([0], [1])), ln.zcdp(0.5), ln.Box([-0.5], [0.5]), 10**6),
+        (
+            ln.Queries([[0.1, 0.3, 0.7]], {"x": 3}, outside={"x": 0}),
+            ln.zcdp(0.5),
+            "substitute",
+            10**6,
+        ),
+    ],
+    ids=["means", "sums", "changes", "queries"],
+)
+def test_a_grid_that_shows_beside_the_noise_is_noticed(question, budget, relation, size):
+    """The noise covers it, and the error that is stated is not that of the answers."""
+    plan = ln.plan(question, budget=budget, relation=relation, size=size)
+    assert ln.verify(plan.to_json())
+    forged = coarse(plan, 2.0**36)
+    checks = [c.name for c in ln.verify(forged.to_json()).checks if not c.holds]
+    assert "records are rounded finely beside the noise" in checks
+
+
+def test_whole_numbers_may_have_a_grid_of_any_width():
+    """Nothing is lost of them: a plan of counts at a step of one is as exact."""
+    question = ln.Queries([[0, 1, 3]], {"x": 3}, outside={"x": 0})
+    plan = ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=10**6)
+    step = json.loads(plan.to_json())["terms"]["noise"]["step"][0]
+    checks = [c.name for c in ln.verify(coarse(plan, 1 / step).to_json()).checks if not c.holds]
+    assert "records are rounded finely beside the noise" not in checks
+
+
+def test_steps_of_parities_are_those_of_their_noise():
+    bits = ln.Parity(["a", "b"], [1, 2], outside={"a": 0, "b": 0})
+    document = json.loads(
+        ln.plan(bits, budget=ln.zcdp(50.0), relation="substitute", size=9).to_json()
+    )
+    document["terms"]["noise"]["steps"] = [1.0, 1.0]  # of noise of a third of a record
+    assert [c.found for c in ln.verify(json.dumps(mended(document))).checks if not c.holds] == [
+        "noise.steps are not those of the deviations"
+    ]
+
+
+@pytest.mark.parametrize("domain", [ln.Box([1, 2], [1, 2]), ln.Points([[1.0, 2.0]])])
+@pytest.mark.parametrize("budget", [ln.pure_dp(1.0), ln.zcdp(0.5)])
+@pytest.mark.parametrize("relation", ["substitute", "add_remove"])
+def test_domains_of_one_point_are_read_and_verified(domain, budget, relation):
+    size = 3 if relation == "substitute" else None
+    plan = ln.plan(ln.Mean(["a", "b"], domain), budget=budget, relation=relation, size=size)
+    assert ln.verify(plan.to_json())
+    release = plan.release(pd.DataFrame({"a": [1.0] * 3, "b": [2.0] * 3}))
+    assert ln.verify(release.to_json())
+
+
+@pytest.mark.parametrize("budget", [ln.pure_dp(1.0), ln.zcdp(0.5)])
+@pytest.mark.parametrize("relation", ["substitute", "add_remove"])
+@pytest.mark.parametrize("order", [2.0, float("inf")])
+@pytest.mark.parametrize("scale", [2.0**-390, 2.0**500])
+def test_the_widest_and_narrowest_boxes_have_an_error_and_a_file(budget, relation, order, scale):
+    size = 3 if relation == "substitute" else None
+    question = ln.Mean(["a"], ln.Box([-scale], [scale]))
+    plan = ln.plan(question, budget=budget, relation=relation, size=size, order=order)
+    assert 0 < plan.lower_bound <= plan.error < float("inf")
+    release = plan.release(pd.DataFrame({"a": [0.0] * 3}))
+    assert ln.verify(release.to_json())

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import FileError, LownoiseError, told
+from lownoise.noise.mechanism import SHOWN, AdditiveMechanism
 from lownoise.numbers.readable import readable
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.accountant import spent, within
@@ -45,6 +46,8 @@ _MARGINALS = "marginals"
 _COVERED = "noise covers what one record can change"
 _PROVED = ("certificate", "lower_bound")
 _NEAR = 1e-9  # of a bound
+_PLAN = frozenset({"format", "terms", "derived", "digest"})
+_FIELDS = {"plan": _PLAN, "release": _PLAN | {"integers", "spend", "created", "versions"}}
 
 
 @final
@@ -106,7 +109,7 @@ def verify(
         raise FileError(f"file={file}: {error}") from None
     document = _document(text)
     released = str(document["format"]).startswith("lownoise.release")
-    if not released or document["terms"]["question"]["kind"] != _MARGINALS:
+    if not released or document["terms"]["question"].get("kind") != _MARGINALS:
         return found
     return Verification((*found.checks, _integers(file.parent)))
 
@@ -143,7 +146,8 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))
     found += _moved(terms)
-    return Verification((digest, *found, *_derived(document.get("derived"), derived)))
+    beside = sorted(told(name) for name in document if name not in _FIELDS[kind])
+    return Verification((digest, *found, *_derived(document.get("derived"), derived, beside)))
 
 
 def _read(
@@ -177,10 +181,7 @@ def _integers(folder: Path) -> Check:
 
 
 def _document(text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        raise FileError("it is not JSON; give a plan.json or release.json") from None
+    document = codec.parsed(text)
     codec.expect_format(document, ("plan", "release"))
     return dict(document)
 
@@ -189,9 +190,18 @@ def _guarantees(terms: Terms | StreamTerms) -> list[Check]:
     """Return a check for each thing that the terms guarantee."""
     if isinstance(terms, StreamTerms):
         return _gaussian(terms, terms.mechanism.event.mu, terms.error_reached)
-    if terms.gaussian:
-        return _gaussian(terms, terms.mechanism.loss.mu, terms.error)
-    return _pure(terms)
+    gaussian = terms.gaussian
+    found = _gaussian(terms, terms.mechanism.loss.mu, terms.error) if gaussian else _pure(terms)
+    return [*found, *_rounding(terms.mechanism)]
+
+
+def _rounding(mechanism: Any) -> list[Check]:  # noqa: ANN401 (of every question and noise)
+    """Return whether the error that is stated, of noise alone, is that of the answers."""
+    if not isinstance(mechanism, AdditiveMechanism):
+        return []  # whole numbers, of which nothing is rounded
+    found = mechanism.rounding
+    said = f"{found!r} deviations at most, of {SHOWN!r}"
+    return [Check("records are rounded finely beside the noise", found <= SHOWN, said)]
 
 
 def _pure(terms: Terms) -> list[Check]:
@@ -247,10 +257,16 @@ def _above(error: float, bound: float) -> Check:
     return Check("error is above the lower bound", bound <= error, f"{error!r} above {bound!r}")
 
 
-def _derived(stated: object, computed: dict[str, Any]) -> list[Check]:
-    """Return a check for each number that the file states beside its terms."""
+def _derived(stated: object, computed: dict[str, Any], beside: list[str]) -> list[Check]:
+    """Return a check for each number that the file states beside its terms.
+
+    Args:
+        stated: what the file says that follows.
+        computed: what does.
+        beside: the names of what else stands in the file, at the top.
+    """
     claims = stated if isinstance(stated, dict) else {}
-    more = sorted(str(name) for name in claims if name not in computed)
+    more = [*beside, *sorted(told(name) for name in claims if name not in computed)]
     return [
         Check("nothing else is stated", not more, ", ".join(more) or "all of it follows"),
         *(
@@ -270,10 +286,12 @@ def _agrees(name: str, stated: Any, computed: object) -> bool:  # noqa: ANN401 (
     if isinstance(computed, dict) and isinstance(stated, dict):
         same = stated.keys() == computed.keys()
         return same and all(_agrees(name, stated[k], v) for k, v in computed.items())
-    if name not in _PROVED or not isinstance(computed, float):
-        return bool(stated == computed)
-    number = isinstance(stated, (int, float)) and not isinstance(stated, bool)
-    return number and math.isclose(stated, computed, rel_tol=_NEAR)
+    if isinstance(computed, list) and isinstance(stated, list):
+        both = zip(stated, computed, strict=False)
+        return len(stated) == len(computed) and all(_agrees(name, *own) for own in both)
+    if name not in _PROVED or not isinstance(computed, float) or not isinstance(stated, float):
+        return type(stated) is type(computed) and bool(stated == computed)
+    return math.isclose(stated, computed, rel_tol=_NEAR)
 
 
 def _text(value: object) -> str:

@@ -14,7 +14,7 @@ from lownoise.noise.codes import coding_for
 from lownoise.noise.covering import covering
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.means import MeanTotals
-from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.noise.mechanism import SHOWN, AdditiveMechanism
 from lownoise.noise.queries import QueryTotals, query_body
 from lownoise.noise.thickness import thickened
 from lownoise.numbers.arrays import frozen
@@ -32,8 +32,6 @@ _ROOM = 1e-9  # of a width: more than its rounding
 _FEWEST_BITS = 40  # log2 of the standard deviation in grid steps, at the least
 _BIAS_BITS = 10  # under `substitute`: rounding of records moves a mean by ≤ 2^-10 deviations
 _WIDTH_BITS = 24  # log2 of a record's width in grid steps, where the noise is far wider
-_SHOWN = 2.0**-7  # of a deviation: what rounding of records may move a mean by, with a body
-_LEAST_STEPS = 2.0**20  # the least deviation in grid steps, with a body
 _MOST_BITS = 50  # a record's code, and the noise beside it, stay exact in a float
 
 
@@ -104,8 +102,11 @@ def gaussian_mean(
         multipliers=multipliers,
     )
     mechanism = gaussian(totals, shape.scaled(1 / parameter / step), parameter)
-    if isinstance(relation, Change):
-        _check_rounding(mechanism, extent)
+    if isinstance(relation, Change) and mechanism.rounding > SHOWN:
+        raise PlanError(
+            f"relation allows changes too small beside the domain for {size:,} records: "
+            "rounding would show beside the noise; give a narrower domain",
+        )
     return mechanism
 
 
@@ -137,17 +138,6 @@ def gaussian_queries(
         question=question, relation=relation, size=size, coordinates=chosen, step=step
     )
     return gaussian(totals, shape.scaled(1 / parameter / step), parameter)
-
-
-def _check_rounding(mechanism: AdditiveMechanism, extent: Vector) -> None:
-    """Refuse a grid on which the rounding of all records, half a step each, shows in the noise."""
-    deviations = mechanism.noise.deviations(np.ones(mechanism.length), None)
-    shift = max((mechanism.size or 0) / 2, _SHOWN * _LEAST_STEPS)
-    if np.any((extent > 0) & (_SHOWN * deviations < shift)):
-        raise PlanError(
-            f"relation allows changes too small beside the domain for {mechanism.size:,} records: "
-            "rounding would show beside the noise; give a narrower domain",
-        )
 
 
 def grid_steps(

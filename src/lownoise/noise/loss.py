@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
-from lownoise.numbers.rounding import sqrt_up, up
+from lownoise.numbers.rounding import fraction_up, sqrt_up, up
 from lownoise.privacy import noise_curve
 
 if TYPE_CHECKING:
@@ -71,9 +71,7 @@ def sum_up(numbers: Iterable[float]) -> float:
     listed = list(numbers)
     if not all(map(math.isfinite, listed)):
         return math.inf
-    total = sum(map(Fraction, listed), Fraction(0))
-    found = float(total)
-    return found if Fraction(found) >= total else up(found)
+    return fraction_up(sum(map(Fraction, listed), Fraction(0)))
 
 
 def independent_loss(moves: Sequence[float], epsilon: float) -> Loss:
@@ -97,14 +95,14 @@ def independent_loss(moves: Sequence[float], epsilon: float) -> Loss:
     for most in sorted(moves, reverse=True):
         if left <= 0 or most <= 0:
             break
-        own = most if math.isfinite(most) and Fraction(most) <= left else _fraction_up(left)
+        own = most if math.isfinite(most) and Fraction(most) <= left else fraction_up(left)
         made[own] += 1
         left -= Fraction(own)
     rho = sum((n * Fraction(noise_curve.laplace_rho_up(t)) for t, n in made.items()), Fraction(0))
     square = sum(
         (n * Fraction(noise_curve.laplace_mu_up(t)) ** 2 for t, n in made.items()), Fraction(0)
     )
-    return Loss(epsilon, 0.0, _fraction_up(rho), sqrt_up(_fraction_up(square)))
+    return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
 
 
 def ball_loss(dimension: int, epsilon: float) -> Loss:
@@ -131,15 +129,10 @@ def composed(losses: Sequence[Loss]) -> Loss:
     mus = [loss.mu for loss in losses]
     mu = math.inf
     if all(map(math.isfinite, mus)):
-        mu = sqrt_up(_fraction_up(sum((Fraction(own) ** 2 for own in mus), Fraction(0))))
+        mu = sqrt_up(fraction_up(sum((Fraction(own) ** 2 for own in mus), Fraction(0))))
     return Loss(
         sum_up(loss.epsilon for loss in losses), delta, sum_up(loss.rho for loss in losses), mu
     )
-
-
-def _fraction_up(number: Fraction) -> float:
-    found = float(number)
-    return found if Fraction(found) >= number else up(found)
 
 
 def sampling_loss(exact: Loss, uniform: AbstractUniform) -> Loss:

@@ -132,6 +132,12 @@ class MeanTotals(AbstractTotals):
             return self.coordinates.answers(None)
         return self.coordinates.answers(center, self.query.coding.center)
 
+    @property
+    def rounding(self) -> Vector:
+        """Half a step of each sum that the domain lets move; counts are exact."""
+        own = np.where(self.query.coding.slack > 0, 0.5, 0.0)
+        return frozen(own if self.count_step is None else np.append(own, 0.0))
+
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released answers: means, or sums about the center and the count.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from lownoise.errors import PlanError, TableError
 from lownoise.noise.gaussian import GaussianNoise
+from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from lownoise.numbers.randomness import Randomness
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
+
+
+SHOWN = 2.0**-7  # of a deviation: more than that rounding of records may not move an answer by
+_FEW_RECORDS = 2**14
 
 
 class AbstractTotals(ABC):
@@ -76,6 +81,11 @@ class AbstractTotals(ABC):
     @abstractmethod
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the answers in their units, shape (m,)."""
+
+    @property
+    def rounding(self) -> Vector:
+        """How far from what it adds a record's integers are at most, in steps, shape (r,)."""
+        return frozen(np.zeros(self.length))
 
 
 def check_rows(size: int | None, count: int) -> None:
@@ -189,6 +199,20 @@ class AdditiveMechanism:
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released answers, shape (m,)."""
         return self.totals.answers(integers)
+
+    @cached_property
+    def rounding(self) -> float:
+        """How far the rounding of all records moves an integer at most, in its deviations.
+
+        The noise covers what rounding reveals; what it adds to an error, no deviation says. Where
+        the number of records is private, that of so few as no table of any use has less.
+        """
+        off = self.totals.rounding * max(self.size or 0, _FEW_RECORDS)
+        if not np.any(off):
+            return 0.0
+        deviations = self.noise.deviations(np.ones(self.length), None)
+        with np.errstate(divide="ignore"):
+            return float(np.max(off[off > 0] / deviations[off > 0]))
 
     @cached_property
     def deviations(self) -> Vector:

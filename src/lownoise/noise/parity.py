@@ -174,11 +174,16 @@ def gaussian_parity(
 
     def scaled(factor: float) -> AdditiveMechanism:
         deviations = np.sqrt(variances) * (factor / parameter)
-        steps = frozen(np.array([_step(d) for d in deviations.tolist()]))
+        steps = parity_steps(deviations)
         totals = ParityTotals(question=question, relation=relation, size=size, steps=steps)
         return AdditiveMechanism(totals, parity_noise(totals, deviations))
 
     return covering(scaled, lambda found: found.loss.mu, parameter)
+
+
+def parity_steps(deviations: Vector) -> Vector:
+    """Return the unit of each degree's integers, in records, shape (k,)."""
+    return frozen(np.array([_step(d) for d in deviations.tolist()]))
 
 
 def _step(deviation: float) -> float:

@@ -156,6 +156,12 @@ class QueryTotals(AbstractTotals):
         return self.step
 
     @property
+    def rounding(self) -> Vector:
+        """What is lost of the matrix on the grid: nothing of whole numbers."""
+        off = np.abs(self._about * (1 / self.step) - self.codes)
+        return frozen(np.max(off, axis=0, initial=0.0))
+
+    @property
     def embed(self) -> Vector | None:
         """The matrix from summed queries to all; None where all are summed."""
         return self.coordinates.embed

@@ -76,6 +76,22 @@ def square_up(a: float) -> float:
     return square if exact else up(square)
 
 
+def fraction_up(exact: Fraction) -> float:
+    """Return the least float at or above an exact number of at least 0, infinite beyond them.
+
+    Examples:
+        >>> fraction_up(Fraction(1, 4)), Fraction(fraction_up(Fraction(1, 3))) > Fraction(1, 3)
+        (0.25, True)
+        >>> fraction_up(Fraction(10) ** 400)
+        inf
+    """
+    try:
+        found = float(exact)
+    except OverflowError:
+        return math.inf
+    return found if Fraction(found) >= exact else up(found)
+
+
 def sqrt_up(a: float) -> float:
     """Return at least √a."""
     return up(math.sqrt(a))
@@ -94,7 +110,7 @@ def norm_up(numerators: Vector, denominators: Vector) -> float:
     """
     used = numerators != 0
     with np.errstate(divide="ignore", over="ignore"):
-        ratios = np.nextafter(numerators[used] / denominators[used], np.inf)
+        ratios = np.nextafter(np.abs(numerators[used]) / denominators[used], np.inf)
         squares = np.nextafter(ratios * ratios, np.inf)
     if not squares.size:
         return 0.0

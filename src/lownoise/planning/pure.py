@@ -215,6 +215,7 @@ def _best(
                 evidence=None if found is None else found.claim.dual,
             )
             terms.check_budget()
+            _check_error(terms)
         except LownoiseError as error:
             refused.append(Alternative(name, None, str(error)))
         else:
@@ -232,6 +233,14 @@ def _best(
         terms if terms.lower_bound > without.lower_bound else without,
         status="as asked" if request.mechanism else "the best of those available",
     )
+
+
+def _check_error(terms: Terms) -> None:
+    """Refuse a mechanism whose error floats do not hold: nothing could be said of it, nor saved."""
+    with np.errstate(all="ignore"):
+        known = math.isfinite(terms.error)
+    if not known:
+        raise PlanError("its error is beyond what floats hold; use a larger unit")
 
 
 def _solved(

@@ -61,9 +61,65 @@ def load(kind: str, text: str) -> dict[str, Any]:
     Raises:
         FileError: where it is no document of this kind, or of a newer version.
     """
-    document = json.loads(text)
+    document = parsed(text)
     expect_format(document, (kind,))
     return dict(document)
+
+
+def parsed(text: str) -> Any:  # noqa: ANN401 (JSON)
+    """Return JSON values of a text that every reader of JSON reads alike.
+
+    Where a name stands twice readers disagree on which one holds.
+
+    Raises:
+        FileError: where the text is no JSON, or a name stands twice in it.
+
+    Examples:
+        >>> parsed('{"rho": 0.5, "rho": 9}')
+        Traceback (most recent call last):
+        lownoise.errors.FileError: name='rho' stands twice; use an unedited file
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        raise FileError("it is not JSON; give a plan.json or release.json") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise FileError(f"name={told(name)} stands twice; use an unedited file")
+        found[name] = value
+    return found
+
+
+_ROOM = ("terms.evidence", "witness")  # which files may have and nothing rests on: decision 0024
+_CONTENTS = frozenset({"float64", "int64"})  # compressed, not everywhere to the same bytes
+
+
+def expect_meant(stated: object, meant: object, field: str = "terms") -> None:
+    """Refuse a document that says more than was read from it, or says it as another value.
+
+    Args:
+        stated: JSON values of a document.
+        meant: what this version writes for what it read.
+        field: what they are called.
+
+    Raises:
+        FileError: where a field is stated that means nothing, or a value is not as it is written.
+    """
+    if isinstance(stated, dict) and isinstance(meant, dict):
+        for name, value in stated.items():
+            if name in meant and name not in _CONTENTS:
+                expect_meant(value, meant[name], f"{field}.{name}")
+            elif name not in meant and (field, name) != _ROOM:
+                raise FileError(f"{field}.{told(name)} says something that it does not mean")
+    elif isinstance(stated, list) and isinstance(meant, list) and len(stated) == len(meant):
+        for own, other in zip(stated, meant, strict=True):
+            expect_meant(own, other, field)
+    elif stated != meant or type(stated) is not type(meant):
+        raise FileError(f"{field}={told(stated)} says something that it does not mean")
 
 
 def expect_format(document: object, kinds: tuple[str, ...]) -> None:

@@ -33,7 +33,7 @@ def relation_to_dict(relation: Relation) -> str | dict[str, Any]:
         FileError: where the body's kind has no form in a file.
     """
     if not isinstance(relation, Change):
-        return relation
+        return str(relation)  # the word alone
     return {"change": domain_to_dict(relation.body)}
 
 

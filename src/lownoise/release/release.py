@@ -343,8 +343,8 @@ def _integers(terms: Terms, fields: dict[str, Any], path: Path | None) -> Any:  
             raise FileError("a release of marginals is a folder; use Release.load(folder)")
         return folders.integers_of(path, length, fields)
     found = tuple(int(k) for k in fields["integers"])
-    if len(found) != length:
-        raise ValueError
+    if fields["integers"] != [str(k) for k in found] or len(found) != length:
+        raise FileError(f"integers are not {length:,} whole numbers, as they are written")
     terms.proof.check_integers(found)
     return found
 

@@ -7,8 +7,8 @@ follow from the question and the grid.
 
 from __future__ import annotations
 
-import json
 import math
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from lownoise.noise.laplace import LaplaceNoise
 from lownoise.noise.loss import distance_within
 from lownoise.noise.marginals import MarginalMechanism
 from lownoise.noise.means import MeanTotals
-from lownoise.noise.parity import ParityTotals, parity_noise
+from lownoise.noise.parity import ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.queries import HistogramTotals, QueryTotals
 from lownoise.noise.recursive import RecursiveNoise
@@ -34,7 +34,7 @@ from lownoise.numbers.packing import packed, unpacked
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import Marginals, Mean, Parity, Queries
-from lownoise.release.codec import dump
+from lownoise.release.codec import dump, expect_meant
 from lownoise.release.encoding import (
     evidence_from_dict,
     evidence_to_dict,
@@ -190,10 +190,19 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     expect("mechanism", name, (GAUSSIAN, *NAMES))
     if ("mechanism" in fields) and (name == GAUSSIAN or kind not in ("mean", "queries")):
         raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
+    fields = _of_today(fields, kind, name)
     terms = _READERS[kind](fields, name, domain)
+    expect_meant(fields, terms_to_dict(terms))
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
     return terms
+
+
+def _of_today(fields: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
+    """Return the fields without the weight that 0.1 gave the count of sums with pure noise."""
+    if kind != "mean" or name == GAUSSIAN or fields["size"] is not None:
+        return fields
+    return {**fields, "weights": fields["weights"][: len(fields["question"]["columns"])]}
 
 
 def _head(fields: dict[str, Any], name: str) -> dict[str, Any]:
@@ -211,10 +220,7 @@ def _mean(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> T
     columns = len(question.columns)
     mechanism = _mechanism(fields, name, question)
     answers = mechanism.deviations.size
-    given, weighted = fields["weights"], answers if name == GAUSSIAN else columns
-    if name != GAUSSIAN and len(given) == columns + 1 == answers:  # one for the count, of 0.1
-        given = given[:-1]
-    weights = numbers(given, "weights", weighted)
+    weights = numbers(fields["weights"], "weights", answers if name == GAUSSIAN else columns)
     if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
         raise FileError("weights are not all from 2^-900 to 2^900")
     evidence, plain = _evidence(fields["evidence"], answers, twice=name == GAUSSIAN)
@@ -255,6 +261,8 @@ def _parity(fields: dict[str, Any], name: str, domain: AbstractDomain | None) ->
     totals = parity_totals_from_dict(fields, question)
     k, evidence = len(question.degrees), fields["evidence"]
     deviations = numbers(fields["noise"]["deviations"], "noise.deviations", k)
+    if not np.array_equal(totals.steps, parity_steps(deviations)):
+        raise FileError("noise.steps are not those of the deviations")
     dual = ParityDual(
         degrees=numbers(evidence["degrees"], "evidence.degrees", k),
         patterns=numbers(evidence["patterns"], "evidence.patterns", len(totals.changes.costs)),
@@ -266,10 +274,7 @@ def _parity(fields: dict[str, Any], name: str, domain: AbstractDomain | None) ->
 def _marginals(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
     question, size = marginals_question_from_dict(fields["question"]), size_from(fields)
     mechanism, dual = marginals_from_dict(question, size, fields["noise"], fields["evidence"])
-    terms = Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
-    if json.dumps(terms_to_dict(terms), sort_keys=True) != json.dumps(fields, sort_keys=True):
-        raise FileError("terms say something that they do not mean")
-    return terms
+    return Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
 
 
 _READERS: dict[str, Callable[[dict[str, Any], str, AbstractDomain | None], Terms]] = {
@@ -301,7 +306,7 @@ def _mechanism(
         return AdditiveMechanism(
             totals, GaussianNoise(shape_from_dict(fields["noise"], totals.length))
         )
-    made = _NOISES[name](fields)
+    made = partial(_NOISES[name], fields)
     kept = fields["noise"].get("kept")
     if kept is None:
         return AdditiveMechanism(totals, made(totals.changes))
@@ -320,30 +325,28 @@ def _partial(
     return PartialNoise(inner, kept, totals.length)
 
 
-def _k_norm(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise]:
+def _k_norm(fields: dict[str, Any], changes: AbstractBody) -> AbstractNoise:
     budget, distance = budget_from_dict(fields["budget"]), 0.0
     if isinstance(budget, ApproxDP):
         distance = distance_within(allowed(budget), budget.delta)
-    return lambda changes: KNormNoise(
-        norm_of(changes, distance), _positive(fields["noise"]["scale"], "noise.scale")
-    )
+    scale = _positive(fields["noise"]["scale"], "noise.scale")
+    return KNormNoise(norm_of(changes, distance), scale)
 
 
-def _ellipsoid(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise]:
+def _ellipsoid(fields: dict[str, Any], _: AbstractBody) -> AbstractNoise:
     noise = fields["noise"]
     scale = _positive(noise["scale"], "noise.scale")
     factor = unpacked(noise["factor"], "noise.factor", len(noise["factor"]["shape"]))
     if factor.ndim not in (1, 2) or len(set(factor.shape)) != 1:
         raise FileError("noise.factor is no diagonal and no square matrix")
-    return lambda _: KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
+    return KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
 
 
-def _laplace(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise]:
-    given = fields["noise"]["scales"]
-    return lambda changes: LaplaceNoise(numbers(given, "noise.scales", changes.dimension))
+def _laplace(fields: dict[str, Any], changes: AbstractBody) -> AbstractNoise:
+    return LaplaceNoise(numbers(fields["noise"]["scales"], "noise.scales", changes.dimension))
 
 
-def _recursive(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise]:
+def _recursive(fields: dict[str, Any], changes: AbstractBody) -> AbstractNoise:
     noise = fields["noise"]
     rows = unpacked(noise["rows"], "noise.rows")
     levels = [
@@ -352,16 +355,12 @@ def _recursive(fields: dict[str, Any]) -> Callable[[AbstractBody], AbstractNoise
     ]
     if any(type(n) is not int or not 1 <= n <= len(rows) for n, _ in levels):
         raise FileError("noise.levels do not fit noise.rows")
-
-    def made(changes: AbstractBody) -> AbstractNoise:
-        bodies = [changes, *(changes.mapped(rows[:n]) for n, _ in levels[1:])]
-        own = [KNormNoise(norm_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
-        return RecursiveNoise(rows, tuple(own))
-
-    return made
+    bodies = [changes, *(changes.mapped(rows[:n]) for n, _ in levels[1:])]
+    own = [KNormNoise(norm_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
+    return RecursiveNoise(rows, tuple(own))
 
 
-_NOISES: dict[str, Callable[[dict[str, Any]], Callable[[AbstractBody], AbstractNoise]]] = {
+_NOISES: dict[str, Callable[[dict[str, Any], AbstractBody], AbstractNoise]] = {
     "k_norm": _k_norm,
     "ellipsoid": _ellipsoid,
     "recursive": _recursive,

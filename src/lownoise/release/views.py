@@ -6,6 +6,7 @@ A view belongs to terms. Marginals have theirs in `release.marginals`.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -225,8 +226,11 @@ class MeanView(AbstractRowView):
         about = self.totals.embed_about(middle(self.question.domain))
         deviations, beside = self._terms.mechanism.spread(about)
         far = farthest_mean(self.question.domain)
-        own = np.square(deviations[:-1]) + 2 * far * np.abs(beside[:-1])
-        return frozen(np.sqrt(own + np.square(far * deviations[-1])))
+        ends = far * deviations[-1]
+        # in a unit, a power of two, in which no square is beyond floats
+        unit = math.ldexp(1.0, math.frexp(max(*deviations[:-1].tolist(), *ends.tolist()))[1])
+        own = np.square(deviations[:-1] / unit) + 2 * far * np.abs(beside[:-1] / unit / unit)
+        return frozen(np.sqrt(own + np.square(ends / unit)) * unit)
 
     @cached_property
     def body(self) -> AbstractBody:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import FileError, told
+from lownoise.errors import FileError, counted, told
 from lownoise.kinds import expect, numbers
 from lownoise.noise.codes import coding_for
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
@@ -144,6 +144,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     )
     if not terms.mechanism.event.mu <= terms.parameter:
         raise FileError("noise is too small for the budget")
+    codec.expect_meant(fields, terms_to_dict(terms))
     return terms
 
 
@@ -171,8 +172,8 @@ def expect_size(fields: dict[str, Any], largest: int = LARGEST) -> None:
     for what, count in counts:
         if count > largest:
             raise FileError(
-                f"the stream has {count:,} {what}, more than are read from a file that may be "
-                "anybody's; where you trust it, give that number as largest=",
+                f"the stream has {counted(count)} {what}, more than are read from a file that may "
+                "be anybody's; where you trust it, give that number as largest=",
             )
 
 
