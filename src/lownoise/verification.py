@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from lownoise.certificate.witness import NEAR
 from lownoise.errors import FileError, LownoiseError, told
 from lownoise.noise.mechanism import SHOWN, AdditiveMechanism
 from lownoise.numbers.readable import readable
 from lownoise.privacy import ApproxDP
 from lownoise.privacy.accountant import spent, within
-from lownoise.release import codec, folders, stored
+from lownoise.release import codec, encoding, folders, stored
 from lownoise.release.codec import Origin
 from lownoise.release.readable import Readable
 from lownoise.release.release import Release
@@ -145,6 +146,7 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
         found = codec.guarded(lambda: _guarantees(terms))
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))
+    found += codec.guarded(lambda: _exactly(terms, document["terms"]))
     found += _moved(terms)
     beside = sorted(told(name) for name in document if name not in _FIELDS[kind])
     return Verification((digest, *found, *_derived(document.get("derived"), derived, beside)))
@@ -232,6 +234,24 @@ def _gaussian(terms: Terms | StreamTerms, mu: float, error: float) -> list[Check
         ),
         _above(error, terms.lower_bound),
     ]
+
+
+def _exactly(terms: Terms | StreamTerms, fields: dict[str, Any]) -> list[Check]:
+    """Return what is checked in whole numbers and fractions, where a file lets it be."""
+    if isinstance(terms, StreamTerms) or not terms.gaussian:
+        return []
+    found, mu = [], terms.mechanism.loss.mu
+    covered = terms.view.covers_exactly
+    if covered is not None:
+        said = f"the sum of (change/deviation)² of a box is at most {mu!r}²"
+        found.append(Check("noise covers it in exact fractions", covered, said))
+    given = encoding.witness_from_dict(fields["evidence"])
+    if given is not None:
+        own, least = terms.witnessed(given)
+        said = f"{own!r} by the witness, {least!r} by the evidence, at μ = 1"
+        enough = own > 0 and own >= least * (1 - NEAR)
+        found.append(Check("lower bound in exact whole numbers", enough, said))
+    return found
 
 
 def _moved(terms: Terms | StreamTerms) -> list[Check]:

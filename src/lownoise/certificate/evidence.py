@@ -32,6 +32,7 @@ from lownoise.numbers.rounding import growth, shrunk
 from lownoise.sets.bodies import AbstractBody, TensorBall
 
 if TYPE_CHECKING:
+    from lownoise.certificate.witness import Square
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
 
@@ -172,6 +173,14 @@ class AbstractDual(ABC):
             PlanError: where it is no measure on that body.
         """
         return self.moments(changes).paired(asked, embed, hint)
+
+    def square(self, changes: Kind) -> Square | None:
+        """Return the measure's second moment exactly; None where its points are nearly known.
+
+        Args:
+            changes: the body, which the evidence fits.
+        """
+        return None
 
     @final
     def least(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -20,6 +21,7 @@ from lownoise.certificate.evidence import (
     nothing,
     weighed,
 )
+from lownoise.certificate.witness import Dyadic, moment
 from lownoise.errors import FileError
 from lownoise.kinds import NONNEGATIVE, WHOLES, Field, Form, expect
 from lownoise.numbers.rounding import grown, growth, shrunk
@@ -34,6 +36,7 @@ from lownoise.sets.bodies import (
 )
 
 if TYPE_CHECKING:
+    from lownoise.certificate.witness import Square
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
 
@@ -64,6 +67,10 @@ class CornerDual(AbstractDual):
         if embed is not None or not isinstance(changes, SymmetricBox):
             raise self.misfit()
         return math.fsum(asked * changes.half_width)
+
+    def square(self, changes: SymmetricBox) -> Square:
+        """Return that of the half widths."""
+        return moment(Dyadic.of(changes.half_width), np.ones(changes.dimension))[0], Fraction(1)
 
 
 def _listed(
@@ -107,6 +114,15 @@ class PointDual(AbstractDual):
         known = isinstance(changes, AbstractPointBody) and changes.knows(self.indices)
         w = self.shares(self.vertex_weights, len(self.indices), fits=known)
         return listed(changes.vertices(self.indices), w, changes, counted=counted)
+
+    def square(self, changes: AbstractPointBody) -> Square:
+        """Return that of the vertices; of differences each is formed exactly."""
+        own, w = self.indices, self.vertex_weights
+        if own.ndim == 1:
+            rows = Dyadic.of(changes.points[own])
+            return moment(rows, w, moves=changes.moves, apart=self.independent)
+        rows = Dyadic.of(changes.points[own[:, 0]]) - Dyadic.of(changes.points[own[:, 1]])
+        return moment(rows, w)
 
     def _of_differences(self, changes: AbstractPointBody, *, counted: bool) -> Moments:
         """E(x − y)(x − y)ᵀ is twice the covariance; pairs x = y have length 0 and share Σwᵢ²."""
@@ -282,6 +298,12 @@ class SquaresDual(AbstractDual):
         off = growth(9) * (root @ np.abs(dense.T) + np.abs(dense[:, -1]))
         return Moments(rows[:-1], dense[:, -1].copy(), off)
 
+    def square(self, changes: ImageBody) -> Square:
+        """Return that of the columns of F, and at least the mass of z."""
+        columns = Dyadic.of(np.ascontiguousarray(changes.dense.T))
+        mass = Fraction(changes.base.moment_up(self.squares))
+        return moment(columns, self.squares)[0], mass
+
     def fidelity(
         self, changes: ImageBody, asked: Vector, embed: Vector | None, hint: AbstractShape | None
     ) -> float:
@@ -331,6 +353,13 @@ class ImageDual(AbstractDual):
         lost = growth(k + 9) * (np.sqrt(w) @ (np.abs(x) @ np.abs(changes.dense.T)))
         found = listed(rows, w, changes, counted=counted)
         return Moments(found.rows, found.mean, found.off + 2 * lost[: found.mean.size])
+
+    def square(self, changes: ImageBody) -> Square:
+        """Return that of the points as they are given, and at least the mass inside."""
+        rows = Dyadic.of(self.points) @ Dyadic.of(changes.dense).T
+        sizes = [Fraction(v) ** 2 for v in changes.base.norm_up(self.points).tolist()]
+        pairs = zip(map(Fraction, self.vertex_weights.tolist()), sizes, strict=True)
+        return moment(rows, self.vertex_weights)[0], sum((w * s for w, s in pairs), Fraction(0))
 
 
 def _rounded_signs(body: ImageBody, squares: Vector, asked: Vector, embed: Vector | None) -> float:

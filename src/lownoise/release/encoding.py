@@ -10,7 +10,7 @@ import numpy as np
 from lownoise.certificate import EVIDENCE
 from lownoise.errors import FileError, told
 from lownoise.kinds import KIND, table, whole_numbers
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import frozen, vector
 from lownoise.sensitivity.factors import SHAPES
 from lownoise.sensitivity.relations import RELATIONS, Change
 from lownoise.sets.domains.coordinates import Coordinates
@@ -18,12 +18,13 @@ from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 
 if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
+    from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.domains import AbstractDomain
 
 _PLAIN = "plain_"  # evidence for weights of one
-_WITNESS = "witness"  # room for what proves the bound in fractions: see decision 0024
+_WITNESS = "witness"  # what proves the bound in whole numbers: see decision 0030
 
 
 def relation_to_dict(relation: Relation) -> str | dict[str, Any]:
@@ -104,10 +105,7 @@ def evidence_from_dict(
     Raises:
         FileError: where they are damaged.
     """
-    if _WITNESS in fields:
-        rows = table(fields[_WITNESS], f"evidence.{_WITNESS}")
-        if rows.shape[0] != rows.shape[1]:
-            raise FileError(f"evidence.{_WITNESS} is not a square table of numbers")
+    witness_from_dict(fields)
     own = {name: value for name, value in fields.items() if name != _WITNESS}
     beside = {name: own.pop(name) for name in list(own) if name.startswith(_PLAIN)}
     plain = {KIND: fields[KIND], **{name.removeprefix(_PLAIN): v for name, v in beside.items()}}
@@ -119,3 +117,28 @@ def evidence_from_dict(
         if dual.query_weights.size != answers:
             raise FileError(f"evidence.query_weights is not {answers} numbers of at least 0")
     return found, second
+
+
+def witness_to_dict(found: Vector | None) -> dict[str, Any]:
+    """Return the field of a witness, its diagonal where nothing is beside it; none for None."""
+    if found is None:
+        return {}
+    alone = np.diag(found)
+    return {_WITNESS: (found if np.any(found - np.diag(alone)) else alone).tolist()}
+
+
+def witness_from_dict(fields: dict[str, Any]) -> Vector | None:
+    """Return the witness among the fields of evidence, shape (d, d); None where there is none.
+
+    Raises:
+        FileError: where it is neither a square table of numbers nor a row of them, its diagonal.
+    """
+    if _WITNESS not in fields:
+        return None
+    given, name = fields[_WITNESS], f"evidence.{_WITNESS}"
+    if isinstance(given, list) and not any(isinstance(row, list) for row in given):
+        return np.diag(vector(given, field=name, error=FileError))
+    rows = table(given, name)
+    if rows.shape[0] != rows.shape[1]:
+        raise FileError(f"{name} is not a square table of numbers")
+    return rows

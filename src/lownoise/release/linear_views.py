@@ -73,6 +73,11 @@ class QueryView(AbstractRowView):
         found: Coordinates = self._terms.mechanism.totals.coordinates
         return found
 
+    @property
+    def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
+        """All changes, weights of one, and what answers are made of."""
+        return self.body, np.ones(self.question.count), self._coordinates.embed
+
     @cached_property
     def _least(self) -> float:
         found: float = self._terms.evidence.least(

@@ -40,6 +40,7 @@ from lownoise.release.encoding import (
     evidence_to_dict,
     relation_to_dict,
     shape_from_dict,
+    witness_to_dict,
 )
 from lownoise.release.guarantees import allowed
 from lownoise.release.marginal_encoding import marginals_from_dict, marginals_to_dict
@@ -115,7 +116,7 @@ def _evidence_to_dict(terms: Terms) -> dict[str, Any] | None:
         return None
     if isinstance(dual, ParityDual):
         return {"degrees": dual.degrees.tolist(), "patterns": dual.patterns.tolist()}
-    return evidence_to_dict(dual, terms.plain_evidence)
+    return evidence_to_dict(dual, terms.plain_evidence) | witness_to_dict(terms.witness)
 
 
 def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.certificate import Certificate, order_norm
+from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
 from lownoise.numbers.readable import readable
 from lownoise.questions import Marginals, Mean, Parity, Queries
@@ -18,6 +19,7 @@ from lownoise.release.readable import Readable
 from lownoise.release.views import AbstractView, MeanView
 
 if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget
     from lownoise.release.guarantees import Cost, PureCost
     from lownoise.sensitivity.relations import Relation
@@ -174,6 +176,28 @@ class Terms(Readable):
         Under a pure budget: on the least `error` of any mechanism of this ε, over all tables.
         """
         return self.proof.certificate
+
+    @cached_property
+    def witness(self) -> Vector | None:
+        """What shows the certificate's lower end in whole numbers, None where nothing does."""
+        about = self.view.evidence_about
+        if about is None or not self.gaussian:
+            return None
+        body, weights, embed = about
+        return witness(self.evidence, body, self.order, weights, embed)
+
+    def witnessed(self, given: Vector) -> tuple[float, float]:
+        """Return what some witness proves of the least objective at μ = 1, and what evidence does.
+
+        Args:
+            given: X, shape (d, d). What is no witness of these terms proves nothing: 0.
+        """
+        about = self.view.evidence_about
+        if about is None or not self.gaussian:
+            return 0.0, 0.0
+        body, weights, embed = about
+        least = self.evidence.least(body, self.order, weights, embed)
+        return proved(given, self.evidence, body, self.order, weights, embed) or 0.0, least
 
     @cached_property
     def lower_bound(self) -> float:

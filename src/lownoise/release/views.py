@@ -15,6 +15,7 @@ import numpy as np
 
 from lownoise.bounds import may_have_room, unbiased_change
 from lownoise.certificate import unit_of, upper_bound
+from lownoise.certificate.witness import covers
 from lownoise.errors import PlanError
 from lownoise.noise import baselines
 from lownoise.noise.means import MeanTotals
@@ -93,6 +94,16 @@ class AbstractView(ABC):
         Args:
             plain: of weights that are all one, which the lower bound is of.
         """
+
+    @property
+    def covers_exactly(self) -> bool | None:
+        """Whether fractions alone show that Gaussian noise covers the changes; None: not asked."""
+        return None
+
+    @property
+    def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None] | None:
+        """The body, weights and queries that a witness speaks of; None where none is made."""
+        return None
 
     @property
     def lower_bound(self) -> float:
@@ -242,6 +253,17 @@ class MeanView(AbstractRowView):
         if isinstance(found, SectionBody) and totals.multipliers is not None:
             return found.with_multipliers(totals.multipliers)
         return found
+
+    @property
+    def covers_exactly(self) -> bool | None:
+        """Whether fractions alone show that independent noise covers a box; None for all else."""
+        mechanism = self._terms.mechanism
+        return covers(self.totals.changes, mechanism.noise.shape, mechanism.loss.mu)
+
+    @property
+    def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
+        """All changes, weights on the answers, and what answers are made of."""
+        return self.body, self._terms.weights, self.totals.embed
 
     @property
     def upper(self) -> float:
