@@ -391,3 +391,19 @@ class Kinds(Generic[Member]):
 
     def __getitem__(self, name: str) -> Kind[Member]:
         return self._named[name][-1]
+
+
+Row = TypeVar("Row")
+
+
+def row_of(rows: Mapping[type, Row], member: object) -> Row | None:
+    """Return the row of an object's class, or of the nearest class that it is of; None for none.
+
+    A table by class, where a wall keeps what it holds from being a method.
+
+    Examples:
+        >>> row_of({int: "a whole number", object: "anything"}, True)
+        'a whole number'
+    """
+    found = (rows[cls] for cls in type(member).__mro__ if cls in rows)
+    return next(found, None)

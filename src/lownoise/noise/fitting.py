@@ -23,7 +23,7 @@ from lownoise.sensitivity.relations import Change, sensitivity_set
 if TYPE_CHECKING:
     from lownoise.noise.mechanism import AbstractTotals
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions import Mean, Queries
+    from lownoise.questions import AbstractQueries, Mean
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.domains.coordinates import Coordinates
@@ -111,7 +111,7 @@ def gaussian_mean(
 
 
 def gaussian_queries(
-    question: Queries,
+    question: AbstractQueries,
     relation: Relation,
     size: int | None,
     shape: AbstractShape,

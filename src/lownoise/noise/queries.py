@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
     from lownoise.engines.counts import Histogram
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions import Queries
+    from lownoise.questions import AbstractQueries
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.bodies import AbstractBody
 
 _OFF = 1e-9  # of what a query's greatest number is: how far its pivots may be from saying it
 
 
-def query_coordinates(question: Queries, relation: Relation) -> Coordinates:
+def query_coordinates(question: AbstractQueries, relation: Relation) -> Coordinates:
     """Return which queries are summed, and how all follow from them.
 
     Under `substitute` changes are what counts: a query that has one number for all records follows
@@ -58,7 +58,7 @@ def query_coordinates(question: Queries, relation: Relation) -> Coordinates:
     return Coordinates(pivots=frame.pivots, embed=embed, start=frozen(start.copy()))
 
 
-def queries_follow(question: Queries, chosen: Coordinates) -> bool:
+def queries_follow(question: AbstractQueries, chosen: Coordinates) -> bool:
     """Return whether every query is what its pivots say, for every record."""
     W, pivots = question.matrix, chosen.pivots
     rising = bool(np.all(np.diff(pivots) > 0))
@@ -74,7 +74,7 @@ def queries_follow(question: Queries, chosen: Coordinates) -> bool:
 
 
 def query_body(
-    question: Queries, relation: Relation, chosen: Coordinates
+    question: AbstractQueries, relation: Relation, chosen: Coordinates
 ) -> SymmetricPoints | PointDifferences:
     """Return the body of all changes that one neighbour makes to the summed queries."""
     kept = frozen(np.ascontiguousarray(question.matrix[chosen.pivots].T))
@@ -97,7 +97,7 @@ class QueryTotals(AbstractTotals):
         PlanError: where a code exceeds 2^52, or rows would be dropped from a table of public size.
     """
 
-    question: Queries
+    question: AbstractQueries
     relation: Relation
     size: int | None
     coordinates: Coordinates
@@ -193,7 +193,7 @@ class HistogramTotals(AbstractTotals):
         PlanError: where rows would be dropped from a table of public size.
     """
 
-    question: Queries
+    question: AbstractQueries
     relation: Relation
     size: int | None
     step: float
@@ -204,7 +204,7 @@ class HistogramTotals(AbstractTotals):
     @property
     def length(self) -> int:
         """How many integers a release has: one a record."""
-        return self.question.universe.size
+        return self.question.record_count
 
     @property
     def changes(self) -> AbstractBody:
@@ -250,9 +250,7 @@ class HistogramTotals(AbstractTotals):
         return frozen(self.question.matrix @ counts)
 
 
-def _read(question: Queries, size: int | None, table: Any) -> Histogram:  # noqa: ANN401
-    from lownoise.engines.counts import read_histogram
-
-    records = read_histogram(question.universe, table)
+def _read(question: AbstractQueries, size: int | None, table: Any) -> Histogram:  # noqa: ANN401
+    records = question.histogram(table)
     check_rows(size, records.count)
     return records

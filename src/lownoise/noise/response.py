@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lownoise.engines.counts import Histogram
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.questions import Queries
+    from lownoise.questions import AbstractQueries
 
 MOST_REPORTS = 10**7
 _WORDS = 2.0**64
@@ -50,7 +50,7 @@ class ResponseMechanism:
         PlanError: where a number is out of range, or rows would be dropped.
     """
 
-    question: Queries
+    question: AbstractQueries
     size: int
     keep: float
 
@@ -69,7 +69,7 @@ class ResponseMechanism:
     @property
     def length(self) -> int:
         """How many integers a release has: one a record."""
-        return self.question.universe.size
+        return self.question.record_count
 
     @property
     def estimated(self) -> bool:
@@ -100,9 +100,7 @@ class ResponseMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        from lownoise.engines.counts import read_histogram
-
-        records = read_histogram(self.question.universe, table)
+        records = self.question.histogram(table)
         check_rows(self.size, records.count)
         return records
 

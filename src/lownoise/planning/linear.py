@@ -14,7 +14,6 @@ from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
 from lownoise.privacy import gaussian_parameter
-from lownoise.questions.attributes import check_labels
 from lownoise.questions.residuals.parities import parity_costs
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
@@ -23,13 +22,13 @@ from lownoise.solvers.parity import solve_parity
 
 if TYPE_CHECKING:
     from lownoise.planning.request import Request
-    from lownoise.questions import Parity, Queries
+    from lownoise.questions import AbstractQueries, Parity
 
 
-def plan_queries(question: Queries, request: Request) -> Plan:
+def plan_queries(question: AbstractQueries, request: Request) -> Plan:
     """Return the plan for linear queries."""
-    check_labels(question.universe.attributes)
-    relation, size = checked_counting(request, "Queries", drops=question.drops)
+    question.check()
+    relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
     parameter = gaussian_parameter(request.budget)
     chosen = query_coordinates(question, relation)

@@ -24,8 +24,7 @@ from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, re
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
-from lownoise.questions import Mean, Queries
-from lownoise.questions.attributes import check_labels
+from lownoise.questions import AbstractQueries, Mean
 from lownoise.release.guarantees import allowed
 from lownoise.release.pure_bound import count_weight, middle, question_body
 from lownoise.release.stored import NAMES
@@ -81,7 +80,7 @@ def plan_pure(question: object, request: Request) -> Plan:
     """
     if isinstance(question, Mean):
         return _plan_mean(question, request)
-    if isinstance(question, Queries):
+    if isinstance(question, AbstractQueries):
         return _plan_queries(question, request)
     gaussian_parameter(request.budget)
     raise PlanError(
@@ -102,9 +101,9 @@ def _plan_mean(question: Mean, request: Request) -> Plan:
     return _best(question, relation, request, weights, totals, {})
 
 
-def _plan_queries(question: Queries, request: Request) -> Plan:
-    check_labels(question.universe.attributes)
-    relation, size = checked_counting(request, "Queries", drops=question.drops)
+def _plan_queries(question: AbstractQueries, request: Request) -> Plan:
+    question.check()
+    relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
     epsilon = _checked(request).epsilon
     chosen = query_coordinates(question, relation)
     width = query_body(question, relation, chosen).widths()
@@ -172,7 +171,7 @@ def _checked(request: Request) -> PureDP | ApproxDP:
 
 
 def _best(
-    question: Mean | Queries,
+    question: Mean | AbstractQueries,
     relation: Relation,
     request: Request,
     weights: Vector,
@@ -244,7 +243,7 @@ def _check_error(terms: Terms) -> None:
 
 
 def _solved(
-    question: Mean | Queries,
+    question: Mean | AbstractQueries,
     relation: Relation,
     request: Request,
     weights: Vector,
@@ -280,7 +279,7 @@ def _ellipsoid(setting: Setting, found: Solution | None) -> AdditiveMechanism:
     return ellipsoid(setting, whole(found).scaled(1 / step))
 
 
-def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | Queries) -> Vector:
+def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | AbstractQueries) -> Vector:
     """Return the matrix from integers to weighted errors: of sums, about the middle."""
     embed, unit = totals.embed, totals.unit
     if isinstance(totals, MeanTotals) and isinstance(question, Mean):
@@ -289,7 +288,7 @@ def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | Queries)
 
 
 def _histogram(
-    question: Queries, relation: Relation, size: int | None, request: Request
+    question: AbstractQueries, relation: Relation, size: int | None, request: Request
 ) -> AdditiveMechanism:
     epsilon = allowed(_checked(request))
     moved = 1.0 if size is None else 2.0
@@ -301,12 +300,12 @@ def _histogram(
     return setting.made(lambda factor: LaplaceNoise(frozen(scales * factor)))
 
 
-def _response(question: Queries, size: int | None, request: Request) -> ResponseMechanism:
+def _response(question: AbstractQueries, size: int | None, request: Request) -> ResponseMechanism:
     if size is None:
         raise PlanError("the number of reports would reveal the number of records")
     if size > MOST_REPORTS:
         raise PlanError(f"{size:,} reports are too many to draw; the cap is {MOST_REPORTS:,}")
-    n = question.universe.size
+    n = question.record_count
     keep = keep_for(allowed(_checked(request)), n) if n > 1 else 0.0
     if not 0 < keep < 1:
         raise PlanError(f"no report of {n:,} records can be kept at this epsilon")

@@ -6,13 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
+from lownoise.kinds import row_of
 from lownoise.planning.linear import plan_parity, plan_queries
 from lownoise.planning.marginals import plan_marginals
 from lownoise.planning.mean import plan_mean
 from lownoise.planning.pure import is_pure, plan_pure
 from lownoise.planning.request import Request
 from lownoise.privacy.budget import checked_budget
-from lownoise.questions import Marginals, Mean, Parity, Queries
+from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
 from lownoise.solvers import RTOL
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def plan(  # noqa: PLR0913
-    question: Mean | Marginals | Queries | Parity,
+    question: Mean | Marginals | AbstractQueries | Parity,
     *,
     budget: Budget,
     relation: Relation | AbstractDomain,
@@ -110,18 +111,19 @@ def plan(  # noqa: PLR0913
     )
     if is_pure(request):
         return plan_pure(question, request)
-    if type(question) not in _PLANNERS:
+    planner = row_of(_PLANNERS, question)
+    if planner is None:
         raise PlanError(
             f"question={type(question).__name__} is no question; give ln.Mean(…), "
             "ln.Marginals(…), ln.Queries(…) or ln.Parity(…)",
         )
-    return _PLANNERS[type(question)](question, request)
+    return planner(question, request)
 
 
 # how Gaussian noise is fitted, one row a kind of question
 _PLANNERS: dict[type, Callable[[Any, Request], Plan]] = {
     Mean: plan_mean,
-    Queries: plan_queries,
+    AbstractQueries: plan_queries,
     Parity: plan_parity,
     Marginals: plan_marginals,
 }

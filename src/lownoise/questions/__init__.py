@@ -2,11 +2,12 @@
 """Workloads: what is asked of a table."""
 
 from lownoise.questions.attributes import Attribute
+from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.finite import FiniteProblem, finite_problem
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.mean import Mean
 from lownoise.questions.parity import Parity
-from lownoise.questions.queries import Queries
+from lownoise.questions.queries import AbstractQueries, Queries
 from lownoise.questions.streams import (
     AbstractStreamWorkload,
     Decayed,
@@ -17,6 +18,8 @@ from lownoise.questions.streams import (
 from lownoise.questions.universe import Universe
 
 __all__ = [
+    "QUESTIONS",
+    "AbstractQueries",
     "AbstractStreamWorkload",
     "Attribute",
     "Decayed",

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The declared attributes of a table ⇄ JSON values."""
+"""The kinds of questions in documents, and the declared attributes of a table ⇄ JSON values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import FileError, told
+from lownoise.kinds import Kinds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.questions.attributes import Attribute
+
+
+QUESTIONS: Kinds[Any] = Kinds("question")
 
 
 def attribute_to_dict(attribute: Attribute) -> dict[str, Any]:

@@ -7,14 +7,16 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import QuestionError, counted, told
+from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import floats, frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
+from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, declared_from
 from lownoise.questions.ordered import answer_count
 
 if TYPE_CHECKING:
@@ -28,6 +30,32 @@ _MOST_ATTRIBUTES = 16  # of one marginal: it has 2^16 residual spaces
 _LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
+def _written(
+    attributes: Any,  # noqa: ANN401 (a file)
+    weights: Any,  # noqa: ANN401
+    sets: Any = None,  # noqa: ANN401
+    way: Any = None,  # noqa: ANN401
+) -> Marginals:
+    sizes, outside = declared_from(attributes)
+    ordered = {own["name"]: own["ordered"] for own in attributes if "ordered" in own}
+    names = list(sizes)
+    named = None if sets is None else [[names[i] for i in places] for places in sets]
+    return Marginals(sizes, way=way, sets=named, weights=weights, outside=outside, ordered=ordered)
+
+
+@QUESTIONS.kind(
+    "marginals",
+    Field("attributes", Form(lambda listed: [attribute_to_dict(own) for own in listed])),
+    Field(
+        "sets",
+        Form(lambda chosen: [list(own) for own in chosen]),
+        attribute=lambda own: own.chosen if own.way is None else None,
+        optional=True,
+    ),
+    Field("way", optional=True),
+    "weights",
+    make=_written,
+)
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, told
+from lownoise.errors import FileError, QuestionError, told
+from lownoise.kinds import Field
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.readable import readable
+from lownoise.questions.encoding import QUESTIONS
 from lownoise.sets.domains import AbstractDomain
+from lownoise.sets.domains.encoding import MEMBER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +25,27 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
 
+def _written(
+    columns: Any,  # noqa: ANN401 (a file)
+    domain: AbstractDomain,
+    center: Any,  # noqa: ANN401
+    missing: Any,  # noqa: ANN401
+    drops_missing: object,
+) -> Mean:
+    if not isinstance(drops_missing, bool):
+        raise FileError(f"question.drops_missing={told(drops_missing)} is not true or false")
+    return Mean(columns, domain, center=center, missing="drop" if drops_missing else missing)
+
+
+@QUESTIONS.kind(
+    "mean",
+    "columns",
+    Field("domain", MEMBER, spread=True),
+    "center",
+    "missing",
+    "drops_missing",
+    make=_written,
+)
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)

@@ -7,14 +7,16 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, counted, told
+from lownoise.errors import FileError, QuestionError, counted, told
+from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
+from lownoise.questions.encoding import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,23 @@ _MOST_BITS = 10_000
 _LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
+def _written(bits: Any, outside: Any, degrees: Any, weights: Any) -> Parity:  # noqa: ANN401 (a file)
+    policies = ["drop" if cell is None else cell for cell in outside]
+    by_name = dict(zip(bits, policies, strict=True))
+    found = Parity(bits, degrees, weights=weights, outside=by_name)
+    if found.degrees != tuple(degrees):
+        raise FileError("question.degrees do not rise")
+    return found
+
+
+@QUESTIONS.kind(
+    "parity",
+    Field("bits", attribute=lambda own: [a.name for a in own.attributes]),
+    Field("outside", attribute=lambda own: [a.outside for a in own.attributes]),
+    "degrees",
+    Field("weights", attribute="degree_weights"),
+    make=_written,
+)
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import QuestionError
+from lownoise.kinds import PACKED, Field, Form
 from lownoise.numbers.arrays import matrix as matrix_of
 from lownoise.numbers.readable import readable
+from lownoise.questions.attributes import check_labels
+from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, declared_from
 from lownoise.questions.universe import Universe, universe_of
 
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from lownoise.engines.counts import Histogram
     from lownoise.numbers.arrays import Vector
 
 _LARGEST = 2.0**250  # products of numbers, and sums of them, stay finite
@@ -25,10 +30,94 @@ _SMALLEST = 2.0**-250
 _MOST = 1 << 28  # numbers in the matrix: 2 GiB
 
 
+class AbstractQueries(ABC):
+    """Counts of rows of finitely many kinds: `matrix` times how many rows are of each kind.
+
+    What asks for counts in a form of its own joins here, also from outside: it says its matrix and
+    how rows are counted; totals, noise, bounds, files and reports are those of linear queries.
+    """
+
+    matrix: Vector  # what each kind of row adds to each answer, shape (m, N)
+    universe: Universe | None = None  # the kinds as records, where they are listed as such
+
+    @property
+    @abstractmethod
+    def drops(self) -> bool:
+        """Whether a row may be left out."""
+
+    @abstractmethod
+    def histogram(self, table: Any) -> Histogram:  # noqa: ANN401 (any frame)
+        """Return how many rows are of each kind.
+
+        Raises:
+            TableError: where the table cannot be opened or lacks a column: known from its schema,
+                before a row is read.
+            EngineError: where reading rows failed; the text is the same for every cause.
+        """
+
+    @property
+    def count(self) -> int:
+        """The number of queries m."""
+        return len(self.matrix)
+
+    @property
+    def record_count(self) -> int:
+        """The number of kinds of rows N."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def weights(self) -> Vector:
+        """What one unit of each answer's error matters: ones, shape (m,)."""
+        return np.ones(self.count)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names."""
+        return tuple(f"query {i}" for i in range(self.count))
+
+    def record(self, place: int) -> tuple[str, ...]:
+        """Return the labels of a kind of row."""
+        return (f"kind {place}",)
+
+    @property
+    def rows(self) -> str:
+        """What rows count as, one sentence for reports."""
+        return "Every row is of one of the kinds."
+
+    def check(self) -> None:  # noqa: B027 (most have nothing to refuse)
+        """Refuse what no release can read; called before a plan is made."""
+
+
+def _universe_to_json(universe: Universe) -> dict[str, Any]:
+    if universe.listed is None:
+        return {"attributes": [attribute_to_dict(a) for a in universe.attributes]}
+    labels = [a.labels or () for a in universe.attributes]
+    return {
+        "columns": [a.name for a in universe.attributes],
+        "records": [
+            [own[cell] for own, cell in zip(labels, cells, strict=True)]
+            for cells in universe.listed.tolist()
+        ],
+        "outside": universe.outside,
+    }
+
+
+def _written(matrix: Vector, universe: dict[str, Any]) -> Queries:
+    if "records" in universe:
+        records, place = universe["records"], universe["outside"]
+        outside = "drop" if place is None else records[place]
+        return Queries(matrix, records, columns=universe["columns"], outside=outside)
+    sizes, policies = declared_from(universe["attributes"])
+    return Queries(matrix, sizes, outside=policies)
+
+
+@QUESTIONS.kind(
+    "queries", Field("matrix", PACKED), Field("universe", Form(_universe_to_json)), make=_written
+)
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)
-class Queries:
+class Queries(AbstractQueries):
     """Linear queries of a table: matrix·histogram, the histogram of a public universe of records.
 
     Args:
@@ -85,16 +174,20 @@ class Queries:
         object.__setattr__(self, "universe", records)
 
     @property
-    def count(self) -> int:
-        """The number of queries m."""
-        return len(self.matrix)
-
-    @property
     def drops(self) -> bool:
         """Whether a row may be left out."""
         return self.universe.drops
 
-    @property
-    def weights(self) -> Vector:
-        """What one unit of each answer's error matters: ones, shape (m,)."""
-        return np.ones(self.count)
+    def histogram(self, table: Any) -> Histogram:  # noqa: ANN401 (any frame)
+        """Return how often each record of the universe occurs."""
+        from lownoise.engines.counts import read_histogram
+
+        return read_histogram(self.universe, table)
+
+    def record(self, place: int) -> tuple[str, ...]:
+        """Return the values of a record."""
+        return self.universe.record(place)
+
+    def check(self) -> None:
+        """Refuse labels that no column holds."""
+        check_labels(self.universe.attributes)

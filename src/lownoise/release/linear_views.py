@@ -18,7 +18,7 @@ from lownoise.release.views import AbstractRowView
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions import Parity, Queries
+    from lownoise.questions import AbstractQueries, Parity
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
 
@@ -31,15 +31,15 @@ class QueryView(AbstractRowView):
     """Linear queries."""
 
     @property
-    def question(self) -> Queries:
+    def question(self) -> AbstractQueries:
         """What is asked."""
-        question: Queries = self._terms.question
+        question: AbstractQueries = self._terms.question
         return question
 
     @property
     def names(self) -> tuple[str, ...]:
         """What each answer is, m names."""
-        return tuple(f"query {i}" for i in range(self.question.count))
+        return self.question.names
 
     @property
     def note(self) -> str:
@@ -209,7 +209,7 @@ class ParityView(AbstractRowView):
         }
 
 
-def query_assumptions(question: Queries | Parity, size: int | None) -> tuple[str, ...]:
+def query_assumptions(question: AbstractQueries | Parity, size: int | None) -> tuple[str, ...]:
     """Return what every release of linear queries rests on, whatever its noise."""
     neighbour = "takes any other values in its row" if size is not None else "comes or goes"
     said = [

@@ -19,7 +19,7 @@ from lownoise.bounds.directions import directional_bound
 from lownoise.certificate import PointDual, order_norm
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates
-from lownoise.questions import Mean, Queries
+from lownoise.questions import AbstractQueries, Mean
 from lownoise.sensitivity.relations import Change, sensitivity_set
 from lownoise.sets.domains import Points
 
@@ -38,7 +38,7 @@ _MOST_DIMENSIONS = 512  # whose volumes are looked at
 
 
 def question_body(
-    question: Mean | Queries, relation: Relation, chosen: Coordinates
+    question: Mean | AbstractQueries, relation: Relation, chosen: Coordinates
 ) -> tuple[AbstractBody, Vector | None]:
     """Return all changes that one neighbour makes to the summed answers, and what all follow by.
 
@@ -47,7 +47,7 @@ def question_body(
         relation: what a neighbour is.
         chosen: the answers that are summed.
     """
-    if isinstance(question, Queries):
+    if isinstance(question, AbstractQueries):
         return query_body(question, relation, chosen), chosen.embed
     counted, own = relation == "add_remove", question.domain.center
     body = sensitivity_set(question.domain, relation, own, chosen)
@@ -71,7 +71,7 @@ def count_weight(question: Mean, weights: Vector, order: float) -> float:
 
 
 def unbeaten(
-    question: Mean | Queries,
+    question: Mean | AbstractQueries,
     relation: Relation,
     size: int | None,
     epsilon: float,
@@ -123,7 +123,7 @@ def unbeaten(
         changes=changes,
         reach=order_norm(weights * body.answer_widths(embed), order) * (1 + _TINY),
     )
-    return max(found, own / (1 if isinstance(question, Queries) else size))
+    return max(found, own / (1 if isinstance(question, AbstractQueries) else size))
 
 
 @singledispatch
@@ -155,9 +155,9 @@ def _by_changes_of_mean(
     return max(found, by_extent)
 
 
-@_by_changes.register(Queries)
+@_by_changes.register(AbstractQueries)
 def _by_changes_of_queries(
-    question: Queries, size: int | None, epsilon: float, order: float, weights: Vector
+    question: AbstractQueries, size: int | None, epsilon: float, order: float, weights: Vector
 ) -> float:
     relation: Relation = "add_remove" if size is None else "substitute"
     pivots = query_coordinates(question, relation).pivots

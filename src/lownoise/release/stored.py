@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise.certificate.tables import ParityDual
 from lownoise.errors import FileError
-from lownoise.kinds import expect, numbers
+from lownoise.kinds import expect, numbers, row_of
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.gaussian import GaussianNoise
@@ -33,7 +33,7 @@ from lownoise.noise.response import ResponseMechanism
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
-from lownoise.questions import Marginals, Mean, Parity, Queries
+from lownoise.questions import QUESTIONS, AbstractQueries, Marginals, Mean, Parity
 from lownoise.release.codec import dump, expect_meant
 from lownoise.release.encoding import (
     evidence_from_dict,
@@ -44,26 +44,19 @@ from lownoise.release.encoding import (
 )
 from lownoise.release.guarantees import allowed
 from lownoise.release.marginal_encoding import marginals_from_dict, marginals_to_dict
-from lownoise.release.questions import (
+from lownoise.release.terms import GAUSSIAN, Alternative, Terms
+from lownoise.release.totals import (
     histogram_from_dict,
-    marginals_question_from_dict,
-    marginals_question_to_dict,
-    mean_from_dict,
-    mean_to_dict,
     mean_totals_from_dict,
     mean_totals_to_dict,
     order_from,
-    parity_from_dict,
-    parity_to_dict,
     parity_totals_from_dict,
-    queries_from_dict,
-    queries_to_dict,
     query_totals_from_dict,
     query_totals_to_dict,
     size_from,
 )
-from lownoise.release.terms import GAUSSIAN, Alternative, Terms
 from lownoise.sensitivity.factors import SHAPES
+from lownoise.sets.domains.encoding import with_program
 from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall
 
@@ -76,7 +69,6 @@ if TYPE_CHECKING:
     from lownoise.sets.domains import AbstractDomain
 
 NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
-QUESTIONS = ("mean", "queries", "parity", "marginals")
 ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
 _SAME = 1e-8
@@ -87,7 +79,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
     question, mechanism = terms.question, terms.mechanism
     pure = not terms.gaussian
     return {
-        "question": _QUESTION_TO_DICT[type(question)](question),
+        "question": QUESTIONS.write(question),
         "budget": budget_to_dict(terms.budget),
         "relation": relation_to_dict(terms.relation),
         "size": terms.size,
@@ -168,14 +160,6 @@ def _ellipsoid_to_dict(noise: AbstractNoise) -> dict[str, Any]:
     return {"factor": packed(own.gauge.factor)}
 
 
-_QUESTION_TO_DICT: dict[type, Callable[[Any], dict[str, Any]]] = {
-    Mean: mean_to_dict,
-    Queries: queries_to_dict,
-    Parity: parity_to_dict,
-    Marginals: marginals_question_to_dict,
-}
-
-
 def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> Terms:
     """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
 
@@ -186,24 +170,27 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     Raises:
         FileError: where a field is missing, wrong, or says what it does not mean.
     """
-    kind, name = fields["question"]["kind"], fields.get("mechanism", GAUSSIAN)
-    expect("question.kind", kind, QUESTIONS)
+    name = fields.get("mechanism", GAUSSIAN)
     expect("mechanism", name, (GAUSSIAN, *NAMES))
-    if ("mechanism" in fields) and (name == GAUSSIAN or kind not in ("mean", "queries")):
+    question = QUESTIONS.read(with_program(fields["question"], domain))
+    read = row_of(_READERS, question)
+    pure = isinstance(question, (Mean, AbstractQueries))
+    if read is None or (("mechanism" in fields) and (name == GAUSSIAN or not pure)):
+        kind = QUESTIONS.of(question).name
         raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
-    fields = _of_today(fields, kind, name)
-    terms = _READERS[kind](fields, name, domain)
+    fields = _of_today(fields, question, name)
+    terms = read(fields, name, question)
     expect_meant(fields, terms_to_dict(terms))
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
     return terms
 
 
-def _of_today(fields: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
+def _of_today(fields: dict[str, Any], question: object, name: str) -> dict[str, Any]:
     """Return the fields without the weight that 0.1 gave the count of sums with pure noise."""
-    if kind != "mean" or name == GAUSSIAN or fields["size"] is not None:
+    if not isinstance(question, Mean) or name == GAUSSIAN or fields["size"] is not None:
         return fields
-    return {**fields, "weights": fields["weights"][: len(fields["question"]["columns"])]}
+    return {**fields, "weights": fields["weights"][: len(question.columns)]}
 
 
 def _head(fields: dict[str, Any], name: str) -> dict[str, Any]:
@@ -216,8 +203,7 @@ def _head(fields: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-def _mean(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
-    question = mean_from_dict(fields["question"], domain)
+def _mean(fields: dict[str, Any], name: str, question: Mean) -> Terms:
     columns = len(question.columns)
     mechanism = _mechanism(fields, name, question)
     answers = mechanism.deviations.size
@@ -235,8 +221,7 @@ def _mean(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> T
     )
 
 
-def _queries(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
-    question = queries_from_dict(fields["question"])
+def _queries(fields: dict[str, Any], name: str, question: AbstractQueries) -> Terms:
     mechanism = _mechanism(fields, name, question)
     weights = None
     if name != GAUSSIAN:
@@ -257,8 +242,7 @@ def _evidence(fields: dict[str, Any] | None, answers: int, *, twice: bool = Fals
     return (None, None) if fields is None else evidence_from_dict(fields, answers, twice=twice)
 
 
-def _parity(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
-    question = parity_from_dict(fields["question"])
+def _parity(fields: dict[str, Any], name: str, question: Parity) -> Terms:
     totals = parity_totals_from_dict(fields, question)
     k, evidence = len(question.degrees), fields["evidence"]
     deviations = numbers(fields["noise"]["deviations"], "noise.deviations", k)
@@ -272,22 +256,22 @@ def _parity(fields: dict[str, Any], name: str, domain: AbstractDomain | None) ->
     return Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
 
 
-def _marginals(fields: dict[str, Any], name: str, domain: AbstractDomain | None) -> Terms:
-    question, size = marginals_question_from_dict(fields["question"]), size_from(fields)
+def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
+    size = size_from(fields)
     mechanism, dual = marginals_from_dict(question, size, fields["noise"], fields["evidence"])
     return Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
 
 
-_READERS: dict[str, Callable[[dict[str, Any], str, AbstractDomain | None], Terms]] = {
-    "mean": _mean,
-    "queries": _queries,
-    "parity": _parity,
-    "marginals": _marginals,
+_READERS: dict[type, Callable[[dict[str, Any], str, Any], Terms]] = {
+    Mean: _mean,
+    AbstractQueries: _queries,
+    Parity: _parity,
+    Marginals: _marginals,
 }
 
 
 def _mechanism(
-    fields: dict[str, Any], name: str, question: Mean | Queries
+    fields: dict[str, Any], name: str, question: Mean | AbstractQueries
 ) -> AdditiveMechanism | ResponseMechanism:
     if name == "randomized_response":
         size = size_from(fields)

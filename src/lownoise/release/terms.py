@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, final
 from lownoise.certificate import Certificate, order_norm
 from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
+from lownoise.kinds import row_of
 from lownoise.numbers.readable import readable
-from lownoise.questions import Marginals, Mean, Parity, Queries
+from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
 from lownoise.release.linear_views import ParityView, QueryView
 from lownoise.release.marginals import MarginalView
 from lownoise.release.proofs import GaussianProof, PureProof
@@ -236,7 +237,7 @@ class Terms(Readable):
 # which view terms have: one row a kind of question
 VIEWS: dict[type, type[AbstractView]] = {
     Mean: MeanView,
-    Queries: QueryView,
+    AbstractQueries: QueryView,
     Parity: ParityView,
     Marginals: MarginalView,
 }
@@ -248,7 +249,7 @@ def view_of(terms: Terms) -> AbstractView:
     Raises:
         PlanError: where no view is known for it.
     """
-    kind = type(terms.question)
-    if kind not in VIEWS:
-        raise PlanError(f"question={kind.__name__} is of no known kind; plan again")
-    return VIEWS[kind](terms)
+    view = row_of(VIEWS, terms.question)
+    if view is None:
+        raise PlanError(f"question={type(terms.question).__name__} is of no known kind; plan again")
+    return view(terms)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import QuestionError, told
-from lownoise.questions import Parity, Queries
+from lownoise.kinds import row_of
+from lownoise.questions import AbstractQueries, Parity
 from lownoise.report import charts, sentences, spelling
 from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
@@ -83,12 +84,12 @@ class AbstractWords(ABC):
 class QueryWords(AbstractWords):
     """Linear queries by the numbers of their rows."""
 
-    question: Queries
+    question: AbstractQueries
 
     def asked(self) -> str:
         """Return "3 linear queries over 8 kinds of record"."""
         asked = sentences.count(self.question.count, "linear query", "linear queries")
-        return f"{asked} over {sentences.count(self.question.universe.size, 'kind')} of record"
+        return f"{asked} over {sentences.count(self.question.record_count, 'kind')} of record"
 
     def kinds(self) -> tuple[Integers, Integers]:
         """Return each answer as one of its own."""
@@ -97,7 +98,7 @@ class QueryWords(AbstractWords):
 
     def name(self, place: int) -> str:
         """Return "query 3"."""
-        return f"query {place}"
+        return shown(self.question.names[place])
 
     def about(self, place: int) -> str:
         """Return which records a query counts, and how often."""
@@ -107,7 +108,7 @@ class QueryWords(AbstractWords):
             return "nothing"
         which = f"{used.size:,} of {row.size:,} records"
         if used.size == 1:
-            labels = self.question.universe.record(int(np.flatnonzero(row)[0]))
+            labels = self.question.record(int(np.flatnonzero(row)[0]))
             which = ", ".join(map(shown, labels))
         low, high = float(np.min(used)), float(np.max(used))
         if low == high:
@@ -118,7 +119,7 @@ class QueryWords(AbstractWords):
         """Return how many queries and records there are."""
         return [
             ("Queries", f"{self.question.count:,}, numbered as the rows of the matrix, from 0"),
-            ("Records", f"{self.question.universe.size:,} kinds"),
+            ("Records", f"{self.question.record_count:,} kinds"),
         ]
 
     def gaussian_noise(self) -> str:
@@ -128,6 +129,8 @@ class QueryWords(AbstractWords):
     def public(self) -> tuple[Part, ...]:
         """Return the columns with their categories, or that records are listed."""
         universe = self.question.universe
+        if universe is None:
+            return (Prose(shown(self.question.rows), note=True),)
         if universe.listed is None:
             return (attributes_table("Columns and their categories", universe.attributes),)
         note = "A row that is not among them is left out."
@@ -185,10 +188,15 @@ class ParityWords(AbstractWords):
         return (attributes_table("Bits", self.question.attributes),)
 
 
-def words_of(question: object) -> AbstractWords:
+_WORDS: dict[type, Callable[[Any], AbstractWords]] = {
+    AbstractQueries: QueryWords,
+    Parity: ParityWords,
+}
+
+
+def words_of(question: Any) -> AbstractWords:  # noqa: ANN401 (a question)
     """Return how the answers of linear queries or parities are called."""
-    known: dict[type, Callable[[Any], AbstractWords]] = {Queries: QueryWords, Parity: ParityWords}
-    return known[type(question)](question)
+    return (row_of(_WORDS, question) or QueryWords)(question)
 
 
 @final

@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
+from lownoise.kinds import row_of
 from lownoise.privacy import Ledger
-from lownoise.questions import Marginals, Mean, Parity, Queries
+from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
 from lownoise.report import records, sentences
 from lownoise.report.linear import LinearView
 from lownoise.report.marginals import MarginalsView
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _QUESTIONS: dict[type, type[AbstractView]] = {
     Mean: MeanView,
-    Queries: LinearView,
+    AbstractQueries: LinearView,
     Parity: LinearView,
     Marginals: MarginalsView,
 }
@@ -100,8 +101,10 @@ def view_of(
     if not hasattr(terms, "mechanism"):
         raise PlanError(f"subject={type(subject).__name__} has no page; give a release or a plan")
     release = subject if hasattr(subject, "integers") else None
-    mechanism, question = type(terms.mechanism), type(terms.question)
-    view = StreamView if mechanism is StreamMechanism else _QUESTIONS[question]
+    streams = type(terms.mechanism) is StreamMechanism
+    view = StreamView if streams else row_of(_QUESTIONS, terms.question)
+    if view is None:
+        raise PlanError(f"question={type(terms.question).__name__} has no page; plan again")
     given = {"marginals": marginal, "linear queries": answers}
     takes = {MarginalsView: "marginals", LinearView: "linear queries"}.get(view)
     for what, chosen in given.items():

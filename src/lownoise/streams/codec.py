@@ -22,7 +22,7 @@ from lownoise.release.encoding import (
     relation_to_dict,
     shape_from_dict,
 )
-from lownoise.release.questions import multipliers_of
+from lownoise.release.totals import multipliers_of
 from lownoise.sensitivity.factors import SHAPES, check_width
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict

@@ -6,12 +6,13 @@ A kind of one field writes its value there, and a box its bounds without a name.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from lownoise.errors import FileError
 from lownoise.kinds import Form
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 
+_PROGRAM = "program"
 _UNNAMED = "box"
 _BOUNDS = ("lower", "upper")
 _PROGRAMS = ("oracle", "product", "hull", "mapped")  # what can name a program
@@ -36,6 +37,8 @@ def read_domain(fields: dict[str, Any]) -> AbstractDomain:
     Raises:
         FileError: where they are of no known kind, or lack a field.
     """
+    if isinstance(fields.get(_PROGRAM), AbstractDomain):  # no document holds one
+        return cast("AbstractDomain", fields[_PROGRAM])
     for name in DOMAINS.names:
         if name in fields:
             kind = DOMAINS[name]
@@ -117,5 +120,17 @@ def domain_from_dict(fields: dict[str, Any], given: AbstractDomain | None = None
     Raises:
         FileError: as `expect_oracle`, and where they describe a domain that no release is made of.
     """
+    return read_domain(with_program(fields, given))
+
+
+def with_program(fields: dict[str, Any], given: AbstractDomain | None) -> dict[str, Any]:
+    """Return the fields of a question with the domain itself where they only name it.
+
+    Raises:
+        FileError: as `expect_oracle`.
+    """
     expect_oracle(fields, given)
-    return given if given is not None else read_domain(fields)
+    if given is None:
+        return fields
+    rest = {name: value for name, value in fields.items() if name not in _PROGRAMS}
+    return {**rest, _PROGRAM: given}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions and their totals as JSON values, and back with every check.
+"""Totals as JSON values, and back with every check.
 
 A matrix is stored packed (its shape, and its floats, little-endian, compressed, in base 64): a
 large one written out digit by digit would fill the memory of a reader.
@@ -22,8 +22,6 @@ from lownoise.noise.queries import HistogramTotals, QueryTotals, queries_follow
 from lownoise.numbers.arguments import checked_order
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed, unpacked
-from lownoise.questions import Marginals, Mean, Parity, Queries
-from lownoise.questions.encoding import attribute_to_dict, declared_from
 from lownoise.release.encoding import (
     coordinates_from_dict,
     coordinates_to_dict,
@@ -31,45 +29,13 @@ from lownoise.release.encoding import (
 )
 from lownoise.sensitivity.relations import RELATIONS, Change
 from lownoise.sets.domains.coordinates import Coordinates
-from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions import Universe
-    from lownoise.sets.domains import AbstractDomain
+    from lownoise.questions import AbstractQueries, Mean, Parity
 
 _FINEST = 2.0**-52
 _FINEST_PARITY = 2.0**-22
-
-
-def mean_to_dict(question: Mean) -> dict[str, Any]:
-    """Return the question as JSON values."""
-    return {
-        "kind": "mean",
-        "columns": list(question.columns),
-        **domain_to_dict(question.domain),
-        "center": question.center.tolist(),
-        "missing": question.missing.tolist(),
-        "drops_missing": question.drops_missing,
-    }
-
-
-def mean_from_dict(asked: dict[str, Any], domain: AbstractDomain | None = None) -> Mean:
-    """Return the question that `mean_to_dict` described, checked as if it were new.
-
-    Args:
-        asked: what it wrote.
-        domain: the set, where the fields only name it.
-    """
-    drops = asked["drops_missing"]
-    if not isinstance(drops, bool):
-        raise FileError(f"question.drops_missing={told(drops)} is not true or false")
-    return Mean(
-        asked["columns"],
-        domain_from_dict(asked, domain),
-        center=asked["center"],
-        missing="drop" if drops else asked["missing"],
-    )
 
 
 def mean_totals_from_dict(fields: dict[str, Any], question: Mean) -> MeanTotals:
@@ -142,47 +108,6 @@ def multipliers_of(noise: dict[str, Any]) -> Vector | None:
     return found
 
 
-def queries_to_dict(question: Queries) -> dict[str, Any]:
-    """Return the question as JSON values."""
-    return {
-        "kind": "queries",
-        "matrix": packed(question.matrix),
-        "universe": _universe(question.universe),
-    }
-
-
-def queries_from_dict(asked: dict[str, Any]) -> Queries:
-    """Return the question that `queries_to_dict` described, checked as if it were new."""
-    return _queries(unpacked(asked["matrix"], "question.matrix"), asked["universe"])
-
-
-def _universe(universe: Universe) -> dict[str, Any]:
-    if universe.listed is None:
-        return {"attributes": [attribute_to_dict(a) for a in universe.attributes]}
-    labels = [a.labels or () for a in universe.attributes]
-    return {
-        "columns": [a.name for a in universe.attributes],
-        "records": [
-            [own[cell] for own, cell in zip(labels, cells, strict=True)]
-            for cells in universe.listed.tolist()
-        ],
-        "outside": universe.outside,
-    }
-
-
-def _queries(matrix: Vector, fields: dict[str, Any]) -> Queries:
-    if "records" in fields:
-        records, place = fields["records"], fields["outside"]
-        return Queries(
-            matrix,
-            records,
-            columns=fields["columns"],
-            outside="drop" if place is None else records[place],
-        )
-    sizes, outside = declared_from(fields["attributes"])
-    return Queries(matrix, sizes, outside=outside)
-
-
 def query_totals_to_dict(totals: QueryTotals) -> dict[str, Any]:
     """Return how records become integers, as JSON values."""
     chosen = totals.coordinates
@@ -194,7 +119,7 @@ def query_totals_to_dict(totals: QueryTotals) -> dict[str, Any]:
     return {"step": totals.step.tolist(), **kept}
 
 
-def query_totals_from_dict(fields: dict[str, Any], question: Queries) -> QueryTotals:
+def query_totals_from_dict(fields: dict[str, Any], question: AbstractQueries) -> QueryTotals:
     """Return the grid that a file describes, checked as if it were new.
 
     Raises:
@@ -218,7 +143,7 @@ def query_totals_from_dict(fields: dict[str, Any], question: Queries) -> QueryTo
     )
 
 
-def histogram_from_dict(fields: dict[str, Any], question: Queries) -> HistogramTotals:
+def histogram_from_dict(fields: dict[str, Any], question: AbstractQueries) -> HistogramTotals:
     """Return the counts of records that a file describes, checked as if they were new.
 
     Raises:
@@ -229,35 +154,6 @@ def histogram_from_dict(fields: dict[str, Any], question: Queries) -> HistogramT
     if not power:
         raise FileError("noise.step is no power of two from 2^-52 to 1")
     return HistogramTotals(question=question, relation=fields["relation"], size=size, step=step)
-
-
-def parity_to_dict(question: Parity) -> dict[str, Any]:
-    """Return the question as JSON values."""
-    return {
-        "kind": "parity",
-        "bits": [a.name for a in question.attributes],
-        "outside": [a.outside for a in question.attributes],
-        "degrees": list(question.degrees),
-        "weights": question.degree_weights.tolist(),
-    }
-
-
-def parity_from_dict(asked: dict[str, Any]) -> Parity:
-    """Return the question that `parity_to_dict` described, checked as if it were new.
-
-    Raises:
-        FileError: where its degrees do not rise.
-    """
-    policies = ["drop" if cell is None else cell for cell in asked["outside"]]
-    question = Parity(
-        asked["bits"],
-        asked["degrees"],
-        weights=asked["weights"],
-        outside=dict(zip(asked["bits"], policies, strict=True)),
-    )
-    if question.degrees != tuple(asked["degrees"]):
-        raise FileError("question.degrees do not rise")
-    return question
 
 
 def parity_totals_from_dict(fields: dict[str, Any], question: Parity) -> ParityTotals:
@@ -271,34 +167,6 @@ def parity_totals_from_dict(fields: dict[str, Any], question: Parity) -> ParityT
         raise FileError("noise.steps are not powers of two from 2^-22 to 1")
     size = size_from(fields)
     return ParityTotals(question=question, relation=fields["relation"], size=size, steps=steps)
-
-
-def marginals_question_to_dict(question: Marginals) -> dict[str, Any]:
-    """Return the question as JSON values."""
-    asked: dict[str, Any] = (
-        {"sets": [list(chosen) for chosen in question.chosen]}
-        if question.way is None
-        else {"way": question.way}
-    )
-    return {
-        "kind": "marginals",
-        "attributes": [attribute_to_dict(a) for a in question.attributes],
-        **asked,
-        "weights": question.weights.tolist(),
-    }
-
-
-def marginals_question_from_dict(asked: dict[str, Any]) -> Marginals:
-    """Return the question that `marginals_question_to_dict` described, as if it were new."""
-    given = asked["attributes"]
-    sizes, outside = declared_from(given)
-    ordered = {own["name"]: own["ordered"] for own in given if "ordered" in own}
-    names = list(sizes)
-    if "way" in asked:
-        chosen: dict[str, Any] = {"way": asked["way"]}
-    else:
-        chosen = {"sets": [[names[i] for i in places] for places in asked["sets"]]}
-    return Marginals(sizes, weights=asked["weights"], outside=outside, ordered=ordered, **chosen)
 
 
 def order_from(value: float | str) -> float:
