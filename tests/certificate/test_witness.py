@@ -207,6 +207,15 @@ def test_a_forged_witness_is_refused(name):
         assert all(found.values())
 
 
+@pytest.mark.parametrize("name", ["listed", "a box"])
+def test_a_witness_of_other_last_bits_is_one(name):
+    """Another machine makes another, and reading makes none."""
+    X = planned(name).terms.witness * (1 - 2.0**-40)
+    text = edited(name, witness_to_dict(X)["witness"])
+    assert all(verdicts(text).values())
+    assert "witness" not in vars(ln.Plan.from_json(text).terms)
+
+
 @pytest.mark.parametrize("other", [[[1.0, 2.0]], "no", [[math.nan]], {}, [[[1.0]]]])
 def test_what_is_no_table_is_refused_in_one_line(other):
     text = edited("listed", other)

@@ -94,7 +94,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_ROOM = ("terms.evidence", "witness")  # which files may have and nothing rests on: decision 0024
+_ROOM = ("terms.evidence", "witness")  # what it proves `verify` checks: see decision 0030
 _CONTENTS = frozenset({"float64", "int64"})  # compressed, not everywhere to the same bytes
 
 

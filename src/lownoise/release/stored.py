@@ -74,8 +74,13 @@ _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
 _SAME = 1e-8
 
 
-def terms_to_dict(terms: Terms) -> dict[str, Any]:
-    """Return what was chosen, as JSON values."""
+def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
+    """Return what was chosen, as JSON values.
+
+    Args:
+        terms: what was chosen.
+        witnessed: whether evidence has its witness beside it, which may be another elsewhere.
+    """
     question, mechanism = terms.question, terms.mechanism
     pure = not terms.gaussian
     return {
@@ -91,7 +96,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
             if isinstance(mechanism, MarginalMechanism)
             else {
                 "noise": _noise_to_dict(terms.name, mechanism),
-                "evidence": _evidence_to_dict(terms),
+                "evidence": _evidence_to_dict(terms, witnessed=witnessed),
             }
         ),
         **({"compared": [_compared_to_dict(own) for own in terms.alternatives]} if pure else {}),
@@ -102,13 +107,14 @@ def _compared_to_dict(own: Alternative) -> dict[str, Any]:
     return {"mechanism": own.mechanism, "error": own.error, "note": own.note}
 
 
-def _evidence_to_dict(terms: Terms) -> dict[str, Any] | None:
+def _evidence_to_dict(terms: Terms, *, witnessed: bool) -> dict[str, Any] | None:
     dual = terms.evidence
     if dual is None:
         return None
     if isinstance(dual, ParityDual):
         return {"degrees": dual.degrees.tolist(), "patterns": dual.patterns.tolist()}
-    return evidence_to_dict(dual, terms.plain_evidence) | witness_to_dict(terms.witness)
+    shown = witness_to_dict(terms.witness) if witnessed else {}
+    return evidence_to_dict(dual, terms.plain_evidence) | shown
 
 
 def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:
@@ -180,7 +186,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
     fields = _of_today(fields, question, name)
     terms = read(fields, name, question)
-    expect_meant(fields, terms_to_dict(terms))
+    expect_meant(fields, terms_to_dict(terms, witnessed=False))
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
     return terms
