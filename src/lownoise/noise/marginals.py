@@ -123,6 +123,11 @@ class AbstractMarginalNoise(ABC):
 
     @property
     @abstractmethod
+    def changes(self) -> TableChanges | Blocks | Products:
+        """What one record changes: what evidence is about."""
+
+    @property
+    @abstractmethod
     def radius(self) -> float:
         """At least the length of the greatest change in this noise: μ."""
 

@@ -65,6 +65,11 @@ class OrderedNoise(AbstractMarginalNoise):
         return self.blocks.axes
 
     @property
+    def changes(self) -> Blocks:
+        """What the marginals see of a record."""
+        return self.blocks
+
+    @property
     def radius(self) -> float:
         """At least the length of the greatest change in this noise: μ."""
         return sqrt_up(ordered_cost_up(self.blocks, self.factors))

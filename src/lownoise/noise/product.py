@@ -88,6 +88,11 @@ class ProductNoise(AbstractMarginalNoise):
         return self.products.blocks.axes
 
     @property
+    def changes(self) -> Products:
+        """What the marginals see of a record."""
+        return self.products
+
+    @property
     def radius(self) -> float:
         """At least the length of the greatest change in this noise: μ."""
         return sqrt_up(product_cost_up(self.products, self.along, np.square(self.deviations)))

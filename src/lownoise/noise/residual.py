@@ -70,6 +70,11 @@ class ResidualNoise(AbstractMarginalNoise):
         return frozen(np.square(self.deviations))
 
     @property
+    def changes(self) -> TableChanges:
+        """What one record changes in the tables."""
+        return TableChanges(self.orbits, self.relation)
+
+    @property
     def radius(self) -> float:
         """At least the length of the greatest change in this noise: μ."""
         return sqrt_up(self.changes.cost_up(self.variances))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate import upper_bound
 from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.numbers.arrays import frozen
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from lownoise.questions import AbstractQueries, Parity
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
-
-_LEAST = 2.0**-900
-_TINY = 2.0**-50
 
 
 @final
@@ -53,17 +49,6 @@ class QueryView(AbstractRowView):
         return query_coordinates(self.question, self._terms.relation)
 
     @cached_property
-    def weighted(self) -> tuple[Vector, None]:
-        """The deviations times √ω."""
-        return frozen(self.question.weights * self.standard_deviation), None
-
-    @property
-    def upper(self) -> float:
-        """At least ‖√ω·std‖_p."""
-        terms = self._terms
-        return upper_bound(terms.mechanism.answer_noise, terms.order, self.question.weights)
-
-    @cached_property
     def body(self) -> AbstractBody:
         """All changes that one neighbour makes to the summed queries."""
         return query_body(self.question, self._terms.relation, self._coordinates)
@@ -76,26 +61,17 @@ class QueryView(AbstractRowView):
     @property
     def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
         """All changes, weights of one, and what answers are made of."""
-        return self.body, np.ones(self.question.count), self._coordinates.embed
+        return self.body, self.matters, self.embed
 
-    @cached_property
-    def _least(self) -> float:
-        found: float = self._terms.evidence.least(
-            self.body,
-            self._terms.order,
-            np.ones(self.question.count),
-            self._coordinates.embed,
-        )
-        return found * (1 - _TINY) if found >= _LEAST else 0.0
-
-    def least(self, *, plain: bool = False) -> float:
-        """Return at most the least objective at μ = 1; queries have no weights of their own."""
-        return self._least
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from summed queries to all; None where all are summed."""
+        return self._coordinates.embed
 
     @cached_property
     def isotropic(self) -> float:
         """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
-        return self.body.answer_length(self._coordinates.embed) / self._terms.parameter
+        return self.body.answer_length(self.embed) / self._terms.parameter
 
     @cached_property
     def histogram(self) -> Vector:
@@ -149,29 +125,16 @@ class ParityView(AbstractRowView):
         assert isinstance(found, ParityTotals)  # noqa: S101 (what a plan of parities has)
         return found
 
-    @cached_property
-    def weighted(self) -> tuple[Vector, None]:
-        """The deviations times √ω."""
-        return frozen(self.question.weights * self.standard_deviation), None
+    @property
+    def body(self) -> ParityChanges:
+        """What each pattern of changed bits costs, and how many parities each degree has."""
+        counts = np.array(self.question.counts, dtype=np.float64)
+        return ParityChanges(self._totals.changes.costs, counts)
 
     @property
-    def upper(self) -> float:
-        """At least ‖√ω·std‖_p."""
-        terms = self._terms
-        return upper_bound(terms.mechanism.answer_noise, terms.order, self.question.weights)
-
-    @cached_property
-    def _least(self) -> float:
-        question, terms = self.question, self._terms
-        counts = np.array(question.counts, dtype=np.float64)
-        changes = ParityChanges(self._totals.changes.costs, counts)
-        weights = np.sqrt(question.degree_weights)
-        found: float = terms.evidence.least(changes, terms.order, weights)
-        return found * (1 - _TINY) if found >= _LEAST else 0.0
-
-    def least(self, *, plain: bool = False) -> float:
-        """Return at most the least objective at μ = 1."""
-        return self._least
+    def matters(self) -> Vector:
+        """√ω of each degree."""
+        return np.sqrt(self.question.degree_weights)
 
     @cached_property
     def isotropic(self) -> float:

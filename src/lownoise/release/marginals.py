@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals import Orbits
+    from lownoise.questions.residuals import Blocks, Orbits, Products, TableChanges
     from lownoise.release.terms import Terms
 
 _AT_ONCE = 1 << 16  # cells that are put together at once, in the cache
@@ -72,15 +72,16 @@ class MarginalView(AbstractView):
         """At least ‖√ω·std‖_p over all answers of all marginals."""
         return self._terms.objective * (1 + SLACK)
 
-    @cached_property
-    def _least(self) -> float:
-        terms, weights = self._terms, np.sqrt(self.orbits.weights)
-        found: float = terms.evidence.least(terms.mechanism.noise.changes, terms.order, weights)
+    @property
+    def body(self) -> TableChanges | Blocks | Products:
+        """What one record changes: all that the evidence is about."""
+        found: TableChanges | Blocks | Products = self._terms.mechanism.noise.changes
         return found
 
-    def least(self, *, plain: bool = False) -> float:
-        """Return at most the least objective at μ = 1, recomputed from evidence."""
-        return self._least
+    @property
+    def matters(self) -> Vector:
+        """√ω of each orbit."""
+        return np.sqrt(self.orbits.weights)
 
     def variances(self, chosen: Sequence[int], *, answers: bool = False) -> Vector:
         """Return the variances in the marginal of these attributes, in records².

@@ -94,7 +94,7 @@ class GaussianProof:
     def certificate(self) -> Certificate:
         """Bounds on the least objective of any Gaussian noise within the budget."""
         terms = self._terms
-        least = terms.view.least() / terms.parameter * (1 - _TINY)
+        least = terms.view.least / terms.parameter * (1 - _TINY)
         return Certificate(least, terms.view.upper, unit=terms.view.unit())
 
     @property

@@ -28,6 +28,7 @@ from lownoise.sets.bodies import SectionBody
 from lownoise.sets.domains.encoding import oracle_of
 
 if TYPE_CHECKING:
+    from lownoise.certificate import Evidence
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Mean
     from lownoise.release.terms import Terms
@@ -87,13 +88,46 @@ class AbstractView(ABC):
     def upper(self) -> float:
         """At least the objective of the noise: the certificate's upper end."""
 
+    @property
     @abstractmethod
-    def least(self, *, plain: bool = False) -> float:
-        """Return at most the least objective of Gaussian noise at μ = 1.
+    def body(self) -> Any:  # noqa: ANN401 (a body, or how tables of counts change)
+        """All changes that one neighbour makes to what is summed: what the evidence is about."""
 
-        Args:
-            plain: of weights that are all one, which the lower bound is of.
+    @property
+    @abstractmethod
+    def matters(self) -> Vector:
+        """ω as the evidence has it: one an answer, a degree of parities, an orbit of marginals."""
+
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from what is summed to all answers; None where all are summed."""
+        return None
+
+    @property
+    def divisor(self) -> int:
+        """What sums are divided by to be answers."""
+        return 1
+
+    @cached_property
+    def least(self) -> float:
+        """At most the least objective of Gaussian noise at μ = 1, recomputed from evidence."""
+        return self._least(self._terms.evidence, self.matters)
+
+    @cached_property
+    def plain_least(self) -> float:
+        """As `least`, for weights that are all one: of that is the lower bound.
+
+        It is `least` where the question has its own weights.
         """
+        own = self._terms.plain_evidence
+        return self.least if own is None else self._least(own, np.ones(self.matters.size))
+
+    def _least(self, dual: Evidence | None, weights: Vector) -> float:
+        if dual is None:
+            return 0.0
+        found = dual.least(self.body, self._terms.order, weights, self.embed)
+        # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
+        return found / self.divisor * (1 - _TINY) if found >= _LEAST else 0.0
 
     @property
     def covers_exactly(self) -> bool | None:
@@ -109,7 +143,7 @@ class AbstractView(ABC):
     def lower_bound(self) -> float:
         """What no unbiased mechanism's error is below, on any dataset (see `bounds.zcdp`)."""
         terms = self._terms
-        return unbiased_bound(self.least(plain=True), terms.parameter, terms.size)
+        return unbiased_bound(self.plain_least, terms.parameter, terms.size)
 
     @property
     @abstractmethod
@@ -152,7 +186,28 @@ class AbstractView(ABC):
 
 
 class AbstractRowView(AbstractView):
-    """Answers in a row."""
+    """Answers in a row: by default of a question that has weights of its own."""
+
+    @property
+    def weights(self) -> Vector:
+        """What one unit of each answer's error matters, shape (m,)."""
+        found: Vector = self._terms.question.weights
+        return found
+
+    @property
+    def matters(self) -> Vector:
+        """The same."""
+        return self.weights
+
+    @property
+    def weighted(self) -> tuple[Vector, None]:
+        """The deviations times the weights."""
+        return frozen(self.weights * self.standard_deviation), None
+
+    @property
+    def upper(self) -> float:
+        """At least ‖ω·std‖_p."""
+        return upper_bound(self._terms.mechanism.answer_noise, self._terms.order, self.weights)
 
     @property
     def standard_deviation(self) -> Vector:
@@ -212,6 +267,22 @@ class MeanView(AbstractRowView):
         return self.totals.coordinates
 
     @property
+    def weights(self) -> Vector:
+        """What one unit of each answer's error matters, or of each column's with pure noise."""
+        found: Vector = self._terms.weights
+        return found
+
+    @property
+    def embed(self) -> Vector | None:
+        """The matrix from summed coordinates to all answers; None where all are summed."""
+        return self.totals.embed
+
+    @property
+    def divisor(self) -> int:
+        """The public number of records, by which sums are divided to be means."""
+        return self._terms.size or 1
+
+    @property
     def weighted(self) -> tuple[Vector, None]:
         """Under Gaussian noise the deviations themselves; else times the weights.
 
@@ -263,22 +334,7 @@ class MeanView(AbstractRowView):
     @property
     def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
         """All changes, weights on the answers, and what answers are made of."""
-        return self.body, self._terms.weights, self.totals.embed
-
-    @property
-    def upper(self) -> float:
-        """At least ‖ω·std‖_p."""
-        terms = self._terms
-        return upper_bound(terms.mechanism.answer_noise, terms.order, terms.weights)
-
-    def least(self, *, plain: bool = False) -> float:
-        """Return at most the least ‖ω·std‖_p of Gaussian noise at μ = 1."""
-        terms = self._terms
-        weights = np.ones(terms.weights.size) if plain else terms.weights
-        dual = terms.plain_evidence if plain else terms.evidence
-        found = dual.least(self.body, terms.order, weights, self.totals.embed)
-        # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
-        return found / (terms.size or 1) * (1 - _TINY) if found >= _LEAST else 0.0
+        return self.body, self.matters, self.embed
 
     @property
     def lower_bound(self) -> float:
@@ -287,8 +343,7 @@ class MeanView(AbstractRowView):
         Where the relation is a body of changes it speaks of tables with a row that each of them, or
         its opposite, keeps inside the domain; where there can be no such row, it is 0.
         """
-        terms = self._terms
-        gamma = self.least(plain=True)
+        terms, gamma = self._terms, self.plain_least
         if isinstance(terms.relation, Change):
             fits = may_have_room(self.question.domain, terms.relation)
             return unbiased_change(gamma, square_up(terms.parameter) / 2) if fits else 0.0
@@ -298,15 +353,14 @@ class MeanView(AbstractRowView):
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
         terms = self._terms
-        moved = self.body.answer_length(self.totals.embed) / (terms.size or 1)
+        moved = self.body.answer_length(self.embed) / self.divisor
         return baselines.isotropic_gaussian(moved, terms.weights.size, terms.parameter)
 
     @cached_property
     def laplace(self) -> Vector:
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
-        terms = self._terms
-        widths = self.body.answer_widths(self.totals.embed) / (terms.size or 1)
-        return baselines.split_laplace(terms.budget, widths)
+        widths = self.body.answer_widths(self.embed) / self.divisor
+        return baselines.split_laplace(self._terms.budget, widths)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
