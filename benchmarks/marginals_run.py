@@ -78,11 +78,11 @@ def adult_phases() -> None:
     with run.phase("reading"):
         records = read_records(plan.terms.question.attributes, ADULT)
     with run.phase("counting"):
-        for space in mechanism.spaces:
+        for space in mechanism.totals.layout.spaces:
             for chosen in space.sets:
                 records.marginal(chosen)
     with run.phase("counting and exact noise"):
-        for _ in mechanism.run(records, randomness=SystemRandomness()):
+        for _ in mechanism.pieces(records, randomness=SystemRandomness()):
             pass
     run.print(integers=mechanism.length)
 

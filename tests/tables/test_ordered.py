@@ -122,10 +122,10 @@ def test_what_was_not_asked_is_refused():
 def noise(made, repeats, randomness):
     mechanism = made.terms.mechanism
     found = np.zeros((repeats, mechanism.length), dtype=np.int64)
-    for space in mechanism.spaces:
-        k = next(i for i, b in enumerate(mechanism.noise.blocks.blocks) if b.place == space.orbit)
+    for space in mechanism.totals.layout.spaces:
+        k = next(i for i, b in enumerate(mechanism.totals.layout.parts) if b.place == space.orbit)
         factor = CorrelatedFactor(
-            triangle=mechanism.noise.factors[k] / mechanism.noise.steps[k],
+            triangle=mechanism.noise.factors[k] / mechanism.totals.layout.steps[k],
             sizes=space.sizes,
             copies=repeats * len(space.sets),
         )

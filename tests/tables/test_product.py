@@ -118,7 +118,7 @@ def test_what_was_not_asked_is_refused(few):
 def noise(made, repeats, randomness):
     mechanism = made.terms.mechanism
     found = np.zeros((repeats, mechanism.length), dtype=np.int64)
-    for space in mechanism.spaces:
+    for space in mechanism.totals.layout.spaces:
         factor = mechanism.noise.factor(space, repeats * len(space.sets))
         own = rounded_gaussian(factor, randomness=randomness).reshape(repeats, -1)
         found[:, space.start : space.start + own.shape[1]] = own

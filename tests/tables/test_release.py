@@ -84,7 +84,7 @@ def test_marginals_are_put_together_as_each_alone(relation, limit, monkeypatch):
     question = ln.Marginals(sizes, sets=sets, weights=10.0 ** np.arange(8), outside="extra")
     size = N if relation == "substitute" else None
     made = ln.plan(question, budget=ln.zcdp(1e-5), relation=relation, size=size)
-    assert len(set(made.terms.mechanism.noise.steps.tolist())) > 2
+    assert len(set(made.terms.mechanism.totals.layout.steps.tolist())) > 2
     released = made.release(rows)
     monkeypatch.setattr(module, "_AT_ONCE", limit)
     listed = list(released.marginals())
@@ -138,8 +138,9 @@ def noise(made, repeats, randomness):
     """The noise of many releases, shape (repeats, length): each space's for all of them at once."""
     mechanism = made.terms.mechanism
     found = np.zeros((repeats, mechanism.length), dtype=np.int64)
-    for space in mechanism.spaces:
-        scale = float(mechanism.noise.deviations[space.orbit] / mechanism.noise.steps[space.orbit])
+    for space in mechanism.totals.layout.spaces:
+        step = mechanism.totals.layout.step(space)
+        scale = float(mechanism.noise.orbit_deviations[space.orbit] / step)
         copies = repeats * len(space.sets)
         factor = DifferenceFactor(scale=scale, sizes=space.sizes, copies=copies)
         own = rounded_gaussian(factor, randomness=randomness).reshape(repeats, -1)

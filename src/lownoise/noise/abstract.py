@@ -8,7 +8,7 @@ integers, plus its rounding: `samplers.lazy` says why rounding reveals nothing m
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from lownoise.samplers.lazy import rounded
 
 if TYPE_CHECKING:
     from lownoise.noise.loss import Loss
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
     from lownoise.sensitivity.factors import AbstractShape
@@ -61,13 +61,35 @@ class AbstractNoise(ABC):
         """Return the rounding of one draw, r integers."""
         return rounded(self.draw(randomness), randomness=randomness)
 
-    @abstractmethod
-    def covariance(self) -> Vector:
-        """Return its covariance, shape (r, r); or shape (r,), its diagonal, where that is all."""
+    def part(self, piece: Any, randomness: Randomness) -> Integers:  # noqa: ANN401 (of the totals)
+        """Return the rounding of one draw where the totals' integers come: by default all of it."""
+        return np.array(self.integers(randomness), dtype=object)
 
-    @abstractmethod
+    def covariance(self) -> Vector:
+        """Return its covariance, shape (r, r); or shape (r,), its diagonal, where that is all.
+
+        Raises:
+            PlanError: where it fits no matrix.
+        """
+        raise PlanError(f"covariance of {type(self).__name__} is no matrix; ask it of two cells")
+
     def simulate(self, count: int, randomness: Randomness) -> Vector:
-        """Return `count` draws in floats, for predictions and tests alone; shape (count, r)."""
+        """Return `count` draws in floats, for predictions and tests alone; shape (count, r).
+
+        Raises:
+            PlanError: where it fits no row.
+        """
+        raise PlanError(f"noise={type(self).__name__} stands in no row; draw its pieces")
+
+    def answer_factor(self, unit: Vector, embed: Vector | None) -> AbstractShape:
+        """Return a factor of the answers' covariance; arguments as of `deviations`.
+
+        Raises:
+            PlanError: where the noise is no Gaussian.
+        """
+        raise PlanError(
+            "region is the ellipsoid of Gaussian noise; for other noise use simultaneous_interval",
+        )
 
     @property
     @abstractmethod

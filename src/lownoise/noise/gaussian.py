@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -11,12 +10,12 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, AbstractStructure
-from lownoise.noise.loss import Loss
+from lownoise.noise.loss import gaussian_loss
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import square_up
 from lownoise.samplers import rounded_gaussian
 
 if TYPE_CHECKING:
+    from lownoise.noise.loss import Loss
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.sensitivity.factors import AbstractShape
@@ -52,8 +51,7 @@ class GaussianNoise(AbstractNoise):
 
     def loss(self, changes: AbstractBody | AbstractStructure) -> Loss:
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
-        mu = changes.radius_up(self.shape)
-        return Loss(math.inf, 0.0, square_up(mu) / 2, mu)
+        return gaussian_loss(changes.radius_up(self.shape))
 
     def integers(self, randomness: Randomness) -> list[int]:
         """Return the rounding of one draw, r integers."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
 
-from lownoise.numbers.rounding import fraction_up, sqrt_up, up
+from lownoise.numbers.rounding import fraction_up, sqrt_up, square_up, up
 from lownoise.privacy import noise_curve
 
 if TYPE_CHECKING:
@@ -37,6 +37,16 @@ class Loss:
     delta: float = 0.0
     rho: float = math.inf
     mu: float = math.inf
+
+
+def gaussian_loss(mu: float) -> Loss:
+    """Return what Gaussian noise reveals of changes of length μ: ρ = μ²/2, rounded up.
+
+    Examples:
+        >>> gaussian_loss(2.0).rho
+        2.0
+    """
+    return Loss(math.inf, 0.0, square_up(mu) / 2, mu)
 
 
 def quotient_up(numerator: float, denominator: float) -> float:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The release of marginals: exact counts on residual spaces, and a Gaussian noise of one's choice.
+"""The totals of marginals: exact counts on residual spaces, piece by piece.
 
 For every set A of unordered attributes that a marginal sees, integers are summed in which each
-category stands against the last one, and get noise; which integers along ordered attributes, and
-which noise, its `layout` says. Nothing of the counts is rounded.
+category stands against the last one, and get noise; which integers along ordered attributes, a
+layout says. Nothing of the counts is rounded. There may be 10^8 integers: they come piece by piece.
 """
 
 from __future__ import annotations
@@ -14,34 +14,25 @@ from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.covering import covering
-from lownoise.noise.loss import Loss
-from lownoise.noise.mechanism import check_public, check_rows
-from lownoise.numbers.rounding import square_up
-from lownoise.samplers import prepare, rounded_gaussian
+from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
+from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from lownoise.engines.counts import Records
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Attribute
     from lownoise.questions.residuals import Blocks, Orbits, Products, TableChanges
-    from lownoise.samplers.gaussian import Factor
-    from lownoise.sensitivity.relations import Relation
+    from lownoise.questions.residuals.ordered import Span
+    from lownoise.sensitivity.relations import AbstractWord, Relation
 
-_STEPS = 20  # log2 of a standard deviation in grid steps, where counts leave room
-_ROOM = 62  # bits of an integer
-_FAR = 64.0  # deviations: farther no normal number of fewer than 2000 bits lies
-_ROWS = 40  # log2 of the number of rows that fits in any case
 _CHUNK = 1 << 16  # cells that are noised at once, in the cache
-_LEFT = 2.0**-40
 
 
 Sums = tuple["Sequence[int]", "Sequence[Vector]"]  # ordered attributes; the cells of each sum
@@ -79,6 +70,34 @@ class Space:
         return [(self.start + k * self.length, self.sets[k : k + many]) for k in starts]
 
 
+@final
+@dataclass(frozen=True)
+class Piece:
+    """Integers that are summed and noised at once.
+
+    Args:
+        start: the place of the first.
+        space: whose they are.
+        sets: the sets of attributes of that space.
+    """
+
+    start: int
+    space: Space
+    sets: tuple[tuple[int, ...], ...]
+
+
+class Part(Protocol):
+    """What is kept on a residual orbit."""
+
+    @property
+    def place(self) -> int:
+        """Which orbit."""
+
+    @property
+    def length(self) -> int:
+        """How many integers a centred direction has."""
+
+
 def laid_out(orbits: Orbits, widths: Sequence[int]) -> tuple[Space, ...]:
     """Return the spaces of all residual orbits, in the order of their integers.
 
@@ -101,73 +120,31 @@ def laid_out(orbits: Orbits, widths: Sequence[int]) -> tuple[Space, ...]:
     return tuple(found)
 
 
-class AbstractMarginalNoise(ABC):
-    """Gaussian noise on residual spaces: which integers it stands on, and what it covers."""
+@dataclass(frozen=True, eq=False)
+class AbstractLayout(ABC):
+    """Which integers of a table are summed on each residual space, and what follows from them.
 
+    Args:
+        blocks: what the marginals see along ordered attributes, of which there may be none.
+        steps: the unit of each part's integers, in records: powers of two, at most 1.
+    """
+
+    blocks: Blocks
     steps: Vector
 
     @property
     @abstractmethod
-    def unordered(self) -> Orbits:
-        """The marginals up to the exchange of attributes: their unordered parts."""
-
-    @property
-    @abstractmethod
     def changes(self) -> TableChanges | Blocks | Products:
-        """What one record changes in the marginals: what evidence about this noise speaks of."""
+        """All that one neighbour changes: what noise covers, and what evidence is about."""
 
     @property
     @abstractmethod
-    def axes(self) -> tuple[int, ...]:
-        """The attributes that are ordered."""
-
-    @property
-    @abstractmethod
-    def changes(self) -> TableChanges | Blocks | Products:
-        """What one record changes: what evidence is about."""
-
-    @property
-    @abstractmethod
-    def radius(self) -> float:
-        """At least the length of the greatest change in this noise: μ."""
-
-    @abstractmethod
-    def widest(self) -> Iterator[tuple[float, int]]:
-        """Yield at least the deviation of each kind of space's cells, and its differences."""
-
-    @abstractmethod
-    def widths(self, *, public: bool) -> list[int]:
-        """Return how many integers a centred direction of each orbit has, 0 where none is kept."""
-
-    @abstractmethod
-    def step(self, space: Space) -> float:
-        """Return the unit of a space's integers, in records."""
-
-    @abstractmethod
-    def factor(self, space: Space, copies: int) -> Factor:
-        """Return the noise of some sets of attributes of a space, in grid steps."""
+    def parts(self) -> Sequence[Part]:
+        """What is kept on residual orbits: its `place`, and its `length` a centred direction."""
 
     @abstractmethod
     def exact(self, records: Records, space: Space, sets: Sequence[tuple[int, ...]]) -> Integers:
         """Return the counts of some sets of attributes of a space, without noise, flat."""
-
-    @abstractmethod
-    def follows(self, inside: tuple[int, ...], chosen: Sequence[int]) -> bool:
-        """Return whether a marginal with these unordered attributes follows from the release."""
-
-    @abstractmethod
-    def answer_variances(self) -> list[Vector]:
-        """Return the variances of the answers of each orbit of marginals in one unordered cell."""
-
-    @abstractmethod
-    def covariance(self, place: int, first: Sums, second: Sums) -> Vector:
-        """Return the covariance of sums over ordered categories on one residual orbit, shape (k,).
-
-        Args:
-            place: which orbit.
-            first: ordered attributes, and for each the cells of each sum, shape (·, n); k sums.
-            second: the same, as many.
-        """
 
     @abstractmethod
     def differences(self, found: Vector, space: Space, ordered: Sequence[int], size: int) -> Vector:
@@ -180,74 +157,104 @@ class AbstractMarginalNoise(ABC):
             size: the public number of records, 0 where it is private.
         """
 
-
-@final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MarginalMechanism:
-    """The release of marginals.
-
-    Args:
-        attributes: of the table.
-        size: the public number of records, None under `add_remove`.
-        noise: the noise, and the integers that it stands on.
-
-    Raises:
-        PlanError: where the size does not fit, or integers do not hold the noise.
-    """
-
-    attributes: tuple[Attribute, ...]
-    size: int | None
-    noise: AbstractMarginalNoise
-
-    def __post_init__(self) -> None:
-        check_public(self.size, self.relation, drops=False)
-        wide = list(self.noise.widest())
-        check_room(np.array([w for w, _ in wide]), [k for _, k in wide], self.noise.steps)
-
-    @property
-    def relation(self) -> Relation:
-        """What a neighbour is."""
-        return "add_remove" if self.size is None else "substitute"
-
     @property
     def orbits(self) -> Orbits:
         """The marginals up to the exchange of attributes: their unordered parts."""
-        return self.noise.unordered
+        return self.blocks.plain
 
     @property
     def axes(self) -> tuple[int, ...]:
         """The attributes that are ordered."""
-        return self.noise.axes
+        return self.blocks.axes
 
     @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
+    def relation(self) -> AbstractWord:
+        """What a neighbour is."""
+        return SUBSTITUTE if self.blocks.public else ADD_REMOVE
+
+    def span(self, ordered: Sequence[int]) -> Span:
+        """Return the places of ordered attributes among them."""
+        return tuple(self.axes.index(i) for i in ordered)
 
     @cached_property
-    def loss(self) -> Loss:
-        """What one run reveals, from the final noise alone."""
-        mu = self.noise.radius
-        return Loss(math.inf, 0.0, square_up(mu) / 2, mu)
+    def at(self) -> dict[int, int]:
+        """Which part stands on a residual orbit."""
+        return {part.place: k for k, part in enumerate(self.parts)}
+
+    def step(self, space: Space) -> float:
+        """Return the unit of a space's integers, in records."""
+        return float(self.steps[self.at[space.orbit]])
+
+    @property
+    def length(self) -> int:
+        """How many integers there are, without a list of all spaces."""
+        orbits, sizes = self.orbits, self.orbits.sizes.tolist()
+        return sum(
+            orbits.copies(orbit) * math.prod(sizes[k] - 1 for k in orbit) * part.length
+            for part in self.parts
+            for orbit in (orbits.residuals[part.place],)
+        )
 
     @cached_property
     def spaces(self) -> tuple[Space, ...]:
         """All residual spaces of unordered attributes, in the order of their integers."""
-        return laid_out(self.orbits, self.noise.widths(public=self.size is not None))
-
-    @property
-    def length(self) -> int:
-        """How many integers a release has."""
-        return sum(len(space.sets) * space.length for space in self.spaces)
+        widths = [0] * len(self.orbits.residuals)
+        for part in self.parts:
+            widths[part.place] = part.length
+        return laid_out(self.orbits, widths)
 
     @cached_property
-    def place(self) -> dict[tuple[int, ...], tuple[int, Space]]:
+    def begins(self) -> dict[tuple[int, ...], tuple[int, Space]]:
         """Where the integers of each residual space begin, and its space."""
         return {
             chosen: (space.start + k * space.length, space)
             for space in self.spaces
             for k, chosen in enumerate(space.sets)
         }
+
+    def follows(self, chosen: Sequence[int]) -> bool:
+        """Return whether the marginal of these attributes follows from the integers."""
+        sizes = self.orbits.sizes[self.orbits.kinds]
+        inside = tuple(i for i in chosen if i not in self.axes and sizes[i] > 1)
+        span = tuple(t for t, i in enumerate(self.axes) if i in chosen)
+        place = self.orbits.place.get(self.orbits.orbit(inside))
+        return place is not None and span in self.blocks.tops.get(place, ())
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MarginalTotals(AbstractTotals):
+    """The integers of marginals, piece by piece.
+
+    Args:
+        attributes: of the table.
+        relation: what a neighbour is.
+        size: the public number of records, None under `add_remove`.
+        layout: which integers are summed.
+
+    Raises:
+        PlanError: where the size does not fit.
+    """
+
+    attributes: tuple[Attribute, ...]
+    relation: Relation
+    size: int | None
+    layout: AbstractLayout
+
+    def __post_init__(self) -> None:
+        check_public(self.size, self.relation, drops=False)
+        if self.layout.relation != self.relation:
+            raise PlanError("relation is not that of what is summed; plan again")
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return self.layout.length
+
+    @property
+    def changes(self) -> TableChanges | Blocks | Products:
+        """All that one neighbour changes in the tables."""
+        return self.layout.changes
 
     def read(self, table: Any) -> Records:  # noqa: ANN401 (what an engine takes)
         """Return the categories of all rows.
@@ -261,43 +268,47 @@ class MarginalMechanism:
         check_rows(self.size, records.count)
         return records
 
-    def pieces(self, records: Records, *, randomness: Randomness) -> Iterator[tuple[int, Integers]]:
-        """Yield the noisy integers, piece by piece: where a piece begins, and the piece.
+    @property
+    def pieces(self) -> Iterator[Piece]:
+        """The parts in which integers are summed and noised, in their order."""
+        for space in self.layout.spaces:
+            for start, sets in space.pieces:
+                yield Piece(start, space, sets)
 
-        Args:
-            records: the rows.
-            randomness: where the noise comes from.
+    def part(self, records: Records, piece: Piece) -> Integers:
+        """Return one piece of the integers without noise: never to be shown.
 
         Raises:
             TableError: where the table has not the public number of rows.
         """
         check_rows(self.size, records.count)
-        prepare(self.length)
-        for space in self.spaces:
-            grid = int(1 / self.noise.step(space))
-            for start, sets in space.pieces:
-                factor = self.noise.factor(space, len(sets))
-                noisy = rounded_gaussian(factor, randomness=randomness)
-                yield start, noisy + self.noise.exact(records, space, sets) * grid
+        own = self.layout.exact(records, piece.space, piece.sets)
+        return own * int(1 / self.layout.step(piece.space))
 
-    def follows(self, chosen: Sequence[int]) -> bool:
-        """Return whether the marginal of these attributes follows from the release."""
-        return self.noise.follows(self._inside(chosen), chosen)
+    def exact(self, records: Records) -> list[int]:
+        """Return the integers without noise, all at once: never to be shown.
 
-    def _inside(self, chosen: Sequence[int]) -> tuple[int, ...]:
-        sizes = self.orbits.sizes[self.orbits.kinds]
-        return tuple(i for i in chosen if i not in self.axes and sizes[i] > 1)
-
-    def covariance(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:
-        """Return the covariance of sums of ordered categories on a residual space, shape (k,).
-
-        Args:
-            inside: its unordered attributes A; 0 where it has no noise.
-            first: ordered attributes, and for each the cells of each sum, shape (·, n); k sums.
-            second: the same, as many.
+        Raises:
+            TableError: where the table has not the public number of rows.
         """
-        place = self.orbits.place.get(self.orbits.orbit(inside))
-        return np.zeros(1) if place is None else self.noise.covariance(place, first, second)
+        return [k for piece in self.pieces for k in self.part(records, piece).tolist()]
+
+    @property
+    def unit(self) -> Vector:
+        """Refuse: answers are not in a row.
+
+        Raises:
+            PlanError: as said.
+        """
+        raise PlanError('marginals do not stand in a row; ask of one, as plan["a", "b"]')
+
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Refuse: answers are not in a row.
+
+        Raises:
+            PlanError: as said.
+        """
+        raise PlanError('estimate is of answers in a row; read marginals as release["a", "b"]')
 
     def differences(
         self, sets: Sequence[tuple[int, ...]], ordered: Sequence[int], integers: Integers
@@ -309,67 +320,20 @@ class MarginalMechanism:
             ordered: the ordered attributes whose joint cells are the last axis, rising.
             integers: the release, shape (length,).
         """
-        size = self.size or 0
-        if sets[0] not in self.place:  # the number of records alone
+        size, layout = self.size or 0, self.layout
+        if sets[0] not in layout.begins:  # the number of records alone
             return np.full((len(sets), 1), float(size))
         plain = np.asarray(integers)  # pieces of a mapped file are slow to make
         return np.stack(
             [
-                self.noise.differences(
-                    np.asarray(plain[start : start + space.length] * self.noise.step(space)),
+                layout.differences(
+                    np.asarray(plain[start : start + space.length] * layout.step(space)),
                     space,
                     ordered,
                     size,
                 )
-                for start, space in (self.place[chosen] for chosen in sets)
+                for start, space in (layout.begins[chosen] for chosen in sets)
             ]
-        )
-
-
-def fitted(
-    attributes: Sequence[Attribute],
-    size: int | None,
-    scaled: Callable[[float], AbstractMarginalNoise],
-    parameter: float,
-) -> MarginalMechanism:
-    """Return the mechanism with as little noise as reveals at most μ, and hardly less.
-
-    What is left of μ, a part in 2^40, is room for another machine's sums: it may round their last
-    digits otherwise when it reads the file, and must not find more than the budget.
-
-    Args:
-        attributes: of the table.
-        size: the public number of records, None under `add_remove`.
-        scaled: returns so many times the noise.
-        parameter: μ > 0.
-
-    Raises:
-        PlanError: where something that needs noise has none, or more than integers hold.
-    """
-    parameter *= 1 - _LEFT
-
-    def mechanism(factor: float) -> MarginalMechanism:
-        return MarginalMechanism(attributes=tuple(attributes), size=size, noise=scaled(factor))
-
-    return covering(mechanism, lambda found: found.loss.mu, parameter, 1 / parameter)
-
-
-def check_room(deviations: Vector, inside: Sequence[int], steps: Vector) -> None:
-    """Refuse noise that integers do not hold.
-
-    Args:
-        deviations: σ of the noise on the cells of each kind of space, shape (r,).
-        inside: how many differences are taken of each.
-        steps: the unit of the integers, shape (r,).
-
-    Raises:
-        PlanError: as said.
-    """
-    rows = 2.0 ** (np.array(inside, dtype=np.float64) / 2)
-    if not np.all(deviations * rows / steps < 2.0**_ROOM / _FAR):
-        raise PlanError(
-            "noise of some marginal is beyond what integers hold; give a larger budget, or "
-            "weights that are nearer to each other",
         )
 
 
@@ -380,11 +344,3 @@ def _sets(orbits: Orbits, orbit: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     parts = [itertools.combinations(m, c) for m, c in zip(members, counts, strict=True)]
     for choice in itertools.product(*parts):
         yield tuple(sorted(itertools.chain.from_iterable(choice)))
-
-
-def grid_step(deviation: float) -> float:
-    """Return a power of two, at most 1: fine beside the noise, and coarse enough for all counts."""
-    if not deviation:
-        return 1.0
-    # a row adds 0, 1 or −1 to each integer
-    return 2.0 ** -min(max(_STEPS - math.frexp(deviation)[1], 0), _ROOM - _ROWS)

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError, TableError
-from lownoise.noise.gaussian import GaussianNoise
 from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lownoise.noise.abstract import AbstractNoise
     from lownoise.noise.loss import Loss
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
@@ -27,6 +26,17 @@ if TYPE_CHECKING:
 
 SHOWN = 2.0**-7  # of a deviation: more than that rounding of records may not move an answer by
 _FEW_RECORDS = 2**14
+
+
+@final
+@dataclass(frozen=True)
+class _All:
+    """All integers at once."""
+
+    start: int = 0
+
+
+_ALL = _All()
 
 
 class AbstractTotals(ABC):
@@ -69,14 +79,27 @@ class AbstractTotals(ABC):
         """
 
     @property
+    def pieces(self) -> Iterable[Any]:
+        """The pieces that integers come in, each with its `start`: one of them by default."""
+        return (_ALL,)
+
+    def part(self, records: Any, piece: Any) -> Integers:  # noqa: ANN401 (of the totals' own kind)
+        """Return one piece of the integers without noise, of any size: never to be shown.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        return np.array(list(self.exact(records)), dtype=object)
+
+    @property
     @abstractmethod
     def unit(self) -> Vector:
         """What one step is worth in each summed answer, shape (r,)."""
 
     @property
-    @abstractmethod
     def embed(self) -> Vector | None:
         """The matrix from summed answers to all answers, shape (m, r); None for the identity."""
+        return None
 
     @abstractmethod
     def answers(self, integers: Sequence[int]) -> Vector:
@@ -192,9 +215,30 @@ class AdditiveMechanism:
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        exact = self.totals.exact(records)
-        noise = self.noise.integers(randomness)
-        return tuple(t + z for t, z in zip(exact, noise, strict=True))
+        pieces = self.pieces(records, randomness=randomness)
+        return tuple(k for _, piece in pieces for k in piece.tolist())
+
+    def pieces(
+        self,
+        records: Any,  # noqa: ANN401 (what `read` makes)
+        *,
+        randomness: Randomness,
+    ) -> Iterator[tuple[int, Integers]]:
+        """Yield the release piece by piece: where a piece begins, and its noisy integers.
+
+        Args:
+            records: what `read` returned.
+            randomness: where the noise comes from.
+
+        Raises:
+            TableError: where the table has not the public number of rows.
+        """
+        for piece in self.totals.pieces:
+            exact = self.totals.part(records, piece)
+            noise = self.noise.part(piece, randomness)
+            if exact.shape != noise.shape:
+                raise PlanError("noise has not one number an integer; plan again")
+            yield piece.start, exact + noise
 
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the released answers, shape (m,)."""
@@ -241,11 +285,6 @@ class AdditiveMechanism:
         Raises:
             PlanError: where the noise is no Gaussian.
         """
-        if not isinstance(self.noise, GaussianNoise):
-            raise PlanError(
-                "region is the ellipsoid of Gaussian noise; for other noise use "
-                "simultaneous_interval",
-            )
         return self.noise.answer_factor(self.totals.unit, self.totals.embed)
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:

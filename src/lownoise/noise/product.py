@@ -13,12 +13,12 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.noise.marginals import AbstractMarginalNoise, fitted, grid_step
+from lownoise.noise.marginal_noise import AbstractMarginalNoise, fitted, grid_step
+from lownoise.noise.marginals import AbstractLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.questions.residuals import product_cost_up
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.engines.counts import Records
-    from lownoise.noise.marginals import MarginalMechanism, Space, Sums
+    from lownoise.noise import AdditiveMechanism
+    from lownoise.noise.marginals import Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
-    from lownoise.questions.residuals import AxisNoise, Orbits, Products
+    from lownoise.questions.residuals import AxisNoise, Products
     from lownoise.questions.residuals.ordered import Span
     from lownoise.questions.residuals.product import ProductBlock
 
@@ -43,49 +44,11 @@ _COARSER = 2.0**10
 
 
 @final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ProductNoise(AbstractMarginalNoise):
-    """Noise that is a product over ordered attributes.
-
-    Args:
-        products: what the marginals ask.
-        along: of each ordered attribute.
-        deviations: σ of each residual orbit of all attributes, in records, shape (r,); 0 for the
-            number of records where it is public.
-        steps: the unit of each block's integers, in records: powers of two, at most 1.
-    """
+@dataclass(frozen=True, eq=False)
+class ProductLayout(AbstractLayout):
+    """Counts over each set of unordered attributes and sets of ordered ones."""
 
     products: Products
-    along: tuple[AxisNoise, ...]
-    deviations: Vector
-    steps: Vector
-
-    def widest(self) -> Iterator[tuple[float, int]]:
-        """Yield at least the deviation of each block's counts, and their differences."""
-        for block in self.products.parts:
-            yield self._widest(block), len(self.unordered.residuals[block.place])
-
-    def _widest(self, block: ProductBlock) -> float:
-        """Return at least the deviation of each count, but for rounding."""
-        own = [float(np.max(np.sum(np.abs(noise.rows), axis=1))) for noise in self.along]
-        widest = max(float(self.deviations[v]) for v in block.variables)
-        longest = max(len(span) for span in block.spans)
-        return widest * math.prod(sorted((max(w, 1.0) for w in own), reverse=True)[:longest])
-
-    @property
-    def unordered(self) -> Orbits:
-        """The unordered parts of the marginals."""
-        return self.products.blocks.plain
-
-    @property
-    def changes(self) -> Products:
-        """What one record changes in the marginals."""
-        return self.products
-
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The attributes that are ordered."""
-        return self.products.blocks.axes
 
     @property
     def changes(self) -> Products:
@@ -93,40 +56,13 @@ class ProductNoise(AbstractMarginalNoise):
         return self.products
 
     @property
-    def radius(self) -> float:
-        """At least the length of the greatest change in this noise: μ."""
-        return sqrt_up(product_cost_up(self.products, self.along, np.square(self.deviations)))
-
-    @cached_property
-    def _block_at(self) -> dict[int, int]:
-        return {block.place: k for k, block in enumerate(self.products.parts)}
-
-    def widths(self, *, public: bool) -> list[int]:
-        """Return the length of each orbit's block, 0 where it has none."""
-        widths = [0] * len(self.unordered.residuals)
-        for block in self.products.parts:
-            widths[block.place] = block.length
-        return widths
-
-    def step(self, space: Space) -> float:
-        """Return the unit of a space's integers, in records."""
-        return float(self.steps[self._block_at[space.orbit]])
-
-    def factor(self, space: Space, copies: int) -> ProductFactor:
-        """Return the noise of some sets of attributes of a space, in grid steps."""
-        k = self._block_at[space.orbit]
-        block, step = self.products.parts[k], float(self.steps[k])
-        return ProductFactor(
-            scales=tuple(float(self.deviations[v]) / step for v in block.variables),  # exact
-            spans=block.spans,
-            rows=tuple(own.rows for own in self.along),
-            sizes=space.sizes,
-            copies=copies,
-        )
+    def parts(self) -> tuple[ProductBlock, ...]:
+        """The counts on each orbit that records can move in."""
+        return self.products.parts
 
     def exact(self, records: Records, space: Space, sets: Sequence[tuple[int, ...]]) -> Integers:
         """Return (D ⊗ … ⊗ D ⊗ I)·counts of some sets of attributes, exactly, flat."""
-        block = self.products.parts[self._block_at[space.orbit]]
+        block = self.parts[self.at[space.orbit]]
         found = np.stack([self._counts(records, block, chosen) for chosen in sets])
         return found.reshape(-1)
 
@@ -144,28 +80,94 @@ class ProductNoise(AbstractMarginalNoise):
             found.append(own.reshape(*own.shape[: len(chosen)], -1))
         return np.concatenate(found, axis=-1)
 
-    def follows(self, inside: tuple[int, ...], chosen: Sequence[int]) -> bool:
-        """Return whether the residual space was asked for with these ordered attributes."""
-        span = tuple(t for t, i in enumerate(self.axes) if i in chosen)
-        place = self.unordered.place.get(self.unordered.orbit(inside))
-        return place is not None and span in self.products.blocks.tops.get(place, ())
+    def differences(self, found: Vector, space: Space, ordered: Sequence[int], size: int) -> Vector:
+        """Return noisy differences in each ordered cell, in records, (n₁ − 1, …, cells)."""
+        block = self.parts[self.at[space.orbit]]
+        noisy = found.reshape([*(n - 1 for n in space.sizes), space.width])
+        return self._cells(noisy, block, self.span(ordered), size)
+
+    def _cells(self, noisy: Vector, block: ProductBlock, span: Span, size: int) -> Vector:
+        """Return the counts in all joint cells of a span; shapes (…, r) and (…, cells)."""
+        outer = noisy.shape[:-1]
+        table = np.zeros((*outer, *(self.blocks.sizes[t] for t in span)))
+        for count in range(len(span) + 1):
+            for inside in itertools.combinations(span, count):
+                at = tuple(slice(1, None) if t in inside else 0 for t in span)
+                if inside in block.spans:
+                    part = noisy[..., block.part(inside)]
+                    shape = [self.blocks.sizes[t] - 1 for t in inside]
+                    table[(..., *at)] = part.reshape((*outer, *shape))
+                else:  # the number of records, which is public
+                    table[(..., *at)] = float(size)
+        for axis in range(len(outer), table.ndim):
+            total = np.take(table, [0], axis=axis)
+            kept = np.take(table, range(1, table.shape[axis]), axis=axis)
+            last = total - kept.sum(axis=axis, keepdims=True)
+            table = np.concatenate([kept, last], axis=axis)
+        return table.reshape(*outer, -1)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ProductNoise(AbstractMarginalNoise):
+    """Noise that is a product over ordered attributes.
+
+    Args:
+        layout: the integers.
+        along: of each ordered attribute.
+        orbit_deviations: σ of each residual orbit of all attributes, in records, shape (r,); 0 for
+            the number of records where it is public.
+    """
+
+    layout: ProductLayout
+    along: tuple[AxisNoise, ...]
+    orbit_deviations: Vector
+
+    def radius_up(self, changes: Products) -> float:
+        """Return at least the length of the greatest change in this noise: μ."""
+        return sqrt_up(product_cost_up(changes, self.along, np.square(self.orbit_deviations)))
+
+    def widest(self) -> Iterator[tuple[float, int]]:
+        """Yield at least the deviation of each block's counts, and their differences."""
+        for block in self.layout.parts:
+            yield self._widest(block), len(self.layout.orbits.residuals[block.place])
+
+    def _widest(self, block: ProductBlock) -> float:
+        """Return at least the deviation of each count, but for rounding."""
+        own = [float(np.max(np.sum(np.abs(noise.rows), axis=1))) for noise in self.along]
+        widest = max(float(self.orbit_deviations[v]) for v in block.variables)
+        longest = max(len(span) for span in block.spans)
+        return widest * math.prod(sorted((max(w, 1.0) for w in own), reverse=True)[:longest])
+
+    def factor(self, space: Space, copies: int) -> ProductFactor:
+        """Return the noise of some sets of attributes of a space, in grid steps."""
+        block, step = self.layout.parts[self.layout.at[space.orbit]], self.layout.step(space)
+        return ProductFactor(
+            scales=tuple(float(self.orbit_deviations[v]) / step for v in block.variables),  # exact
+            spans=block.spans,
+            rows=tuple(own.rows for own in self.along),
+            sizes=space.sizes,
+            copies=copies,
+        )
 
     def answer_variances(self) -> list[Vector]:
         """Return the variances of the answers of each orbit of marginals in one unordered cell."""
-        return self.products.answer_variances(self.along, np.square(self.deviations))
+        return self.layout.products.answer_variances(self.along, np.square(self.orbit_deviations))
 
-    def covariance(self, place: int, first: Sums, second: Sums) -> Vector:
+    def sums_covariance(self, place: int, first: Sums, second: Sums) -> Vector:
         """Return l_iᵀM_A l'_i for pairs of sums of ordered categories, shape (k,)."""
         ours, theirs = (self._along(sums) for sums in (first, second))
         used = sorted({*ours, *theirs})
         common = [t for t in used if t in ours and t in theirs]
-        known = self.products.blocks.tops.get(place, frozenset())
+        known = self.layout.blocks.tops.get(place, frozenset())
         total = np.zeros(1)
         for count in range(len(common) + 1):
             for span in itertools.combinations(common, count):
                 if span not in known:
                     continue
-                found = np.square(self.deviations[[self.products.variable(place, span)]])
+                found = np.square(
+                    self.orbit_deviations[[self.layout.products.variable(place, span)]]
+                )
                 for t in used:
                     if t in span:
                         along = np.sum(ours[t][1] * theirs[t][1], axis=1)
@@ -179,37 +181,8 @@ class ProductNoise(AbstractMarginalNoise):
     def _along(self, sums: Sums) -> dict[int, tuple[Vector, Vector]]:
         return {
             t: self.along[t].parts(cells)
-            for t, cells in zip(self._span(sums[0]), sums[1], strict=True)
+            for t, cells in zip(self.layout.span(sums[0]), sums[1], strict=True)
         }
-
-    def _span(self, ordered: Sequence[int]) -> Span:
-        return tuple(self.axes.index(i) for i in ordered)
-
-    def differences(self, found: Vector, space: Space, ordered: Sequence[int], size: int) -> Vector:
-        """Return noisy differences in each ordered cell, in records, (n₁ − 1, …, cells)."""
-        block = self.products.parts[self._block_at[space.orbit]]
-        noisy = found.reshape([*(n - 1 for n in space.sizes), space.width])
-        return self._cells(noisy, block, self._span(ordered), size)
-
-    def _cells(self, noisy: Vector, block: ProductBlock, span: Span, size: int) -> Vector:
-        """Return the counts in all joint cells of a span; shapes (…, r) and (…, cells)."""
-        outer = noisy.shape[:-1]
-        table = np.zeros((*outer, *(self.products.blocks.sizes[t] for t in span)))
-        for count in range(len(span) + 1):
-            for inside in itertools.combinations(span, count):
-                at = tuple(slice(1, None) if t in inside else 0 for t in span)
-                if inside in block.spans:
-                    part = noisy[..., block.part(inside)]
-                    shape = [self.products.blocks.sizes[t] - 1 for t in inside]
-                    table[(..., *at)] = part.reshape((*outer, *shape))
-                else:  # the number of records, which is public
-                    table[(..., *at)] = float(size)
-        for axis in range(len(outer), table.ndim):
-            total = np.take(table, [0], axis=axis)
-            kept = np.take(table, range(1, table.shape[axis]), axis=axis)
-            last = total - kept.sum(axis=axis, keepdims=True)
-            table = np.concatenate([kept, last], axis=axis)
-        return table.reshape(*outer, -1)
 
 
 def product_steps(products: Products, noise: Sequence[AxisNoise], deviations: Vector) -> Vector:
@@ -232,7 +205,7 @@ def product_mechanism(
     noise: Sequence[AxisNoise],
     variances: Vector,
     parameter: float,
-) -> MarginalMechanism:
+) -> AdditiveMechanism:
     """Return the mechanism whose variances are in proportion to these and that reveals at most μ.
 
     Args:
@@ -249,11 +222,8 @@ def product_mechanism(
 
     def scaled(factor: float) -> ProductNoise:
         deviations = frozen(np.sqrt(variances) * factor)
-        return ProductNoise(
-            products=products,
-            along=tuple(noise),
-            deviations=deviations,
-            steps=product_steps(products, noise, deviations),
-        )
+        steps = product_steps(products, noise, deviations)
+        layout = ProductLayout(products.blocks, steps, products)
+        return ProductNoise(layout, tuple(noise), deviations)
 
     return fitted(attributes, size, scaled, parameter)

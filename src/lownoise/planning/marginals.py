@@ -14,15 +14,15 @@ from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
 from lownoise.privacy import gaussian_parameter
 from lownoise.questions.attributes import check_labels
-from lownoise.questions.residuals import marginal_orbits, ordered_blocks, product_blocks
-from lownoise.questions.residuals.ordered import MOST_CATEGORIES
+from lownoise.questions.residuals import ordered_blocks, product_blocks
+from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals
 from lownoise.release.terms import Terms
 from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.product import solve_product
 from lownoise.solvers.residual import solve_residual
 
 if TYPE_CHECKING:
-    from lownoise.noise.marginals import MarginalMechanism
+    from lownoise.noise import AdditiveMechanism
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget
     from lownoise.questions import Marginals
@@ -56,9 +56,9 @@ def plan_marginals(question: Marginals, request: Request) -> Plan:
         along = solve_ordered(blocks, order, rtol, progress)
         noise = ordered_mechanism(attributes, blocks, size, along.factors, parameter)
         return _plan(question, request.budget, order, along, noise)
-    orbits = marginal_orbits(question)
-    found = solve_residual(orbits, order, relation, rtol, progress)
-    mechanism = residual_mechanism(attributes, orbits, relation, size, found.variances, parameter)
+    plain = split_marginals(question, public=size is not None)
+    found = solve_residual(plain.plain, order, relation, rtol, progress)
+    mechanism = residual_mechanism(attributes, plain, size, found.variances, parameter)
     return _plan(question, request.budget, order, found, mechanism)
 
 
@@ -67,7 +67,7 @@ def _plan(
     budget: Budget,
     order: float,
     found: ResidualSolution | OrderedSolution | ProductSolution,
-    mechanism: MarginalMechanism,
+    mechanism: AdditiveMechanism,
 ) -> Plan:
     terms = Terms(
         question=question, budget=budget, order=order, evidence=found.dual, mechanism=mechanism

@@ -11,23 +11,25 @@ from lownoise.certificate.product import AxisDual, ProductDual
 from lownoise.certificate.tables import OrderedDual, ResidualDual
 from lownoise.errors import FileError
 from lownoise.kinds import numbers
-from lownoise.noise.marginals import MarginalMechanism
-from lownoise.noise.ordered import OrderedNoise, block_steps
-from lownoise.noise.product import ProductNoise, product_steps
-from lownoise.noise.residual import ResidualNoise, grid_steps
+from lownoise.noise.marginal_noise import marginal_mechanism
+from lownoise.noise.ordered import OrderedLayout, OrderedNoise, block_steps
+from lownoise.noise.product import ProductLayout, ProductNoise, product_steps
+from lownoise.noise.residual import ResidualLayout, ResidualNoise, grid_steps
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.questions.ordered import answer_count
-from lownoise.questions.residuals import AxisNoise, marginal_orbits, ordered_blocks, product_blocks
+from lownoise.questions.residuals import AxisNoise, ordered_blocks, product_blocks
+from lownoise.questions.residuals.ordered import split_marginals
 
 if TYPE_CHECKING:
+    from lownoise.noise import AdditiveMechanism
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Marginals
     from lownoise.questions.residuals import Blocks, Products
 
-    Read = tuple[MarginalMechanism, ResidualDual | OrderedDual | ProductDual]
+    Read = tuple[AdditiveMechanism, ResidualDual | OrderedDual | ProductDual]
 
 
-def marginals_to_dict(mechanism: MarginalMechanism, dual: Any) -> dict[str, Any]:  # noqa: ANN401
+def marginals_to_dict(mechanism: AdditiveMechanism, dual: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return noise and evidence as JSON values; of each triangle the rows up to the diagonal."""
     noise = mechanism.noise
     if isinstance(noise, OrderedNoise):
@@ -36,7 +38,10 @@ def marginals_to_dict(mechanism: MarginalMechanism, dual: Any) -> dict[str, Any]
         return _product_to_dict(noise, dual)
     assert isinstance(noise, ResidualNoise)  # noqa: S101 (the third of three)
     return {
-        "noise": {"deviations": noise.deviations.tolist(), "steps": noise.steps.tolist()},
+        "noise": {
+            "deviations": noise.orbit_deviations.tolist(),
+            "steps": noise.layout.steps.tolist(),
+        },
         "evidence": {
             "cells": dual.cells.tolist(),
             "patterns": dual.patterns.tolist(),
@@ -64,7 +69,8 @@ def marginals_from_dict(
 def _residual_from_dict(
     question: Marginals, size: int | None, noise: dict[str, Any], evidence: dict[str, Any]
 ) -> Read:
-    orbits = marginal_orbits(question)
+    blocks = split_marginals(question, public=size is not None)
+    orbits = blocks.plain
     r = len(orbits.residuals)
     deviations = numbers(noise["deviations"], "noise.deviations", r)
     silent = np.array([size is not None and not orbit for orbit in orbits.residuals])
@@ -73,29 +79,20 @@ def _residual_from_dict(
     steps = numbers(noise["steps"], "noise.steps", r)
     if not np.array_equal(steps, grid_steps(deviations)):
         raise FileError("noise.steps are not those of the deviations")
-    own = ResidualNoise(
-        orbits=orbits,
-        relation="add_remove" if size is None else "substitute",
-        deviations=deviations,
-        steps=steps,
-    )
+    own = ResidualNoise(ResidualLayout(blocks, steps), deviations)
     chances = numbers(evidence["chances"], "evidence.chances", len(evidence["chances"]))
     shape = (chances.size, orbits.members.size)
     patterns = _whole_rows(evidence["patterns"], "patterns", shape, orbits.members)
     cells = numbers(evidence["cells"], "evidence.cells", len(orbits.asked))
-    return _mechanism(question, size, own), ResidualDual(
+    return marginal_mechanism(question.attributes, size, own), ResidualDual(
         cells=cells, patterns=patterns, chances=chances
     )
-
-
-def _mechanism(question: Marginals, size: int | None, noise: Any) -> MarginalMechanism:  # noqa: ANN401
-    return MarginalMechanism(attributes=tuple(question.attributes), size=size, noise=noise)
 
 
 def _ordered_to_dict(noise: OrderedNoise, dual: OrderedDual) -> dict[str, Any]:
     triangles = [f[np.tril_indices(len(f))].tolist() for f in noise.factors]
     return {
-        "noise": {"factors": triangles, "steps": noise.steps.tolist()},
+        "noise": {"factors": triangles, "steps": noise.layout.steps.tolist()},
         "evidence": {
             "cells": [cells.tolist() for cells in dual.cells],
             "patterns": dual.patterns.tolist(),
@@ -118,8 +115,8 @@ def _ordered_from_dict(
     steps = numbers(noise["steps"], "noise.steps", len(blocks.blocks))
     if not np.array_equal(steps, block_steps(factors)):
         raise FileError("noise.steps are not those of the factors")
-    own = OrderedNoise(blocks=blocks, factors=factors, steps=steps)
-    return _mechanism(question, size, own), _ordered_dual(evidence, blocks)
+    own = OrderedNoise(OrderedLayout(blocks, steps), factors)
+    return marginal_mechanism(question.attributes, size, own), _ordered_dual(evidence, blocks)
 
 
 def _triangle(given: Any, length: int, field: str) -> Vector:  # noqa: ANN401 (a file)
@@ -179,8 +176,8 @@ def _product_to_dict(noise: ProductNoise, dual: ProductDual) -> dict[str, Any]:
                 }
                 for own in noise.along
             ],
-            "deviations": noise.deviations.tolist(),
-            "steps": noise.steps.tolist(),
+            "deviations": noise.orbit_deviations.tolist(),
+            "steps": noise.layout.steps.tolist(),
         },
         "evidence": {
             "axes": [
@@ -218,8 +215,8 @@ def _product_from_dict(
     steps = numbers(noise["steps"], "noise.steps", len(products.parts))
     if not np.array_equal(steps, product_steps(products, axes, deviations)):
         raise FileError("noise.steps are not those of the deviations")
-    own = ProductNoise(products=products, along=axes, deviations=deviations, steps=steps)
-    return _mechanism(question, size, own), _product_dual(evidence, products)
+    own = ProductNoise(ProductLayout(products.blocks, steps, products), axes, deviations)
+    return marginal_mechanism(question.attributes, size, own), _product_dual(evidence, products)
 
 
 def _product_dual(evidence: dict[str, Any], products: Products) -> ProductDual:

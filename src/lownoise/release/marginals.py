@@ -23,8 +23,10 @@ from lownoise.sensitivity.factors.differences import centered
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lownoise.noise.marginal_noise import AbstractMarginalNoise
+    from lownoise.noise.marginals import AbstractLayout, MarginalTotals
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals import Blocks, Orbits, Products, TableChanges
+    from lownoise.questions.residuals import Blocks, Products, TableChanges
     from lownoise.release.terms import Terms
 
 _AT_ONCE = 1 << 16  # cells that are put together at once, in the cache
@@ -53,18 +55,27 @@ class MarginalView(AbstractView):
         return f"{question.count:,} marginals of {len(question.attributes)} attributes"
 
     @property
-    def orbits(self) -> Orbits:
-        """The marginals up to the exchange of attributes: their unordered parts."""
-        found: Orbits = self._terms.mechanism.orbits
+    def _totals(self) -> MarginalTotals:
+        found: MarginalTotals = self._terms.mechanism.totals
         return found
+
+    @property
+    def _noise(self) -> AbstractMarginalNoise:
+        found: AbstractMarginalNoise = self._terms.mechanism.noise
+        return found
+
+    @property
+    def layout(self) -> AbstractLayout:
+        """Which integers are summed."""
+        return self._totals.layout
 
     @cached_property
     def weighted(self) -> tuple[Vector, Vector]:
         """The deviations of the answers, each times √ω, and how often each occurs."""
-        variances = self._terms.mechanism.noise.answer_variances()
+        variances, orbits = self._noise.answer_variances(), self.layout.orbits
         counts = [len(v) for v in variances]
-        weights = np.repeat(self.orbits.weights, counts)
-        copies = np.repeat(self.orbits.cells, counts)
+        weights = np.repeat(orbits.weights, counts)
+        copies = np.repeat(orbits.cells, counts)
         return frozen(np.sqrt(weights * np.concatenate(variances))), frozen(copies)
 
     @property
@@ -75,13 +86,12 @@ class MarginalView(AbstractView):
     @property
     def body(self) -> TableChanges | Blocks | Products:
         """What one record changes: all that the evidence is about."""
-        found: TableChanges | Blocks | Products = self._terms.mechanism.noise.changes
-        return found
+        return self._totals.changes
 
     @property
     def matters(self) -> Vector:
         """√ω of each orbit."""
-        return np.sqrt(self.orbits.weights)
+        return np.sqrt(self.layout.orbits.weights)
 
     def variances(self, chosen: Sequence[int], *, answers: bool = False) -> Vector:
         """Return the variances in the marginal of these attributes, in records².
@@ -98,7 +108,7 @@ class MarginalView(AbstractView):
             QuestionError: where it does not follow from the marginals that were asked for.
         """
         self.require(chosen)
-        attributes, axes = self._terms.question.attributes, self._terms.mechanism.axes
+        attributes, axes = self._terms.question.attributes, self.layout.axes
         ordered = [i for i in chosen if i in axes]
         plain = [i for i in chosen if i not in axes]
         parts = [
@@ -112,7 +122,7 @@ class MarginalView(AbstractView):
             rest = math.prod(attributes[j].size ** -2.0 for j in plain if j not in inside)
             own = math.prod(1 - 1 / attributes[i].size for i in inside)
             sums = (ordered, parts)
-            total += self._terms.mechanism.covariance(inside, sums, sums) * own * rest
+            total += self._noise.between(inside, sums, sums) * own * rest
         lengths = iter([len(part) for part in parts])
         return total.reshape([next(lengths) if i in axes else 1 for i in chosen])
 
@@ -131,7 +141,7 @@ class MarginalView(AbstractView):
         """
         chosen = self._terms.question.index(names)
         found = np.sqrt(self.variances(chosen, answers=answers))
-        if not any(i in self._terms.mechanism.axes for i in chosen):
+        if not any(i in self.layout.axes for i in chosen):
             return float(found.reshape(()))
         # an attribute with one category that is ordered has one answer, too
         attributes = [self._terms.question.attributes[i] for i in chosen]
@@ -153,7 +163,7 @@ class MarginalView(AbstractView):
         (B, x), (C, y) = self._cell(first), self._cell(second)
         self.require(B)
         self.require(C)
-        sizes, axes = [a.size for a in self._terms.question.attributes], self._terms.mechanism.axes
+        sizes, axes = [a.size for a in self._terms.question.attributes], self.layout.axes
         along = [
             (
                 [i for i in chosen if i in axes],
@@ -166,7 +176,7 @@ class MarginalView(AbstractView):
             product = math.prod((x[i] == y[i]) - 1 / sizes[i] for i in inside)
             rest = math.prod(1 / sizes[j] for j in B if j not in inside and j not in axes)
             rest *= math.prod(1 / sizes[j] for j in C if j not in inside and j not in axes)
-            total += float(self._terms.mechanism.covariance(inside, *along)[0]) * product * rest
+            total += float(self._noise.between(inside, *along)[0]) * product * rest
         return total
 
     def deviations(self) -> tuple[tuple[tuple[str, ...], int, float], ...]:
@@ -177,9 +187,7 @@ class MarginalView(AbstractView):
         """
         orbits = marginal_orbits(self._terms.question)
         found = []
-        for orbit, variances in zip(
-            orbits.asked, self._terms.mechanism.noise.answer_variances(), strict=True
-        ):
+        for orbit, variances in zip(orbits.asked, self._noise.answer_variances(), strict=True):
             members: list[int] = []
             for kind in orbit:
                 own = np.flatnonzero(orbits.kinds == kind).tolist()
@@ -218,7 +226,7 @@ class MarginalView(AbstractView):
             QuestionError: as said.
         """
         question = self._terms.question
-        if not self._terms.mechanism.follows(chosen):
+        if not self.layout.follows(chosen):
             raise QuestionError(
                 f"marginal={question.names(chosen)} does not follow from what was released; "
                 "ask for one whose attributes are among those of a released marginal",
@@ -342,8 +350,8 @@ class MarginalAnswers:
         the axis, and the even spread of what is summed over it. The joint cells of ordered
         attributes are one axis, the last.
         """
-        mechanism, attributes = self._terms.mechanism, self._terms.question.attributes
-        axes = mechanism.axes
+        totals, attributes = self._terms.mechanism.totals, self._terms.question.attributes
+        axes = totals.layout.axes
         sizes = [attributes[i].size for i in sets[0]]
         plain = [j for j, i in enumerate(sets[0]) if i not in axes]
         ordered = [i for i in sets[0] if i in axes]
@@ -352,7 +360,7 @@ class MarginalAnswers:
             for inside in itertools.combinations(plain, k):
                 if all(sizes[j] > 1 for j in inside):
                     own_sets = [tuple(chosen[j] for j in inside) for chosen in sets]
-                    parts[inside] = mechanism.differences(own_sets, ordered, self._integers)
+                    parts[inside] = totals.differences(own_sets, ordered, self._integers)
         for j in reversed(plain):
             size = sizes[j]
             merged: dict[tuple[int, ...], Vector] = {}
@@ -377,7 +385,7 @@ class MarginalAnswers:
         A few at a time: nothing but the released integers is held.
         """
         question = self._terms.question
-        axes = self._terms.mechanism.axes
+        axes = self._view.layout.axes
         # an ordered attribute is like no other
         like = [(a.size, i if i in axes else -1) for i, a in enumerate(question.attributes)]
         alike = itertools.groupby(question.sets(), lambda chosen: [like[i] for i in chosen])

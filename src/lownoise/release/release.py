@@ -72,8 +72,6 @@ class Release(Readable):
         Raises:
             PlanError: where marginals were asked for.
         """
-        if isinstance(self.terms.question, Marginals):
-            raise PlanError('estimate is of answers in a row; read marginals as release["a", "b"]')
         found: Vector = self.terms.mechanism.answers(self.integers)
         return found
 

@@ -23,7 +23,6 @@ from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.k_norm import KNormNoise
 from lownoise.noise.laplace import LaplaceNoise
 from lownoise.noise.loss import distance_within
-from lownoise.noise.marginals import MarginalMechanism
 from lownoise.noise.means import MeanTotals
 from lownoise.noise.parity import ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
@@ -93,7 +92,7 @@ def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
         **({"mechanism": terms.name} if pure else {}),
         **(
             marginals_to_dict(mechanism, terms.evidence)
-            if isinstance(mechanism, MarginalMechanism)
+            if isinstance(question, Marginals)
             else {
                 "noise": _noise_to_dict(terms.name, mechanism),
                 "evidence": _evidence_to_dict(terms, witnessed=witnessed),

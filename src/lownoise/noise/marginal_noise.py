@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gaussian noise on residual spaces: a factor on each, and how much of it covers a neighbour."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.noise.abstract import AbstractNoise
+from lownoise.noise.covering import covering
+from lownoise.noise.loss import gaussian_loss
+from lownoise.noise.marginals import MarginalTotals
+from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.samplers import prepare, rounded_gaussian
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from lownoise.noise.loss import Loss
+    from lownoise.noise.marginals import AbstractLayout, Piece, Space, Sums
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.questions import Attribute
+    from lownoise.samplers.gaussian import Factor
+
+_STEPS = 20  # log2 of a standard deviation in grid steps, where counts leave room
+_ROOM = 62  # bits of an integer
+_FAR = 64.0  # deviations: farther no normal number of fewer than 2000 bits lies
+_ROWS = 40  # log2 of the number of rows that fits in any case
+_LEFT = 2.0**-40
+
+
+class AbstractMarginalNoise(AbstractNoise):
+    """Gaussian noise on residual spaces, with a factor of its own on each.
+
+    Raises:
+        PlanError: where integers do not hold it.
+    """
+
+    layout: AbstractLayout
+
+    def __post_init__(self) -> None:
+        wide = list(self.widest())
+        check_room(np.array([w for w, _ in wide]), [k for _, k in wide], self.layout.steps)
+
+    @abstractmethod
+    def radius_up(self, changes: Any) -> float:  # noqa: ANN401 (what the layout is of)
+        """Return at least the length of the greatest change in this noise: μ."""
+
+    @abstractmethod
+    def widest(self) -> Iterator[tuple[float, int]]:
+        """Yield at least the deviation of each part's cells, and how many differences are taken."""
+
+    @abstractmethod
+    def factor(self, space: Space, copies: int) -> Factor:
+        """Return the noise of some sets of attributes of a space, in grid steps."""
+
+    @abstractmethod
+    def answer_variances(self) -> list[Vector]:
+        """Return the variances of the answers of each orbit of marginals in one unordered cell."""
+
+    @abstractmethod
+    def sums_covariance(self, place: int, first: Sums, second: Sums) -> Vector:
+        """Return the covariance of sums over ordered categories on one residual orbit, shape (k,).
+
+        Args:
+            place: which orbit.
+            first: ordered attributes, and for each the cells of each sum, shape (·, n); k sums.
+            second: the same, as many.
+        """
+
+    @property
+    def dimension(self) -> int:
+        """The number of integers r."""
+        return self.layout.length
+
+    @property
+    def estimated(self) -> bool:
+        """It is known."""
+        return False
+
+    def loss(self, changes: Any) -> Loss:  # noqa: ANN401 (what the layout is of)
+        """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
+        return gaussian_loss(self.radius_up(changes))
+
+    def part(self, piece: Piece, randomness: Randomness) -> Integers:
+        """Return the rounding of one piece of a draw."""
+        prepare(self.dimension)
+        return rounded_gaussian(self.factor(piece.space, len(piece.sets)), randomness=randomness)
+
+    def between(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:
+        """Return the covariance of sums of ordered categories on a residual space, shape (k,).
+
+        Args:
+            inside: its unordered attributes A; 0 where it has no noise.
+            first: as of `sums_covariance`.
+            second: the same, as many.
+        """
+        orbits = self.layout.orbits
+        place = orbits.place.get(orbits.orbit(inside))
+        return np.zeros(1) if place is None else self.sums_covariance(place, first, second)
+
+
+def marginal_mechanism(
+    attributes: Sequence[Attribute], size: int | None, noise: AbstractMarginalNoise
+) -> AdditiveMechanism:
+    """Return the integers of a noise's layout, and that noise.
+
+    Raises:
+        PlanError: where the size does not fit.
+    """
+    layout = noise.layout
+    totals = MarginalTotals(
+        attributes=tuple(attributes), relation=layout.relation, size=size, layout=layout
+    )
+    return AdditiveMechanism(totals, noise)
+
+
+def fitted(
+    attributes: Sequence[Attribute],
+    size: int | None,
+    scaled: Callable[[float], AbstractMarginalNoise],
+    parameter: float,
+) -> AdditiveMechanism:
+    """Return the mechanism with as little noise as reveals at most μ, and hardly less.
+
+    What is left of μ, a part in 2^40, is room for another machine's sums: it may round their last
+    digits otherwise when it reads the file, and must not find more than the budget.
+
+    Args:
+        attributes: of the table.
+        size: the public number of records, None under `add_remove`.
+        scaled: returns so many times the noise.
+        parameter: μ > 0.
+
+    Raises:
+        PlanError: where something that needs noise has none, or more than integers hold.
+    """
+    parameter *= 1 - _LEFT
+
+    def mechanism(factor: float) -> AdditiveMechanism:
+        noise = scaled(factor)
+        return marginal_mechanism(attributes, size, noise)
+
+    return covering(mechanism, lambda found: found.loss.mu, parameter, 1 / parameter)
+
+
+def check_room(deviations: Vector, inside: Sequence[int], steps: Vector) -> None:
+    """Refuse noise that integers do not hold.
+
+    Args:
+        deviations: σ of the noise on the cells of each kind of space, shape (r,).
+        inside: how many differences are taken of each.
+        steps: the unit of the integers, shape (r,).
+
+    Raises:
+        PlanError: as said.
+    """
+    rows = 2.0 ** (np.array(inside, dtype=np.float64) / 2)
+    if not np.all(deviations * rows / steps < 2.0**_ROOM / _FAR):
+        raise PlanError(
+            "noise of some marginal is beyond what integers hold; give a larger budget, or "
+            "weights that are nearer to each other",
+        )
+
+
+def grid_step(deviation: float) -> float:
+    """Return a power of two, at most 1: fine beside the noise, and coarse enough for all counts."""
+    if not deviation:
+        return 1.0
+    # a row adds 0, 1 or −1 to each integer
+    return 2.0 ** -min(max(_STEPS - math.frexp(deviation)[1], 0), _ROOM - _ROWS)
