@@ -162,10 +162,10 @@ def begun(rounds: int, strategy: str) -> Row:
 
 
 def updated(strategy: str, count: int, *, at_once: bool) -> Row:
-    """Answer rounds of a stream of a million, all at once or one by one."""
+    """Answer rounds of a stream of ten million, all at once or one by one."""
 
     def row(_: Path) -> Callable[[], object]:
-        running = ln.stream(ln.Prefix(10**8), budget=ln.zcdp(0.5), strategy=strategy)
+        running = ln.stream(ln.Prefix(10**7), budget=ln.zcdp(0.5), strategy=strategy)
         ones = np.ones(count)
         if at_once:
             return lambda: running.update_many(ones)

@@ -16,11 +16,12 @@ import pytest
 import lownoise as ln
 from lownoise import report
 from lownoise.errors import PlanError
-from lownoise.report import charts, sentences, spelling
+from lownoise.report import charts, spelling
 from lownoise.report.answers import label_of
-from lownoise.report.linear import words_of
-from lownoise.report.marginals import spreads, totals_of
+from lownoise.report.linear import names_of_parities
+from lownoise.report.marginals import MOST_ATTRIBUTES, heatmap
 from lownoise.report.parts import Table
+from lownoise.report.sections import view_of
 from report.members import asked, bits, mean, plan, pure, release, released, tables, words
 
 ADULT = json.loads((Path(__file__).parents[1] / "data" / "adult-domain.json").read_text())
@@ -80,7 +81,7 @@ def test_marks_stand_where_the_multiples_are():
 
 
 def test_a_tiny_gap_is_said_in_few_digits():
-    assert sentences.gap(plan("means").certificate.gap) == "below 0.0001%"
+    assert spelling.gap(plan("means").certificate.gap) == "below 0.0001%"
 
 
 def test_means_under_add_remove_are_said_not_to_be_exactly_unbiased():
@@ -204,7 +205,7 @@ def test_other_noise_is_as_computed_record_by_record(kind, relation):
 def test_parities_are_named_in_the_order_of_the_answers():
     question = bits(7, [0, 2, 5])
     expected = [" ⊕ ".join(question.names(s)) or "(number of rows)" for s in question.sets()]
-    assert [words_of(question).name(place) for place in range(question.count)] == expected
+    assert [names_of_parities(question).name(place) for place in range(question.count)] == expected
 
 
 @pytest.mark.parametrize("name", ["prefix", "pure laplace_histogram"])
@@ -247,7 +248,7 @@ def test_the_curve_is_the_deviations_from_the_largest_down():
 
 def squares(own):
     """Return the texts of the squares, the names of the rows, and of each shade its squares."""
-    (chart,) = charts.heatmap(own.terms, "cell")
+    (chart,) = heatmap(own.terms, "cell")
     texts = TEXT.findall(chart.drawn[0])
     shown = [float(said) for *_, look, said in texts if look.startswith("number")]
     shades = re.findall(r'class="square" fill-opacity="([\d.]+)" d="([^"]*)"', chart.drawn[0])
@@ -287,31 +288,36 @@ def test_a_pair_that_was_not_asked_for_has_no_square():
 def test_labels_of_a_hundred_attributes_do_not_overlap():
     chart, _, _, rows = squares(plan("many attributes"))
     assert "The first 100 attributes are shown; 3 more are not." in chart.caption
-    assert len(rows) == charts.MOST_ATTRIBUTES
+    assert len(rows) == MOST_ATTRIBUTES
     assert np.min(np.diff([y for _, y, _ in rows])) >= 12.5  # letters are 11 pixels high
     assert all(6.2 * len(name) <= edge for edge, _, name in rows)
 
 
 def test_every_marginal_is_counted_and_the_largest_noise_comes_first():
     own = tables(ADULT, way=3)
-    found = spreads(own.terms)
-    assert sum(s.count for s in found) == 470
-    assert sum(s.count * s.cells for s in found) == own.terms.question.cells
-    assert [s.largest for s in found] == sorted((s.largest for s in found), reverse=True)
-    for spread in found[:50]:
-        assert spread.typical == pytest.approx(own.standard_deviation(*spread.names), rel=1e-12)
+    found = view_of(own).kinds
+    labels = [found.label(k) for k in range(found.counts.size)]
+    alike = [1 if "only" in like else 1 + read(like.split()[0]) for _, like, _ in labels]
+    cells = [read(said) for *_, said in labels]
+    assert sum(alike) == 470
+    assert found.counts.tolist() == np.multiply(alike, cells).tolist()
+    assert found.counts.sum() == own.terms.question.cells
+    assert np.all(np.diff(found.largest) <= 0)
+    for (name, *_), typical in list(zip(labels, found.typical, strict=True))[:50]:
+        expected = own.standard_deviation(*(n for n in name.split(" × ") if n[0] != "("))
+        assert typical == pytest.approx(expected, rel=1e-12)
     said = page(own)
     assert said.index("(number of rows)") < said.index("sex × income")
     # ResidualPlanner's root mean square a cell at this cost, to every digit that it prints
-    over = totals_of(spreads(tables(ADULT, way=3, outside="drop").terms))
-    assert over["plan"].typical == pytest.approx(10.66500805, abs=1e-8)
+    over = view_of(tables(ADULT, way=3, outside="drop")).kinds.totals()
+    assert over[0].typical == pytest.approx(10.66500805, abs=1e-8)
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_other_noise_is_as_computed_cell_by_cell(relation):
     sizes = {"a": 3, "b": 2, "c": 4}
     own = tables(sizes, relation, way=2, outside=dict.fromkeys(sizes, 0))
-    over = totals_of(spreads(own.terms))
+    over = dict(zip(("plan", "isotropic", "histogram"), view_of(own).kinds.totals(), strict=True))
     sets = [s for k in range(3) for s in itertools.combinations(sizes, k)]
     # a record, or a change of one, moves one or two cells of each marginal whose total may move
     moves = 1 if relation == "add_remove" else 2
@@ -333,8 +339,8 @@ def test_other_noise_is_as_computed_cell_by_cell(relation):
 
 def test_noise_that_is_more_than_usual_noise_is_said_to_be_more():
     """Order ∞ spends on the worst weighted cell, and may pay for it in the total."""
-    over = totals_of(spreads(plan("sets").terms))
-    ratio = 1 / over["plan"].ratio(over["isotropic"])
+    own, isotropic, _ = view_of(plan("sets")).kinds.totals()
+    ratio = 1 / own.ratio(isotropic)
     assert ratio > 1.01
     found = words(page(plan("sets")))
     assert f"is {ratio:.4g} times that of i.i.d. Gaussian noise on every cell" in found

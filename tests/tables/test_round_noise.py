@@ -10,7 +10,7 @@ import lownoise as ln
 from lownoise import report
 from lownoise.questions.ordered import answer_rows
 from lownoise.release.round_noise import cells_an_answer, squared_change
-from lownoise.report.marginals import spreads
+from lownoise.report.sections import view_of
 
 QUESTIONS = [
     ln.Marginals({"a": 3, "b": 2}, way=2),
@@ -58,10 +58,11 @@ def test_an_answer_adds_up_cells():
 def test_pages_of_ordered_attributes_count_answers():
     question = ln.Marginals({"age": 6, "sex": 2}, way=2, ordered={"age": "range"})
     made = ln.plan(question, budget=ln.zcdp(0.5), relation="add_remove")
-    (own,) = [s for s in spreads(made.terms) if s.names == ("age", "sex")]
+    kinds = view_of(made).kinds
+    (k,) = [k for k in range(kinds.counts.size) if kinds.label(k)[0] == "age × sex"]
     deviations = made.standard_deviation("age", "sex", answers=True)
-    assert own.cells == 42 == deviations.size
-    assert own.largest == pytest.approx(np.max(deviations))
-    assert own.typical == pytest.approx(np.sqrt(np.mean(np.square(deviations))))
-    assert own.typical < own.isotropic
+    assert kinds.counts[k] == 42 == deviations.size
+    assert kinds.largest[k] == pytest.approx(np.max(deviations))
+    assert kinds.typical[k] == pytest.approx(np.sqrt(np.mean(np.square(deviations))))
+    assert kinds.typical[k] < kinds.others[0][k]
     assert report.render_html(report.sections(made)).startswith("<!doctype html>")

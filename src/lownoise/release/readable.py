@@ -18,13 +18,13 @@ class Readable:
     """Shows itself by the sections of its report; its dataclasses are made with `repr=False`."""
 
     def __repr__(self) -> str:
-        return str(_report().objects.line(self))
+        return str(_report().line(self))
 
     def __str__(self) -> str:
-        return str(_report().objects.printed(self))
+        return str(_report().printed(self))
 
     def _repr_html_(self) -> str:
-        return str(_report().objects.notebook(self))
+        return str(_report().notebook(self))
 
     def to_pandas(self, *marginal: str, level: float = 0.95) -> DataFrame:
         """Return the answers of a release, or the noise of a plan's, as a pandas table, a row each.
@@ -38,10 +38,11 @@ class Readable:
             PlanError: where pandas is not installed, or a plan's answers do not stand in a row.
             QuestionError: where the marginal does not follow from what was released.
         """
-        table: DataFrame = _report().to_pandas(self, marginal=marginal or None, level=level)
+        table: DataFrame = import_module("lownoise.report").to_pandas(
+            self, marginal=marginal or None, level=level
+        )
         return table
 
 
 def _report() -> Any:  # noqa: ANN401 (a module)
-    import_module("lownoise.report.objects")
-    return import_module("lownoise.report")
+    return import_module("lownoise.report.sections")

@@ -109,7 +109,7 @@ def _rows(
     if view.release is None:
         raise PlanError(f"release={type(release).__name__} has no answers yet; give a release")
     names, every = view.rows()
-    numbers = (view.number, "low", "high", "standard_deviation")
+    numbers = (view.wording.number, "low", "high", "standard_deviation")
     heads = [*names, *(_free(column, names) for column in numbers)]
     return heads, [(r.labels, (r.estimate, r.low, r.high, r.deviation)) for r in every]
 

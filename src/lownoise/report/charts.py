@@ -8,33 +8,20 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup, escape
 
-from lownoise.questions.residuals import marginal_orbits
 from lownoise.release.regions import chi_quantile
 from lownoise.report import spelling
 from lownoise.report.parts import Chart
 from lownoise.report.spelling import shortened, shown, significant
-from lownoise.report.svg import (
-    circle,
-    described,
-    drawing,
-    element,
-    even_ticks,
-    line,
-    log_ticks,
-    text,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markupsafe import Markup
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
 
 MOST_ANSWERS = 200  # that are drawn
 SHOWN_OF_MANY = 40
-MOST_ATTRIBUTES = 100
 _NO_NOISE = "no noise needed"
 _SERIES = ("i.i.d. Gaussian", "Laplace, budget split")
 _LEVEL = 0.95
@@ -289,125 +276,98 @@ def curve(deviations: Vector, isotropic: float) -> tuple[Chart, ...]:
     return (Chart((drawn,), caption, name=title),)
 
 
-# --- the noise of marginals by pairs of attributes
+# --- elements of SVG, escaped as they are made, and round numbers beside an axis
 
 
-def heatmap(terms: Any, one: str) -> tuple[Chart, ...]:  # noqa: ANN401
-    """Return a square a pair of attributes; nothing where no pair and no attribute was asked for.
+def element(tag: str, attributes: Mapping[str, str], *inside: str) -> Markup:
+    """Return an element; texts inside are escaped, elements are not.
 
-    Args:
-        terms: of marginals.
-        one: what an answer is called.
+    >>> element("text", {"class": "end"}, "a < b")
+    Markup('<text class="end">a &lt; b</text>')
     """
-    attributes = terms.question.attributes[:MOST_ATTRIBUTES]
-    count = len(attributes)
-    orbits = marginal_orbits(terms.question)
-    typical = (float(np.sqrt(np.mean(np.square(d)))) for *_, d in terms.deviations())
-    asked = dict(zip(orbits.asked, typical, strict=True))
-    values = {
-        (i, j): asked[orbit]
-        for i in range(count)
-        for j in range(i + 1)
-        if (orbit := orbits.orbit({i, j})) in asked
+    said = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
+    # every attribute and every text was escaped in this line or the one above
+    return Markup(f"<{tag}{said}>{''.join(map(escape, inside))}</{tag}>")  # noqa: S704
+
+
+def line(x1: float, y1: float, x2: float, y2: float, look: str) -> Markup:
+    """Return a straight line."""
+    return element("path", {"class": look, "d": f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"})
+
+
+def circle(x: float, y: float, radius: float, look: str) -> Markup:
+    """Return a circle."""
+    return element(
+        "circle", {"class": look, "cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": f"{radius:g}"}
+    )
+
+
+def text(x: float, y: float, said: str, look: str = "") -> Markup:
+    """Return a text that begins at a point, or as `look` has it."""
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}"}
+    return element("text", {**place, **({"class": look} if look else {})}, said)
+
+
+def described(
+    tag: str,
+    attributes: Mapping[str, str],
+    inside: Iterable[Markup],
+    *,
+    name: str,
+    title: str,
+    description: str,
+) -> Markup:
+    """Return a drawing with words for those who do not see it; `name` begins its ids."""
+    labels = {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
+    words = (
+        element("title", {"id": f"{name}-title"}, title),
+        element("desc", {"id": f"{name}-desc"}, description),
+    )
+    return element(tag, {**attributes, **labels}, *words, *inside)
+
+
+def drawing(
+    size: tuple[float, float],
+    inside: Iterable[Markup],
+    *,
+    name: str,
+    look: str,
+    title: str,
+    description: str,
+) -> Markup:
+    """Return a drawing so wide and so high, in pixels."""
+    width, height = (f"{side:.0f}" for side in size)
+    attributes = {
+        "class": look,
+        "width": width,
+        "height": height,
+        "viewBox": f"0 0 {width} {height}",
     }
-    if count < 2 or not values:  # noqa: PLR2004
-        return ()
-    edges = _edges([v for v in values.values() if v > 0])
-    names = [shortened(a.name, 20) for a in attributes]
-    drawn = drawing(
-        _size(names),
-        _squares(names, values, edges),
-        name="map",
-        look="fixed",
-        title=f"Standard deviation of a {one}, by pairs of attributes",
-        description=_map_in_words(terms, values),
-    )
-    caption = (
-        f"Standard deviation of a {one}, in rows: of the marginal of two attributes, and on the "
-        "diagonal of one."
-    )
-    if len(values) < count * (count + 1) // 2:
-        caption += " A pair without a square was not asked for."
-    hidden = len(terms.question.attributes) - count
-    if hidden:
-        caption += f" The first {count} attributes are shown; {hidden:,} more are not."
-    ranges = [f"{significant(low)} – {significant(high)}" for low, high in edges]
-    if len(edges) == 1:
-        ranges = [significant(edges[0][1])]
-    legend = tuple((_opacity(k, len(edges)), said) for k, said in enumerate(ranges))
-    return (Chart((drawn,), caption, legend, name="Map of standard deviations"),)
+    return described("svg", attributes, inside, name=name, title=title, description=description)
 
 
-def _side(count: int) -> float:
-    """Return how wide a square is, in pixels."""
-    return min(max(620.0 / count, 13.0), 44.0)
+def even_ticks(high: float) -> list[float]:
+    """Return 0 and a few even steps of a round number up to `high`.
+
+    >>> even_ticks(9.7)
+    [0.0, 2.0, 4.0, 6.0, 8.0]
+    """
+    power = 10.0 ** math.floor(math.log10(high))
+    step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2, 5) if high / (s * power) <= 5)  # noqa: PLR2004
+    return [float(f"{k * step:.6g}") for k in range(int(high / step) + 1)]
 
 
-def _left(names: Sequence[str]) -> float:
-    """Return the room for names beside the squares; a letter is 6.3 pixels wide."""
-    return 12 + 6.3 * max(map(len, names))
+def log_ticks(low: float, high: float, *, most: int) -> list[float]:
+    """Return round numbers that include 1, at most about `most` of them.
 
-
-def _size(names: Sequence[str]) -> tuple[float, float]:
-    left, wide = _left(names), len(names) * _side(len(names))
-    return left + wide + 8, wide + left
-
-
-def _squares(
-    names: Sequence[str],
-    values: dict[tuple[int, int], float],
-    edges: list[tuple[float, float]],
-) -> list[Markup]:
-    """Draw the squares of each shade in one path, their numbers where they fit, and the names."""
-    count, left = len(names), _left(names)
-    side = _side(count)
-    said = {place: significant(v) for place, v in values.items()}
-    numbered = side >= 40 and max(map(len, said.values())) <= 6  # noqa: PLR2004 (pixels, letters)
-    paths = [""] * len(edges)
-    parts: list[Markup] = []
-    for (i, j), value in values.items():
-        x, y = left + j * side, i * side
-        shade = sum(value >= low for low, _ in edges[1:])
-        paths[shade] += f"M{x:.1f} {y:.1f}h{side - 1:.1f}v{side - 1:.1f}h{1 - side:.1f}z"
-        if numbered:
-            dark = shade >= len(edges) - 2 and len(edges) > 2  # noqa: PLR2004
-            look = "number onto" if dark else "number"
-            parts.append(text(x + side / 2, y + side / 2, said[i, j], look))
-    for k, name in enumerate(names):
-        middle = (k + 0.5) * side
-        parts.append(text(left - 6, middle, name, "end"))
-        turned = f"translate({left + middle:.1f} {count * side + 6:.1f}) rotate(-90)"
-        parts.append(element("text", {"class": "end", "transform": turned}, name))
-    shades = [
-        element("path", {"class": "square", "fill-opacity": _opacity(k, len(edges)), "d": path})
-        for k, path in enumerate(paths)
-        if path
-    ]
-    return [*shades, *parts]
-
-
-def _edges(values: list[float]) -> list[tuple[float, float]]:
-    """Return the least and largest deviation of each of six shades, evenly on a log scale."""
-    if not values:
-        return [(0.0, 0.0)]
-    low, high = min(values), max(values)
-    if high <= low * 1.005:  # as near as this they have one shade
-        return [(low, high)]
-    return list(itertools.pairwise(np.geomspace(low, high, 7).tolist()))
-
-
-def _opacity(shade: int, count: int) -> str:
-    return f"{0.12 + 0.88 * (shade / (count - 1) if count > 1 else 0.4):.3f}"
-
-
-def _map_in_words(terms: Any, values: dict[tuple[int, int], float]) -> str:  # noqa: ANN401
-    """Return the range, and where its ends are."""
-
-    def named(place: tuple[int, int]) -> str:
-        names = terms.question.names(sorted(set(place)))
-        return f"{significant(values[place])} for {' by '.join(map(shown, names))}"
-
-    least, most = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-    if math.isclose(values[least], values[most]):
-        return f"Every one is {significant(values[most])}."
-    return f"From {named(least)} to {named(most)}."
+    >>> log_ticks(0.7, 12, most=5)
+    [1.0, 2.0, 5.0, 10.0]
+    """
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1, 1.25, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        places = [float(f"{d}e{k}") for k in decades for d in digits]
+        places = [p for p in places if low <= p <= high]
+        if len(places) <= most:
+            break
+    every = math.ceil(len(places) / most)
+    return places[places.index(1.0) % every :: every]

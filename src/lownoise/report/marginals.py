@@ -6,24 +6,28 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.questions.ordered import answer_count
-from lownoise.report import charts, sentences, spelling
-from lownoise.report.parts import Column, Estimate, Prose, Section, Table
+from lownoise.questions.residuals import marginal_orbits
+from lownoise.report import charts, spelling
+from lownoise.report.parts import Chart, Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import (
-    HOLDS,
+    FEW,
     MOST_ROWS,
     AbstractView,
+    Kinds,
     Row,
-    Totals,
+    Wording,
     attributes_table,
     comparison,
     like_it,
+    noise_section,
     totals,
     weighed,
 )
@@ -31,69 +35,11 @@ from lownoise.report.view import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from markupsafe import Markup
+
     from lownoise.report.parts import Part
 
-_MOST_KINDS = 40
-_FEW = 30  # rows in a terminal
-_VARIED = 1.005  # a largest deviation beyond that many times the typical one is shown beside it
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Spread:
-    """The noise of one marginal, and of those like it.
-
-    Args:
-        names: the attributes of one of them.
-        count: how many there are.
-        cells: how many cells each has, or counts along its ordered attributes.
-        typical: the root mean square of the standard deviations of its cells, in rows.
-        largest: the largest of them.
-        isotropic: the deviation of i.i.d. noise on all cells at the same budget.
-        histogram: that of sums over the full table of all attributes, each cell with i.i.d. noise.
-    """
-
-    names: tuple[str, ...]
-    count: int
-    cells: int
-    typical: float
-    largest: float
-    isotropic: float
-    histogram: float
-
-
-def spreads(terms: Any) -> list[Spread]:  # noqa: ANN401
-    """Return the noise of each orbit of marginals, the largest first."""
-    question, found = terms.question, []
-    for names, count, deviation in terms.deviations():
-        chosen = question.index(names)
-        attributes = [question.attributes[i] for i in chosen]
-        ordered = any(a.ordered for a in attributes)
-        # along an ordered attribute each answer has a deviation of its own
-        deviations = terms.standard_deviation(*names, answers=True) if ordered else deviation
-        public = terms.size is not None and not chosen
-        found.append(
-            Spread(
-                names=names,
-                count=count,
-                cells=math.prod(answer_count(a.ordered, a.size) for a in attributes),
-                typical=totals(np.atleast_1d(deviations)).typical,
-                largest=float(np.max(deviations)),
-                isotropic=0.0 if public else terms.isotropic,
-                histogram=0.0 if public else terms.histogram(chosen),
-            )
-        )
-    return sorted(found, key=lambda s: (-s.largest, len(s.names)))
-
-
-def totals_of(found: Sequence[Spread]) -> dict[str, Totals]:
-    """Return the totals over all cells of this plan's noise, "plan", and of the two others."""
-    counts = np.array([float(s.count) * s.cells for s in found])
-    return {
-        "plan": totals(np.array([s.typical for s in found]), counts, max(s.largest for s in found)),
-        "isotropic": totals(np.array([s.isotropic for s in found]), counts),
-        "histogram": totals(np.array([s.histogram for s in found]), counts),
-    }
+MOST_ATTRIBUTES = 100  # that are drawn
 
 
 @final
@@ -101,40 +47,59 @@ def totals_of(found: Sequence[Spread]) -> dict[str, Totals]:
 class MarginalsView(AbstractView):
     """What marginals say of themselves."""
 
-    @property
-    def one(self) -> str:
-        """What an answer is: a cell, or a count, along an order."""
-        return "count" if self.terms.question.ordered else "cell"
-
-    @property
-    def number(self) -> str:
-        """What the number of an answer is called in a file."""
-        return "count"
-
-    def asked(self) -> str:
-        """Return "3 marginals of 2 attributes"."""
-        question = self.terms.question
-        attributes = sentences.count(len(question.attributes), "attribute")
-        return f"{sentences.count(question.count, 'marginal')} of {attributes}"
-
-    def measure(self, *, plain: bool = False) -> str:
-        """Return what the plan makes small."""
-        even = plain or bool(np.all(self.terms.question.weights == 1))
-        weighted = "" if even else "weighted "
-        one = self.one
-        return sentences.measure(self.terms.order, weighted, f" of a {one}", f" of all {one}s")
-
-    def weight(self) -> str:
-        """Return how weights on marginals count."""
-        return weighed(self, self.terms.question.weights, "marginal")
+    @cached_property
+    def wording(self) -> Wording:
+        """What the answers are called: cells, or counts along an order."""
+        question, order = self.terms.question, self.terms.order
+        one = "count" if question.ordered else "cell"
+        attributes = spelling.count(len(question.attributes), "attribute")
+        uneven = bool(np.any(question.weights != 1))
+        of = (f" of a {one}", f" of all {one}s")
+        return Wording(
+            asked=f"{spelling.count(question.count, 'marginal')} of {attributes}",
+            measure=spelling.measure(order, "weighted " if uneven else "", *of),
+            noise="Gaussian, independent on residual spaces, rounded to a grid",
+            one=one,
+            number="count",
+            how=spelling.in_order(order, weighted=uneven),
+            weight=weighed(question.weights, f"a {one}", "marginal"),
+            details=(("Marginals", f"{question.count:,}, with {question.cells:,} {one}s"),),
+        )
 
     def count(self) -> int:
         """Return how many cells there are."""
         return int(self.terms.question.cells)
 
-    def totals(self) -> Totals:
-        """Return the totals of this plan's noise."""
-        return totals_of(spreads(self.terms))["plan"]
+    @cached_property
+    def kinds(self) -> Kinds:
+        """The marginals by their noise, the largest first; of those alike one is named."""
+        terms, question = self.terms, self.terms.question
+        found = []
+        for names, count, deviation in terms.deviations():
+            chosen = question.index(names)
+            attributes = [question.attributes[i] for i in chosen]
+            ordered = any(a.ordered for a in attributes)
+            # along an ordered attribute each answer has a deviation of its own
+            own = terms.standard_deviation(*names, answers=True) if ordered else deviation
+            public = terms.size is not None and not chosen
+            cells = math.prod(answer_count(a.ordered, a.size) for a in attributes)
+            numbers = [totals(np.atleast_1d(own)).typical, float(np.max(own))]
+            numbers += [0.0, 0.0] if public else [terms.isotropic, terms.histogram(chosen)]
+            found.append((names, count, cells, numbers))
+        found.sort(key=lambda kind: (-kind[3][1], len(kind[0])))
+        typical, largest, *others = np.array([numbers for *_, numbers in found]).T
+
+        def label(k: int) -> tuple[str, str, str]:
+            names, count, cells, _ = found[k]
+            return marginal_name(names), like_it(count), f"{cells:,}"
+
+        return Kinds(
+            label=label,
+            counts=np.array([float(count) * cells for _, count, cells, _ in found]),
+            typical=typical,
+            largest=largest,
+            others=tuple(others),
+        )
 
     def answers(self) -> Section:
         """Return the marginal that was chosen, or the first one-way one, with its intervals."""
@@ -160,13 +125,13 @@ class MarginalsView(AbstractView):
                 "{hidden} more cells of this marginal are in the release; `lownoise marginal DIR "
                 "NAME… --out FILE.csv` writes all of them."
             ),
-            terminal=_FEW,
+            terminal=FEW,
         )
         said = (
             "A small count may come out below 0: counts are unbiased, so that sums of them are "
             "right. `lownoise marginal DIR NAME…` prints any other marginal of this release."
         )
-        covers = Prose(sentences.covers(self.percent, "count"), "intervals", note=True)
+        covers = Prose(spelling.covers(self.percent, "count"), "intervals", note=True)
         title = f"Counts: {marginal_name(names)}" if names else "Counts: The number of rows"
         return Section("answers", title, (table, covers, Prose(said, note=True)))
 
@@ -198,77 +163,41 @@ class MarginalsView(AbstractView):
 
     def noise(self) -> tuple[Section, ...]:
         """Return the noise of all marginals, the largest first, and a map of it by pairs."""
-        found, one = spreads(self.terms), self.one
-        varied = any(s.largest > s.typical * _VARIED for s in found)
-        rows = [
+        one = self.wording.one
+        table = self.kinds.table(
             (
-                marginal_name(s.names),
-                like_it(s.count),
-                f"{s.cells:,}",
-                spelling.significant(s.typical),
-                *([spelling.significant(s.largest)] if varied else []),
-                spelling.significant(s.isotropic),
-                spelling.significant(s.histogram),
-            )
-            for s in found[:_MOST_KINDS]
-        ]
-        headings = [
-            Column("Marginal", "name"),
-            Column("Like it", "words"),
-            Column(f"{one.capitalize()}s"),
-            Column("This plan", "value"),
-            *([Column("Largest")] if varied else []),
-        ]
-        table = Table(
-            columns=(*headings, Column("i.i.d."), Column("Full table")),
-            rows=tuple(rows),
+                Column("Marginal", "name"),
+                Column("Like it", "words"),
+                Column(f"{one.capitalize()}s"),
+                Column("This plan", "value"),
+            ),
+            ("i.i.d.", "Full table"),
             caption=(
                 f"Standard deviation of a {one}, in rows, at the same budget. Marginals with the "
                 "same noise are named once."
             ),
             title="Largest noise first",
-            hidden=max(len(found) - _MOST_KINDS, 0),
             rest="{hidden} more kinds of marginals have less noise.",
-            terminal=_FEW if self.release is None else 0,
+            terminal=FEW if self.release is None else 0,
         )
-        note = (Prose(HOLDS, note=True),) if self.release is None else ()
-        drawn = charts.heatmap(self.terms, one)
-        return (Section("noise", "Noise of the marginals", (*drawn, table, *note)),)
+        drawn = heatmap(self.terms, one)
+        return noise_section(self, "Noise of the marginals", table, drawn)
 
     def compared(self) -> tuple[Section, ...]:
         """Return how i.i.d. noise on the cells, or on the full table, compares."""
-        over, one = totals_of(spreads(self.terms)), self.one
-        return comparison(
-            self,
-            [
-                ("", "This plan", "", over["plan"]),
-                (
-                    "i.i.d. noise",
-                    "i.i.d. on these marginals",
-                    f"i.i.d. Gaussian noise on every {one} of these marginals",
-                    over["isotropic"],
-                ),
-                (
-                    "full table",
-                    "i.i.d. on the full table, summed",
-                    "i.i.d. noise on the full table of all attributes, summed up",
-                    over["histogram"],
-                ),
-            ],
+        others = (
+            (
+                "i.i.d. noise",
+                "i.i.d. on these marginals",
+                f"i.i.d. Gaussian noise on every {self.wording.one} of these marginals",
+            ),
+            (
+                "full table",
+                "i.i.d. on the full table, summed",
+                "i.i.d. noise on the full table of all attributes, summed up",
+            ),
         )
-
-    def details(self) -> list[tuple[str, str]]:
-        """Return how many marginals there are."""
-        question = self.terms.question
-        return [("Marginals", f"{question.count:,}, with {question.cells:,} {self.one}s")]
-
-    def gaussian_noise(self) -> str:
-        """Return what Gaussian noise it is."""
-        return "Gaussian, independent on residual spaces, rounded to a grid"
-
-    def weighted(self) -> bool:
-        """Return whether the error counts some answers more than others."""
-        return bool(np.any(self.terms.question.weights != 1))
+        return comparison(self, self.kinds, others)
 
     def public(self) -> tuple[Part, ...]:
         """Return the attributes with their categories."""
@@ -291,3 +220,126 @@ def first_marginal(release: Any) -> tuple[str, ...]:  # noqa: ANN401
         if best is None or not best or 0 < len(chosen) < len(best):
             best = chosen
     return tuple(question.names(best or ()))
+
+
+def heatmap(terms: Any, one: str) -> tuple[Chart, ...]:  # noqa: ANN401
+    """Return a square a pair of attributes; nothing where no pair and no attribute was asked for.
+
+    Args:
+        terms: of marginals.
+        one: what an answer is called.
+    """
+    attributes = terms.question.attributes[:MOST_ATTRIBUTES]
+    count = len(attributes)
+    orbits = marginal_orbits(terms.question)
+    typical = (float(np.sqrt(np.mean(np.square(d)))) for *_, d in terms.deviations())
+    asked = dict(zip(orbits.asked, typical, strict=True))
+    values = {
+        (i, j): asked[orbit]
+        for i in range(count)
+        for j in range(i + 1)
+        if (orbit := orbits.orbit({i, j})) in asked
+    }
+    if count < 2 or not values:  # noqa: PLR2004
+        return ()
+    edges = _edges([v for v in values.values() if v > 0])
+    names = [spelling.shortened(a.name, 20) for a in attributes]
+    drawn = charts.drawing(
+        _size(names),
+        _squares(names, values, edges),
+        name="map",
+        look="fixed",
+        title=f"Standard deviation of a {one}, by pairs of attributes",
+        description=_map_in_words(terms, values),
+    )
+    caption = (
+        f"Standard deviation of a {one}, in rows: of the marginal of two attributes, and on the "
+        "diagonal of one."
+    )
+    if len(values) < count * (count + 1) // 2:
+        caption += " A pair without a square was not asked for."
+    hidden = len(terms.question.attributes) - count
+    if hidden:
+        caption += f" The first {count} attributes are shown; {hidden:,} more are not."
+    ranges = [f"{spelling.significant(low)} – {spelling.significant(high)}" for low, high in edges]
+    if len(edges) == 1:
+        ranges = [spelling.significant(edges[0][1])]
+    legend = tuple((_opacity(k, len(edges)), said) for k, said in enumerate(ranges))
+    return (Chart((drawn,), caption, legend, name="Map of standard deviations"),)
+
+
+def _side(count: int) -> float:
+    """Return how wide a square is, in pixels."""
+    return min(max(620.0 / count, 13.0), 44.0)
+
+
+def _left(names: Sequence[str]) -> float:
+    """Return the room for names beside the squares; a letter is 6.3 pixels wide."""
+    return 12 + 6.3 * max(map(len, names))
+
+
+def _size(names: Sequence[str]) -> tuple[float, float]:
+    left, wide = _left(names), len(names) * _side(len(names))
+    return left + wide + 8, wide + left
+
+
+def _squares(
+    names: Sequence[str],
+    values: dict[tuple[int, int], float],
+    edges: list[tuple[float, float]],
+) -> list[Markup]:
+    """Draw the squares of each shade in one path, their numbers where they fit, and the names."""
+    count, left = len(names), _left(names)
+    side = _side(count)
+    said = {place: spelling.significant(v) for place, v in values.items()}
+    numbered = side >= 40 and max(map(len, said.values())) <= 6  # noqa: PLR2004 (pixels, letters)
+    paths = [""] * len(edges)
+    parts: list[Markup] = []
+    for (i, j), value in values.items():
+        x, y = left + j * side, i * side
+        shade = sum(value >= low for low, _ in edges[1:])
+        paths[shade] += f"M{x:.1f} {y:.1f}h{side - 1:.1f}v{side - 1:.1f}h{1 - side:.1f}z"
+        if numbered:
+            dark = shade >= len(edges) - 2 and len(edges) > 2  # noqa: PLR2004
+            look = "number onto" if dark else "number"
+            parts.append(charts.text(x + side / 2, y + side / 2, said[i, j], look))
+    for k, name in enumerate(names):
+        middle = (k + 0.5) * side
+        parts.append(charts.text(left - 6, middle, name, "end"))
+        turned = f"translate({left + middle:.1f} {count * side + 6:.1f}) rotate(-90)"
+        parts.append(charts.element("text", {"class": "end", "transform": turned}, name))
+    shades = [
+        charts.element(
+            "path", {"class": "square", "fill-opacity": _opacity(k, len(edges)), "d": path}
+        )
+        for k, path in enumerate(paths)
+        if path
+    ]
+    return [*shades, *parts]
+
+
+def _edges(values: list[float]) -> list[tuple[float, float]]:
+    """Return the least and largest deviation of each of six shades, evenly on a log scale."""
+    if not values:
+        return [(0.0, 0.0)]
+    low, high = min(values), max(values)
+    if high <= low * 1.005:  # as near as this they have one shade
+        return [(low, high)]
+    return list(itertools.pairwise(np.geomspace(low, high, 7).tolist()))
+
+
+def _opacity(shade: int, count: int) -> str:
+    return f"{0.12 + 0.88 * (shade / (count - 1) if count > 1 else 0.4):.3f}"
+
+
+def _map_in_words(terms: Any, values: dict[tuple[int, int], float]) -> str:  # noqa: ANN401
+    """Return the range, and where its ends are."""
+
+    def named(place: tuple[int, int]) -> str:
+        names = terms.question.names(sorted(set(place)))
+        return f"{spelling.significant(values[place])} for {' by '.join(map(shown, names))}"
+
+    least, most = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    if math.isclose(values[least], values[most]):
+        return f"Every one is {spelling.significant(values[most])}."
+    return f"From {named(least)} to {named(most)}."

@@ -4,34 +4,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.certificate import order_norm
 from lownoise.privacy import ApproxDP
-from lownoise.report import charts, sentences, spelling
-from lownoise.report.parts import Column, Prose, Section, Table
+from lownoise.report import charts, spelling
+from lownoise.report.parts import Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import (
     FILE_HAS,
-    HOLDS,
     MOST_ROWS,
     NOTHING,
     AbstractView,
+    Wording,
     columns,
     estimates,
-    rows_of,
+    noise_section,
     totals,
 )
 from lownoise.sets.domains import Points, Polytope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from lownoise.numbers.arrays import Vector
     from lownoise.report.parts import Part
-    from lownoise.report.view import Row
 
 _RATIO = (
     "Sums and count are unbiased. Each mean is their ratio: not exactly unbiased, but its interval "
@@ -44,82 +44,67 @@ _RATIO = (
 class MeanView(AbstractView):
     """What means, or sums and the count, say of themselves."""
 
-    def asked(self) -> str:
-        """Return "4 means", or "4 sums and the count"."""
-        count = len(self.terms.question.columns)
-        if self.terms.size is None:
-            return f"{sentences.count(count, 'sum')} and the count"
-        return sentences.count(count, "mean")
-
-    def measure(self, *, plain: bool = False) -> str:
-        """Return what the plan makes small."""
-        weighted = "" if plain or self.terms.size is not None else "weighted "
-        return sentences.measure(self.terms.order, weighted, "", "")
-
-    def weight(self) -> str:
-        """Return how the count's weight counts."""
-        if self.terms.size is not None or not self.gaussian:
-            return ""
-        weight = spelling.significant(float(self.terms.weights[-1]))
-        return (
-            f"The count's standard deviation enters {weight} times, so that a set share of the "
-            "privacy is spent on the count."
+    @cached_property
+    def wording(self) -> Wording:
+        """What means, or sums and the count, are called."""
+        terms, count = self.terms, len(self.terms.question.columns)
+        private, weight = terms.size is None, ""
+        if private and self.gaussian:
+            weight = (
+                f"The count's standard deviation enters {spelling.significant(terms.weights[-1])} "
+                "times, so that a set share of the privacy is spent on the count."
+            )
+        mixed = False
+        if self.gaussian:
+            noise, totals = terms.mechanism.noise, terms.mechanism.totals
+            mixed = noise.shape.longest_row > 1 or totals.embed is not None
+        between = "correlated" if mixed else "independent"
+        weighted = not self.gaussian and bool(np.any(terms.weights != 1))
+        means = spelling.count(count, "mean")
+        return Wording(
+            asked=f"{spelling.count(count, 'sum')} and the count" if private else means,
+            measure=spelling.measure(terms.order, "weighted " if private else "", "", ""),
+            noise=f"Gaussian, {between} between answers, rounded to a grid",
+            whose="the worst means, times the number of rows"
+            if private and not self.gaussian
+            else "",
+            how=spelling.in_order(terms.order, weighted=weighted),
+            unit="in the columns’ units",
+            weight=weight,
         )
-
-    def unit(self) -> str:
-        """Return in which unit errors, bounds and deviations are."""
-        return "in the columns’ units"
-
-    def whose(self) -> str:
-        """Return what the error is of."""
-        if self.terms.size is None and not self.gaussian:
-            return "the worst means, times the number of rows"
-        return "all answers together"
 
     def answers(self) -> Section:
         """Return the answers with their intervals, and the means that follow."""
         terms, release = self.terms, self.release
-        others = [("i.i.d. Gaussian", terms.isotropic)] if self.gaussian else []
-        head = (
-            Column("Answer", "name"),
-            Column("Estimate", "estimate", self.level),
-            Column("Standard deviation"),
-            *(Column(name) for name, _ in others),
-        )
-        noises = [release.standard_deviation, *(noise for _, noise in others)]
-        table = Table(
-            columns=head,
-            rows=tuple(
-                zip(
-                    map(shown, terms.names),
-                    estimates(release.estimate, release.interval(self.level)),
-                    *(map(spelling.significant, noise.tolist()) for noise in noises),
-                    strict=True,
-                )
-            )[:MOST_ROWS],
+        noises = {"Standard deviation": release.standard_deviation}
+        if self.gaussian:
+            noises["i.i.d. Gaussian"] = terms.isotropic
+        found = estimates(release.estimate, release.interval(self.level))
+        table = self._table(
+            (Column("Estimate", "estimate", self.level), *map(Column, noises)),
+            found,
+            *(map(spelling.significant, noise.tolist()) for noise in noises.values()),
             caption=(
                 f"Estimates with {self.percent} intervals, and standard deviations of the noise, "
                 "in each column’s unit."
             ),
-            hidden=max(len(terms.names) - MOST_ROWS, 0),
+        )
+        means = self._means() if terms.size is None else ()
+        return Section("answers", "Answers", (table, Prose(self.intervals(), note=True), *means))
+
+    def _table(
+        self, headings: tuple[Column, ...], *columns: Iterable[str | Estimate], caption: str
+    ) -> Table:
+        """Return a table of all answers: their names, and columns that stand beside them."""
+        names = map(shown, self.terms.names)
+        return Table(
+            columns=(Column("Answer", "name"), *headings),
+            rows=tuple(zip(names, *columns, strict=True))[:MOST_ROWS],
+            caption=caption,
+            hidden=max(len(self.terms.names) - MOST_ROWS, 0),
             rest=FILE_HAS,
             terminal=MOST_ROWS,
         )
-        least = "" if self.gaussian else " at least"
-        said = (
-            f"{sentences.covers(self.percent, least=least)} Numbers are rounded to their "
-            "uncertainty; the release file holds every digit."
-        )
-        means = self._means() if terms.size is None else ()
-        return Section("answers", "Answers", (table, Prose(said, note=True), *means))
-
-    def names(self) -> Iterable[str]:
-        """Return what the answers are called."""
-        return tuple(self.terms.names)
-
-    def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
-        """Return every answer."""
-        return ("answer",), rows_of(self)
 
     def _means(self) -> tuple[Part, ...]:
         names = [shown(name) for name in self.terms.question.columns][:MOST_ROWS]
@@ -146,16 +131,12 @@ class MeanView(AbstractView):
         noises = {"Standard deviation": terms.standard_deviation}
         if self.gaussian:
             noises |= {"i.i.d. Gaussian": terms.isotropic, "Laplace, split": terms.laplace}
-        said = [map(spelling.significant, noise.tolist()) for noise in noises.values()]
-        table = Table(
-            columns=columns("Answer", *noises),
-            rows=tuple(zip(map(shown, terms.names), *said, strict=True))[:MOST_ROWS],
+        table = self._table(
+            columns("Answer", *noises)[1:],
+            *(map(spelling.significant, noise.tolist()) for noise in noises.values()),
             caption="Standard deviations of the noise, in each column’s unit, at the same budget.",
-            hidden=max(len(terms.names) - MOST_ROWS, 0),
-            rest=FILE_HAS,
-            terminal=MOST_ROWS,
         )
-        return (Section("noise", "Noise of each answer", (table, Prose(HOLDS, note=True))),)
+        return noise_section(self, "Noise of each answer", table)
 
     def compared(self) -> tuple[Section, ...]:
         """Return how i.i.d. and Laplace noise compare, answer by answer and in total."""
@@ -172,7 +153,7 @@ class MeanView(AbstractView):
             "Total variance": lambda noise: _variance_ratio(terms.standard_deviation, noise)
         }
         if terms.order != 2:  # noqa: PLR2004
-            by = sentences.capital(self.measure(plain=True))
+            by = spelling.capital(spelling.measure(terms.order, "", "", ""))
             own = order_norm(terms.standard_deviation, terms.order)
             measures[by] = lambda noise: order_norm(noise, terms.order) / own
         table = Table(
@@ -184,9 +165,7 @@ class MeanView(AbstractView):
             caption="Totals over all answers, as a multiple of this plan’s.",
         )
         found = _variance_ratio(terms.standard_deviation, terms.isotropic)
-        saved = sentences.times(
-            found, "i.i.d. Gaussian noise on the same domain at the same budget"
-        )
+        saved = spelling.times(found, "i.i.d. Gaussian noise on the same domain at the same budget")
         parts: tuple[Part, ...] = (
             Prose(saved, label="i.i.d. noise"),
             charts.multiples(terms),
@@ -208,21 +187,6 @@ class MeanView(AbstractView):
             "delta 0; its rho, which is what adds up over releases, is not this plan's, so neither "
             "the certificate nor the lower bound speaks of it."
         )
-
-    def gaussian_noise(self) -> str:
-        """Return what Gaussian noise it is."""
-        mechanism = self.terms.mechanism
-        mixed = mechanism.noise.shape.longest_row > 1 or mechanism.totals.embed is not None
-        between = "correlated" if mixed else "independent"
-        return f"Gaussian, {between} between answers, rounded to a grid"
-
-    def relation(self) -> str:
-        """Return what a neighbour is: a word, or how far a body reaches in each column."""
-        return sentences.relation(self.terms.relation, self.terms.question.columns)
-
-    def weighted(self) -> bool:
-        """Return whether the error counts some answers more than others."""
-        return not self.gaussian and bool(np.any(self.terms.weights != 1))
 
     def public(self) -> tuple[Part, ...]:
         """Return the public points of each column."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from lownoise.noise import ResponseMechanism
 from lownoise.privacy import ApproxDP
-from lownoise.report import sentences, spelling
+from lownoise.privacy.choices import paying
+from lownoise.report import spelling
 from lownoise.report.parts import Column, Prose, Section, Table, pairs
 from lownoise.report.spelling import shown
 from lownoise.report.view import columns
@@ -22,6 +23,7 @@ ANEW = (
     "Both bounds are computed anew from the final noise and its evidence, not taken from the "
     "optimiser’s word."
 )
+_WHAT = "What it is, or why it is not"
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,12 @@ class AbstractNoiseWords(ABC):
         """What is promised."""
         return self.view.terms
 
-    @abstractmethod
     def error(self) -> str:
         """Return the error of all answers, as a number, with "at most" where it is a bound."""
+        # that of randomised response depends on the table
+        exact = self.view.exact() and not isinstance(self.terms.mechanism, ResponseMechanism)
+        found = self.view.error()
+        return spelling.significant(found) if exact else f"at most {spelling.at_most(found)}"
 
     @abstractmethod
     def figures(self) -> list[tuple[str, str]]:
@@ -55,22 +60,51 @@ class AbstractNoiseWords(ABC):
     def named(self) -> str:
         """Return what noise it is."""
 
+    def payers(self) -> str:
+        """Return which accounts can pay for it, by their readings."""
+        *most, last = paying(self.terms.cost.event, self.terms.budget)
+        return f"Paid by accounts with reading {', '.join(most)} or {last}."
+
+    def bound(self, of: str, said: str, over: str | None, note: str) -> Section:
+        """Return the section of the lower bound.
+
+        Args:
+            of: what does not beat it.
+            said: what is known, in a sentence.
+            over: the error over the bound, None where there is none.
+            note: of whom it holds.
+        """
+        parts: tuple[Part, ...] = (Prose(said, "lower bound"),)
+        if over is not None:
+            rows = [
+                ("Error of this plan", self.error()),
+                ("Lower bound", spelling.at_least(self.terms.lower_bound)),
+                ("Error over lower bound", over),
+                ("Unit of both", self.terms.unit),
+            ]
+            caption = f"Root mean squared error of {self.view.whose}."
+            parts += (pairs(caption, rows), Prose(note, note=True))
+        return Section("bound", f"Lower bound: what no {of} beats", parts)
+
+    def below(self, who: str, where: str, over: str) -> str:
+        """Return the sentence of a bound: of whom, on which tables, and how far above it is."""
+        return (
+            f"No {who} has an error below {spelling.at_least(self.terms.lower_bound)} on {where}; "
+            f"this one's is {self.error()}, {over} the bound, both {self.view.wording.unit}."
+        )
+
 
 @final
 @dataclass(frozen=True)
 class GaussianWords(AbstractNoiseWords):
     """Gaussian noise: a certificate among such noise, and a bound for every unbiased mechanism."""
 
-    def error(self) -> str:
-        """Return the error of all answers."""
-        return sentences.error(self.view.error(), exact=self.view.exact())
-
     def figures(self) -> list[tuple[str, str]]:
         """Return error and gap."""
         return [
-            (sentences.capital(f"error of {self.view.brief()}"), self.error()),
+            (spelling.capital(f"error of {self.view.brief}"), self.error()),
             *self.view.figures(),
-            ("Gap to the least noise", sentences.gap(self.terms.certificate.gap)),
+            ("Gap to the least noise", spelling.gap(self.terms.certificate.gap)),
         ]
 
     def proofs(self) -> tuple[Section, ...]:
@@ -78,81 +112,63 @@ class GaussianWords(AbstractNoiseWords):
         return (*self.view.compared(), self._certificate(), self._bound())
 
     def _certificate(self) -> Section:
-        title = "Certificate: how close to the least noise"
-        found, measure = self.terms.certificate, self.view.measure()
+        title, wording = "Certificate: how close to the least noise", self.view.wording
+        found, least = self.terms.certificate, wording.least
         if found.upper == 0:
-            return Section("certificate", title, (Prose(sentences.NO_NOISE, "certificate"),))
+            return Section("certificate", title, (Prose(spelling.NO_NOISE, "certificate"),))
         rows = [
             ("This plan’s noise has", spelling.significant(found.upper, 6)),
-            (f"No {self.view.least()} has less than", spelling.significant(found.lower, 6)),
+            (f"No {least} has less than", spelling.significant(found.lower, 6)),
             ("Gap (upper/lower − 1)", spelling.at_most(found.gap, 2)),
             ("Unit of both bounds", found.unit),
         ]
-        said = sentences.better(found.gap, self.view.least(), measure)
-        note = " ".join(filter(None, (self.view.weight(), ANEW)))
-        caption = f"{sentences.capital(measure)}, bounded from both sides."
-        parts = (Prose(said, "certificate"), pairs(caption, rows), Prose(note, note=True))
+        said = spelling.better(found.gap, least, wording.measure)
+        has = f"It is {spelling.significant(found.upper)} in the unit of {found.unit}."
+        note = " ".join(filter(None, (wording.weight, ANEW)))
+        caption = f"{spelling.capital(wording.measure)}, bounded from both sides."
+        parts = (
+            Prose(f"{said} {has}", "certificate"),
+            pairs(caption, rows),
+            Prose(note, note=True),
+        )
         return Section("certificate", title, parts)
 
     def _bound(self) -> Section:
-        terms = self.terms
-        title = "Lower bound: what no unbiased mechanism beats"
+        terms, over = self.terms, None
         if self.view.error() == 0:
-            return Section("bound", title, (Prose(sentences.NO_ERROR, "lower bound"),))
-        if terms.lower_bound == 0:
-            said, over = sentences.NO_BOUND, spelling.shortest(float("nan"))
+            said = spelling.NO_ERROR
+        elif terms.lower_bound == 0:
+            said, over = spelling.NO_BOUND, spelling.shortest(float("nan"))
         else:
             over = spelling.significant(self.view.error() / terms.lower_bound)
-            said = (
-                "No unbiased mechanism with this zCDP cost has an error below "
-                f"{spelling.at_least(terms.lower_bound)} on {self.view.where()}; this one's "
-                f"is {self.error()}, {over} times the bound."
-            )
-        rows = [
-            ("Error of this plan", self.error()),
-            ("Lower bound", spelling.at_least(terms.lower_bound)),
-            ("Error over lower bound", over),
-            ("Unit of both", terms.unit),
-        ]
+            who = "unbiased mechanism with this zCDP cost"
+            said = self.below(who, self.view.where(), f"{over} times")
         note = (
             "The bound holds for every unbiased mechanism with this zCDP guarantee, Gaussian or "
             "not; the best of them lies between the two numbers."
         )
-        caption = f"Root mean squared error of {self.view.whose()}{self.view.how()}."
-        parts = (Prose(said, "lower bound"), pairs(caption, rows), Prose(note, note=True))
-        return Section("bound", title, parts)
+        return self.bound("unbiased mechanism", said, over, note)
 
     def cost(self) -> tuple[Part, ...]:
-        """Return the cost in three currencies."""
-        return (
-            Prose(sentences.cost(self.terms, self.view.together()), "cost"),
-            currencies(self.terms, self.view.together()),
+        """Return the cost in three currencies, each rounded up."""
+        terms, together = self.terms, self.view.wording.together
+        mu, rho = (spelling.at_most(own) for own in (terms.cost.mu, terms.cost.rho))
+        # ε as the budget has it, or four digits, rounded up
+        spelt = spelling.shortest if isinstance(terms.budget, ApproxDP) else spelling.at_most
+        pair = f"({spelt(terms.cost.epsilon)}, {spelling.at_most(terms.cost.delta, 3)})"
+        said = f"{mu}-GDP; {rho}-zCDP; {pair}-DP{together and f', {together}'}. {self.payers()}"
+        rows = (
+            ("μ-GDP", mu, f"The whole trade-off, {together or 'for one Gaussian release'}."),
+            ("ρ-zCDP", rho, "Adds up over releases; ρ = μ²/2."),
+            ("(ε, δ)-DP", pair, "The exact δ at that ε."),
         )
+        heads = (Column("Currency", "name"), Column("Cost", "value"), Column("Meaning", "words"))
+        caption = "One cost in three currencies, each rounded up."
+        return Prose(said, "cost"), Table(columns=heads, rows=rows, caption=caption)
 
     def named(self) -> str:
         """Return what Gaussian noise it is."""
-        return self.view.gaussian_noise()
-
-
-def currencies(terms: Any, together: str) -> Table:  # noqa: ANN401
-    """Return the cost of Gaussian noise in three currencies.
-
-    Args:
-        terms: what is promised.
-        together: of what it is, where that is not one release.
-    """
-    spent = terms.cost
-    whole = together or "for one Gaussian release"
-    rows = (
-        ("μ-GDP", spelling.at_most(spent.mu), f"The whole trade-off, {whole}."),
-        ("ρ-zCDP", spelling.at_most(spent.rho), "Adds up over releases; ρ = μ²/2."),
-        ("(ε, δ)-DP", sentences.pair(terms), "The exact δ at that ε."),
-    )
-    return Table(
-        columns=(Column("Currency", "name"), Column("Cost", "value"), Column("Meaning", "words")),
-        rows=rows,
-        caption="One cost in three currencies, each rounded up.",
-    )
+        return self.view.wording.noise
 
 
 @final
@@ -160,17 +176,11 @@ def currencies(terms: Any, together: str) -> Table:  # noqa: ANN401
 class PureWords(AbstractNoiseWords):
     """Noise of a pure budget: mechanisms compared, and a bound for every mechanism."""
 
-    def error(self) -> str:
-        """Return the error of all answers."""
-        # that of randomised response depends on the table
-        exact = self.view.exact() and not isinstance(self.terms.mechanism, ResponseMechanism)
-        return sentences.error(self.view.error(), exact=exact)
-
     def figures(self) -> list[tuple[str, str]]:
         """Return mechanism, error, and how far it is from the bound."""
         return [
             ("Mechanism", self.terms.name.replace("_", " ")),
-            (f"Error of {self.view.whose()}", self.error()),
+            (f"Error of {self.view.wording.whose or f'{self.view.brief} together'}", self.error()),
             ("Error over lower bound", self._times()),
         ]
 
@@ -197,7 +207,7 @@ class PureWords(AbstractNoiseWords):
         else:
             choice = f"Only {terms.name} is available."
         table = Table(
-            columns=columns("Mechanism", "Error", "What it is, or why it is not", words=_WHAT),
+            columns=columns("Mechanism", "Error", _WHAT, words=(_WHAT,)),
             rows=tuple(
                 (
                     own.mechanism,
@@ -206,10 +216,7 @@ class PureWords(AbstractNoiseWords):
                 )
                 for own in terms.alternatives
             ),
-            caption=(
-                f"Root mean squared error of {self.view.whose()}{self.view.how()}, at the same "
-                "budget."
-            ),
+            caption=(f"Root mean squared error of {self.view.whose}, at the same budget."),
             terminal=len(terms.alternatives),
             own=[own.mechanism for own in terms.alternatives].index(terms.name),
         )
@@ -218,36 +225,22 @@ class PureWords(AbstractNoiseWords):
         return Section("compared", "Mechanisms compared", parts)
 
     def _bound(self) -> Section:
-        terms, whose = self.terms, self.view.whose()
-        title = "Lower bound: what no mechanism of this budget beats"
-        known = terms.error > 0 and terms.lower_bound > 0 and not isinstance(terms.budget, ApproxDP)
-        if known:
-            said = (
-                f"No mechanism that is {terms.budget}, biased or not, has an error below "
-                f"{spelling.at_least(terms.lower_bound)} on every table; this one's is "
-                f"{self.error()}, at most {self._times()} the bound."
-            )
-        elif terms.error == 0:
-            said = sentences.NO_ERROR
+        terms, over = self.terms, None
+        if terms.error == 0:
+            said = spelling.NO_ERROR
         elif isinstance(terms.budget, ApproxDP):
             said = "Nothing is proved of mechanisms that may leave a chance delta out."
-        else:
+        elif not terms.lower_bound > 0:
             said = "No bound was found for this question at this budget: it is 0."
-        parts: tuple[Part, ...] = (Prose(said, "lower bound"),)
-        if known:
-            rows = [
-                ("Error of this plan", self.error()),
-                ("Lower bound", spelling.at_least(terms.lower_bound)),
-                ("Error over lower bound", self._times()),
-                ("Unit of both", terms.unit),
-            ]
-            note = (
-                "The bound holds for every mechanism, of any noise, on its worst table; the best "
-                "of them lies between the two numbers."
-            )
-            caption = f"Root mean squared error of {whose}{self.view.how()}."
-            parts += (pairs(caption, rows), Prose(note, note=True))
-        return Section("bound", title, parts)
+        else:
+            over = self._times()
+            who = f"mechanism that is {terms.budget}, biased or not,"
+            said = self.below(who, "every table", f"at most {over}")
+        note = (
+            "The bound holds for every mechanism, of any noise, on its worst table; the best of "
+            "them lies between the two numbers."
+        )
+        return self.bound("mechanism of this budget", said, over, note)
 
     def cost(self) -> tuple[Part, ...]:
         """Return what is promised to one person."""
@@ -265,12 +258,9 @@ class PureWords(AbstractNoiseWords):
                 f"({epsilon}, {delta})-DP. {likelier}, but for a chance of {delta}: the points of "
                 "the noise are drawn by a walk whose law is known that closely."
             )
-        return (Prose(f"{said} {sentences.payers(terms)}", "guarantee"),)
+        return (Prose(f"{said} {self.payers()}", "guarantee"),)
 
     def named(self) -> str:
         """Return which mechanism it is, in words."""
         own = next(a for a in self.terms.alternatives if a.mechanism == self.terms.name)
         return f"{self.terms.name}: {shown(own.note)}"
-
-
-_WHAT = ("What it is, or why it is not",)

@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any plan or release as one list of sections; the one place that knows which kinds there are."""
+"""Any plan or release as one list of sections; the one place that knows which kinds there are.
+
+And what `repr`, `print` and notebooks show of them, which `release.readable` asks for by name, so
+that no room below this one imports it.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
 from lownoise.kinds import row_of
 from lownoise.privacy import Ledger
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
-from lownoise.report import records, sentences
+from lownoise.report import records, spelling
 from lownoise.report.linear import LinearView
 from lownoise.report.marginals import MarginalsView
 from lownoise.report.mean import MeanView
-from lownoise.report.parts import Caution, Figures, Items, Prose, Section
+from lownoise.report.parts import Caution, Chart, Figures, Items, Prose, Section, Table
 from lownoise.report.proofs import GaussianWords, PureWords
+from lownoise.report.render import render_html, render_text
 from lownoise.report.streams import StreamView
 from lownoise.streams.mechanism import StreamMechanism
 from lownoise.theory.enclosure import Enclosure
 from lownoise.verification import Verification
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lownoise.report.proofs import AbstractNoiseWords
     from lownoise.report.view import AbstractView
@@ -133,26 +139,42 @@ def _head(view: AbstractView, words: AbstractNoiseWords) -> Section:
         rows.append(("Ledger", f"entry {release.spend.number}" if release.spend else "none"))
     kind = "plan" if release is None else "release"
     error = (
-        f"The error in root mean square is {words.error()} for {view.whose()}{view.how()}, "
-        f"{view.unit()}."
+        f"The error in root mean square is {words.error()} for {view.whose}, {view.wording.unit}."
     )
     said = " ".join(filter(None, (error, view.typical())))
     return Section(
         "head",
-        sentences.headline(view),
+        headline(view),
         (Figures(tuple(rows), large=True), Prose(said, "error", note=True)),
         kicker=f"Differentially private {kind}",
     )
 
 
+def headline(view: AbstractView) -> str:
+    """Return the one sentence of a plan or a release."""
+    terms, release, asked = view.terms, view.release, view.wording.asked
+    rows = "" if view.size is None else spelling.count(view.size, "row")
+    if release is None or release.spend is None:
+        verb = "planned" if release is None else "released"
+        return f"{asked}{rows and f' of {rows}'}, {verb} under {terms.budget}."
+    source = spelling.shown(release.spend.dataset) + (rows and f" ({rows})")
+    return f"{asked} of {source}, released under {terms.budget}."
+
+
 def _cost(view: AbstractView, words: AbstractNoiseWords) -> Section:
+    """Return the cost, and where it was booked or the warning that it was not."""
     release = view.release
     if release is None:
         spent: Prose | Caution = Prose("A plan spends nothing; each release of it does.", note=True)
     elif release.spend is not None:
-        spent = Prose(sentences.ledger(release), "ledger")
+        name = spelling.shown(release.spend.dataset)
+        spent = Prose(f"Entry {release.spend.number} in the account of “{name}”.", "ledger")
     else:
-        spent = Caution(sentences.ledger(release), "ledger")
+        spent = Caution(
+            "Nothing was recorded: no ledger was given, so nothing counts this release against a "
+            "total. Add its cost to that of every other release from the same people.",
+            "ledger",
+        )
     title = "What it will cost" if release is None else "What it cost"
     return Section("cost", title, (*words.cost(), spent))
 
@@ -160,9 +182,58 @@ def _cost(view: AbstractView, words: AbstractNoiseWords) -> Section:
 def _making(view: AbstractView, words: AbstractNoiseWords) -> Section:
     """Return what the terms hide, what was asked, and when and with what a release was made."""
     release = view.release
-    rows = [*view.neighbours(), *view.details(), ("Noise", words.named())]
+    rows = [*view.neighbours(), *view.wording.details, ("Noise", words.named())]
     if release is not None:
         versions = ", ".join(f"{name} {number}" for name, number in release.versions.items())
         rows += [("Created", release.created), ("Versions", versions)]
     title = "How it will be made" if release is None else "How it was made"
     return Section("making", title, (Figures(tuple(rows)), *view.public()))
+
+
+# --- what objects show of themselves
+
+_PRINTED = ("head", "answers", "noise", "certificate", "bound", "cost")
+_FEW = 6  # rows of a table
+
+
+def line(subject: object) -> str:
+    """Return `repr`: what it is, and its error.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> plan = ln.plan(ln.Mean(["age"], ln.Box([0], [100])), budget=ln.zcdp(0.5),
+        ...                relation="substitute", size=1000)
+        >>> line(plan)
+        '<Plan: 1 mean of 1,000 rows, planned under 0.5-zCDP; error 0.100>'
+    """
+    if type(subject) in RECORDS:
+        return f"<{type(subject).__name__}: {sections(subject)[0].title.removesuffix('.')}>"
+    view = view_of(subject)
+    said = headline(view).removesuffix(".")
+    return f"<{type(subject).__name__}: {said}; error {noise_words(view).error()}>"
+
+
+def printed(subject: object) -> str:
+    """Return what `print` shows: a few answers, the error, how good it is, what it costs."""
+    return render_text(list(_brief(subject)), rows=_FEW).rstrip()
+
+
+def notebook(subject: object) -> str:
+    """Return the same as an element of HTML."""
+    return render_html(list(_brief(subject)), whole=False)
+
+
+def _brief(subject: object) -> Iterator[Section]:
+    for section in sections(subject):
+        tables = [p for p in section.parts if isinstance(p, Table) and p.terminal]
+        if section.name in _PRINTED or tables:
+            shown = [p for p in section.parts if not isinstance(p, Chart)]
+            parts = [_cut(p) if isinstance(p, Table) else p for p in shown]
+            yield Section(section.name, section.title, tuple(parts), section.kicker)
+
+
+def _cut(table: Table) -> Table:
+    """Return a table of a few rows, which says how many there are."""
+    hidden = table.hidden + max(len(table.rows) - _FEW, 0)
+    own = table.own if table.own is not None and table.own < _FEW else None
+    return replace(table, rows=table.rows[:_FEW], hidden=hidden, own=own)

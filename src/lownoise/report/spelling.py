@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and names as people read them: digits as far as they are known, names made safe.
+"""Numbers, names and sentences as people read them: digits as far as known, names made safe.
 
 A number beside its uncertainty ends where the uncertainty's second significant digit stands (JCGM
 100:2008, 7.2.6). Minus signs and powers of ten are the typographic ones. Names
@@ -11,12 +11,29 @@ from __future__ import annotations
 import math
 import unicodedata
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.sensitivity.relations import Change
 
 _WIDE = Context(prec=1000)
 _HAIR = 1e-12  # a last bit too many must not show as a whole digit
 _LARGE, _SMALL = 12, -5  # powers of ten beyond which a number is written with an exponent
 _JOINERS = "\u200c\u200d"  # invisible, and needed to spell Persian, Hindi and emoji
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+NO_PROOF = "No proof was found of how close to least the noise is."
+NO_NOISE = "No noise is needed, so there is nothing to gain."
+NO_ERROR = "The answers have no error, so there is nothing to compare."
+NO_BOUND = "At this cost the bound says nothing: it is 0."
+_ROUNDING = 1e-9  # gaps below this are float rounding, not noise
+_BELOW = 1e-6  # gaps below this, 0.0001%, are of no interest to anybody
+_SAME = 1e-4  # a ratio of variances that nobody sees
+_FEW = 4  # columns that are named
 
 
 def beside(value: float, uncertainty: float) -> str:
@@ -183,3 +200,121 @@ def _power(power: int) -> str:
 
 def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+# --- sentences that several sections say
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """Return "1 mean", "2 means".
+
+    >>> count(1, "query", "queries"), count(2000, "row")
+    ('1 query', '2,000 rows')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def capital(sentence: str) -> str:
+    """Return `sentence` with its first letter a capital and the others as they are."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def measure(order: float, weighted: str, one: str, of: str) -> str:
+    """Return what a plan makes small.
+
+    Args:
+        order: p, of the norm.
+        weighted: "weighted " or "".
+        one: what the largest is of: " of an answer", or "".
+        of: what all of them are: " of all answers", or "".
+    """
+    if order == 2:  # noqa: PLR2004
+        return f"root of the total {weighted}variance{of}"
+    if math.isinf(order):
+        return f"largest {weighted}standard deviation{one}"
+    return f"order-{order:g} norm of the {weighted}standard deviations{of}"
+
+
+def in_order(order: float, *, weighted: bool) -> str:
+    """Return in which norm an error is, and whether it is weighted; "" for the usual one."""
+    norm = "" if order == 2 else f" in the order-{shortest(order)} norm"  # noqa: PLR2004
+    return norm + ", weighted" * weighted
+
+
+def error(found: float, *, exact: bool) -> str:
+    """Return an error, with "at most" where it is a bound."""
+    return significant(found) if exact else f"at most {at_most(found)}"
+
+
+def gap(found: float) -> str:
+    """Return a certificate's gap as a word or a number."""
+    if found == 0:
+        return "none"
+    if found < _BELOW:
+        return "below 0.0001%"
+    return f"at most {at_most(100 * found, 2)}%"
+
+
+def better(found: float, what: str, least: str) -> str:
+    """Return how close to least an objective is, by the gap of its certificate.
+
+    Args:
+        found: the gap.
+        what: of which no other does better.
+        least: what is small.
+    """
+    if math.isinf(found):
+        return NO_PROOF
+    if found < _ROUNDING:
+        small = at_most(found, 2)
+        return (
+            f"No {what} within the budget does better in the {least}: the gap, {small}, is "
+            "rounding."
+        )
+    return (
+        f"No {what} within the budget does better in the {least} by more than "
+        f"{at_most(100 * found, 2)}%."
+    )
+
+
+def covers(level: str, what: str = "answer", least: str = "") -> str:
+    """Return what an interval is."""
+    return (
+        f"Each interval covers the table’s exact {what} with chance {level}{least} over the noise. "
+        "It says nothing of how the table was sampled."
+    )
+
+
+def change(changed: Change, columns: Sequence[str]) -> str:
+    """Return how far a body of changes reaches in each column."""
+    every = np.arange(len(columns))
+    widths = changed.changes(every, np.ones(every.size)).widths().tolist()
+    few = [
+        f"{significant(width)} in {shown(name)}"
+        for name, width in list(zip(columns, widths, strict=True))[:_FEW]
+    ]
+    rest = f" and so on in {len(columns) - _FEW:,} more" if len(columns) > _FEW else ""
+    return f"a given body of changes, up to {', '.join(few)}{rest}"
+
+
+def same(ratio: float) -> bool:
+    """Return whether a ratio of variances is one that nobody tells from 1."""
+    return abs(ratio - 1) < _SAME
+
+
+def times(ratio: float, words: str) -> str:
+    """Return how much another noise would cost more, or less.
+
+    Args:
+        ratio: its total variance over this plan's; NaN where this plan has none.
+        words: what it is.
+    """
+    if math.isnan(ratio):
+        return "No noise is needed."
+    if same(ratio):
+        than = "the same as with"
+    elif ratio > 1:
+        than = f"{significant(ratio, 4)} times smaller than with"
+    else:
+        than = f"{significant(1 / ratio, 4)} times that of"
+    return f"The total variance is {than} {words}."

@@ -6,24 +6,28 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.report import sentences, spelling
-from lownoise.report.parts import Column, Estimate, Prose, Section, Table
+from lownoise.report import spelling
+from lownoise.report.parts import Chart, Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.sensitivity.relations import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Attribute
     from lownoise.report.parts import Part
 
 MOST_ROWS = 1000
+FEW = 30  # rows in a terminal
+_MOST_KINDS = 40
 _MOST_LABELS, _MOST_LETTERS = 50, 200  # of an attribute's categories
+_VARIED = 1.005  # a largest deviation beyond that many times the typical one is shown beside it
 FILE_HAS = "{hidden} more answers; the file of the plan or the release has all."
 HOLDS = "These numbers hold whatever the data are: a plan reads no data."
 NOTHING = "No answer needs noise, so there is nothing to compare."
@@ -39,6 +43,49 @@ class Row:
     low: float
     high: float
     deviation: float
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """What the answers of a question are called, wherever a report speaks of them.
+
+    Args:
+        asked: what the answers are: "4 means".
+        measure: what the plan makes small.
+        noise: what Gaussian noise it is.
+        one: what an answer is called.
+        number: what the number of an answer is called in a file.
+        brief: what the error is of, in few words; all answers by default.
+        whose: the same as a sentence has it.
+        how: in which norm the error is, and whether it is weighted; "" for the usual one.
+        unit: in which unit errors, bounds and deviations are.
+        weight: how weights count in `measure`, "" where nothing is weighted.
+        least: what the certificate is about: noise of this kind.
+        where: on which data the lower bound holds, where that is not all.
+        together: of what a cost is, where that is not one release.
+        details: what was asked, as facts.
+    """
+
+    asked: str
+    measure: str
+    noise: str
+    one: str = "answer"
+    number: str = "estimate"
+    brief: str = ""
+    whose: str = ""
+    how: str = ""
+    unit: str = "in rows"
+    weight: str = ""
+    least: str = "Gaussian noise"
+    where: str = ""
+    together: str = ""
+    details: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def article(self) -> str:
+        """An answer with its article: "a cell", "an answer"."""
+        return f"{'an' if self.one[0] in 'aeiou' else 'a'} {self.one}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,42 +106,35 @@ class AbstractView(ABC):
     gaussian: bool = True
     chosen: Any = None
 
-    @property
-    def one(self) -> str:
-        """What an answer is called."""
-        return "answer"
-
-    @property
-    def number(self) -> str:
-        """What the number of an answer is called in a file."""
-        return "estimate"
-
-    @property
-    def percent(self) -> str:
-        """The level, as "95%"."""
-        return f"{100 * self.level:g}%"
-
+    @cached_property
     @abstractmethod
-    def asked(self) -> str:
-        """Return what the answers are: "4 means"."""
-
-    @abstractmethod
-    def measure(self, *, plain: bool = False) -> str:
-        """Return what the plan makes small, or the same with all weights one where `plain`."""
+    def wording(self) -> Wording:
+        """What the answers are called."""
 
     @abstractmethod
     def answers(self) -> Section:
         """Return the section of the released answers, of a release."""
 
-    @abstractmethod
     def names(self) -> Iterable[str]:
         """Return what the answers are called, in order.
 
         Raises:
             PlanError: where they do not stand in a row.
         """
+        return tuple(self.terms.names)
 
     @abstractmethod
+    def noise(self) -> tuple[Section, ...]:
+        """Return the section of the answers' noise: of a plan, or where the answers lack it."""
+
+    def compared(self) -> tuple[Section, ...]:
+        """Return how other Gaussian noise compares, where it serves at all."""
+        return ()
+
+    def public(self) -> tuple[Part, ...]:
+        """Return what is public of the records."""
+        return ()
+
     def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Return what the labels of a release's answers are called, and every answer.
 
@@ -102,49 +142,43 @@ class AbstractView(ABC):
             QuestionError: where what was chosen is no answer of the release.
             PlanError: where the level is not between 0 and 1.
         """
-
-    @abstractmethod
-    def noise(self) -> tuple[Section, ...]:
-        """Return the section of the answers' noise: of a plan, or where the answers lack it."""
-
-    @abstractmethod
-    def compared(self) -> tuple[Section, ...]:
-        """Return how other Gaussian noise compares."""
-
-    @abstractmethod
-    def public(self) -> tuple[Part, ...]:
-        """Return what is public of the records."""
+        release = self.release
+        numbers = (release.estimate, *release.interval(self.level).T, release.standard_deviation)
+        columns = zip(self.names(), *(each.tolist() for each in numbers), strict=True)
+        return ("answer",), (
+            Row(labels=(name,), estimate=value, low=low, high=high, deviation=deviation)
+            for name, value, low, high, deviation in columns
+        )
 
     def count(self) -> int:
         """Return how many answers there are."""
         return len(self.terms.names)
 
-    def brief(self) -> str:
-        """Return what the error is of, in few words."""
-        return f"all {self.one}s"
-
-    def whose(self) -> str:
-        """Return what the error is of."""
-        return f"all {self.one}s together"
-
-    def unit(self) -> str:
-        """Return in which unit errors, bounds and deviations are."""
-        return "in rows"
-
-    def weight(self) -> str:
-        """Return how weights count in `measure`, "" where nothing is weighted."""
-        return ""
-
-    def totals(self) -> Totals | None:
-        """Return the totals of this plan's noise, None where answers have units of their own."""
+    @property
+    def kinds(self) -> Kinds | None:
+        """The answers by their noise, None where they have units of their own."""
         return None
+
+    @property
+    def brief(self) -> str:
+        """What the error is of, in few words."""
+        return self.wording.brief or f"all {self.wording.one}s"
+
+    @property
+    def whose(self) -> str:
+        """What the error is of, and in which norm."""
+        return (self.wording.whose or f"{self.brief} together") + self.wording.how
+
+    @property
+    def percent(self) -> str:
+        """The level, as "95%"."""
+        return f"{100 * self.level:g}%"
 
     def figures(self) -> list[tuple[str, str]]:
         """Return the few numbers about one answer's noise that a report begins with."""
-        own = self.totals()
-        if own is None:
+        if self.kinds is None:
             return []
-        one = f"{_article(self.one).capitalize()} {self.one}"
+        own, one = self.kinds.totals()[0], self.wording.article.capitalize()
         return [
             (f"{one}, root mean square", spelling.significant(own.typical)),
             (f"{one}, largest deviation", spelling.significant(own.largest)),
@@ -152,13 +186,13 @@ class AbstractView(ABC):
 
     def typical(self) -> str:
         """Return a sentence on the noise of one answer, after that on all of them; "" for none."""
-        own = self.totals()
-        if own is None:
+        if self.kinds is None:
             return ""
+        own = self.kinds.totals()[0]
         typical, largest = spelling.significant(own.typical), spelling.at_most(own.largest, 3)
         return (
-            f"One {self.one}’s standard deviation is {typical} in root mean square, {largest} at "
-            "most."
+            f"One {self.wording.one}’s standard deviation is {typical} in root mean square, "
+            f"{largest} at most."
         )
 
     def error(self) -> float:
@@ -169,19 +203,11 @@ class AbstractView(ABC):
         """Return whether that is the error, and no bound of it."""
         return bool(self.terms.order == 2) or self.count() == 1  # noqa: PLR2004
 
-    def least(self) -> str:
-        """Return what the certificate is about, and the bound in words: noise of this kind."""
-        return "Gaussian noise"
-
     def where(self) -> str:
         """Return on which data the lower bound holds."""
-        if isinstance(self.terms.relation, Change):
+        if isinstance(self.terms.relation, Change) and not self.wording.where:
             return "a table with a row that has room in its domain for every change"
-        return "any dataset"
-
-    def together(self) -> str:
-        """Return of what a cost is, where that is not one release."""
-        return ""
+        return self.wording.where or "any dataset"
 
     @property
     def size(self) -> int | None:
@@ -199,25 +225,20 @@ class AbstractView(ABC):
             ("Order of the error", spelling.shortest(self.terms.order)),
         ]
 
-    def details(self) -> list[tuple[str, str]]:
-        """Return what was asked, as facts."""
-        return []
-
-    def gaussian_noise(self) -> str:
-        """Return what Gaussian noise it is."""
-        return "Gaussian, correlated between answers, rounded to a grid"
-
     def relation(self) -> str:
-        """Return what a neighbour is."""
-        return str(self.terms.relation)
+        """Return what a neighbour is: a word, or how far a body reaches in each column."""
+        if not isinstance(self.terms.relation, Change):
+            return str(self.terms.relation)
+        return spelling.change(self.terms.relation, self.terms.question.columns)
 
-    def weighted(self) -> bool:
-        """Return whether the error counts some answers more than others."""
-        return False
-
-    def how(self) -> str:
-        """Return in which norm the error is, and whether it is weighted; "" for the usual one."""
-        return sentences.in_order(self.terms.order) + ", weighted" * self.weighted()
+    def intervals(self) -> str:
+        """Return what the intervals of answers are, where noise alone makes them."""
+        least = "" if self.gaussian else " at least"
+        covers = spelling.covers(self.percent, least=least)
+        return (
+            f"{covers} Numbers are rounded to their uncertainty; the release file holds every "
+            "digit."
+        )
 
 
 @final
@@ -231,6 +252,52 @@ class Totals:
     def ratio(self, other: Totals) -> float:
         """Return the total variance of another noise over this one's; NaN where this is none."""
         return (other.typical / self.typical) ** 2 if self.typical > 0 else math.nan
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Kinds:
+    """Answers by their noise, the largest first.
+
+    Args:
+        label: of a kind by its place, the name of one of its answers and what else a table says.
+        counts: how many answers are of each kind, shape (k,).
+        typical: the root mean square of the standard deviations of each kind's answers.
+        largest: the largest of them.
+        others: the standard deviations of the other noises that are compared, a row a noise.
+    """
+
+    label: Callable[[int], tuple[str, ...]]
+    counts: Vector
+    typical: Vector
+    largest: Vector
+    others: tuple[Vector, ...]
+
+    def totals(self) -> list[Totals]:
+        """Return the totals over all answers: of this plan's noise, then of the others."""
+        own = totals(self.typical, self.counts, float(np.max(self.largest)))
+        return [own, *(totals(other, self.counts) for other in self.others)]
+
+    def table(self, headings: Sequence[Column], others: Sequence[str], **more: Any) -> Table:  # noqa: ANN401
+        """Return the first kinds as a table, with what is in no column under it.
+
+        Args:
+            headings: of the labels, and of this plan's deviations.
+            others: of the other noises.
+            more: `caption`, `title`, `rest` and `terminal` of the table.
+        """
+        varied = bool(np.any(self.largest > self.typical * _VARIED))
+        columns = (self.typical, *((self.largest,) if varied else ()), *self.others)
+        shown_kinds = range(min(self.counts.size, _MOST_KINDS))
+        return Table(
+            columns=(*headings, *map(Column, (*(("Largest",) if varied else ()), *others))),
+            rows=tuple(
+                (*self.label(k), *(spelling.significant(float(own[k])) for own in columns))
+                for k in shown_kinds
+            ),
+            hidden=self.counts.size - len(shown_kinds),
+            **more,
+        )
 
 
 def totals(
@@ -273,84 +340,73 @@ def estimates(values: Vector, interval: Vector) -> list[Estimate]:
     ]
 
 
-def rows_of(view: AbstractView) -> Iterator[Row]:
-    """Yield every answer of a release whose answers stand in a row.
+def noise_section(
+    view: AbstractView, title: str, table: Table, drawn: tuple[Chart, ...] = ()
+) -> tuple[Section, ...]:
+    """Return the section of the answers' noise: charts, a table, and of a plan that it holds.
 
     Args:
         view: of what.
+        title: of the section.
+        table: deviations.
+        drawn: the same as charts.
     """
-    release = view.release
-    columns = (release.estimate, *release.interval(view.level).T, release.standard_deviation)
-    for name, *numbers in zip(view.names(), *(column.tolist() for column in columns), strict=True):
-        value, low, high, deviation = numbers
-        yield Row(labels=(name,), estimate=value, low=low, high=high, deviation=deviation)
+    note = (Prose(HOLDS, note=True),) if view.release is None else ()
+    return (Section("noise", title, (*drawn, table, *note)),)
 
 
 def comparison(
-    view: AbstractView, found: Sequence[tuple[str, str, str, Totals]]
+    view: AbstractView, kinds: Kinds, others: Sequence[tuple[str, str, str]]
 ) -> tuple[Section, ...]:
     """Return how other noise compares: a sentence each, then the totals in a table.
 
     Args:
         view: of what.
-        found: of each noise, this plan's first: what a terminal calls it, its name in the table,
-            what it is in a sentence, its totals.
+        kinds: its answers by their noise.
+        others: of each other noise what a terminal calls it, its name in the table, and what it
+            is in a sentence.
     """
-    own, one = found[0][3], view.one
+    (own, *found), one = kinds.totals(), view.wording.article
     if not own.largest > 0:
         return (Section("compared", "Compared with usual noise", (Prose(NOTHING),)),)
     parts: list[Part] = []
-    for label, _, words, other in found[1:]:
-        said = sentences.times(own.ratio(other), f"{words}, at the same budget").removesuffix(".")
+    for (label, _, words), other in zip(others, found, strict=True):
+        said = spelling.times(own.ratio(other), f"{words}, at the same budget").removesuffix(".")
         typical = spelling.significant(other.typical)
-        article = _article(one)
-        parts.append(
-            Prose(
-                f"{said} ({article} {one}’s deviation would be {typical} in root mean square).",
-                label=label,
-            )
-        )
-    headings = (
-        "Noise",
-        "Total variance",
-        f"Deviation of {article} {one}, root mean square",
-        "Largest",
-    )
-    rows = [
-        (
-            name,
-            f"{spelling.significant(own.ratio(each))}×",
-            spelling.significant(each.typical),
-            spelling.significant(each.largest),
-        )
-        for _, name, _, each in found
-    ]
+        text = f"{said} ({one}’s deviation would be {typical} in root mean square)."
+        parts.append(Prose(text, label=label))
+    names = ("This plan", *(name for _, name, _ in others))
     table = Table(
-        columns=columns(*headings),
-        rows=tuple(rows),
-        caption=f"Over all {one}s, at the same budget.",
+        columns=columns(
+            "Noise", "Total variance", f"Deviation of {one}, root mean square", "Largest"
+        ),
+        rows=tuple(
+            (
+                name,
+                f"{spelling.significant(own.ratio(each))}×",
+                spelling.significant(each.typical),
+                spelling.significant(each.largest),
+            )
+            for name, each in zip(names, [own, *found], strict=True)
+        ),
+        caption=f"Over all {view.wording.one}s, at the same budget.",
     )
     return (Section("compared", "Compared with usual noise", (*parts, table)),)
 
 
-def _article(one: str) -> str:
-    return "an" if one[0] in "aeiou" else "a"
-
-
-def weighed(view: AbstractView, weights: Vector, by: str) -> str:
+def weighed(weights: Vector, article: str, by: str) -> str:
     """Return how weights on variances count, "" where all are one.
 
     Args:
-        view: of what.
         weights: on variances.
+        article: an answer, with its article.
         by: what they belong to.
     """
     if np.all(weights == 1):
         return ""
     low, high = (spelling.significant(float(w)) for w in (weights.min(), weights.max()))
     spread = low if low == high else f"{low} to {high}"
-    article = _article(view.one)
-    return f"A unit of variance in {article} {view.one} counts {spread} times, by its {by}."
+    return f"A unit of variance in {article} counts {spread} times, by its {by}."
 
 
 def like_it(count: int) -> str:
