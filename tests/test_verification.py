@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every field of a plan's or a release's file is edited, and what matters is noticed."""
 
+import base64
 import copy
 import json
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pandas as pd
@@ -374,6 +376,30 @@ def test_a_grid_that_shows_beside_the_noise_is_noticed(question, budget, relatio
     forged = coarse(plan, 2.0**36)
     checks = [c.name for c in ln.verify(forged.to_json()).checks if not c.holds]
     assert "records are rounded finely beside the noise" in checks
+
+
+def test_a_grid_of_a_stream_that_shows_beside_the_noise_is_noticed():
+    domain = ln.Box([0], [1])
+    text = ln.stream(ln.Prefix(64), domain=domain, budget=ln.zcdp(0.5)).to_json()
+    assert ln.verify(text)
+    document = json.loads(text)
+    noise = document["terms"]["noise"]
+    noise.update(step=[0.5], scale=[8.0], cover=[64.0])
+    forged = ln.StreamPlan.from_json(json.dumps(document)).to_json()
+    checks = [c.name for c in ln.verify(forged).checks if not c.holds]
+    assert checks == ["records are rounded finely beside the noise"]
+
+
+@pytest.mark.parametrize("shape", [[10**18, 0], [0, 10**18]])
+def test_an_array_of_nothing_has_no_more_rows_than_others(shape):
+    """A small file had its reader count 10^18 rows."""
+    question = ln.Queries([[0, 1, 3]], {"x": 3}, outside={"x": 0})
+    plan = ln.plan(question, budget=ln.zcdp(0.5), relation="substitute", size=3)
+    document = json.loads(plan.to_json())
+    nothing = base64.b64encode(zlib.compress(b"")).decode()
+    document["terms"]["question"]["matrix"] = {"shape": shape, "float64": nothing}
+    with pytest.raises(FileError, match="matrix has the shape"):
+        ln.Plan.from_json(json.dumps(document))
 
 
 def test_whole_numbers_may_have_a_grid_of_any_width():

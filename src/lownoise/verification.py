@@ -35,6 +35,7 @@ from lownoise.sets.domains import AbstractCompound, Points
 from lownoise.sets.domains.encoding import expect_oracle
 from lownoise.streams import StreamTerms
 from lownoise.streams import codec as streams
+from lownoise.streams.mechanism import SHOWN as SHOWN_IN_STREAMS
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -191,19 +192,19 @@ def _document(text: str) -> dict[str, Any]:
 def _guarantees(terms: Terms | StreamTerms) -> list[Check]:
     """Return a check for each thing that the terms guarantee."""
     if isinstance(terms, StreamTerms):
-        return _gaussian(terms, terms.mechanism.event.mu, terms.error_reached)
+        found = _gaussian(terms, terms.mechanism.event.mu, terms.error_reached)
+        return [*found, _rounding(terms.mechanism.rounding, SHOWN_IN_STREAMS)]
     gaussian = terms.gaussian
     found = _gaussian(terms, terms.mechanism.loss.mu, terms.error) if gaussian else _pure(terms)
-    return [*found, *_rounding(terms.mechanism)]
+    if isinstance(terms.mechanism, AdditiveMechanism):  # of others nothing is rounded
+        found.append(_rounding(terms.mechanism.rounding, SHOWN))
+    return found
 
 
-def _rounding(mechanism: Any) -> list[Check]:  # noqa: ANN401 (of every question and noise)
+def _rounding(found: float, shown: float) -> Check:
     """Return whether the error that is stated, of noise alone, is that of the answers."""
-    if not isinstance(mechanism, AdditiveMechanism):
-        return []  # whole numbers, of which nothing is rounded
-    found = mechanism.rounding
-    said = f"{found!r} deviations at most, of {SHOWN!r}"
-    return [Check("records are rounded finely beside the noise", found <= SHOWN, said)]
+    said = f"{found!r} deviations at most, of {shown!r}"
+    return Check("records are rounded finely beside the noise", found <= shown, said)
 
 
 def _pure(terms: Terms) -> list[Check]:

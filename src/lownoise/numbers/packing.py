@@ -70,7 +70,8 @@ def unpacked_integers(fields: dict[str, Any], field: str, dimensions: int = 2) -
 def _unpacked(fields: dict[str, Any], field: str, dimensions: int, kind: str) -> NDArray[Any]:
     shape = [int(n) for n in fields["shape"]]
     size = math.prod(shape)
-    if len(shape) != dimensions or min(shape, default=0) < 0 or size > _MOST:
+    # also of an array of nothing, whose rows are counted all the same
+    if len(shape) != dimensions or min(shape, default=0) < 0 or max(size, *shape, 0) > _MOST:
         raise FileError(f"{field} has the shape {shape}")
     reader = zlib.decompressobj()
     try:

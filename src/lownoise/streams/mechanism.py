@@ -62,6 +62,7 @@ _TOTAL_BITS = 62  # of an answer in steps
 _CODE_BITS = 49
 _FLOAT_BITS = 51
 _SHOWN = 2.0**-5  # of a deviation: what rounding of all values may move an answer by
+SHOWN = 2 * _SHOWN  # of the final noise, which differs a little from what the grid was made for
 _LEFT = 2.0**-40
 _LEAST_COVER = 2.0**-24
 _BLOCK = 1 << 16
@@ -109,6 +110,14 @@ class StreamMechanism:
         largest = self.reach_steps * self.workload.longest + LARGEST * self._row_up
         if not np.all(largest < 2.0**_TOTAL_BITS):
             raise PlanError("stream has answers beyond 2^62 steps; use a coarser grid")
+
+    @cached_property
+    def rounding(self) -> float:
+        """How far the rounding of all values moves an answer at most, in its mean deviations."""
+        moves = self.coding.slack > 0
+        wide = self.shape.deviations()[moves] * math.sqrt(self.pair.mean_variance)
+        with np.errstate(divide="ignore"):
+            return float(np.max(self.workload.longest / 2 / wide, initial=0.0))
 
     @cached_property
     def event(self) -> GaussianEvent:
