@@ -33,9 +33,9 @@ from lownoise.release.readable import Readable
 from lownoise.release.release import Release
 from lownoise.sets.domains import AbstractCompound, Points
 from lownoise.sets.domains.encoding import expect_oracle
-from lownoise.streams import StreamTerms
 from lownoise.streams import codec as streams
 from lownoise.streams.mechanism import SHOWN as SHOWN_IN_STREAMS
+from lownoise.streams.mechanism import StreamMechanism
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -155,7 +155,7 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
 
 def _read(
     kind: str, text: str, document: dict[str, Any], domain: AbstractDomain | None
-) -> tuple[Terms | StreamTerms, dict[str, Any]]:
+) -> tuple[Terms, dict[str, Any]]:
     """Return the terms of a document, and all that follows from it."""
     asked = document["terms"]["question"]["kind"]
     if asked == streams.KIND:
@@ -189,14 +189,12 @@ def _document(text: str) -> dict[str, Any]:
     return dict(document)
 
 
-def _guarantees(terms: Terms | StreamTerms) -> list[Check]:
+def _guarantees(terms: Terms) -> list[Check]:
     """Return a check for each thing that the terms guarantee."""
-    if isinstance(terms, StreamTerms):
-        found = _gaussian(terms, terms.mechanism.event.mu, terms.error_reached)
-        return [*found, _rounding(terms.mechanism.rounding, SHOWN_IN_STREAMS)]
-    gaussian = terms.gaussian
-    found = _gaussian(terms, terms.mechanism.loss.mu, terms.error) if gaussian else _pure(terms)
-    if isinstance(terms.mechanism, AdditiveMechanism):  # of others nothing is rounded
+    found = _gaussian(terms) if terms.gaussian else _pure(terms)
+    if isinstance(terms.mechanism, StreamMechanism):
+        found.append(_rounding(terms.mechanism.rounding, SHOWN_IN_STREAMS))
+    elif isinstance(terms.mechanism, AdditiveMechanism):  # of others nothing is rounded
         found.append(_rounding(terms.mechanism.rounding, SHOWN))
     return found
 
@@ -224,8 +222,8 @@ def _pure(terms: Terms) -> list[Check]:
     ]
 
 
-def _gaussian(terms: Terms | StreamTerms, mu: float, error: float) -> list[Check]:
-    allowed = terms.parameter
+def _gaussian(terms: Terms) -> list[Check]:
+    allowed, mu = terms.parameter, terms.mechanism.loss.mu
     lower, upper = terms.certificate.lower, terms.certificate.upper
     return [
         Check(_COVERED, mu <= allowed, f"radius {mu!r}, rounded up, of {allowed!r} allowed"),
@@ -233,13 +231,13 @@ def _gaussian(terms: Terms | StreamTerms, mu: float, error: float) -> list[Check
         Check(
             "certificate brackets the least noise", 0 <= lower <= upper, f"{lower!r} to {upper!r}"
         ),
-        _above(error, terms.lower_bound),
+        _above(terms.error, terms.lower_bound),
     ]
 
 
-def _exactly(terms: Terms | StreamTerms, fields: dict[str, Any]) -> list[Check]:
+def _exactly(terms: Terms, fields: dict[str, Any]) -> list[Check]:
     """Return what is checked in whole numbers and fractions, where a file lets it be."""
-    if isinstance(terms, StreamTerms) or not terms.gaussian:
+    if not terms.gaussian:
         return []
     found, mu = [], terms.mechanism.loss.mu
     covered = terms.view.covers_exactly
@@ -255,7 +253,7 @@ def _exactly(terms: Terms | StreamTerms, fields: dict[str, Any]) -> list[Check]:
     return found
 
 
-def _moved(terms: Terms | StreamTerms) -> list[Check]:
+def _moved(terms: Terms) -> list[Check]:
     """Return what becomes of records between listed points, which files cannot tell from a hull's.
 
     Version 0.1 wrote combinations of lists as lists, and moved records to the nearest point.

@@ -15,7 +15,6 @@ from unittest.mock import patch
 import numpy as np
 
 import lownoise as ln
-from lownoise.release.terms import Terms
 
 CHARGES = ("mu", "rho", "epsilon", "delta")
 
@@ -65,16 +64,12 @@ def event(made):
 def radius(terms):
     """Return the radius of all changes in the final noise: μ of Gaussian noise, ε of pure."""
     mechanism = terms.mechanism
-    if not isinstance(terms, Terms):  # a stream's
-        return mechanism.event.mu
     return mechanism.loss.mu if terms.gaussian else mechanism.loss.epsilon
 
 
 def kind(made):
     """Return what a plan or a release was called before there was one class of each."""
     name, terms = type(made).__name__, made.terms
-    if not isinstance(terms, Terms):
-        return name
     if not terms.gaussian:
         return f"Pure{name}"
     question = terms.question

@@ -389,7 +389,7 @@ def test_a_stream_says_on_which_streams_its_bound_holds():
         said = words(page(own))
         assert f"{spelling.at_least(own.lower_bound)} on the stream of zeros; this one's" in said
         assert "any dataset" not in said
-        assert f"{own.terms.strategy}: {own.terms.reason}." in said
+        assert f"{own.terms.mechanism.strategy}: {own.terms.mechanism.reason}." in said
 
 
 # --- files

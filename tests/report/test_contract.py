@@ -13,6 +13,7 @@ import lownoise as ln
 from lownoise import report
 from lownoise.errors import PlanError, QuestionError
 from lownoise.questions.ordered import answer_count
+from lownoise.questions.streams import Running
 from lownoise.report.parts import Chart, Estimate, Figures, Section, Table
 from lownoise.theory.enclosure import enclose
 from report.members import (
@@ -135,18 +136,20 @@ def of_rows(terms):
 
 def of_rounds(terms):
     """Return the deviations of all rounds."""
-    rounds = terms.workload.rounds
-    deviations = np.ravel(terms.deviations(0, rounds)).tolist()
-    return {}, [*deviations, *range(1, rounds + 1), terms.error_reached]
+    rounds = terms.question.workload.rounds
+    deviations = np.ravel(terms.view.deviations(0, rounds)).tolist()
+    return {}, [*deviations, *range(1, rounds + 1)]
 
 
 def of_anything(terms):
     """Return the bounds and costs that all terms have, and the numbers of the question."""
     question = terms.question
-    error = terms.error_reached if hasattr(terms, "error_reached") else terms.error
+    error = terms.error
     found = [terms.lower_bound, terms.certificate.upper, terms.certificate.lower, error, 0.0]
     found += [terms.certificate.gap, error / terms.lower_bound if terms.lower_bound else 0.0]
     found += [getattr(terms.cost, key) or 0.0 for key in ("mu", "rho", "epsilon", "delta")]
+    if isinstance(question, Running):
+        return found
     if isinstance(question, ln.Mean):
         points = (question.domain.lower, question.domain.upper, question.center, question.missing)
         found += np.ravel(points).tolist()
@@ -161,7 +164,7 @@ def of_anything(terms):
 def reachable(terms, released):
     """Return every number that a report may state: of the terms, of the release, and ratios."""
     of = of_marginals if isinstance(terms.question, ln.Marginals) else of_rows
-    noises, found = (of_rounds if hasattr(terms, "error_reached") else of)(terms)
+    noises, found = (of_rounds if isinstance(terms.question, Running) else of)(terms)
     found = [*found, *of_anything(terms)]
     for noise in noises.values():
         found += [*noise.tolist(), float(np.sqrt(np.mean(noise**2)))]
@@ -290,11 +293,16 @@ def test_plans_and_releases_show_themselves_briefly(name, kind):
     said = check_page(own._repr_html_())
     assert found[0].title in said
     assert len(own._repr_html_()) < 60_000
-    if name in STREAMS or (kind == "plan" and isinstance(own.terms.question, ln.Marginals)):
+    if kind == "plan" and isinstance(own.terms.question, ln.Marginals):
         with pytest.raises(PlanError, match="use terms"):
             own.to_pandas()
         return
     table = own.to_pandas()
+    if name in STREAMS:
+        deviations = own.terms.view.deviations()
+        assert table["round"].tolist() == list(range(1, len(deviations) + 1))
+        assert np.array_equal(table.drop(columns="round"), deviations)
+        return
     assert table["standard_deviation"].notna().all()
     if not isinstance(own.terms.question, ln.Marginals):
         expected = own.terms.standard_deviation

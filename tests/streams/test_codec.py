@@ -15,7 +15,8 @@ from lownoise.numbers.packing import packed, unpacked
 from lownoise.planning import StreamPlan
 from lownoise.release import codec
 from lownoise.release.encoding import relation_to_dict
-from lownoise.streams.codec import derived, document, shown_rounds, terms_to_dict
+from lownoise.streams.codec import derived, document, terms_to_dict
+from lownoise.streams.view import shown_rounds
 from streams.kinds import TAKEN, WORKLOADS, factors
 
 ZCDP = ln.zcdp(0.5)
@@ -65,7 +66,7 @@ def test_every_strategy_has_a_document(name, strategy):
     text = document(terms)
     again = StreamPlan.from_json(text)
     assert again.to_json() == text
-    assert again.terms.mechanism.event == terms.mechanism.event
+    assert again.terms.mechanism.loss == terms.mechanism.loss
     for own, read in zip(
         factors(terms.mechanism.pair), factors(again.terms.mechanism.pair), strict=True
     ):
@@ -78,8 +79,8 @@ def test_terms_are_read_back_to_the_last_bit(name):
     again = StreamPlan.from_json(text)
     assert again.to_json() == text
     a, b = terms_of(name).mechanism, again.terms.mechanism
-    assert (a.event, relation_to_dict(a.relation), a.coding.step.tolist()) == (
-        b.event,
+    assert (a.loss, relation_to_dict(a.relation), a.coding.step.tolist()) == (
+        b.loss,
         relation_to_dict(b.relation),
         b.coding.step.tolist(),
     )
@@ -96,8 +97,8 @@ def test_the_document_says_what_is_promised():
     terms = terms_of("optimal")
     said = derived(terms)
     assert said["rounds"] == [1, 2, 4, 8, 12]
-    assert said["standard_deviation"][4] == terms.deviations(11, 1)[0].tolist()
-    assert said["error"] == terms.error_reached
+    assert said["standard_deviation"][4] == terms.view.deviations(11, 1)[0].tolist()
+    assert said["error"] == terms.error
     assert said["certificate"]["lower"] <= said["error"] <= said["certificate"]["upper"]
     assert shown_rounds(1) == [1]
     assert shown_rounds(16)[-2:] == [8, 16]
@@ -311,7 +312,7 @@ def test_a_small_file_that_is_long_to_check_is_refused_before_it_is(name, monkey
     fields["digest"] = codec.digest(fields)
     text = json.dumps(fields)
     # nothing is made of the terms
-    monkeypatch.setattr("lownoise.streams.codec.WORKLOADS", None)
+    monkeypatch.setattr("lownoise.streams.codec.QUESTIONS", None)
     for read in (ln.verify, StreamPlan.from_json):
         with pytest.raises(FileError, match="give that number as largest=") as refusal:
             read(text)
@@ -373,7 +374,7 @@ def test_no_other_document_is_taken_for_a_stream():
 @pytest.mark.parametrize("name", ["square root", "normalized", "optimal"])
 def test_a_file_may_keep_as_many_rounds_as_a_plan(name, monkeypatch):
     text = document(terms_of(name))
-    rounds = terms_of(name).workload.rounds
+    rounds = terms_of(name).question.workload.rounds
     monkeypatch.setattr("lownoise.streams.codec._MOST_KEPT", rounds)
     assert StreamPlan.from_json(text).verify()
     monkeypatch.setattr("lownoise.streams.codec._MOST_KEPT", rounds - 1)
@@ -381,7 +382,7 @@ def test_a_file_may_keep_as_many_rounds_as_a_plan(name, monkeypatch):
         StreamPlan.from_json(text)
 
 
-@pytest.mark.parametrize("word", ["best", "", None, 2, ["mean"]])
-def test_terms_are_of_an_error_that_is_known(word):
-    with pytest.raises(PlanError, match=r"error=.* is unknown; give \"mean\" or \"max\""):
-        replace(terms_of("square root"), error=word)
+@pytest.mark.parametrize("order", [1.0, 3.0, "mean", None])
+def test_terms_are_of_an_error_that_is_known(order):
+    with pytest.raises(PlanError, match=r"order=.* is of no error of a stream"):
+        _ = replace(terms_of("square root"), order=order).error

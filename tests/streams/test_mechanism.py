@@ -40,7 +40,7 @@ def revealed(mechanism):
 def test_what_is_stated_covers_the_noise_and_wastes_little(name, strategy, error):
     stream = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy, error=error)
     mechanism = stream.terms.mechanism
-    mu, true = mechanism.event.mu, revealed(mechanism)
+    mu, true = mechanism.loss.mu, revealed(mechanism)
     assert mu <= 1.0
     assert mu >= true * (1 - 1e-9)
     # the tree's noise hides more than its columns say: each sum is added by few answers
@@ -75,7 +75,7 @@ def test_both_roundings_of_both_streams_are_covered(name, strategy):
     assert least <= apart * (1 + 1e-12)
     # power: one rounding of two would be half of it
     assert apart <= least * (1.05 if name in ("prefix", "window", "decayed") else 1.7)
-    assert made.event.mu >= math.hypot(made.main_up, least / float(made.cover[0])) * (1 - 1e-12)
+    assert made.loss.mu >= math.hypot(made.main_up, least / float(made.cover[0])) * (1 - 1e-12)
 
 
 def test_factors_that_do_not_make_the_workload_are_paid_for():
@@ -83,17 +83,17 @@ def test_factors_that_do_not_make_the_workload_are_paid_for():
     good = ln.stream(ln.Prefix(8), budget=ln.zcdp(0.5), strategy="square_root").terms.mechanism
     wrong = ToeplitzPair(good.workload, frozen(good.pair.noise / 2), good.pair.strategy)
     bad = replace(good, pair=wrong)
-    assert bad.event.mu > 100  # what B·C lacks is hidden by the thin cover alone
-    assert bad.event.mu >= revealed(bad) * (1 - 1e-9)
+    assert bad.loss.mu > 100  # what B·C lacks is hidden by the thin cover alone
+    assert bad.loss.mu >= revealed(bad) * (1 - 1e-9)
     off = good.pair.noise.copy()
     off[3] += 1e-7
     slightly = replace(good, pair=ToeplitzPair(good.workload, frozen(off), good.pair.strategy))
-    assert slightly.event.mu > good.event.mu * (1 + 1e-7)
+    assert slightly.loss.mu > good.loss.mu * (1 + 1e-7)
     dense = ln.stream(ln.Prefix(8), budget=ln.zcdp(0.5), strategy="optimal").terms.mechanism
     moved = dense.pair.noise.copy()
     moved[5, 2] += 1e-3
     apart = replace(dense, pair=DensePair(dense.workload, frozen(moved), dense.pair.strategy))
-    assert apart.event.mu > 10
+    assert apart.loss.mu > 10
 
 
 def test_an_answer_never_uses_what_a_later_round_brings():
@@ -203,8 +203,8 @@ def test_noise_has_the_stated_variance_and_no_mean(name, strategy):
 
     domain = ln.Box(np.zeros(COPIES), np.ones(COPIES))
     terms = ln.stream(WORKLOADS[name], budget=ln.zcdp(0.5), strategy=strategy, domain=domain).terms
-    n, step = terms.workload.rounds, terms.mechanism.coding.step
-    stated = terms.deviations(0, n)
+    n, step = terms.question.workload.rounds, terms.mechanism.coding.step
+    stated = terms.view.deviations(0, n)
     draws = []
     for seed in range(DRAWS):
         noise = noise_of(terms.mechanism, SimulationRandomness(1000 + seed)).take(n)
@@ -267,7 +267,7 @@ def test_exponentials_that_are_not_factors_are_paid_for():
     off[1] *= 1 + 1e-7
     worse = RecursivePair(pair.workload, pair.gaps, pair.weights, pair.answer_gaps, frozen(off))
     assert worse.residual_up > 1e-8
-    assert replace(good, pair=worse).event.mu > good.event.mu * (1 + 1e-6)
+    assert replace(good, pair=worse).loss.mu > good.loss.mu * (1 + 1e-6)
 
 
 def test_recursive_noise_is_the_convolution_it_stands_for():
@@ -304,7 +304,7 @@ def test_noise_that_is_drawn_ahead_is_handed_out_once_and_in_order():
     assert [len(own) for own in parts] == [1, 4000, 3000, 1, 4998]
     steps = np.diff(np.concatenate(parts)[:, 0] * terms.mechanism.coding.step[0])
     # neighbouring rounds share nearly all of their noise: a jump would show what was left out
-    assert np.max(np.abs(steps)) < 9 * math.sqrt(2) * terms.deviations(0, 1)[0, 0]
+    assert np.max(np.abs(steps)) < 9 * math.sqrt(2) * terms.view.deviations(0, 1)[0, 0]
 
 
 @pytest.mark.parametrize("rounds", [30, 300])

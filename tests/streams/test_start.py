@@ -33,7 +33,7 @@ def test_a_stream_is_charged_once_and_for_all_rounds(ledger, tmp_path):
     (entry,) = ledger.entries()
     assert entry.state == "settled"
     assert entry.note == "stream: prefix of 8 rounds"
-    assert entry.event == stream.terms.mechanism.event
+    assert entry.event == stream.cost.event
     assert ledger.spent().rho == pytest.approx(0.2)
     filed = ln.stream(**ASKED, ledger=ledger, path=tmp_path / "s")
     filed.update(1)

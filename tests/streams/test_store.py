@@ -104,7 +104,7 @@ def test_noise_that_is_not_kept_goes_on_from_what_was_drawn_ahead(tmp_path, monk
     # beyond, it draws anew, about the running sums that it had: no answer is far off
     own = again.update_many(np.ones(5000))
     exact = np.arange(4001, 9001)
-    assert np.max(np.abs(own - exact) / terms.deviations(4000, 5000)[:, 0]) < 9
+    assert np.max(np.abs(own - exact) / terms.view.deviations(4000, 5000)[:, 0]) < 9
     assert abs(own[200] - exact[200] - (whole[-1] - 4000)) < 60
     state = forged(restored.state(), lambda p: p["noise"]["sums"].append([]))
     with pytest.raises(FileError):

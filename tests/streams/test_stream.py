@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from lownoise import streams
 from lownoise.errors import DomainError, LownoiseError, PlanError, QuestionError, StreamError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning.strategies import STRATEGIES
@@ -223,7 +224,7 @@ def test_rounding_of_values_never_shows_beside_the_noise():
             relation=relation,
             strategy="rational",
         ).terms
-        assert terms.mechanism.coding.step[0] / 2 * rounds <= 2**-5 * terms.deviations(
+        assert terms.mechanism.coding.step[0] / 2 * rounds <= 2**-5 * terms.view.deviations(
             rounds - 1, 1
         )
     with pytest.raises(PlanError, match="fewer rounds"):
@@ -321,3 +322,24 @@ def test_threads_share_a_stream_and_no_round_is_lost():
 def test_two_streams_never_share_noise():
     first, second = (ln.stream(ln.Prefix(8), budget=ln.zcdp(0.5)) for _ in range(2))
     assert first.update_many(np.zeros(8)).tolist() != second.update_many(np.zeros(8)).tolist()
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_a_stream_shows_itself_in_few_lines_and_its_last_batch_as_a_table(dimension):
+    stream = ln.stream(
+        ln.Prefix(6), budget=ln.zcdp(0.5), domain=ln.Box([0] * dimension, [1] * dimension)
+    )
+    stream.update_many(np.ones((2, dimension)))
+    found = stream.update_many(np.ones((3, dimension))).reshape(3, -1)
+    assert repr(stream) == "<Stream at round 5 of 6, 0.5-zCDP>"
+    assert len(str(stream).splitlines()) < 40
+    assert "array" not in str(stream) + stream._repr_html_()
+    table = stream.to_pandas()
+    names = list(stream.names)
+    heads = [f"standard_deviation of {name}" for name in names]
+    assert list(table) == ["round", *names, *(heads if dimension > 1 else ["standard_deviation"])]
+    assert table["round"].tolist() == [3, 4, 5]
+    assert np.array_equal(table[names], found)
+    assert np.array_equal(table.iloc[:, 1 + dimension :], stream.standard_deviations(3, 3))
+    with pytest.warns(DeprecationWarning, match="release.terms.Terms"):
+        assert isinstance(stream.terms, streams.StreamTerms)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -11,23 +12,53 @@ from lownoise.numbers.randomness import SystemRandomness
 from lownoise.privacy.choices import paying
 from lownoise.release import codec, stored
 from lownoise.release.execution import execute
-from lownoise.release.readable import Readable
+from lownoise.release.readable import Guaranteed
 from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lownoise.certificate import Certificate
     from lownoise.privacy import Ledger
-    from lownoise.release.guarantees import Cost, PureCost
     from lownoise.release.release import Release
     from lownoise.release.terms import Alternative, Terms
     from lownoise.sets.domains import AbstractDomain
 
+_ANY = 1 << 62  # numbers of a stream, of a plan that is here already
+
+
+class AbstractPlan(Guaranteed, ABC):
+    """What is planned, whatever it will be; nothing has been read, and nothing spent."""
+
+    @property
+    def guarantee(self) -> str:
+        """What the user gets, in words."""
+        return self.terms.proof.guarantee
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
+        return paying(self.cost.event, self.terms.budget)
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
+
+    def verify(self) -> Verification:
+        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
+        return verify(self.to_json(), domain=self.terms.view.program, largest=_ANY)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_json` to a file, all of it or nothing.
+
+        Raises:
+            FileError: where it cannot be written.
+        """
+        codec.write(Path(path), self.to_json())
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Readable):
+class Plan(AbstractPlan):
     """What a release will be: its noise, its error, its proof and its cost.
 
     Made by `plan`; `terms` holds everything, the properties below are what people ask for, and
@@ -38,11 +69,6 @@ class Plan(Readable):
     status: str = "read from a file"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What each answer is, m names."""
-        return self.terms.names
-
-    @property
     def mechanism(self) -> str:
         """The name of the mechanism: "gaussian", or a pure one's."""
         return self.terms.name
@@ -51,71 +77,6 @@ class Plan(Readable):
     def comparison(self) -> tuple[Alternative, ...]:
         """Every mechanism that was compared, the best first, then those not available and why."""
         return self.terms.alternatives
-
-    @property
-    def guarantee(self) -> str:
-        """What the user gets, in words."""
-        return self.terms.proof.guarantee
-
-    @property
-    def standard_deviation(self) -> Any:  # noqa: ANN401 (numbers, or a function of a marginal)
-        """The standard deviation of each answer's noise, in its unit, shape (m,).
-
-        Of marginals a function of the attributes' names, `plan.standard_deviation("age", "sex")`,
-        in rows: one number, or an array where an attribute is ordered.
-        """
-        return self.terms.standard_deviation
-
-    @property
-    def covariance(self) -> Any:  # noqa: ANN401 (a matrix, or a function of two cells)
-        """The covariance of the answers, shape (m, m), formed on request.
-
-        Of marginals a function of two cells, in rows².
-        """
-        return self.terms.covariance
-
-    @property
-    def error(self) -> float:
-        """(E‖error‖_p²)^{1/2} of all answers, in their units: exact at p = 2, else a stated bound.
-
-        Where the question has weights, of the answers times √weight. Under a pure budget of the
-        answers times the weights asked for, and where means come as sums and a count, of the worst
-        means, times the number of records.
-        """
-        return self.terms.error
-
-    @property
-    def objective(self) -> float:
-        """‖standard deviations‖_p of all answers, times √weight where the question has weights."""
-        return self.terms.objective
-
-    @property
-    def certificate(self) -> Certificate:
-        """Bounds on the least objective of any Gaussian noise within the budget.
-
-        Under a pure budget: on the least error of any mechanism of that ε, over all tables.
-        """
-        return self.terms.certificate
-
-    @property
-    def lower_bound(self) -> float:
-        """What no unbiased mechanism with this plan's ρ has an error below, on any dataset.
-
-        Where the relation is a body of changes: on tables with a row that has room in its domain
-        for every change; 0 where there can be none. Under a pure budget: what no mechanism of that
-        ε, biased or not, has an error below on every dataset.
-        """
-        return self.terms.lower_bound
-
-    @property
-    def cost(self) -> Cost | PureCost:
-        """What the release reveals, from the final noise, rounded up."""
-        return self.terms.cost
-
-    @property
-    def readings(self) -> tuple[str, ...]:
-        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
-        return paying(self.cost.event, self.terms.budget)
 
     def release(
         self,
@@ -160,18 +121,6 @@ class Plan(Readable):
 
         return codec.guarded(read)
 
-    def verify(self) -> Verification:
-        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
-        return verify(self.to_json(), domain=self.terms.view.program)
-
     def to_json(self) -> str:
         """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
         return stored.plan_document(self.terms)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write `to_json` to a file, all of it or nothing.
-
-        Raises:
-            FileError: where it cannot be written.
-        """
-        codec.write(Path(path), self.to_json())

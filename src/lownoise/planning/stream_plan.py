@@ -5,38 +5,33 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import DomainError, PlanError, told
 from lownoise.numbers.randomness import SystemRandomness
+from lownoise.planning.release_plan import AbstractPlan
 from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict, checked_budget
-from lownoise.privacy.choices import paying
 from lownoise.questions import LowerTriangular
 from lownoise.questions.streams import WORKLOADS
 from lownoise.release import codec
 from lownoise.release.encoding import relation_to_dict
-from lownoise.release.readable import Readable
+from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import AbstractDomain
 from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
-from lownoise.streams import ERRORS, resume, start
+from lownoise.streams import ORDERS, resume, start
 from lownoise.streams.codec import LARGEST, document, expect_size, terms_from_dict
-from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lownoise.certificate import Certificate
     from lownoise.privacy import Budget, Ledger
     from lownoise.questions import AbstractStreamWorkload
-    from lownoise.release.guarantees import Cost
-    from lownoise.sensitivity.relations import Relation
-    from lownoise.streams import Stream, StreamTerms
-
-_ANY = 1 << 62  # of a plan that is here already
+    from lownoise.release.terms import Terms
+    from lownoise.sensitivity.relations import Known
+    from lownoise.streams import Stream
 
 
 @final
@@ -53,17 +48,18 @@ class StreamRequest:
     strategy: str
     error: str
     domain: AbstractDomain
-    relation: Relation
+    relation: Known
     memory: int | None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.error, str) or self.error not in ERRORS:
+        if not isinstance(self.error, str) or self.error not in ORDERS:
             raise PlanError(f'error={told(self.error)} is unknown; give "mean" or "max"')
         if not isinstance(self.domain, AbstractDomain) or not self.domain.of_records:
             raise DomainError(
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"
             )
         gaussian_parameter(checked_budget(self.budget))
+        object.__setattr__(self, "relation", checked_relation(self.relation))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values, so that a file knows its own stream again.
@@ -97,7 +93,7 @@ class StreamRequest:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class StreamPlan(Readable):
+class StreamPlan(AbstractPlan):
     """What a stream will be: its noise, its error, its proof and its cost. Nothing has started.
 
     Args:
@@ -105,33 +101,8 @@ class StreamPlan(Readable):
         request: what was asked for; None where the plan was read from a file.
     """
 
-    terms: StreamTerms
+    terms: Terms
     request: StreamRequest | None = None
-
-    @property
-    def error(self) -> float:
-        """√ of the mean, or of the largest, over rounds of an answer's (total) variance."""
-        return self.terms.error_reached
-
-    @property
-    def certificate(self) -> Certificate:
-        """Bounds on the least error of any factorization mechanism within the budget."""
-        return self.terms.certificate
-
-    @property
-    def lower_bound(self) -> float:
-        """What no unbiased mechanism's error is below; see `StreamTerms.lower_bound`."""
-        return self.terms.lower_bound
-
-    @property
-    def cost(self) -> Cost:
-        """What all rounds together reveal, however far the stream goes."""
-        return self.terms.cost
-
-    @property
-    def readings(self) -> tuple[str, ...]:
-        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
-        return paying(self.cost.event, self.terms.budget)
 
     def start(
         self, ledger: Ledger | None = None, path: str | PathLike[str] | None = None
@@ -150,11 +121,6 @@ class StreamPlan(Readable):
         return start(
             self.terms, randomness=SystemRandomness(), ledger=ledger, path=path, asked=asked
         )
-
-    def verify(self) -> Verification:
-        """Recompute everything from the plan's own file, without the optimiser; see `verify`."""
-        domain = oracle_of(self.terms.question.domain)
-        return verify(self.to_json(), domain=domain, largest=_ANY)
 
     def to_json(self) -> str:
         """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
@@ -181,11 +147,3 @@ class StreamPlan(Readable):
             return cls(terms_from_dict(fields, domain))
 
         return codec.guarded(read)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write `to_json` to a file, all of it or nothing.
-
-        Raises:
-            FileError: where it cannot be written.
-        """
-        codec.write(Path(path), self.to_json())

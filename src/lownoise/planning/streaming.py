@@ -17,19 +17,20 @@ from lownoise.errors import (
     QuestionError,
     told,
 )
-from lownoise.noise.codes import coding_for
 from lownoise.noise.thickness import thickened
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.privacy import checked_ledger, gaussian_parameter
 from lownoise.questions import AbstractStreamWorkload, LowerTriangular, Mean
+from lownoise.questions.streams import Running
+from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.sets.domains import Box, Image
 from lownoise.solvers import solve
-from lownoise.streams import StreamTerms, steps_of, stream_mechanism
-from lownoise.streams.bodies import round_changes, spanned
+from lownoise.streams import ORDERS, StreamEvidence, round_totals, steps_of, stream_mechanism
+from lownoise.streams.view import round_changes, spanned
 from lownoise.theory.factorization import best_factors
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, Ledger
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.relations import Relation
+    from lownoise.sensitivity.relations import Known, Relation
     from lownoise.sets.domains import AbstractDomain
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Progress, Solution
@@ -165,7 +166,7 @@ def plan_stream(
     parameter = gaussian_parameter(request.budget)
     if isinstance(neighbour, Change):
         neighbour.check(question.domain, chosen)
-    body, halved = round_changes(question, chosen, neighbour)
+    body, _ = round_changes(question, chosen, neighbour)
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
     pair = made.pair
@@ -181,23 +182,15 @@ def plan_stream(
         shape = thickened(shape, extent, 1, parameter)
     thin, wide = shape.spread()
     step = steps_of(asked, extent, thin, wide, pair)
-    coding = coding_for(question, chosen, frozen(step))
-    terms = StreamTerms(
-        workload=asked,
-        question=question,
-        chosen=chosen,
+    totals = round_totals(question, neighbour, chosen, frozen(step), hint)
+    terms = Terms(
+        question=Running(asked, question),
         budget=request.budget,
-        error=error,
-        strategy=name,
-        reason=reason,
-        dual=evidence,
-        block=block,
-        body=body,
-        body_dual=space.claim.dual,
-        halved=halved,
+        order=ORDERS[error],
         mechanism=stream_mechanism(
-            asked, coding, neighbour, pair, shape.scaled(1 / step), parameter, hint
+            totals, pair, shape.scaled(1 / step), parameter, strategy=name, reason=reason
         ),
+        evidence=StreamEvidence(space.claim.dual, evidence, block),
     )
     return StreamPlan(terms, request)
 
@@ -228,12 +221,12 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
     return name, reason
 
 
-def _question(domain: AbstractDomain, relation: Relation) -> tuple[Mean, Coordinates]:
+def _question(domain: AbstractDomain, relation: Known) -> tuple[Mean, Coordinates]:
     """Return the columns of one round, coded about 0 where 0 is what a round becomes."""
     d = domain.dimension
     names = [f"x{i + 1}" for i in range(d)]
     nearest = domain.clamp(np.zeros(d))
-    if relation != "add_remove":
+    if not relation.counted:
         return Mean(names, domain, missing=nearest), domain.coordinates()
     if np.any(domain.lower > 0) or np.any(domain.upper < 0) or not domain.contains(np.zeros(d)):
         raise DomainError(
@@ -253,7 +246,7 @@ def _evidence(workload: AbstractStreamWorkload, error: str) -> tuple[AbstractDua
 
 
 def _about_zero(
-    space: Solution, question: Mean, chosen: Coordinates, relation: Relation
+    space: Solution, question: Mean, chosen: Coordinates, relation: Known
 ) -> tuple[AbstractShape, Vector | None]:
     """Return a shape of one round's noise, and coefficients that prove what it covers, or None.
 
@@ -262,7 +255,7 @@ def _about_zero(
     at t = |c|/√tr M; for a ball no ellipsoid around ±K has less.
     """
     shape, domain = _whole(space), question.domain
-    if relation != "add_remove" or not isinstance(domain, Image):
+    if not relation.counted or not isinstance(domain, Image):
         return shape, None
     center = domain.center[chosen.pivots]
     size = math.sqrt(float(np.sum(shape.diagonal()))) / 2  # it covers K − K

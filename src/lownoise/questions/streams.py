@@ -6,19 +6,23 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import QuestionError, told
-from lownoise.kinds import PACKED, Field, Kinds
+from lownoise.kinds import PACKED, Field, Form, Kinds
 from lownoise.numbers.arrays import frozen, matrix, number
 from lownoise.numbers.readable import readable
+from lownoise.questions.encoding import QUESTIONS
+from lownoise.questions.mean import Mean
+from lownoise.sets.domains.encoding import MEMBER
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.sets.domains import AbstractDomain
 
 _LONGEST = 1 << 40  # rounds: a sum of so many numbers on a fine grid still has 64 bits
 LARGEST_DENSE = 1 << 13  # rounds of a workload that is held as a matrix
@@ -298,6 +302,43 @@ class LowerTriangular(AbstractStreamWorkload):
         """Return Σ_s W_ts."""
         total: Vector = self.entries[first : first + count].sum(axis=1)
         return total
+
+
+def _written(workload: AbstractStreamWorkload, **values: Any) -> Running:  # noqa: ANN401 (a file)
+    return Running(workload, Mean(**values))
+
+
+@QUESTIONS.kind(
+    "stream",
+    Field("workload", Form(WORKLOADS.write, lambda fields, _: WORKLOADS.read(fields))),
+    "columns",
+    Field("domain", MEMBER, spread=True),
+    Field("center", attribute=lambda own: own.values.center),
+    Field("missing", attribute=lambda own: own.values.missing),
+    make=_written,
+)
+@final
+@dataclass(frozen=True, eq=False)
+class Running:
+    """The question of a stream: an answer after every round.
+
+    Args:
+        workload: W, one row a round.
+        values: the columns of a round's value, their domain, center and stand-in.
+    """
+
+    workload: AbstractStreamWorkload
+    values: Mean
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the numbers of an answer are."""
+        return self.values.columns
+
+    @property
+    def domain(self) -> AbstractDomain:
+        """The values of a round."""
+        return self.values.domain
 
 
 def _whole(field: str, value: object) -> int:

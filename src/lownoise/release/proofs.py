@@ -29,7 +29,6 @@ from lownoise.release.guarantees import (
     allowed,
     binding,
     cost_of,
-    error_bound,
     log_concave_error,
     pure_cost,
     tail_quantile,
@@ -87,8 +86,7 @@ class GaussianProof:
     @property
     def error(self) -> float:
         """(E‖error‖_p²)^{1/2} of all answers: exact at p = 2 and for one answer, else a bound."""
-        deviations, counts = self._terms.view.weighted
-        return error_bound(deviations, self._terms.order, counts)
+        return self._terms.view.error
 
     @property
     def certificate(self) -> Certificate:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plans and releases share to be read by people: in a line, printed, in a notebook.
+"""What plans, releases and streams share: what their terms guarantee, in numbers and in words.
 
 The words are those of `lownoise.report`, which knows every question and every noise. It lies above
 this room and is loaded when something is shown.
@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from lownoise.certificate import Certificate
+    from lownoise.release.guarantees import Cost, PureCost
+    from lownoise.release.terms import Terms
 
 
 class Readable:
@@ -42,6 +46,79 @@ class Readable:
             self, marginal=marginal or None, level=level
         )
         return table
+
+
+class Guaranteed(Readable):
+    """What has terms: a plan, a release, a stream."""
+
+    terms: Terms
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each answer is, m names; of a stream, each number of a round's answer."""
+        return self.terms.names
+
+    @property
+    def standard_deviation(self) -> Any:  # noqa: ANN401 (numbers, or a function)
+        """The standard deviation of each answer's noise, in its unit, shape (m,).
+
+        Of marginals a function of the attributes' names, `plan.standard_deviation("age", "sex")`,
+        in rows: one number, or an array where an attribute is ordered. Of a stream a function of
+        the round, from 1: a number, or shape (d,).
+        """
+        return self.terms.standard_deviation
+
+    @property
+    def covariance(self) -> Any:  # noqa: ANN401 (a matrix, or a function of two cells)
+        """The covariance of the answers' noise, shape (m, m), formed on request.
+
+        Of marginals a function of two cells, in rows².
+        """
+        return self.terms.covariance
+
+    @property
+    def error(self) -> float:
+        """(E‖error‖_p²)^{1/2} of all answers, in their units: exact at p = 2, else a stated bound.
+
+        Where the question has weights, of the answers times √weight. Under a pure budget of the
+        answers times the weights asked for, and where means come as sums and a count, of the worst
+        means, times the number of records. Of a stream √ of the mean, or of the largest, over
+        rounds of an answer's (total) variance.
+        """
+        return self.terms.error
+
+    @property
+    def objective(self) -> float:
+        """‖standard deviations‖_p of all answers, times √weight where the question has weights.
+
+        Of a stream the error.
+        """
+        return self.terms.objective
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least objective of any Gaussian noise within the budget.
+
+        Under a pure budget: on the least error of any mechanism of that ε, over all tables. Of a
+        stream: on the least error of any factorization mechanism.
+        """
+        return self.terms.certificate
+
+    @property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism with this ρ has an error below, on any dataset.
+
+        Where the relation is a body of changes: on tables with a row that has room in its domain
+        for every change; 0 where there can be none. Under a pure budget: what no mechanism of that
+        ε, biased or not, has an error below on every dataset. Of a stream where one round's value
+        becomes 0: on the stream of zeros.
+        """
+        return self.terms.lower_bound
+
+    @property
+    def cost(self) -> Cost | PureCost:
+        """What the release reveals, from the final noise, rounded up; of a stream all rounds."""
+        return self.terms.cost
 
 
 def _report() -> Any:  # noqa: ANN401 (a module)

@@ -17,7 +17,7 @@ from lownoise.questions import Marginals, Mean
 from lownoise.release import codec, folders, stored
 from lownoise.release.codec import Origin, Spend
 from lownoise.release.marginals import MarginalAnswers
-from lownoise.release.readable import Readable
+from lownoise.release.readable import Guaranteed
 from lownoise.release.regions import ratio_interval
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release(Readable):
+class Release(Guaranteed):
     """Answers that may be published, with their error, their proof and their cost.
 
     `estimate` has the answers in a row, in the order of the question: means in column order, or
@@ -60,11 +60,6 @@ class Release(Readable):
         """Whether a ledger holds the spend."""
         return self.spend is not None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What each answer is, m names."""
-        return self.terms.names
-
     @cached_property
     def estimate(self) -> Vector:
         """The answers in their units, shape (m,): in the order of the question.
@@ -74,22 +69,6 @@ class Release(Readable):
         """
         found: Vector = self.terms.mechanism.answers(self.integers)
         return found
-
-    @property
-    def standard_deviation(self) -> Any:  # noqa: ANN401 (numbers, or a function of a marginal)
-        """The standard deviation of each answer's noise, in its unit, shape (m,).
-
-        Of marginals a function of the attributes' names: see `MarginalView.standard_deviation`.
-        """
-        return self.terms.standard_deviation
-
-    @property
-    def covariance(self) -> Any:  # noqa: ANN401 (a matrix, or a function of two cells)
-        """The covariance of the answers' noise, shape (m, m), formed on request.
-
-        Of marginals a function of two cells: see `MarginalView.covariance`.
-        """
-        return self.terms.covariance
 
     def interval(self, *names: Any, level: float = 0.95) -> Any:  # noqa: ANN401
         """Return an interval for each answer on the table, shape (m, 2): lower, upper.

@@ -21,7 +21,7 @@ from lownoise.noise import baselines
 from lownoise.noise.means import MeanTotals
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import square_up
-from lownoise.release.guarantees import unbiased_bound
+from lownoise.release.guarantees import error_bound, unbiased_bound
 from lownoise.release.pure_bound import farthest_mean, middle
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.sets.bodies import SectionBody
@@ -82,6 +82,12 @@ class AbstractView(ABC):
             plain: of weights that are all one, where the question has none of its own.
         """
         return unit_of("records", self._terms.question.weights)
+
+    @property
+    def error(self) -> float:
+        """(E‖error‖_p²)^{1/2} with Gaussian noise: exact at p = 2 and for one answer."""
+        deviations, counts = self.weighted
+        return error_bound(deviations, self._terms.order, counts)
 
     @property
     @abstractmethod
@@ -343,11 +349,7 @@ class MeanView(AbstractRowView):
         Where the relation is a body of changes it speaks of tables with a row that each of them, or
         its opposite, keeps inside the domain; where there can be no such row, it is 0.
         """
-        terms, gamma = self._terms, self.plain_least
-        if isinstance(terms.relation, Change):
-            fits = may_have_room(self.question.domain, terms.relation)
-            return unbiased_change(gamma, square_up(terms.parameter) / 2) if fits else 0.0
-        return unbiased_bound(gamma, terms.parameter, terms.size)
+        return bound_of_records(self._terms, self.question.domain, self.plain_least)
 
     @cached_property
     def isotropic(self) -> Vector:
@@ -385,6 +387,23 @@ class MeanView(AbstractRowView):
     def derived(self) -> dict[str, Any]:
         """What a file says of the deviations, for its readers, as JSON values."""
         return {"names": list(self.names), **super().derived}
+
+
+def bound_of_records(terms: Terms, domain: AbstractDomain, least: float) -> float:
+    """Return what no unbiased mechanism's error is below, on any dataset.
+
+    Where the relation is a body of changes, on data with a record that each change of it, or its
+    opposite, keeps inside the domain; where there can be no such record, it is 0.
+
+    Args:
+        terms: whose budget and relation.
+        domain: of a record.
+        least: at most the least error of Gaussian noise at μ = 1.
+    """
+    if isinstance(terms.relation, Change):
+        fits = may_have_room(domain, terms.relation)
+        return unbiased_change(least, square_up(terms.parameter) / 2) if fits else 0.0
+    return unbiased_bound(least, terms.parameter, terms.size)
 
 
 def mean_assumptions(question: Mean, relation: Relation, size: int | None) -> tuple[str, ...]:

@@ -95,8 +95,7 @@ def to_pandas(
         raise PlanError("pandas is not installed; run `pip install pandas`") from None
     view = view_of(subject, marginal=marginal, level=level)
     if view.release is None:
-        names, deviations = view.names(), view.terms.standard_deviation
-        return pd.DataFrame({"answer": list(names), "standard_deviation": deviations})
+        return pd.DataFrame(view.noises())
     heads, rows = _rows(subject, marginal, level)
     return pd.DataFrame([(*labels, *numbers) for labels, numbers in rows], columns=heads)
 

@@ -14,6 +14,7 @@ from lownoise.errors import PlanError
 from lownoise.kinds import row_of
 from lownoise.privacy import Ledger
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
+from lownoise.questions.streams import Running
 from lownoise.report import records, spelling
 from lownoise.report.linear import LinearView
 from lownoise.report.marginals import MarginalsView
@@ -22,7 +23,6 @@ from lownoise.report.parts import Caution, Chart, Figures, Items, Prose, Section
 from lownoise.report.proofs import GaussianWords, PureWords
 from lownoise.report.render import render_html, render_text
 from lownoise.report.streams import StreamView
-from lownoise.streams.mechanism import StreamMechanism
 from lownoise.theory.enclosure import Enclosure
 from lownoise.verification import Verification
 
@@ -37,6 +37,7 @@ _QUESTIONS: dict[type, type[AbstractView]] = {
     AbstractQueries: LinearView,
     Parity: LinearView,
     Marginals: MarginalsView,
+    Running: StreamView,
 }
 RECORDS: dict[type, Callable[..., list[Section]]] = {
     Enclosure: records.enclosure,
@@ -107,8 +108,7 @@ def view_of(
     if not hasattr(terms, "mechanism"):
         raise PlanError(f"subject={type(subject).__name__} has no page; give a release or a plan")
     release = subject if hasattr(subject, "integers") else None
-    streams = type(terms.mechanism) is StreamMechanism
-    view = StreamView if streams else row_of(_QUESTIONS, terms.question)
+    view = row_of(_QUESTIONS, terms.question)
     if view is None:
         raise PlanError(f"question={type(terms.question).__name__} has no page; plan again")
     given = {"marginals": marginal, "linear queries": answers}
@@ -122,8 +122,8 @@ def view_of(
         terms=terms,
         release=release,
         level=level,
-        gaussian=view is StreamView or terms.gaussian,
-        chosen=given.get(takes or ""),
+        gaussian=terms.gaussian,
+        chosen=subject.last if hasattr(subject, "last") else given.get(takes or ""),
     )
 
 

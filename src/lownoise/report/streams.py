@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import PlanError
 from lownoise.report import spelling
@@ -13,7 +13,7 @@ from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import HOLDS, AbstractView, Wording
 from lownoise.sensitivity.relations import Change
-from lownoise.streams.codec import shown_rounds
+from lownoise.streams.view import shown_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,16 +37,16 @@ class StreamView(AbstractView):
     @cached_property
     def wording(self) -> Wording:
         """What the answers are called."""
-        terms = self.terms
-        which = "mean" if terms.error == "mean" else "largest"
-        where = "any stream" if terms.relation == "substitute" else "the stream of zeros"
+        terms, workload = self.terms, self.terms.question.workload
+        which = "mean" if terms.view.measure == "mean" else "largest"
+        where = "the stream of zeros" if terms.mechanism.relation.counted else "any stream"
         if isinstance(terms.relation, Change):
             where = "a stream whose rounds all have room in the domain for every change"
         measure = f"root of the {which} variance of an answer over the rounds"
         return Wording(
-            asked=f"{terms.workload.rounds:,} {_NAMES[terms.workload.kind]}, one a round",
+            asked=f"{workload.rounds:,} {_NAMES[workload.kind]}, one a round",
             measure=measure,
-            noise=f"{terms.strategy}: {terms.reason}",
+            noise=f"{terms.mechanism.strategy}: {terms.mechanism.reason}",
             brief="an answer",
             whose=f"an answer: the {measure}",
             unit="in the columns’ units",
@@ -60,8 +60,21 @@ class StreamView(AbstractView):
         raise PlanError("a stream's answers come round by round; ask for the report of its terms")
 
     def names(self) -> Iterable[str]:
-        """Refuse: no one row holds them."""
-        raise PlanError("a stream has a deviation a round; use terms.deviations(first, count)")
+        """Return the columns of a round's answer."""
+        names: tuple[str, ...] = self.terms.names
+        return names
+
+    def noises(self) -> dict[str, Any]:
+        """Return the rounds, of a stream those of its last batch with their answers, and noise."""
+        batch, names = self.chosen, self.terms.names
+        first, count = (1, None) if batch is None else (batch.first, len(batch.answers))
+        deviations = self.terms.view.standard_deviations(first, count)
+        found: dict[str, Any] = {"round": range(first, first + len(deviations))}
+        if batch is not None:
+            found |= zip(names, batch.answers.reshape(len(deviations), -1).T, strict=True)
+        heads = [f"standard_deviation of {name}" for name in names]
+        heads = heads if len(heads) > 1 else ["standard_deviation"]
+        return found | dict(zip(heads, deviations.T, strict=True))
 
     def noise(self) -> tuple[Section, ...]:
         """Return the deviations of a few rounds."""
@@ -71,9 +84,9 @@ class StreamView(AbstractView):
         rows = [
             (
                 f"{t:,}",
-                *map(spelling.significant, terms.deviations(t - 1, 1)[0][:_FEW].tolist()),
+                *map(spelling.significant, terms.view.deviations(t - 1, 1)[0][:_FEW].tolist()),
             )
-            for t in shown_rounds(terms.workload.rounds)
+            for t in shown_rounds(terms.question.workload.rounds)
         ]
         table = Table(
             columns=(Column("Round", "name"), *(Column(heading, "value") for heading in headings)),
@@ -81,15 +94,11 @@ class StreamView(AbstractView):
             caption="Standard deviation of the answer after some rounds.",
             terminal=len(rows),
         )
-        why = Prose(f"{terms.strategy}: {terms.reason}.", "strategy", note=True)
+        why = Prose(f"{terms.mechanism.strategy}: {terms.mechanism.reason}.", "strategy", note=True)
         parts: tuple[Part, ...] = (table, Prose(HOLDS, note=True), why)
         if len(names) > _FEW:
             parts += (Prose(f"{len(names) - _FEW:,} more coordinates.", "not shown", note=True),)
         return (Section("noise", "Noise of the answers", parts),)
-
-    def error(self) -> float:
-        """Return the error of an answer."""
-        return float(self.terms.error_reached)
 
     def exact(self) -> bool:
         """Return that it is the error."""
@@ -97,8 +106,8 @@ class StreamView(AbstractView):
 
     def figures(self) -> list[tuple[str, str]]:
         """Return rounds and strategy."""
-        rounds = f"{self.terms.workload.rounds:,}"
-        return [("Rounds", rounds), ("Strategy", self.terms.strategy)]
+        rounds = f"{self.terms.question.workload.rounds:,}"
+        return [("Rounds", rounds), ("Strategy", self.terms.mechanism.strategy)]
 
     @property
     def size(self) -> None:

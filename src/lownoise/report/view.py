@@ -123,6 +123,15 @@ class AbstractView(ABC):
         """
         return tuple(self.terms.names)
 
+    def noises(self) -> dict[str, Any]:
+        """Return the noise of a plan's answers, by the headings of a table.
+
+        Raises:
+            PlanError: where they do not stand in a row.
+        """
+        deviations = self.terms.standard_deviation
+        return {"answer": list(self.names()), "standard_deviation": deviations}
+
     @abstractmethod
     def noise(self) -> tuple[Section, ...]:
         """Return the section of the answers' noise: of a plan, or where the answers lack it."""

@@ -1,30 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 """Continual release: an answer after every round, all of them within one budget."""
 
-from lownoise.streams.mechanism import StreamMechanism, steps_of, stream_mechanism
+import warnings
+
+from lownoise.release.terms import Terms
+from lownoise.streams.mechanism import (
+    StreamMechanism,
+    round_totals,
+    steps_of,
+    stream_mechanism,
+)
 from lownoise.streams.normalized import NormalizedPair
 from lownoise.streams.pairs import AbstractPair, DensePair, ToeplitzPair
 from lownoise.streams.progress import Batch
 from lownoise.streams.recursive import RecursivePair
 from lownoise.streams.starting import resume, start
 from lownoise.streams.stream import Stream
-from lownoise.streams.terms import ERRORS, StreamTerms
 from lownoise.streams.trees import TreePair
+from lownoise.streams.view import ORDERS, StreamEvidence, StreamView
 
 __all__ = [
-    "ERRORS",
+    "ORDERS",
     "AbstractPair",
     "Batch",
     "DensePair",
     "NormalizedPair",
     "RecursivePair",
     "Stream",
+    "StreamEvidence",
     "StreamMechanism",
-    "StreamTerms",
+    "StreamView",
     "ToeplitzPair",
     "TreePair",
     "resume",
+    "round_totals",
     "start",
     "steps_of",
     "stream_mechanism",
 ]
+
+
+def __getattr__(name: str) -> type[Terms]:
+    if name != "StreamTerms":
+        raise AttributeError(f"module 'lownoise.streams' has no attribute {name!r}")
+    text = "lownoise.streams.StreamTerms is lownoise.release.terms.Terms since 0.2, and goes in 0.3"
+    warnings.warn(text, DeprecationWarning, stacklevel=2)
+    return Terms

@@ -8,28 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import FileError, counted, told
 from lownoise.kinds import expect, numbers
-from lownoise.noise.codes import coding_for
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
-from lownoise.questions import Mean
-from lownoise.questions.streams import LARGEST_DENSE, WORKLOADS
-from lownoise.release import codec
+from lownoise.questions import QUESTIONS
+from lownoise.questions.streams import LARGEST_DENSE, Running
+from lownoise.release import codec, stored
 from lownoise.release.encoding import (
     coordinates_from_dict,
-    coordinates_to_dict,
     evidence_from_dict,
     evidence_to_dict,
     relation_from_dict,
     relation_to_dict,
     shape_from_dict,
 )
-from lownoise.release.totals import multipliers_of
+from lownoise.release.terms import Terms
+from lownoise.release.totals import mean_totals_to_dict, multipliers_of
 from lownoise.sensitivity.factors import SHAPES, check_width
-from lownoise.sensitivity.relations import Change
-from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
-from lownoise.streams.bodies import round_changes, spanned
-from lownoise.streams.mechanism import StreamMechanism
+from lownoise.sensitivity.relations import checked_relation
+from lownoise.sets.domains.encoding import with_program
+from lownoise.streams.mechanism import StreamMechanism, round_totals
 from lownoise.streams.pairs import PAIRS
-from lownoise.streams.terms import ERRORS, StreamTerms
+from lownoise.streams.view import ORDERS, StreamEvidence, StreamView, spanned
 
 if TYPE_CHECKING:
     from lownoise.questions import AbstractStreamWorkload
@@ -43,43 +41,36 @@ _SHORT = ("recursive",)  # pairs that keep none
 _LONGEST_NAME, _LONGEST_REASON = 60, 500
 
 
-def terms_to_dict(terms: StreamTerms) -> dict[str, Any]:
+def terms_to_dict(terms: Terms) -> dict[str, Any]:
     """Return what was chosen, as JSON values.
 
     Raises:
         FileError: where a part has no form in a file.
     """
-    question, mechanism = terms.question, terms.mechanism
-    evidence: dict[str, Any] = {"block": terms.block, "changes": evidence_to_dict(terms.body_dual)}
-    if terms.dual is not None:
-        evidence["rounds"] = evidence_to_dict(terms.dual)
+    question, mechanism, own = terms.question, terms.mechanism, terms.evidence
+    evidence: dict[str, Any] = {"block": own.block, "changes": evidence_to_dict(own.changes)}
+    if own.rounds is not None:
+        evidence["rounds"] = evidence_to_dict(own.rounds)
+    totals = mean_totals_to_dict(mechanism.totals)
+    del totals["count_step"]
     return {
-        "question": {
-            "kind": KIND,
-            "workload": WORKLOADS.write(terms.workload),
-            "columns": list(question.columns),
-            **domain_to_dict(question.domain),
-            "center": question.center.tolist(),
-            "missing": question.missing.tolist(),
-        },
+        "question": QUESTIONS.write(question),
         "budget": budget_to_dict(terms.budget),
         "relation": relation_to_dict(terms.relation),
-        "error": terms.error,
-        "strategy": terms.strategy,
-        "reason": terms.reason,
+        "error": StreamView(terms).measure,
+        "strategy": mechanism.strategy,
+        "reason": mechanism.reason,
         "pair": PAIRS.write(mechanism.pair),
         "noise": {
             **SHAPES.write(mechanism.shape),
-            "step": mechanism.coding.step.tolist(),
+            **totals,
             "cover": mechanism.cover.tolist(),
-            **({} if mechanism.hint is None else {"reach": mechanism.hint.tolist()}),
-            **coordinates_to_dict(terms.chosen),
         },
         "evidence": evidence,
     }
 
 
-def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> StreamTerms:
+def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> Terms:
     """Return the terms that `terms_to_dict` described; every field is checked as if it were new.
 
     Args:
@@ -92,19 +83,13 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     """
     asked, noise, evidence = fields["question"], fields["noise"], fields["evidence"]
     expect("question.kind", asked["kind"], (KIND,))
-    relation = relation_from_dict(fields["relation"])
-    expect("error", fields["error"], ERRORS)
-    workload = WORKLOADS.read(asked["workload"])
-    question = Mean(
-        asked["columns"],
-        domain_from_dict(asked, domain),
-        center=asked["center"],
-        missing=asked["missing"],
-    )
-    chosen = coordinates_from_dict(noise, spanned(question.domain, relation))
-    if isinstance(relation, Change):
-        relation.check(question.domain, chosen)
-    d, r = question.domain.dimension, chosen.pivots.size
+    relation = checked_relation(relation_from_dict(fields["relation"]))
+    expect("error", fields["error"], tuple(ORDERS))
+    question: Running = QUESTIONS.read(with_program(asked, domain))
+    workload, values = question.workload, question.values
+    chosen = coordinates_from_dict(noise, spanned(values.domain, relation))
+    relation.check(values.domain, chosen)
+    r = chosen.pivots.size
     step = numbers(noise["step"], "noise.step", r)
     if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004
         raise FileError("noise.step is not made of powers of two")
@@ -113,36 +98,27 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     block = evidence["block"]
     if isinstance(block, bool) or not isinstance(block, int) or not 1 <= block <= workload.rounds:
         raise FileError(f"evidence.block={told(block)} is no number of rounds of the stream")
-    dual = None
+    rounds = None
     if "rounds" in evidence:
         if block > LARGEST_DENSE or (block < workload.rounds and not workload.toeplitz):
             raise FileError(f"evidence.block={block} is no block of the workload")
-        dual = evidence_from_dict(evidence["rounds"], block)[0]
-    body, halved = round_changes(question, chosen, relation)
-    terms = StreamTerms(
-        workload=workload,
+        rounds = evidence_from_dict(evidence["rounds"], block)[0]
+    changes = evidence_from_dict(evidence["changes"], values.domain.dimension)[0]
+    terms = Terms(
         question=question,
-        chosen=chosen,
         budget=budget_from_dict(fields["budget"]),
-        error=fields["error"],
-        strategy=_words("strategy", fields["strategy"], _LONGEST_NAME),
-        reason=_words("reason", fields["reason"], _LONGEST_REASON),
-        dual=dual,
-        block=block,
-        body=body,
-        body_dual=evidence_from_dict(evidence["changes"], d)[0],
-        halved=halved,
+        order=ORDERS[fields["error"]],
         mechanism=StreamMechanism(
-            workload=workload,
-            coding=coding_for(question, chosen, step),
-            relation=relation,
+            totals=round_totals(values, relation, chosen, step, multipliers_of(noise)),
             pair=_pair(fields["pair"], workload),
             shape=shape_from_dict(noise, r),
             cover=cover,
-            hint=multipliers_of(noise),
+            strategy=_words("strategy", fields["strategy"], _LONGEST_NAME),
+            reason=_words("reason", fields["reason"], _LONGEST_REASON),
         ),
+        evidence=StreamEvidence(changes, rounds, block),
     )
-    if not terms.mechanism.event.mu <= terms.parameter:
+    if not terms.within_budget:
         raise FileError("noise is too small for the budget")
     codec.expect_meant(fields, terms_to_dict(terms))
     return terms
@@ -181,7 +157,7 @@ def _packed(value: object) -> bool:
     return isinstance(value, dict) and "shape" in value
 
 
-def document(terms: StreamTerms) -> str:
+def document(terms: Terms) -> str:
     """Return the terms as a JSON document, with what follows from them; `ln.verify` checks it.
 
     Raises:
@@ -190,34 +166,11 @@ def document(terms: StreamTerms) -> str:
     return codec.dump("plan", {"terms": terms_to_dict(terms), "derived": derived(terms)})
 
 
-def derived(terms: StreamTerms) -> dict[str, Any]:
+def derived(terms: Terms) -> dict[str, Any]:
     """Return what follows from the terms, for the readers of a file."""
-    rounds = shown_rounds(terms.workload.rounds)
-    certificate, cost = terms.certificate, terms.cost
-    return {
-        "rounds": rounds,
-        "standard_deviation": [terms.deviations(t - 1, 1)[0].tolist() for t in rounds],
-        "error": terms.error_reached,
-        "certificate": {"lower": certificate.lower, "upper": certificate.upper},
-        "lower_bound": terms.lower_bound,
-        "cost": {
-            "mu": cost.mu,
-            "rho": cost.rho,
-            "epsilon": cost.epsilon,
-            "delta": cost.delta,
-        },
-    }
-
-
-def shown_rounds(rounds: int) -> list[int]:
-    """Return the rounds whose deviations are shown: 1, 2, 4, … and the last.
-
-    Examples:
-        >>> shown_rounds(10)
-        [1, 2, 4, 8, 10]
-    """
-    powers = [1 << k for k in range(rounds.bit_length())]
-    return powers if powers[-1] == rounds else [*powers, rounds]
+    found = stored.derived(terms)
+    del found["objective"]  # which is the error
+    return found
 
 
 def _pair(fields: dict[str, Any], workload: AbstractStreamWorkload) -> AbstractPair:

@@ -32,15 +32,17 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.engines import TotalsQuery
 from lownoise.errors import PlanError
-from lownoise.noise.codes import changed_reach
+from lownoise.noise.codes import coding_for
+from lownoise.noise.loss import Loss
+from lownoise.noise.means import MeanTotals
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth, up
-from lownoise.privacy import GaussianEvent
+from lownoise.numbers.rounding import growth, square_up, up
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
-from lownoise.sensitivity.relations import Change
-from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox, SymmetricPoints
+from lownoise.sensitivity.relations import checked_relation
+from lownoise.sets.bodies import RoundedBody, SymmetricBox, SymmetricPoints
 from lownoise.streams.answers import answer_slack
 from lownoise.streams.pairs import LARGEST, AbstractKeptPair
 
@@ -48,10 +50,12 @@ if TYPE_CHECKING:
     from lownoise.engines import AbstractCoding
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
+    from lownoise.questions import Mean
     from lownoise.questions.streams import AbstractStreamWorkload
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.relations import Relation
+    from lownoise.sensitivity.relations import Known
     from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.streams.pairs import AbstractPair
 
 _MARGIN = 1 + 2.0**-40
@@ -74,42 +78,60 @@ class StreamMechanism:
     """What is published at the end of each round, in integers.
 
     Args:
-        workload: W.
-        coding: how a round's value becomes r integers.
-        relation: what a neighbour is.
+        totals: of one round: how its value becomes r integers, and how far a neighbour moves them;
+            a count, where there is one, is not published.
         pair: B and C.
         shape: L, the noise of one source in steps, r coordinates.
         cover: τ, the deviations of the noise that hides roundings, in steps, shape (r,).
-        hint: coefficients that prove how far values reach, where an image of a unit body needs
-            them; any are a proof, and the right ones prove the least. Shape (k,), or None.
+        strategy: the factorization's name.
+        reason: why it was chosen, one sentence.
 
     Raises:
         PlanError: where the parts do not fit each other.
     """
 
-    workload: AbstractStreamWorkload
-    coding: AbstractCoding
-    relation: Relation
+    totals: MeanTotals
     pair: AbstractPair
     shape: AbstractShape
     cover: Vector
-    hint: Vector | None = None
+    strategy: str
+    reason: str
 
     def __post_init__(self) -> None:
         r = self.coding.step.size
         if self.shape.dimension != r or self.shape.sources != r or self.cover.shape != (r,):
             raise PlanError("stream has noise of another number of coordinates; plan again")
-        if self.pair.rounds != self.workload.rounds or not np.all(self.cover >= 0):
-            raise PlanError("stream has noise for another number of rounds; plan again")
-        if self.relation == "add_remove" and np.any(self.coding.center):
+        if not np.all(self.cover >= 0):
+            raise PlanError("stream has noise of a deviation below 0; plan again")
+        if self.relation.counted and np.any(self.coding.center):
             raise PlanError("stream must be coded about 0 under add_remove; plan again")
-        if self.relation == "add_remove" and np.any(
+        if self.relation.counted and np.any(
             self.coding.encode(np.zeros((1, len(self.coding.columns))))
         ):
             raise PlanError("stream's domain does not hold 0, which a round becomes; plan again")
         largest = self.reach_steps * self.workload.longest + LARGEST * self._row_up
         if not np.all(largest < 2.0**_TOTAL_BITS):
             raise PlanError("stream has answers beyond 2^62 steps; use a coarser grid")
+
+    @property
+    def workload(self) -> AbstractStreamWorkload:
+        """W."""
+        return self.pair.workload
+
+    @property
+    def coding(self) -> AbstractCoding:
+        """How a round's value becomes r integers."""
+        return self.totals.query.coding
+
+    @property
+    def relation(self) -> Known:
+        """What a neighbour is."""
+        return checked_relation(self.totals.relation)
+
+    @property
+    def size(self) -> int | None:
+        """The public number of records a round has: one; None where a value becomes 0."""
+        return self.totals.size
 
     @cached_property
     def rounding(self) -> float:
@@ -120,10 +142,11 @@ class StreamMechanism:
             return float(np.max(self.workload.longest / 2 / wide, initial=0.0))
 
     @cached_property
-    def event(self) -> GaussianEvent:
+    def loss(self) -> Loss:
         """What the whole stream reveals, from the final codes and the final noise alone."""
         main, side = self.main_up, self.side_up
-        return GaussianEvent(up(math.hypot(main, side) * (1 + 2.0**-50)) if main or side else 0.0)
+        mu = up(math.hypot(main, side) * (1 + 2.0**-50)) if main or side else 0.0
+        return Loss(math.inf, 0.0, square_up(mu) / 2, mu)
 
     @cached_property
     def main_up(self) -> float:
@@ -139,45 +162,34 @@ class StreamMechanism:
             parts = np.divide(self._moves, self.cover, where=self._moves > 0, out=0 * self.cover)
         return float(np.linalg.norm(parts)) * (1 + growth(parts.size + 4))
 
-    @cached_property
-    def _reach(self) -> AbstractBody:
-        if isinstance(self.relation, Change):
-            mixed = self.coding.step.size < len(self.coding.columns)
-            return changed_reach(self.coding, self.relation, self.coding.pivots, mixed=mixed)
-        found = self.coding.changes(1.0 if self.relation == "add_remove" else None)
-        if self.hint is None or not isinstance(found, RoundedBody):
-            return found
-        if not isinstance(found.body, ImageBody):
-            return found
-        return RoundedBody(found.body.with_multipliers(self.hint), found.slack)
-
     @property
     def _covered(self) -> tuple[AbstractShape, AbstractBody]:
         """Noise and the changes of one round's codes; where these carry a count, it is hidden."""
-        if self.relation != "add_remove":
-            return self.shape, self._reach
-        if isinstance(self._reach, SymmetricBox):
-            return self.shape, SymmetricBox(frozen(self._reach.half_width[:-1].copy()))
-        if isinstance(self._reach, SymmetricPoints):
-            return self.shape, SymmetricPoints(frozen(self._reach.points[:, :-1].copy()))
+        changes = self.totals.changes
+        if not self.relation.counted:
+            return self.shape, changes
+        if isinstance(changes, SymmetricBox):
+            return self.shape, SymmetricBox(frozen(changes.half_width[:-1].copy()))
+        if isinstance(changes, SymmetricPoints):
+            return self.shape, SymmetricPoints(frozen(changes.points[:, :-1].copy()))
         # a coordinate under so much noise moves the radius by nothing, and never down
         if isinstance(self.shape, DiagonalShape):
-            return DiagonalShape(np.append(self.shape.scale, _FAR)), self._reach
+            return DiagonalShape(np.append(self.shape.scale, _FAR)), changes
         if not isinstance(self.shape, DenseShape):
             raise PlanError(f"shape={type(self.shape).__name__} is of no known kind; plan again")
         r = self.shape.dimension
         wide = np.zeros((r + 1, r + 1))
         wide[:r, :r], wide[r, r] = self.shape.factor, _FAR
-        return DenseShape(wide), self._reach
+        return DenseShape(wide), changes
 
     @cached_property
     def change_steps(self) -> Vector:
         """At least how far one round's codes can change, shape (r,)."""
-        reach = self._reach
-        if isinstance(reach, RoundedBody):
-            found = reach.body.widths() + reach.slack
+        changes = self.totals.changes
+        if isinstance(changes, RoundedBody):
+            found = changes.body.widths() + changes.slack
         else:
-            found = reach.widths()
+            found = changes.widths()
         return frozen(found[: self.coding.step.size] * _MARGIN)
 
     @cached_property
@@ -256,6 +268,29 @@ class StreamMechanism:
         return replace(self, shape=self.shape.scaled(factor), cover=frozen(self.cover * factor))
 
 
+def round_totals(
+    values: Mean, relation: Known, chosen: Coordinates, step: Vector, hint: Vector | None
+) -> MeanTotals:
+    """Return how the value of one round becomes integers: the totals of one record.
+
+    Args:
+        values: the columns of a round's value, their domain, center and stand-in.
+        relation: what a neighbour is.
+        chosen: which coordinates are summed, and how the others follow.
+        step: the grid of each, powers of two, shape (r,).
+        hint: coefficients that prove how far values reach, where an image of a unit body needs
+            them; any are a proof, and the right ones prove the least. Shape (k,), or None.
+    """
+    return MeanTotals(
+        query=TotalsQuery(coding_for(values, chosen, step), drops_missing=False),
+        relation=relation,
+        size=None if relation.counted else 1,
+        count_step=1.0 if relation.counted else None,
+        coordinates=chosen,
+        multipliers=hint,
+    )
+
+
 def code_reach(coding: AbstractCoding) -> Vector:
     """Return at least |x − center| in the summed coordinates, in the records' unit, shape (r,)."""
     return np.asarray(coding.reach * _MARGIN)
@@ -301,13 +336,12 @@ def steps_of(
 
 
 def stream_mechanism(
-    workload: AbstractStreamWorkload,
-    coding: AbstractCoding,
-    relation: Relation,
+    totals: MeanTotals,
     pair: AbstractPair,
     shape: AbstractShape,
     parameter: float,
-    hint: Vector | None = None,
+    strategy: str,
+    reason: str,
 ) -> StreamMechanism:
     """Return the mechanism with noise of this shape, scaled to reveal at most `parameter` = μ.
 
@@ -316,13 +350,12 @@ def stream_mechanism(
     the last digits of sums otherwise when it reads the stream's file.
 
     Args:
-        workload: W.
-        coding: how records become integers.
-        relation: what a neighbour is.
+        totals: of one round.
         pair: B and C.
         shape: L in steps, about as wide as it must be.
         parameter: μ > 0.
-        hint: coefficients for the bound on a value's reach, or None.
+        strategy: the factorization's name.
+        reason: why it was chosen.
 
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
@@ -330,22 +363,21 @@ def stream_mechanism(
     parameter *= 1 - _LEFT
     wide = shape.deviations() * math.sqrt(pair.mean_variance)
     found = StreamMechanism(
-        workload=workload,
-        coding=coding,
-        relation=relation,
+        totals=totals,
         pair=pair,
         shape=shape,
         cover=frozen(wide),
-        hint=hint,
+        strategy=strategy,
+        reason=reason,
     )
     # the variance that is added, s², and the part of the budget that it takes, are about even
     main, side = found.main_up, found.side_up
     share = math.sqrt(min(side / main, 1.0)) if 0 < main < math.inf else 1.0
     found = replace(found, cover=frozen(wide * max(share, _LEAST_COVER)))
-    if 0 < found.event.mu < math.inf:
-        found = found.scaled(found.event.mu / parameter)
-    while not found.event.mu <= parameter:
-        if not math.isfinite(found.event.mu):
+    if 0 < found.loss.mu < math.inf:
+        found = found.scaled(found.loss.mu / parameter)
+    while not found.loss.mu <= parameter:
+        if not math.isfinite(found.loss.mu):
             raise PlanError("shape leaves a direction that records can move in without noise")
-        found = found.scaled(max(found.event.mu / parameter, 1 + 2.0**-50))
+        found = found.scaled(max(found.loss.mu / parameter, 1 + 2.0**-50))
     return found

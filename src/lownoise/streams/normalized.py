@@ -74,11 +74,6 @@ class NormalizedPair(AbstractKeptPair):
             raise PlanError("NormalizedPair.lengths must fall and be above 0; plan again")
 
     @property
-    def rounds(self) -> int:  # type: ignore[override]
-        """The number of rounds n."""
-        return self.workload.rounds
-
-    @property
     def sources(self) -> int:
         """One normal number a round."""
         return self.rounds

@@ -53,7 +53,12 @@ class Noise(ABC):
 class AbstractPair(ABC):
     """A factorization of a workload, in unit noise."""
 
-    rounds: int
+    workload: AbstractStreamWorkload
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds n."""
+        return self.workload.rounds
 
     @property
     @abstractmethod
@@ -181,11 +186,6 @@ class ToeplitzPair(AbstractKeptPair):
             raise PlanError("ToeplitzPair needs a workload that depends on t - s alone")
 
     @property
-    def rounds(self) -> int:  # type: ignore[override]
-        """The number of rounds n."""
-        return self.workload.rounds
-
-    @property
     def sources(self) -> int:
         """One normal number a round."""
         return self.rounds
@@ -260,11 +260,6 @@ class DensePair(AbstractKeptPair):
         last = np.where(uses.any(axis=1), n - 1 - np.argmax(uses[:, ::-1], axis=1), 0)
         if np.any((B != 0) & (last[None, :] > np.arange(n)[:, None])):
             raise PlanError("DensePair would use a later round in an answer; give lower triangles")
-
-    @property
-    def rounds(self) -> int:  # type: ignore[override]
-        """The number of rounds n."""
-        return self.workload.rounds
 
     @property
     def sources(self) -> int:

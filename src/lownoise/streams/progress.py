@@ -17,8 +17,8 @@ from lownoise.streams.codec import terms_from_dict, terms_to_dict
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
+    from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
-    from lownoise.streams.terms import StreamTerms
 
 _STATE = "stream"
 _PACKED = {"float64": unpacked, "int64": unpacked_integers}
@@ -71,7 +71,7 @@ class Progress:
         }
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any], terms: StreamTerms) -> Progress:
+    def from_dict(cls, fields: dict[str, Any], terms: Terms) -> Progress:
         """Return the progress of those fields.
 
         Raises:
@@ -80,7 +80,7 @@ class Progress:
         done, answers, noise = fields["round"], fields["answers"], fields["noise"]
         if isinstance(done, bool) or not isinstance(done, int):
             raise FileError(f"round={told(done)} is no whole number")
-        if not 0 <= done <= terms.workload.rounds or not isinstance(answers, dict):
+        if not 0 <= done <= terms.question.workload.rounds or not isinstance(answers, dict):
             raise FileError(f"round={done} is none of the stream's")
         return cls(
             round=done,
@@ -90,7 +90,7 @@ class Progress:
         )
 
 
-def _batch(fields: dict[str, Any] | None, terms: StreamTerms) -> Batch | None:
+def _batch(fields: dict[str, Any] | None, terms: Terms) -> Batch | None:
     if fields is None:
         return None
     d, first = terms.question.domain.dimension, int(fields["first"])
@@ -100,7 +100,7 @@ def _batch(fields: dict[str, Any] | None, terms: StreamTerms) -> Batch | None:
     return Batch(first, answers)
 
 
-def state_to_bytes(terms: StreamTerms, spend: Spend | None, progress: Progress) -> bytes:
+def state_to_bytes(terms: Terms, spend: Spend | None, progress: Progress) -> bytes:
     """Return everything that a stream needs to go on, with a digest against accidents."""
     content = {
         "terms": terms_to_dict(terms),
@@ -112,14 +112,14 @@ def state_to_bytes(terms: StreamTerms, spend: Spend | None, progress: Progress) 
 
 def state_from_bytes(
     state: bytes, domain: AbstractDomain | None = None
-) -> tuple[StreamTerms, Spend | None, Progress]:
+) -> tuple[Terms, Spend | None, Progress]:
     """Return what `state_to_bytes` wrote.
 
     Raises:
         FileError: where it is damaged, of another version, or no state.
     """
 
-    def read() -> tuple[StreamTerms, Spend | None, Progress]:
+    def read() -> tuple[Terms, Spend | None, Progress]:
         fields = codec.load(_STATE, bytes(state).decode("utf-8"))
         if fields.get("digest") != codec.digest(fields):
             raise FileError("the state was altered; use one as `Stream.state` returned it")

@@ -87,11 +87,6 @@ class RecursivePair(AbstractPair):
             raise PlanError("RecursivePair has numbers out of range; plan again")
 
     @property
-    def rounds(self) -> int:  # type: ignore[override]
-        """The number of rounds n."""
-        return self.workload.rounds
-
-    @property
     def rate(self) -> float:
         """ρ."""
         return self.workload.rate if isinstance(self.workload, Decayed) else 1.0

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stream begins, once: it is paid for, its noise is drawn, its file is written; and goes on."""
+"""A stream begins, once: it is paid for, its noise is drawn, its file is written; and goes on.
+
+The account that paid for a stream follows it: whoever opens the file goes on where it stands.
+"""
 
 from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from lownoise.errors import FileError, LedgerError, PlanError
-from lownoise.privacy import checked_ledger
+from lownoise.privacy import Ledger, checked_ledger
 from lownoise.release import codec
 from lownoise.release.codec import Spend
 from lownoise.sensitivity.relations import relation_name
-from lownoise.streams.accounts import StreamAccount, followed, note_of
 from lownoise.streams.answers import answers_of
 from lownoise.streams.noise import KeptNoise, noise_from, noise_of
 from lownoise.streams.progress import Progress
@@ -25,15 +28,14 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.numbers.randomness import Randomness
-    from lownoise.privacy import Ledger
+    from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.noise import AbstractNoise
-    from lownoise.streams.store import Contents
-    from lownoise.streams.terms import StreamTerms
+    from lownoise.streams.store import Contents, Place
 
 
 def start(
-    terms: StreamTerms,
+    terms: Terms,
     *,
     randomness: Randomness,
     ledger: Ledger | None = None,
@@ -54,9 +56,9 @@ def start(
         LedgerError: where the account cannot pay; then nothing has been drawn.
         FileError: where the file exists or cannot be written; then nothing is spent.
     """
-    if not terms.mechanism.event.mu <= terms.parameter:
+    if not terms.within_budget:
         raise PlanError("stream reveals more than its budget; make it anew with ln.stream")
-    event, note = terms.mechanism.event, note_of(terms)
+    event, note = terms.cost.event, terms.view.note
     ledger = checked_ledger(ledger)
     name = relation_name(terms.relation)
     number = ledger.reserve(event, note, asked=terms.budget, relation=name) if ledger else 0
@@ -79,14 +81,14 @@ def start(
 
 def _file(
     path: Path,
-    terms: StreamTerms,
+    terms: Terms,
     asked: dict[str, Any],
     spend: Spend | None,
     noise: AbstractNoise,
     account: StreamAccount | None,
 ) -> StreamFile:
     kept = noise.state()["kept"] if isinstance(noise, KeptNoise) else None
-    answers = answers_of(terms.workload, terms.mechanism.coding.step.size).state()
+    answers = answers_of(terms.question.workload, terms.mechanism.coding.step.size).state()
     progress = Progress(
         round=0, answers=answers, noise=noise.state() if kept is None else None, last=None
     )
@@ -150,7 +152,9 @@ def resume(
 
     def check(found: Contents) -> None:
         was, now = found.asked, json.loads(json.dumps(asked))
-        if now.get("strategy") == found.terms.strategy:  # by its name, where it was chosen
+        if (
+            now.get("strategy") == found.terms.mechanism.strategy
+        ):  # by its name, where it was chosen
             now["strategy"] = was.get("strategy")
         other = [name for name in {**was, **now} if was.get(name) != now.get(name)]
         if other:
@@ -160,3 +164,125 @@ def resume(
             )
 
     return opened(path, domain, ledger, check)
+
+
+@final
+@dataclass(frozen=True)
+class StreamAccount:
+    """An account, and what tells its ledger from every other.
+
+    Args:
+        ledger: the account.
+        identifier: of the ledger that paid; another file may have come in its place since.
+    """
+
+    ledger: Ledger
+    identifier: str
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> StreamAccount:
+        """Return an account as it is now.
+
+        Raises:
+            LedgerError: where the file is no ledger.
+        """
+        return cls(ledger, ledger.identifier())
+
+    @classmethod
+    def from_dict(
+        cls, fields: dict[str, Any], spend: Spend | None, given: Ledger | None
+    ) -> StreamAccount:
+        """Return the account that a stream's file names, where it was or in the ledger given."""
+        if spend is None:
+            raise TypeError
+        ledger = given or Ledger(Path(str(fields["path"])), spend.dataset)
+        return cls(ledger, str(fields["identifier"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how it is found again, as JSON values."""
+        return {"identifier": self.identifier, "path": str(self.ledger.path.absolute())}
+
+    def follow(self, path: Path, found: Contents) -> None:
+        """See that the file stands where the ledger does, or one batch beyond, and follow it there.
+
+        Args:
+            path: the file, which nobody else holds.
+            found: what it holds. A file of an older version, which no ledger followed, is taken
+                to stand where it does.
+
+        Raises:
+            LedgerError: where another ledger paid, or the stream stands elsewhere by the ledger.
+        """
+        ledger, spend = self.ledger, found.spend
+        if not ledger.path.is_file():
+            raise LedgerError(
+                f"ledger={ledger.path}, which follows the stream in file={path}, is not there; "
+                "give it as ledger=, wherever it is now",
+            )
+        if spend is None or spend.dataset != ledger.dataset:
+            raise LedgerError(
+                f"file={path} holds a stream that dataset={ledger.dataset!r} did not pay for; "
+                "leave the ledger out, and record it with `lownoise ledger charge` where it must "
+                "be",
+            )
+        if ledger.identifier() != self.identifier:
+            raise LedgerError(
+                f"ledger={ledger.path} is not the one that paid for the stream in file={path}; "
+                "give that one, wherever it is now",
+            )
+        own = found.terms.cost.event, found.terms.view.note
+        paid = {e.id: e.state for e in ledger.entries() if (e.event, e.note) == own}
+        state = paid.get(spend.number)
+        if state not in ("reserved", "settled"):
+            raise LedgerError(
+                f"spend={spend.number} of dataset={ledger.dataset!r}, which paid for the stream in "
+                f"file={path}, is not in the ledger any more; charge it again before going on",
+            )
+        place = found.place
+        unseen = found.ledger is None or not place.at.round
+        if state == "reserved" and unseen:  # a crash before the first round left it so
+            ledger.settle(spend.number, stream=place.at)
+        elif found.ledger is None:
+            ledger.stream_entered(spend.number, place.at)
+        else:
+            self.move(path, place)
+
+    def move(self, path: Path, place: Place) -> None:
+        """Move the ledger to where the file stands, from one batch before or from there.
+
+        Raises:
+            LedgerError: where it stands elsewhere: another copy of the stream went on.
+        """
+        try:
+            self.ledger.stream_moved(place.before, place.at)
+        except LedgerError as error:
+            raise LedgerError(f"file={path}: {error}") from None
+
+
+def followed(
+    file: StreamFile,
+    found: Contents,
+    follow: Callable[[dict[str, Any]], StreamFile],
+    ledger: Ledger | None,
+) -> tuple[StreamFile, StreamAccount | None]:
+    """Return a file that is held, and the account that follows it from here on, None without one.
+
+    Args:
+        file: the file.
+        found: what it holds.
+        follow: what lets a ledger follow it, for a file of an older version.
+        ledger: the account; by default the one that the file names.
+
+    Raises:
+        LedgerError: as `StreamAccount.follow`.
+    """
+    if found.ledger is not None:
+        account = StreamAccount.from_dict(found.ledger, found.spend, ledger)
+        account.follow(file.path, found)
+        return file, account
+    if ledger is None:
+        return file, None
+    account = StreamAccount.of(ledger)
+    account.follow(file.path, found)
+    # the ledger knows where the file stands before the file says so: a crash between is mended
+    return follow(account.to_dict()), account

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Integers
     from lownoise.release.codec import Spend
+    from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
-    from lownoise.streams.terms import StreamTerms
 
 _MAGIC = b"SQLite format 3\0"
 _APPLICATION = 0x6C6F7773  # "lows", so that another program's database is never taken for a stream
@@ -65,7 +65,7 @@ _SCHEMA = (
 class Contents:
     """What a stream's file holds; of kept noise, that of the rounds that are left."""
 
-    terms: StreamTerms
+    terms: Terms
     asked: dict[str, Any]
     spend: Spend | None
     progress: Progress
@@ -102,7 +102,7 @@ class StreamFile:
     def create(
         cls,
         path: Path,
-        terms: StreamTerms,
+        terms: Terms,
         asked: dict[str, Any],
         spend: Spend | None,
         progress: Progress,
@@ -248,8 +248,8 @@ class StreamFile:
         with _transaction(self.path) as connection:
             return self._position(*self._stand(connection))
 
-    def _kept(self, connection: sqlite3.Connection, terms: StreamTerms, done: int) -> Integers:
-        rounds, r = terms.workload.rounds, terms.mechanism.shape.dimension
+    def _kept(self, connection: sqlite3.Connection, terms: Terms, done: int) -> Integers:
+        rounds, r = terms.question.workload.rounds, terms.mechanism.shape.dimension
         kept = np.zeros((rounds - done, r), dtype=np.int64)
         start = done - done % _BLOCK
         rows = connection.execute("SELECT * FROM noise WHERE first >= ? ORDER BY first", [start])

@@ -15,12 +15,14 @@ from lownoise.engines.cells import quiet
 from lownoise.errors import StreamError, told
 from lownoise.numbers.arrays import frozen
 from lownoise.release import codec
+from lownoise.release.readable import Guaranteed
 from lownoise.streams.answers import answers_of
 from lownoise.streams.codec import document
 from lownoise.streams.encoder import encoder_of
 from lownoise.streams.noise import KeptNoise, noise_from
 from lownoise.streams.progress import Batch, Progress, state_from_bytes, state_to_bytes
 from lownoise.streams.values import value_of, values_of
+from lownoise.streams.view import StreamView
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -28,24 +30,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from lownoise.certificate import Certificate
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Ledger
     from lownoise.release.codec import Spend
-    from lownoise.release.guarantees import Cost
+    from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
-    from lownoise.streams.accounts import StreamAccount
     from lownoise.streams.answers import AbstractAnswers
     from lownoise.streams.encoder import Encoder
     from lownoise.streams.noise import AbstractNoise
+    from lownoise.streams.starting import StreamAccount
     from lownoise.streams.store import StreamFile
-    from lownoise.streams.terms import StreamTerms
-
-_MOST_SHOWN = 1 << 24  # deviations
 
 
 @final
-class Stream:
+class Stream(Guaranteed):
     """Private estimates after every round, with an error that is known beforehand.
 
     Made by `ln.stream`, or restored from a state or a file. What it publishes may be looked at
@@ -55,7 +53,7 @@ class Stream:
 
     def __init__(
         self,
-        terms: StreamTerms,
+        terms: Terms,
         noise: AbstractNoise,
         spend: Spend | None = None,
         *,
@@ -64,12 +62,14 @@ class Stream:
         account: StreamAccount | None = None,
     ) -> None:
         r = terms.mechanism.coding.step.size
-        self._terms = terms
+        self.terms = terms
+        self._view = StreamView(terms)
         self._noise = noise
         self._spend = spend
         self._file = file
         self._account = account
-        self._answers: AbstractAnswers = answers_of(terms.workload, r)
+        self._answers: AbstractAnswers = answers_of(terms.question.workload, r)
+        self._counted = terms.mechanism.relation.counted
         self._round = 0
         self._last: tuple[int, float | Vector] | None = None
         if progress is not None:
@@ -82,8 +82,8 @@ class Stream:
         self._encoder = encoder_of(terms.mechanism.coding)
 
     def __repr__(self) -> str:
-        rounds = self._terms.workload.rounds
-        return f"<Stream at round {self._round} of {rounds}, {self._terms.budget}>"
+        rounds = self._view.question.workload.rounds
+        return f"<Stream at round {self._round} of {rounds}, {self.terms.budget}>"
 
     def _repr_html_(self) -> str:
         return escape(repr(self))
@@ -170,7 +170,7 @@ class Stream:
                     f"stream lives in file={self._file.path}, and a second state of it could be "
                     "gone on with too; move the file, and use ln.Stream.open",
                 )
-            return state_to_bytes(self._terms, self._spend, self._progress(whole=True))
+            return state_to_bytes(self.terms, self._spend, self._progress(whole=True))
 
     def to_json(self) -> str:
         """Return what is guaranteed as JSON, without noise or answers; `ln.verify` checks it.
@@ -178,12 +178,7 @@ class Stream:
         Raises:
             FileError: where the terms have no form in a file.
         """
-        return document(self._terms)
-
-    @property
-    def terms(self) -> StreamTerms:
-        """What is guaranteed."""
-        return self._terms
+        return document(self.terms)
 
     @property
     def round(self) -> int:
@@ -193,37 +188,17 @@ class Stream:
     @property
     def rounds(self) -> int:
         """How many rounds there can be."""
-        return self._terms.workload.rounds
+        return self._view.question.workload.rounds
 
     @property
     def strategy(self) -> str:
         """The factorization's name."""
-        return self._terms.strategy
+        return self._view.mechanism.strategy
 
     @property
     def reason(self) -> str:
         """Why that one was chosen."""
-        return self._terms.reason
-
-    @property
-    def error(self) -> float:
-        """√ of the mean, or of the largest, over rounds of an answer's (total) variance."""
-        return self._terms.error_reached
-
-    @property
-    def lower_bound(self) -> float:
-        """What no unbiased mechanism's error is below; see `StreamTerms.lower_bound`."""
-        return self._terms.lower_bound
-
-    @property
-    def certificate(self) -> Certificate:
-        """Bounds on the least error of any factorization mechanism within the budget."""
-        return self._terms.certificate
-
-    @property
-    def cost(self) -> Cost:
-        """What all rounds together reveal, however far the stream goes."""
-        return self._terms.cost
+        return self._view.mechanism.reason
 
     @property
     def last(self) -> Batch | None:
@@ -245,33 +220,13 @@ class Stream:
         """Where it was paid, None where nothing was recorded."""
         return self._spend
 
-    def standard_deviation(self, t: int) -> float | Vector:
-        """Return the standard deviation of answer t, from 1: a number, or shape (d,).
-
-        Raises:
-            StreamError: where there is no such round.
-        """
-        if not _whole(t) or not 1 <= t <= self.rounds:
-            raise StreamError(f"t={told(t)} is no round of the stream; give 1 to {self.rounds}")
-        own = self._terms.deviations(int(t) - 1, 1)[0]
-        return float(own[0]) if own.size == 1 else frozen(own)
-
     def standard_deviations(self, first: int = 1, count: int | None = None) -> Vector:
         """Return the standard deviation of some answers, from round `first`: shape (count, d).
 
         Raises:
             StreamError: where there are no such rounds.
         """
-        whole = _whole(first) and (count is None or _whole(count))
-        shown = self.rounds - first + 1 if whole and count is None else count
-        if not whole or shown is None or not 1 <= first <= first + shown - 1 <= self.rounds:
-            raise StreamError(
-                f"first={told(first)} and count={told(count)} are no rounds of the stream; "
-                f"give rounds from 1 to {self.rounds}",
-            )
-        if shown > _MOST_SHOWN:
-            raise StreamError(f"count={shown:,} is too many at once; give at most {_MOST_SHOWN:,}")
-        return frozen(self._terms.deviations(first - 1, shown))
+        return self._view.standard_deviations(first, count)
 
     def update(self, value: float | ArrayLike, round: int | None = None) -> float | Vector:  # noqa: A002
         """Take the next round's value and return its private estimate.
@@ -305,7 +260,7 @@ class Stream:
         """
         if self._encoder is not None and self._file is None and isinstance(value, (int, float)):
             return self._run_one(self._encoder, value, round)
-        d = self._terms.question.domain.dimension
+        d = self._view.question.domain.dimension
         found_all = self._run(value_of(value, d), round)
         return float(found_all[0, 0]) if d == 1 else frozen(found_all[0])
 
@@ -324,7 +279,7 @@ class Stream:
         Raises:
             StreamError, FileError, LedgerError: as `update`.
         """
-        d = self._terms.question.domain.dimension
+        d = self._view.question.domain.dimension
         own, as_table = values_of(values, d)
         found = self._run(own)
         return frozen(found if as_table or d > 1 else found[:, 0].copy())
@@ -339,7 +294,7 @@ class Stream:
             if not len(values):
                 return np.zeros_like(values)
             with quiet():
-                codes = self._terms.mechanism.coding.encode(values)
+                codes = self._view.mechanism.coding.encode(values)
             self._midway = True  # an interrupt from here on leaves it so
             found = self._next(codes) if self._file is None else self._saved(self._file, codes)
             self._midway = False
@@ -356,9 +311,9 @@ class Stream:
             noisy = self._answers.push_one(code) + self._noise.take_one()
             self._round += 1
             found = noisy * encoder.step
-            if encoder.center and self._terms.relation != "add_remove":
+            if encoder.center and not self._counted:
                 found += encoder.center * float(
-                    self._terms.workload.row_sums(self._round - 1, 1)[0]
+                    self._view.question.workload.row_sums(self._round - 1, 1)[0]
                 )
             self._last = (self._round, found)
             self._midway = False
@@ -399,7 +354,7 @@ class Stream:
         noisy = self._answers.push(codes) + self._noise.take(count)
         self._round += count
         found = self._answered(first, noisy)
-        one = self._terms.question.domain.dimension == 1
+        one = self._view.question.domain.dimension == 1
         self._last = (first + 1, frozen(found[:, 0].copy() if one else found.copy()))
         return found
 
@@ -431,16 +386,16 @@ class Stream:
 
     def _answered(self, first: int, noisy: Integers) -> Vector:
         """Return what integers say, in the records' unit: arithmetic on what is public."""
-        question, chosen = self._terms.question, self._terms.chosen
-        found = noisy * self._terms.mechanism.coding.step
-        offset = question.center
+        values, chosen = self._view.question.values, self._view.mechanism.totals.coordinates
+        found = noisy * self._view.mechanism.coding.step
+        offset = values.center
         if chosen.embed is not None:
             found = found @ chosen.embed.T
             # x = start + embed·(x − start)[pivots]
-            about = (question.center - chosen.start)[chosen.pivots]
+            about = (values.center - chosen.start)[chosen.pivots]
             offset = chosen.start + chosen.embed @ about
-        if self._terms.relation != "add_remove" and np.any(offset):
-            sums = self._terms.workload.row_sums(first, len(noisy))
+        if not self._counted and np.any(offset):
+            sums = self._view.question.workload.row_sums(first, len(noisy))
             found = found + sums[:, None] * offset
         return np.asarray(found)
 

@@ -53,11 +53,6 @@ class TreePair(AbstractKeptPair):
             raise PlanError("the binary tree is for running sums; use ln.Prefix")
 
     @property
-    def rounds(self) -> int:  # type: ignore[override]
-        """The number of rounds n."""
-        return self.workload.rounds
-
-    @property
     def _counts(self) -> list[int]:
         """The number of complete sums of 1, 2, 4, … rounds."""
         return [self.rounds >> level for level in range(self.rounds.bit_length())]

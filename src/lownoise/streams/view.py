@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What terms say of a stream: how far its answers stray, and what no other noise is below."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.bounds.streams import spread_down, trace_norm_down
+from lownoise.certificate import unit_of
+from lownoise.errors import PlanError, StreamError, told
+from lownoise.numbers.arrays import frozen
+from lownoise.questions.streams import Running
+from lownoise.release.terms import VIEWS
+from lownoise.release.views import AbstractView, bound_of_records
+from lownoise.sensitivity.relations import Change, sensitivity_set
+from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
+from lownoise.sets.domains import Box, Points, Polytope
+from lownoise.sets.domains.encoding import oracle_of
+
+if TYPE_CHECKING:
+    from lownoise.certificate import AbstractDual
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions import Mean
+    from lownoise.sensitivity.relations import Known
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains import AbstractDomain
+    from lownoise.sets.domains.coordinates import Coordinates
+    from lownoise.streams.mechanism import StreamMechanism
+
+_TINY = 2.0**-50
+ORDERS = {"mean": 2.0, "max": math.inf}  # of an error, by its word
+_MOST_SHOWN = 1 << 24  # deviations
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StreamEvidence:
+    """Evidence that the noise of a stream is near the least.
+
+    Args:
+        changes: on the changes of one round's value: no noise of one value is much smaller.
+        rounds: on the columns of W's first `block` rounds, None where there is none.
+        block: of how many rounds the evidence speaks.
+    """
+
+    changes: AbstractDual
+    rounds: AbstractDual | None
+    block: int
+
+
+@final
+class StreamView(AbstractView):
+    """Answers round by round."""
+
+    @property
+    def question(self) -> Running:
+        """What is asked."""
+        question: Running = self._terms.question
+        return question
+
+    @property
+    def mechanism(self) -> StreamMechanism:
+        """The final integers and the final noise."""
+        mechanism: StreamMechanism = self._terms.mechanism
+        return mechanism
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the numbers of every round's answer are."""
+        return self.question.columns
+
+    def unit(self, *, plain: bool = False) -> str:
+        """Return "the answers": a stream has no weights."""
+        return unit_of("the answers", np.ones(1))
+
+    @property
+    def note(self) -> str:
+        """What the ledger says of the stream."""
+        workload = self.question.workload
+        return f"stream: {workload.kind} of {workload.rounds:,} rounds"
+
+    @property
+    def measure(self) -> str:
+        """What is made small over the rounds: "mean" or "max".
+
+        Raises:
+            PlanError: where the order is of neither.
+        """
+        found = [word for word, order in ORDERS.items() if order == self._terms.order]
+        if not found:
+            raise PlanError(f"order={told(self._terms.order)} is of no error of a stream; give 2")
+        return found[0]
+
+    def deviations(self, first: int = 0, count: int | None = None) -> Vector:
+        """Return the standard deviation of all answers of some rounds, shape (count, d).
+
+        Args:
+            first: the first of them, from 0.
+            count: how many; by default all that are left.
+        """
+        shown = self.question.workload.rounds - first if count is None else count
+        pair = self.mechanism.pair.variances(first, shown)
+        through, side = self._spread
+        return np.asarray(np.sqrt(pair[:, None] * through + side))
+
+    def standard_deviation(self, t: int) -> float | Vector:
+        """Return the standard deviation of answer t, from 1: a number, or shape (d,).
+
+        Raises:
+            StreamError: where there is no such round.
+        """
+        rounds = self.question.workload.rounds
+        if not _whole(t) or not 1 <= t <= rounds:
+            raise StreamError(f"t={told(t)} is no round of the stream; give 1 to {rounds}")
+        own = self.deviations(int(t) - 1, 1)[0]
+        return float(own[0]) if own.size == 1 else frozen(own)
+
+    def standard_deviations(self, first: int = 1, count: int | None = None) -> Vector:
+        """Return the standard deviation of some answers, from round `first`: shape (count, d).
+
+        Raises:
+            StreamError: where there are no such rounds.
+        """
+        rounds = self.question.workload.rounds
+        whole = _whole(first) and (count is None or _whole(count))
+        shown = rounds - first + 1 if whole and count is None else count
+        if not whole or shown is None or not 1 <= first <= first + shown - 1 <= rounds:
+            raise StreamError(
+                f"first={told(first)} and count={told(count)} are no rounds of the stream; "
+                f"give rounds from 1 to {rounds}",
+            )
+        if shown > _MOST_SHOWN:
+            raise StreamError(f"count={shown:,} is too many at once; give at most {_MOST_SHOWN:,}")
+        return frozen(self.deviations(first - 1, shown))
+
+    @property
+    def covariance(self) -> Any:  # noqa: ANN401 (there is none)
+        """Refuse: rounds share their noise, and no matrix of it is formed.
+
+        Raises:
+            PlanError: always.
+        """
+        raise PlanError("a stream's answers have no covariance here; ask standard_deviation(t)")
+
+    @property
+    def weighted(self) -> tuple[Vector, None]:
+        """The deviation of the error that is made small, alone."""
+        return np.array([self.error]), None
+
+    @cached_property
+    def error(self) -> float:
+        """√(mean or largest over rounds of the total variance of an answer)."""
+        pair = self.mechanism.pair
+        worst = pair.mean_variance if self.measure == "mean" else pair.largest_variance
+        through, side = self._spread
+        return math.sqrt(float(np.sum(worst * through + side)))
+
+    @cached_property
+    def _spread(self) -> tuple[Vector, Vector]:
+        """The variance of each answer for a row of B of length 1, and what hides rounding, (d,)."""
+        mechanism, embed = self.mechanism, self.mechanism.totals.coordinates.embed
+        step, cover = mechanism.coding.step, mechanism.cover_variances
+        if embed is None:
+            return mechanism.shape.diagonal() * step**2, cover * step**2
+        own = embed * step
+        columns = [own @ mechanism.shape.apply(e) for e in np.eye(step.size)]
+        return np.square(np.stack(columns, axis=1)).sum(axis=1), np.square(own) @ cover
+
+    @property
+    def upper(self) -> float:
+        """At least the error."""
+        return self.error * (1 + _TINY)
+
+    @cached_property
+    def factor_norm(self) -> float:
+        """At most the least error of any factorization of W, for a change of 1 and μ = 1."""
+        workload, evidence = self.question.workload, self._terms.evidence
+        n, m = workload.rounds, evidence.block
+        found = 0.0
+        if evidence.rounds is not None:
+            columns = SymmetricPoints(workload.leading(m).T.copy())
+            gamma = evidence.rounds.least(columns, self._terms.order, np.ones(m))
+            found = gamma if self.measure == "max" else gamma * math.sqrt(spread_down(m, n))
+        return max(found, trace_norm_down(workload)) * (1 - _TINY)
+
+    @cached_property
+    def body(self) -> AbstractBody:
+        """All changes of one round's value, or K − K, which is twice as much at most."""
+        return self._changes[0]
+
+    @cached_property
+    def _changes(self) -> tuple[AbstractBody, bool]:
+        totals = self.mechanism.totals
+        return round_changes(self.question.values, totals.coordinates, self.mechanism.relation)
+
+    @property
+    def matters(self) -> Vector:
+        """One for each number of a round."""
+        return np.ones(self.question.domain.dimension)
+
+    @cached_property
+    def least(self) -> float:
+        """At most the least error of any factorization mechanism at μ = 1: of W, and a round's."""
+        embed = self.mechanism.totals.coordinates.embed
+        own: float = self._terms.evidence.changes.least(self.body, 2.0, self.matters, embed)
+        return self.factor_norm * (own * (0.5 if self._changes[1] else 1.0) * (1 - _TINY))
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """What no unbiased mechanism's error is below: the 002 bounds for all rounds together.
+
+        Under `substitute` on every stream; under `add_remove` on the stream of zeros; where a
+        neighbour changes a round by a point of a body, on streams whose rounds all have room for
+        every change, and 0 where there can be none.
+        """
+        return bound_of_records(self._terms, self.question.domain, self.least)
+
+    @property
+    def derived(self) -> dict[str, Any]:
+        """The deviations of a few rounds."""
+        rounds = shown_rounds(self.question.workload.rounds)
+        shown = [self.deviations(t - 1, 1)[0].tolist() for t in rounds]
+        return {"rounds": rounds, "standard_deviation": shown}
+
+    @property
+    def program(self) -> AbstractDomain | None:
+        """The domain that a file of the terms only names, None where it holds all of it."""
+        return oracle_of(self.question.domain)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What every stream rests on, one sentence each."""
+        relation = self.mechanism.relation
+        if relation.counted:
+            unit = "the value of one round becomes 0"
+        elif isinstance(relation, Change):
+            unit = (
+                "the value of one round, once moved into its domain, changes by a point of a given "
+                "body or its opposite"
+            )
+        else:
+            unit = "the value of one round becomes any other of its domain"
+        rounds = self.question.workload.rounds
+        return (
+            f"A neighbouring stream is one in which {unit}; one person adds to one round only.",
+            f"There are at most {rounds:,} rounds, and how many there have been is public.",
+            *self.question.domain.assumptions,
+            "Values may be chosen as earlier answers suggest.",
+            (
+                "The state holds the noise: keep it as secret as the records, and never go on "
+                "from one state twice."
+            ),
+        )
+
+
+VIEWS[Running] = StreamView
+
+
+def shown_rounds(rounds: int) -> list[int]:
+    """Return the rounds whose deviations are shown: 1, 2, 4, … and the last.
+
+    Examples:
+        >>> shown_rounds(10)
+        [1, 2, 4, 8, 10]
+    """
+    powers = [1 << k for k in range(rounds.bit_length())]
+    return powers if powers[-1] == rounds else [*powers, rounds]
+
+
+def spanned(domain: AbstractDomain, relation: Known) -> AbstractDomain:
+    """Return a domain that spans the flat which values keep to, with 0 where a round becomes 0.
+
+    Args:
+        domain: the values of a round.
+        relation: what a neighbour is.
+    """
+    if relation.counted and isinstance(domain, Points):
+        # the span of all points with 0, not the flat through them
+        return Points(np.vstack([np.zeros(domain.dimension), domain.points]))
+    return domain
+
+
+def round_changes(values: Mean, chosen: Coordinates, relation: Known) -> tuple[AbstractBody, bool]:
+    """Return the changes of one round, and whether twice them is meant: K − K for ±K.
+
+    Args:
+        values: the columns of a round's value, their domain, center and stand-in.
+        chosen: which coordinates are summed.
+        relation: what a neighbour is.
+    """
+    domain, kept = values.domain, chosen.pivots
+    if not relation.counted:
+        return sensitivity_set(domain, relation, values.center, chosen), False
+    if isinstance(domain, Box):
+        return SymmetricBox(frozen(np.maximum(np.abs(domain.lower), np.abs(domain.upper)))), False
+    if isinstance(domain, (Points, Polytope)):
+        return SymmetricPoints(frozen(np.ascontiguousarray(domain.points[:, kept]))), False
+    return sensitivity_set(domain, "substitute", values.center, chosen), True
+
+
+def _whole(number: object) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
