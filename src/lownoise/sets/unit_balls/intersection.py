@@ -13,12 +13,13 @@ from lownoise.errors import FileError
 from lownoise.kinds import TABLE, Field
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT, UNIT_BALLS, AbstractUnitBall
-from lownoise.sets.unit_balls.limits import Limits
+from lownoise.sets.unit_balls.limits import shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.sets.unit_balls.limits import Limits
 
 _SLACK = 2.0**-44
 _ROUNDS = 150  # of the search for a split where parts are no norms
@@ -63,11 +64,6 @@ class IntersectionBall(AbstractUnitBall):
 
     parts: tuple[AbstractUnitBall, ...]
     scales: Vector
-
-    @property
-    def unconditional(self) -> bool:
-        """Always: other parts are refused where it is made."""
-        return True
 
     @property
     def dimension(self) -> int:
@@ -161,14 +157,8 @@ class IntersectionBall(AbstractUnitBall):
     @cached_property
     def limits(self) -> Limits | None:
         """Those of all parts."""
-        found = [part.limits for part in self.parts]
-        pairs = zip(found, self.scales, strict=True)
-        known = [part.rescaled(scale) for part, scale in pairs if part is not None]
-        if len(known) < len(found):
-            return None
-        cap = np.min([part.cap for part in known], axis=0)
-        orders = np.concatenate([part.orders for part in known])
-        return Limits(cap, np.vstack([part.scales for part in known]), orders).held()
+        pairs = [(part.limits, scale) for part, scale in zip(self.parts, self.scales, strict=True)]
+        return shared([own and own.rescaled(scale) for own, scale in pairs])
 
     @cached_property
     def _filled(self) -> Limits | None:

@@ -25,6 +25,8 @@ import numpy as np
 from lownoise.numbers.norms import dual_order, row_norms_up
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.numbers.arrays import Vector
 
 _SLACK = 2.0**-44
@@ -62,9 +64,11 @@ class Limits:
     scales: Vector
     orders: Vector
 
-    def held(self) -> Limits | None:
-        """Return them where they are few enough to be held at once."""
-        return self if len(self.orders) <= _MOST else None
+    def placed(self, at: slice, size: int) -> Limits:
+        """Return the limits of x with these limits of x[at]; `size` is the number of x."""
+        cap, scales = np.full(size, np.inf), np.zeros((len(self.orders), size))
+        cap[at], scales[:, at] = self.cap, self.scales
+        return Limits(cap, scales, self.orders)
 
     def rescaled(self, scale: Vector) -> Limits:
         """Return the limits of x with these limits of scale∘x; `scale` has shape (k,)."""
@@ -132,6 +136,16 @@ class Limits:
             x[:, ~capped] -= p[:, capped.size :]
             found[start : start + _BLOCK] = (x * self.cap)[: len(part)]
         return found
+
+
+def shared(parts: Sequence[Limits | None]) -> Limits | None:
+    """Return what holds where all of these do; None where one is, or more than are held at once."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or sum(part.orders.size for part in known) > _MOST:
+        return None
+    cap = np.min([part.cap for part in known], axis=0)
+    orders = np.concatenate([part.orders for part in known])
+    return Limits(cap, np.vstack([part.scales for part in known]), orders)
 
 
 def _mended(p: Vector, goals: Vector, factor: Vector) -> Vector:

@@ -2,7 +2,6 @@
 """Unit balls made of unit balls: joined by a norm, and all x ⊗ y.
 
 Joined at order ∞ they are side by side, at order 1 it is their hull.
-
 """
 
 from __future__ import annotations
@@ -18,13 +17,14 @@ import numpy as np
 from lownoise.errors import FileError
 from lownoise.kinds import ORDER, Field
 from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT_BALLS, AbstractUnitBall, NormBall
-from lownoise.sets.unit_balls.limits import Limits
+from lownoise.sets.unit_balls.limits import shared
 from lownoise.sets.unit_balls.mixtures import mixture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.unit_balls.limits import Limits
 
 _SLACK = 2.0**-44
 _NOTHING = 1e-300
@@ -118,16 +118,9 @@ class MixedBall(AbstractUnitBall):
     @property
     def limits(self) -> Limits | None:
         """Those of the parts, side by side; None at other orders than ∞."""
-        found = [part.limits for part in self.parts] if math.isinf(self.order) else [None]
-        known = [part for part in found if part is not None]
-        if len(known) < len(found):
-            return None
-        rows = [np.zeros((part.orders.size, self.dimension)) for part in known]
-        for wide, part, (_, own) in zip(rows, known, self._pairs(), strict=True):
-            wide[:, own] = part.scales
-        cap = np.concatenate([part.cap for part in known])
-        orders = np.concatenate([part.orders for part in known])
-        return Limits(cap, np.vstack(rows), orders).held()
+        pairs = [(part.limits, own) for part, own in self._pairs()]
+        k, apart = self.dimension, math.isinf(self.order)
+        return shared([own and own.placed(at, k) for own, at in pairs]) if apart else None
 
     def norm_up(self, points: Vector) -> Vector:
         """Return at least the outer norm of the parts' norms."""
