@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unit bodies, and what they are by definition: one row adds a base, and every law runs on it."""
+"""Unit balls, and what they are by definition: one row adds a base, and every law runs on it."""
 
 from __future__ import annotations
 

@@ -250,10 +250,10 @@ def test_evidence_that_is_out_of_reach_is_not_known() -> None:
 def test_spread_spans_the_flat_and_no_more() -> None:
     rng = np.random.default_rng(6)
     flat = rng.normal(size=(20, 2)) @ rng.normal(size=(2, 5)) + rng.normal(size=5)
-    found = program(flat, widen=2.0).spread
+    found = program(flat, widen=2.0).spanning
     assert np.linalg.matrix_rank(found - found[0], tol=1e-9) == 2
     thin = flat + 1e-7 * rng.normal(size=(20, 5))
-    found = program(thin).spread
+    found = program(thin).spanning
     assert np.linalg.matrix_rank(found - found[0], tol=1e-10) == 5
     with pytest.raises(DomainError, match="too large"):
         program(flat).farthest(np.full((1, 5), 1e308), flat[0])

@@ -177,7 +177,7 @@ def test_bounds_hold_for_points_drawn_at_random(name: str) -> None:
         theta = rng.normal(size=d)
         assert np.max(points @ theta) <= domain.support(theta) + 1e-9
         assert np.all(np.abs(points - known.center) <= known.reach * (1 + 1e-9))
-        if known.tells_differences:
+        if known.bounds_differences:
             pair = known.farthest_pair(matrix)
             apart = (points[:, None] - points).reshape(-1, d) @ matrix.T
             assert np.max(np.linalg.norm(apart, axis=1)) ** 2 <= pair.upper * (1 + 1e-9)

@@ -258,7 +258,7 @@ def test_joined_bodies_say_the_truth_of_themselves(base):
     for y in RNG.exponential(size=(20, k)):
         assert np.max(np.square(points) @ y) <= base.energy_up(y)
     for gains in RNG.exponential(size=(20, k)):
-        z = base.spread(gains)
+        z = base.best_squares(gains)
         assert base.moment_up(z) <= 1 + 1e-6
         # z is a mean of squares of points: no energy of it is above the greatest
         for y in RNG.exponential(size=(20, k)):

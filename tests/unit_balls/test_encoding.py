@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unit bodies come back from JSON to the last bit; what is damaged is refused in one line."""
+"""Unit balls come back from JSON to the last bit; what is damaged is refused in one line."""
 
 import json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Capped balls and meets of unit bodies keep every law of a unit body, by sampling."""
+"""Capped balls and meets of unit balls keep every law of a unit ball, by sampling."""
 
 import math
 
@@ -148,7 +148,7 @@ def test_moments_are_not_below_what_energies_say(case):
 def test_what_is_spread_is_in_the_hull_and_full(case):
     _, base, _ = case
     gains = RANDOM.uniform(0.1, 1.0, base.dimension)
-    z = base.spread(gains)
+    z = base.best_squares(gains)
     assert base.moment_up(z) <= 1 + 1e-9
     assert np.all(z > 0)
 

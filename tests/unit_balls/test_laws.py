@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every unit body says of itself is true, rounded outward and hardly more."""
+"""What every unit ball says of itself is true, rounded outward and hardly more."""
 
 import math
 from itertools import permutations
@@ -129,7 +129,7 @@ def test_the_moment_of_a_point_is_at_most_its_squared_norm(base, seed):
 @given(seed=SEED)
 def test_the_spread_is_in_the_hull_and_nearly_the_best(base, seed):
     g = np.random.default_rng(seed).exponential(size=base.dimension) ** 2 + 1e-3
-    z = base.spread(g)
+    z = base.best_squares(g)
     assert base.moment_up(z) <= 1 + 1e-9
     value, best = float(np.sum(np.sqrt(g * z))), best_spread(base, g)
     assert value >= best * (1 - 1e-5)

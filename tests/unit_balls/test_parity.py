@@ -82,7 +82,7 @@ def test_a_moment_is_that_of_some_random_vertex(base: ParityBall) -> None:
         found = linprog(np.ones(len(squares)), A_ub=-squares.T, b_ub=-z)
         assert base.moment_up(z) >= found.fun * (1 - 1e-9)
     gains = np.repeat(rng.uniform(0.1, 1), base.dimension)
-    z = base.spread(gains)
+    z = base.best_squares(gains)
     assert base.moment_up(z) <= 1 + 1e-9
     # by symmetry nothing is lost where all sets of one size matter alike, as they do here
     best = minimize(

@@ -194,7 +194,7 @@ def test_a_change_of_signs_can_raise_the_norm():
 def test_spread_is_inside_and_near_the_best(base):
     for _ in range(3):
         g = RNG.exponential(size=base.dimension)
-        z = base.spread(g)
+        z = base.best_squares(g)
         assert base.moment_up(z) <= 1 + 1e-9
         x = np.square(members(base, 300))
         value = float(np.sum(np.sqrt(g * z)))

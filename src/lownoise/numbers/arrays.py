@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from itertools import accumulate, pairwise
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ import numpy as np
 from lownoise.errors import told
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
     from lownoise.errors import LownoiseError
@@ -189,6 +192,17 @@ def _first_wrong(array: Vector) -> tuple[int, int] | None:
         if wrong.size:
             return int(wrong[0, 0]) + start, int(wrong[0, 1])
     return None
+
+
+def slices(sizes: Iterable[int]) -> list[slice]:
+    """Return the slices of that many numbers each that follow each other from 0.
+
+    Examples:
+        >>> slices([2, 1])
+        [slice(0, 2, None), slice(2, 3, None)]
+    """
+    ends = [0, *accumulate(sizes)]
+    return [slice(int(start), int(end)) for start, end in pairwise(ends)]
 
 
 def triangle_of(rows: Vector) -> Vector:

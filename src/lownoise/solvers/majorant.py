@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least noise of the form F diag(u) Fᵀ around an image F·B of a unit body.
+"""The least noise of the form F diag(u) Fᵀ around an image F·B of a unit ball.
 
 With Aⱼᵢ = (ωLF)ⱼᵢ², u = 1/y covers B where energy(y) ≤ 1, and the variances are Au. So the least
 ‖Au‖_{p/2} is, for weights c on the queries, ‖c‖_q ≤ 1, and z in the hull of {x² : x ∈ B},
 
     min over u = max over (c, z) of (Σᵢ √((Aᵀc)ᵢ zᵢ))²,
 
-concave in (c, z) together. For given c the base has the best z (`spread`), and y is √(a/z)/Σ√(az)
-with a = Aᵀc. For given z the step c ← (c·g²)^{1/(2q−1)}, g = A√(z/a), never loses: by Jensen's
-inequality √aᵢ is at least Σⱼ (Aⱼᵢc⁰ⱼ/a⁰ᵢ)·√(a⁰ᵢcⱼ/c⁰ⱼ), which touches it at c⁰ and whose best c is
-that one (ours). Where LF is a scaled permutation with signs, M is the least of all ellipsoids, and
-z and c prove it; for other F it is within √(π/2) of the least where squares of B fill a convex set
-(002, Lemma 31 and Theorem 32).
+concave in (c, z) together. For given c the base has the best z (`best_squares`), and y is
+√(a/z)/Σ√(az) with a = Aᵀc. For given z the step c ← (c·g²)^{1/(2q−1)}, g = A√(z/a), never loses:
+by Jensen's inequality √aᵢ is at least Σⱼ (Aⱼᵢc⁰ⱼ/a⁰ᵢ)·√(a⁰ᵢcⱼ/c⁰ⱼ), which touches it at c⁰ and
+whose best c is that one (ours). Where LF is a scaled permutation with signs, M is the least of all
+ellipsoids, and z and c prove it; for other F it is within √(π/2) of the least where squares of B
+fill a convex set (002, Lemma 31 and Theorem 32).
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a s
 
 
 class Squares(Protocol):
-    """What the search asks of a body: the two things that a unit body says of its squares."""
+    """What the search asks of a body: the two things that a unit ball says of its squares."""
 
     def energy_up(self, coefficients: Vector, /) -> float:
         """Return at least max Σ yᵢxᵢ² over the body."""
 
-    def spread(self, gains: Vector, /) -> Vector:
+    def best_squares(self, gains: Vector, /) -> Vector:
         """Return z among the squares that makes Σ√(gᵢzᵢ) greatest, or nearly."""
 
 
@@ -181,7 +181,7 @@ class _Search:
         """Move the weights once; return whether both sides were looked at."""
         c, flat = self._c, self._squared.ndim == 1
         a = np.maximum(self._squared * c if flat else c @ self._squared, _LEAST)
-        z = np.maximum(self._base.spread(a), _LEAST)
+        z = np.maximum(self._base.best_squares(a), _LEAST)
         if look:
             self._look(a, z)
         if not self.settled:

@@ -46,7 +46,7 @@ def oracle_solution(body: AbstractOracleBody, asked: Asked) -> Solution:
         return asked.nothing(body, frame, OracleDual(body.seeds[:1], frozen(np.ones(1)), ones))
     best = _found(body, asked, frame, 1.0)
     certificate = best.claim.certificate()
-    loose = isinstance(body, OracleDifferences) and not body.program.tells_differences
+    loose = isinstance(body, OracleDifferences) and not body.program.bounds_differences
     if loose and certificate.gap > asked.rtol and best.status != INTERRUPTED:
         # twice the least ellipsoid around the set itself may be proved to be smaller
         try:

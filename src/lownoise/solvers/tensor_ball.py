@@ -110,7 +110,7 @@ def _commuting(body: TensorBall, order: float, c: Vector) -> RotationDual:
     before = 0.0
     for _ in range(_ROUNDS):
         gains = np.square((parts.counts * np.sqrt(c)) @ root)
-        each = root @ np.sqrt(body.spread(gains))
+        each = root @ np.sqrt(body.best_squares(gains))
         c = _best_weights(parts.counts, each, order)
         value = float((parts.counts * np.sqrt(c)) @ each)
         if value <= before * (1 + _HELD):  # c itself moves on by what the measure is off

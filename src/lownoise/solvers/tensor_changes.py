@@ -61,7 +61,7 @@ class Counted:
         still, rest = float(y[-1]), math.fsum(y[:-1])
         return max(still * self.beta**2, rest + still * (1 - self.beta) ** 2) + count
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return the mean squares under the best mass of the sphere, the rest being at 0."""
         if self.odd:
             return np.ones(gains.size)

@@ -239,7 +239,7 @@ class Meet(AbstractMembership):
 @final
 @dataclass(frozen=True, eq=False)
 class Weak(AbstractMembership):
-    """A unit body by its `norm_up` alone: a point in doubt is not decided (001, Appendix A.1).
+    """A unit ball by its `norm_up` alone: a point in doubt is not decided (001, Appendix A.1).
 
     Args:
         base: the body.

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every body of changes can say of itself, and a body with a box around each of its points.
+"""What every body of changes can say of itself, and every set whose lengths can be bounded.
 
 Privacy rests on what ends in `_up`: it reads the final integers and the final noise, and rounds
 up.
+
+A set over which squares of lengths can be bounded is what every oracle body asks. It gives points
+of its own and upper bounds on ‖A(x − c)‖². Of a user's program both are that program's word; of the
+sets in `compound` both are proved. A point is encoded as a row of numbers, and `place` decodes it:
+a point of F·B is encoded as its x in B, so that it is one for certain.
 """
 
 from __future__ import annotations
@@ -260,3 +265,140 @@ class RoundedBody(AbstractBody):
     def with_multipliers(self, multipliers: Vector) -> AbstractBody:
         """Return the body with them, rounded alike."""
         return RoundedBody(self.body.with_multipliers(multipliers), self.slack)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Farthest:
+    """What is known of a greatest value.
+
+    Args:
+        point: the code of a point of the set that is far out, shape (w,); or of two, shape (2, w).
+        upper: at least the greatest value over the set.
+    """
+
+    point: Vector
+    upper: float
+
+
+class AbstractSet(ABC):
+    """A bounded set K ⊂ R^d that says how far it reaches."""
+
+    center: Vector
+    reach: Vector
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.center.size)
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many numbers encode a point."""
+
+    @property
+    @abstractmethod
+    def spanning(self) -> Vector:
+        """Codes of points that span the flat that K fills, shape (n, w)."""
+
+    @property
+    def bounds_differences(self) -> bool:
+        """Whether it bounds differences of its points, too: it does, as a rule."""
+        return True
+
+    @property
+    def points(self) -> Vector:
+        """Codes of points to start a search from, shape (n, w): those that span it, as a rule."""
+        return self.spanning
+
+    @property
+    def doubt(self) -> Vector:
+        """How far off `place` is, shape (d,)."""
+        return np.zeros(self.dimension)
+
+    @abstractmethod
+    def place(self, encoded: Vector) -> Vector:
+        """Return the points of those codes, shapes (..., w) and (..., d)."""
+
+    def knows(self, encoded: Vector) -> bool:
+        """Return whether a row, shape (w,), is the code of a point of K.
+
+        Where `place` brings whatever is encoded into K, every row of numbers is.
+        """
+        return bool(np.all(np.isfinite(encoded)))
+
+    def far(self, center: Vector) -> Vector:
+        """Return at least |x − center| over K, shape (d,)."""
+        return np.asarray((self.reach + np.abs(self.center - center)) * (1 + 2.0**-50))
+
+    @abstractmethod
+    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
+        """Return a point far out under a map, and at least max ‖matrix·(x − center)‖²."""
+
+    @abstractmethod
+    def farthest_pair(self, matrix: Vector) -> Farthest:
+        """Return two points far apart, and at least max ‖matrix·(x − y)‖²."""
+
+    @abstractmethod
+    def support_up(self, direction: Vector, about: Vector) -> float:
+        """Return at least max ⟨θ, x − about⟩ over K; shapes (d,)."""
+
+    @abstractmethod
+    def extreme(self, direction: Vector) -> Vector:
+        """Return the code of a point that should be extreme along θ, shape (w,)."""
+
+
+def affine_farthest(
+    known: AbstractSet, linear: Vector, origin: Vector, constant: Vector
+) -> Farthest:
+    """Return a point far out, and at least max ‖A(x − origin) + a‖², the square completed.
+
+    With e = A(c − origin) + a and a center c that makes Aᵀe vanish, it is the greatest
+    ‖A(x − c)‖² plus ‖e‖².
+
+    Args:
+        known: the set.
+        linear: A, shape (r, d).
+        origin: shape (d,).
+        constant: a, shape (r,).
+    """
+    middle = _middle(known, linear, origin, constant)
+    answer = known.farthest(linear, middle)
+    shift = middle - origin
+    rest = linear @ shift + constant
+    d, m = shift.size, len(linear)
+    off = growth(d + 4) * (np.abs(linear) @ np.abs(shift) + np.abs(constant))
+    # ‖Az + e‖² = ‖Az‖² + 2⟨z, Aᵀe⟩ + ‖e‖², and Aᵀe is nearly 0
+    pull = np.abs(rest @ linear) + np.abs(linear).T @ (off + growth(m + 2) * np.abs(rest))
+    cross = 2 * float(known.far(middle) @ pull)
+    length = float(np.linalg.norm(rest)) + float(np.linalg.norm(off))
+    return Farthest(answer.point, answer.upper + (cross + length**2) * (1 + growth(d + m + 60)))
+
+
+_BEYOND = 2.0**20  # of the reach: a center farther out says nothing in floats
+
+
+def _middle(known: AbstractSet, linear: Vector, origin: Vector, constant: Vector) -> Vector:
+    """Return the center about which the length has no linear term, shape (d,)."""
+    reach = known.reach
+    used = reach > 0
+    scaled = linear[:, used] * reach[used]
+    found = known.center.copy()
+    if not np.any(scaled):
+        return found
+    parts = np.linalg.lstsq(scaled, constant + linear @ (found - origin))[0]
+    if np.all(np.abs(parts) < _BEYOND):
+        found[used] -= parts * reach[used]
+    return found
+
+
+def root_up(square: float) -> float:
+    """Return at least the root of a bound on a square."""
+    return math.sqrt(square) * (1 + growth(20))
+
+
+def longer(square: float, more: float) -> float:
+    """Return at least the square of a length that is `more` longer."""
+    length = np.sqrt(square) * (1 + 2.0**-50) + more * (1 + 2.0**-30)
+    return float(length * length * (1 + 2.0**-50))

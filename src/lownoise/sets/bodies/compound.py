@@ -14,8 +14,8 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies.abstract import AbstractSet, Farthest, affine_farthest, longer
 from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
-from lownoise.sets.bodies.known import AbstractKnown, Told, affine_farthest, longer
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
 from lownoise.sets.unit_balls import NormBall, product_ball
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 @final
-class HullSet(AbstractKnown):
-    """The hull of a union; a point is told by the number of its part and what tells it there.
+class HullSet(AbstractSet):
+    """The hull of a union; a point is encoded as the number of its part and its code there.
 
     Args:
         parts: one or more, of one dimension.
         center: shape (d,).
     """
 
-    def __init__(self, parts: tuple[AbstractKnown, ...], center: Vector) -> None:
+    def __init__(self, parts: tuple[AbstractSet, ...], center: Vector) -> None:
         self.parts = parts
         self.center = center
         self.reach = frozen(np.max([part.far(center) for part in parts], axis=0))
@@ -43,71 +43,71 @@ class HullSet(AbstractKnown):
         return 1 + max(part.width for part in self.parts)
 
     @property
-    def tells_differences(self) -> bool:
-        """Where all parts are points or images of unit bodies."""
+    def bounds_differences(self) -> bool:
+        """Where all parts are points or images of unit balls."""
         return all(isinstance(part, (ImageSet, PointSet)) for part in self.parts)
 
-    def _tagged(self, i: int, told: Vector) -> Vector:
-        found = np.zeros((*told.shape[:-1], self.width))
+    def _tagged(self, i: int, encoded: Vector) -> Vector:
+        found = np.zeros((*encoded.shape[:-1], self.width))
         found[..., 0] = i
-        found[..., 1 : 1 + told.shape[-1]] = told
+        found[..., 1 : 1 + encoded.shape[-1]] = encoded
         return found
 
     @cached_property
-    def spread(self) -> Vector:
+    def spanning(self) -> Vector:
         """What spans each part."""
-        return np.vstack([self._tagged(i, part.spread) for i, part in enumerate(self.parts)])
+        return np.vstack([self._tagged(i, part.spanning) for i, part in enumerate(self.parts)])
 
     @cached_property
     def doubt(self) -> Vector:
         """The greatest of the parts."""
         return np.asarray(np.max([part.doubt for part in self.parts], axis=0))
 
-    def place(self, told: Vector) -> Vector:
+    def place(self, encoded: Vector) -> Vector:
         """Return each point of its part."""
-        rows = np.reshape(told, (-1, self.width))
+        rows = np.reshape(encoded, (-1, self.width))
         found = np.empty((len(rows), self.dimension))
         for i, part in enumerate(self.parts):
             own = rows[:, 0] == i
             if np.any(own):
                 found[own] = part.place(rows[own, 1 : 1 + part.width])
-        return found.reshape(*told.shape[:-1], self.dimension)
+        return found.reshape(*encoded.shape[:-1], self.dimension)
 
-    def knows(self, told: Vector) -> bool:
+    def knows(self, encoded: Vector) -> bool:
         """Return whether there is such a part, and it knows the point."""
-        i = float(told[0])
+        i = float(encoded[0])
         if not (i.is_integer() and 0 <= i < len(self.parts)):
             return False
         part = self.parts[int(i)]
-        return part.knows(told[1 : 1 + part.width])
+        return part.knows(encoded[1 : 1 + part.width])
 
-    def farthest(self, matrix: Vector, center: Vector) -> Told:
+    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return what the farthest part says."""
         own = [part.farthest(matrix, center) for part in self.parts]
         lengths = [
-            np.linalg.norm(matrix @ (part.place(told.point) - center))
-            for part, told in zip(self.parts, own, strict=True)
+            np.linalg.norm(matrix @ (part.place(answer.point) - center))
+            for part, answer in zip(self.parts, own, strict=True)
         ]
         i = int(np.argmax(lengths))
-        return Told(self._tagged(i, own[i].point), max(told.upper for told in own))
+        return Farthest(self._tagged(i, own[i].point), max(answer.upper for answer in own))
 
-    def farthest_pair(self, matrix: Vector) -> Told:
+    def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return the farthest of all pairs of parts."""
         best, longest, upper = None, -1.0, 0.0
         for i, one in enumerate(self.parts):
             for j in range(i, len(self.parts)):
                 two = self.parts[j]
-                told = one.farthest_pair(matrix) if i == j else _apart(one, two, matrix, upper)
-                upper = max(upper, told.upper)
-                if not told.point.size:
+                answer = one.farthest_pair(matrix) if i == j else _apart(one, two, matrix, upper)
+                upper = max(upper, answer.upper)
+                if not answer.point.size:
                     continue
-                first, second = told.point[0][: one.width], told.point[1][: two.width]
+                first, second = answer.point[0][: one.width], answer.point[1][: two.width]
                 length = float(np.linalg.norm(matrix @ (one.place(first) - two.place(second))))
                 if length > longest:
                     longest = length
                     best = np.stack([self._tagged(i, first), self._tagged(j, second)])
         assert best is not None  # noqa: S101 (every part has a pair with itself)
-        return Told(best, upper)
+        return Farthest(best, upper)
 
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
@@ -117,13 +117,15 @@ class HullSet(AbstractKnown):
         """Return what the part says that reaches farthest along θ."""
         own = [part.extreme(direction) for part in self.parts]
         pairs = zip(self.parts, own, strict=True)
-        i = int(np.argmax([direction @ (part.place(told) - self.center) for part, told in pairs]))
+        i = int(
+            np.argmax([direction @ (part.place(answer) - self.center) for part, answer in pairs])
+        )
         return self._tagged(i, own[i])
 
 
 @final
-class MappedSet(AbstractKnown):
-    """{shift + F·x : x in a set}; a point is told by what tells x.
+class MappedSet(AbstractSet):
+    """{shift + F·x : x in a set}; a point is encoded as x is.
 
     Args:
         factor: F, shape (m, d).
@@ -131,7 +133,7 @@ class MappedSet(AbstractKnown):
         shift: shape (m,).
     """
 
-    def __init__(self, factor: Vector, part: AbstractKnown, shift: Vector) -> None:
+    def __init__(self, factor: Vector, part: AbstractSet, shift: Vector) -> None:
         self.factor = factor
         self.part = part
         self.shift = shift
@@ -152,14 +154,14 @@ class MappedSet(AbstractKnown):
         return self.part.width
 
     @property
-    def tells_differences(self) -> bool:
+    def bounds_differences(self) -> bool:
         """Where the part does."""
-        return self.part.tells_differences
+        return self.part.bounds_differences
 
     @property
-    def spread(self) -> Vector:
+    def spanning(self) -> Vector:
         """Images of what spans the part."""
-        return self.part.spread
+        return self.part.spanning
 
     @cached_property
     def doubt(self) -> Vector:
@@ -169,13 +171,13 @@ class MappedSet(AbstractKnown):
         moves = np.any(self.factor * (self.part.reach > 0), axis=1)
         return np.asarray(np.where(moves, np.abs(self.factor) @ self.part.doubt + off, 0.0))
 
-    def place(self, told: Vector) -> Vector:
+    def place(self, encoded: Vector) -> Vector:
         """Return the images."""
-        return np.asarray(self.shift + self.part.place(told) @ self.factor.T)
+        return np.asarray(self.shift + self.part.place(encoded) @ self.factor.T)
 
-    def knows(self, told: Vector) -> bool:
+    def knows(self, encoded: Vector) -> bool:
         """Return whether the part does."""
-        return self.part.knows(told)
+        return self.part.knows(encoded)
 
     def _pulled(self, matrix: Vector) -> tuple[Vector, float]:
         """Return matrix·F, and how far lengths about the part's center are off by its rounding."""
@@ -183,21 +185,21 @@ class MappedSet(AbstractKnown):
         off = growth(len(self.factor) + 4) * (np.abs(matrix) @ np.abs(self.factor))
         return linear, float(np.linalg.norm(off @ self.part.reach)) * (1 + 2.0**-30)
 
-    def farthest(self, matrix: Vector, center: Vector) -> Told:
+    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return the image of what is farthest, and the part's bound."""
         linear, lost = self._pulled(matrix)
         middle = self.part.center
         constant = matrix @ (self.factor @ middle + self.shift - center)
         size = np.abs(self.factor) @ np.abs(middle) + np.abs(self.shift) + np.abs(center)
         off = growth(len(self.factor) + middle.size + 9) * (np.abs(matrix) @ size)
-        told = affine_farthest(self.part, linear, middle, constant)
-        return Told(told.point, longer(told.upper, lost + float(np.linalg.norm(off))))
+        answer = affine_farthest(self.part, linear, middle, constant)
+        return Farthest(answer.point, longer(answer.upper, lost + float(np.linalg.norm(off))))
 
-    def farthest_pair(self, matrix: Vector) -> Told:
+    def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return the images of the farthest pair, and the part's bound."""
         linear, lost = self._pulled(matrix)
-        told = self.part.farthest_pair(linear)
-        return Told(told.point, longer(told.upper, 2 * lost))
+        answer = self.part.farthest_pair(linear)
+        return Farthest(answer.point, longer(answer.upper, 2 * lost))
 
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
@@ -214,7 +216,7 @@ class MappedSet(AbstractKnown):
         return self.part.extreme(direction @ self.factor)
 
 
-def _apart(one: AbstractKnown, two: AbstractKnown, matrix: Vector, known: float) -> Told:
+def _apart(one: AbstractSet, two: AbstractSet, matrix: Vector, known: float) -> Farthest:
     """Return a pair of points of two sets, and at least max ‖matrix·(x − y)‖².
 
     Args:
@@ -224,11 +226,11 @@ def _apart(one: AbstractKnown, two: AbstractKnown, matrix: Vector, known: float)
         known: a square: pairs that are proved to be nearer need no bound of their own.
     """
     if isinstance(two, PointSet) and not isinstance(one, PointSet):
-        told = _apart(two, one, matrix, known)
-        return Told(told.point[::-1] if told.point.size else told.point, told.upper)
+        answer = _apart(two, one, matrix, known)
+        return Farthest(answer.point[::-1] if answer.point.size else answer.point, answer.upper)
     if isinstance(one, PointSet):
         return _from_points(one, two, matrix, known)
-    assert isinstance(one, ImageSet)  # noqa: S101 (what else tells differences in a hull)
+    assert isinstance(one, ImageSet)  # noqa: S101 (what else bounds differences in a hull)
     assert isinstance(two, ImageSet)  # noqa: S101
     offset = one.center - two.center
     factor = np.hstack([one.factor, -two.factor, offset[:, None]])
@@ -243,10 +245,10 @@ def _apart(one: AbstractKnown, two: AbstractKnown, matrix: Vector, known: float)
     upper = body.length_up(matrix, np.zeros(one.dimension)) + lost
     k, pair = one.width, np.zeros((2, max(one.width, two.width)))
     pair[0, :k], pair[1, : two.width] = x[:k], x[k:]
-    return Told(pair, upper * upper * (1 + 2.0**-50))
+    return Farthest(pair, upper * upper * (1 + 2.0**-50))
 
 
-def _from_points(one: PointSet, two: AbstractKnown, matrix: Vector, known: float) -> Told:
+def _from_points(one: PointSet, two: AbstractSet, matrix: Vector, known: float) -> Farthest:
     about = two.farthest(matrix, two.center).upper ** 0.5 * (1 + 2.0**-40)
     away = (one.rows - two.center) @ matrix.T
     # rounding of lengths that only prune: what they leave out is bounded by them
@@ -257,10 +259,10 @@ def _from_points(one: PointSet, two: AbstractKnown, matrix: Vector, known: float
     for i in order:
         if most[i] * most[i] * (1 + 2.0**-40) <= max(known, upper):
             break
-        told = two.farthest(matrix, one.rows[i])
-        upper = max(upper, told.upper)
-        length = float(np.linalg.norm(matrix @ (two.place(told.point) - one.rows[i])))
+        answer = two.farthest(matrix, one.rows[i])
+        upper = max(upper, answer.upper)
+        length = float(np.linalg.norm(matrix @ (two.place(answer.point) - one.rows[i])))
         if length > longest:
             longest, pair = length, np.zeros((2, max(1, two.width)))
-            pair[0, 0], pair[1, : two.width] = i, told.point
-    return Told(pair, max(upper, known))
+            pair[0, 0], pair[1, : two.width] = i, answer.point
+    return Farthest(pair, max(upper, known))

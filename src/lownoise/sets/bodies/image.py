@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear images of unit bodies: what balls, ellipsoids, zonotopes and their sums have in common.
+"""Linear images of unit balls: what balls, ellipsoids, zonotopes and their sums have in common.
 
 For S = F·B and y > 0 every Fx with x ∈ B has Σ yᵢxᵢ² ≤ energy(y), so S is covered by the ellipsoid
 energy(y)·F diag(1/y) Fᵀ, and max ‖Xs‖ ≤ √energy(y)·‖X F diag(1/√y)‖₂ for every matrix X. Some y
@@ -7,8 +7,8 @@ makes that nearly an equality; which one, an optimiser may say: any y is a proof
 
 max ‖X·x‖² over B is at most min over y of energy(y)·λ, λ the largest eigenvalue of X diag(1/y) Xᵀ.
 That is the greatest, over mixtures V of directions, of min over y of Σ gⱼ/yⱼ, where g = diag(XᵀVX)
-and energy(y) ≤ 1: `spread` solves it, and it is concave in V. Conditional gradients mix in the
-eigenvector of the largest eigenvalue, as much of it as helps most.
+and energy(y) ≤ 1: `best_squares` solves it, and it is concave in V. Conditional gradients mix in
+the eigenvector of the largest eigenvalue, as much of it as helps most.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _inner(part: Vector, mixed: Vector, base: AbstractUnitBall) -> tuple[float, 
     """Return min over y of Σ g/y under energy(y) ≤ 1, and the best y."""
     gains = np.einsum("ij,ij->j", part, mixed @ part)
     gains = np.maximum(gains, _LEAST * np.max(gains))
-    z = np.maximum(base.spread(gains), _LEAST)
+    z = np.maximum(base.best_squares(gains), _LEAST)
     y = np.sqrt(gains / z)
     y /= base.energy_up(y)
     return float(np.sum(gains / y)), y

@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Self, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.bodies.abstract import AbstractBody
-from lownoise.sets.bodies.known import affine_farthest, root_up
+from lownoise.sets.bodies.abstract import AbstractBody, affine_farthest, root_up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.bodies.known import AbstractKnown
+    from lownoise.sets.bodies.abstract import AbstractSet
 
 _MOST_CENTERS = 40
 NEAR = 1e-9  # of the radius: how near its least is enough
@@ -58,7 +57,7 @@ class AbstractOracleBody(AbstractBody):
         step: the unit of each, powers of two, so that nothing is rounded; shape (r,).
     """
 
-    program: AbstractKnown
+    program: AbstractSet
     pivots: Integers
     step: Vector
 
@@ -67,7 +66,7 @@ class AbstractOracleBody(AbstractBody):
         """Return the points of the body that those of K make, shape (n, dimension).
 
         Args:
-            points: what tells points of K, shape (n, w), or pairs of them, shape (n, 2, w).
+            points: codes of points of K, shape (n, w), or of pairs of them, shape (n, 2, w).
         """
 
     @abstractmethod
@@ -83,7 +82,7 @@ class AbstractOracleBody(AbstractBody):
     @property
     def seeds(self) -> Vector:
         """Evidence for vertices that span the body: points that span K, as a rule."""
-        return self.program.spread
+        return self.program.spanning
 
     def knows(self, points: Vector) -> bool:
         """Return whether `points` are of the right shape, and of K as far as the program tells."""
@@ -165,8 +164,8 @@ class OracleBody(AbstractOracleBody):
 
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(x − center)‖."""
-        told = self.program.farthest(self._raised(matrix), self._whole(center))
-        return Reached(told.point[None], root_up(told.upper))
+        answer = self.program.farthest(self._raised(matrix), self._whole(center))
+        return Reached(answer.point[None], root_up(answer.upper))
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(x − center)|, row by row."""
@@ -182,7 +181,7 @@ class OracleDifferences(AbstractOracleBody):
     @property
     def seeds(self) -> Vector:
         """Pairs that span all differences."""
-        spread = self.program.spread
+        spread = self.program.spanning
         rest = spread[1:] if len(spread) > 1 else spread
         return np.stack([rest, np.broadcast_to(spread[0], rest.shape)], axis=1)
 
@@ -197,9 +196,9 @@ class OracleDifferences(AbstractOracleBody):
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖matrix·(x − y)‖; `center` is 0."""
         whole = self._raised(matrix)
-        if self.program.tells_differences:
-            told = self.program.farthest_pair(whole)
-            return Reached(told.point[None], root_up(told.upper))
+        if self.program.bounds_differences:
+            answer = self.program.farthest_pair(whole)
+            return Reached(answer.point[None], root_up(answer.upper))
         found = _least_ball(self.program, whole, near)
         return Reached(_far_pairs(self.program, whole, found.points), 2 * found.upper)
 
@@ -236,8 +235,8 @@ class LiftedOracle(AbstractOracleBody):
     def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
         """Return at least max ‖A₁(x − origin) + a‖, the square completed; `center` is 0."""
         linear, constant = self._raised(matrix), matrix[:, -1] * self.count
-        told = affine_farthest(self.program, linear, self.origin, constant)
-        return Reached(told.point[None], root_up(told.upper))
+        answer = affine_farthest(self.program, linear, self.origin, constant)
+        return Reached(answer.point[None], root_up(answer.upper))
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |A₁(x − origin) + a|, row by row; `center` is 0."""
@@ -255,27 +254,27 @@ def _outward(value: float, size: float) -> float:
     return max(value, 0.0) * (1 + 2.0**-50) + size * 2.0**-51
 
 
-def _ends(program: AbstractKnown, row: Vector, center: Vector) -> tuple[float, float]:
+def _ends(program: AbstractSet, row: Vector, center: Vector) -> tuple[float, float]:
     """Return at least max ⟨row, x − center⟩ and max ⟨−row, x − center⟩."""
     if not np.any(row):
         return 0.0, 0.0
     return program.support_up(row, center), program.support_up(-row, center)
 
 
-def _extents(program: AbstractKnown, rows: Vector, center: Vector) -> Vector:
+def _extents(program: AbstractSet, rows: Vector, center: Vector) -> Vector:
     return np.array([_outward(max(_ends(program, row, center)), 0.0) for row in rows])
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class _Ball:
-    """What tells the points that hold a ball, and at least its radius."""
+    """The codes of the points that hold a ball, and at least its radius."""
 
     points: Vector
     upper: float
 
 
-def _least_ball(program: AbstractKnown, matrix: Vector, near: float) -> _Ball:
+def _least_ball(program: AbstractSet, matrix: Vector, near: float) -> _Ball:
     """Return at least the least radius of a ball around matrix·K, and nearly that.
 
     The ball of a few points grows with the farthest point beyond it (Fischer, Gärtner and Kutz
@@ -284,12 +283,12 @@ def _least_ball(program: AbstractKnown, matrix: Vector, near: float) -> _Ball:
     center, upper = program.center, math.inf
     points, held = np.zeros((0, program.dimension)), np.zeros((0, program.width))
     for _ in range(_MOST_CENTERS):
-        told = program.farthest(matrix, center)
-        upper = min(upper, root_up(told.upper))
-        point = program.place(told.point)
+        answer = program.farthest(matrix, center)
+        upper = min(upper, root_up(answer.upper))
+        point = program.place(answer.point)
         if np.any(np.all(points == point, axis=1)):
             break
-        points, held = np.vstack([points, point]), np.vstack([held, told.point])
+        points, held = np.vstack([points, point]), np.vstack([held, answer.point])
         images = (points - points[0]) @ matrix.T
         weights, radius = _ball_of(images)
         if upper <= radius * (1 + near):
@@ -338,7 +337,7 @@ def _sphere(images: Vector) -> Vector:
     return np.asarray(np.linalg.lstsq(system, right)[0][:k])
 
 
-def _far_pairs(program: AbstractKnown, matrix: Vector, held: Vector) -> Vector:
+def _far_pairs(program: AbstractSet, matrix: Vector, held: Vector) -> Vector:
     """Return pairs far apart under a map: each point's farthest, and that one's, and so on."""
     known = program.points
     images = program.place(known) @ matrix.T

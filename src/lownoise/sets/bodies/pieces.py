@@ -18,8 +18,8 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
+from lownoise.sets.bodies.abstract import AbstractSet, Farthest
 from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
-from lownoise.sets.bodies.known import AbstractKnown, Told
 from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints
 from lownoise.sets.bodies.section import SectionBody
 from lownoise.sets.pairs import farthest_pairs
@@ -37,8 +37,8 @@ _HALVINGS = 200
 
 
 @final
-class PointSet(AbstractKnown):
-    """A list of points; a point is told by its number in the list.
+class PointSet(AbstractSet):
+    """A list of points; a point is encoded as its number in the list.
 
     Args:
         points: shape (N, d).
@@ -58,7 +58,7 @@ class PointSet(AbstractKnown):
         return 1
 
     @cached_property
-    def spread(self) -> Vector:
+    def spanning(self) -> Vector:
         """Points that are far out along the axes, and as many as span the flat."""
         about = self.rows - self.rows[0]
         ends = np.concatenate([[0], np.argmax(about, axis=0), np.argmin(about, axis=0)])
@@ -71,27 +71,27 @@ class PointSet(AbstractKnown):
             ends = np.concatenate([ends, pivots[: used.size]])
         return np.unique(ends)[:, None].astype(np.float64)
 
-    def place(self, told: Vector) -> Vector:
+    def place(self, encoded: Vector) -> Vector:
         """Return the points of those numbers."""
-        return np.asarray(self.rows[told[..., 0].astype(np.int64)])
+        return np.asarray(self.rows[encoded[..., 0].astype(np.int64)])
 
-    def knows(self, told: Vector) -> bool:
+    def knows(self, encoded: Vector) -> bool:
         """Return whether there is a point of that number."""
-        i = float(told[0])
+        i = float(encoded[0])
         return i.is_integer() and 0 <= i < len(self.rows)
 
-    def farthest(self, matrix: Vector, center: Vector) -> Told:
+    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return the farthest point, and at least its squared length."""
         lengths = np.linalg.norm((self.rows - center) @ matrix.T, axis=1)
         upper = TranslatedPoints(self.rows).length_up(matrix, center)
-        return Told(np.array([float(np.argmax(lengths))]), _squared(upper))
+        return Farthest(np.array([float(np.argmax(lengths))]), _squared(upper))
 
-    def farthest_pair(self, matrix: Vector) -> Told:
+    def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return the farthest pair, and at least its squared length."""
         found = farthest_pairs((self.rows - self.center) @ matrix.T)
         pair = (found.first[0], found.second[0]) if found.first.size else (0, 0)
         upper = PointDifferences(self.rows).length_up(matrix, np.zeros(self.dimension))
-        return Told(np.array(pair, dtype=np.float64)[:, None], _squared(upper))
+        return Farthest(np.array(pair, dtype=np.float64)[:, None], _squared(upper))
 
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
@@ -105,8 +105,8 @@ class PointSet(AbstractKnown):
 
 
 @final
-class ImageSet(AbstractKnown):
-    """{center + F·x : x ∈ B}; a point is told by its x.
+class ImageSet(AbstractSet):
+    """{center + F·x : x ∈ B}; a point is encoded as its x.
 
     Args:
         factor: F, shape (d, k).
@@ -126,7 +126,7 @@ class ImageSet(AbstractKnown):
         return self.base.dimension
 
     @cached_property
-    def spread(self) -> Vector:
+    def spanning(self) -> Vector:
         """Points along the base's axes, as many as span the flat, and those far out in K."""
         ends = self.base.extreme(np.vstack([self.factor, -self.factor]))
         used = np.flatnonzero(np.any(self.factor != 0, axis=0))
@@ -149,13 +149,13 @@ class ImageSet(AbstractKnown):
         off = growth(self.width + 9) * size + (np.abs(self.center) + size) * 2.0**-51
         return np.asarray(np.where(used, off, 0.0))
 
-    def place(self, told: Vector) -> Vector:
+    def place(self, encoded: Vector) -> Vector:
         """Return center + F·x, x brought into B."""
-        x = np.reshape(told, (-1, self.width))
+        x = np.reshape(encoded, (-1, self.width))
         x = x / np.maximum(self.base.norm_up(x), 1.0)[:, None]
-        return (self.center + x @ self.factor.T).reshape(*told.shape[:-1], self.dimension)
+        return (self.center + x @ self.factor.T).reshape(*encoded.shape[:-1], self.dimension)
 
-    def farthest(self, matrix: Vector, center: Vector) -> Told:
+    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return a point far out, and a bound by the best coefficients at hand."""
         offset = self.center - center
         image, away = matrix @ self.factor, matrix @ offset
@@ -169,13 +169,13 @@ class ImageSet(AbstractKnown):
             base = product_ball([self.base, NormBall(1, math.inf)])
             upper = min(upper, _bounded(matrix, factor, base, self.base))
         upper += lost
-        return Told(x, _squared(upper))
+        return Farthest(x, _squared(upper))
 
-    def farthest_pair(self, matrix: Vector) -> Told:
+    def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return opposite points: K − K is twice K about its center."""
         x = climbed(self.base, matrix @ self.factor, np.zeros(len(matrix)))
         upper = 2 * _bounded(matrix, self.factor, self.base, self.base)
-        return Told(np.stack([x, -x]), _squared(upper))
+        return Farthest(np.stack([x, -x]), _squared(upper))
 
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
@@ -190,8 +190,8 @@ class ImageSet(AbstractKnown):
 
 
 @final
-class SectionSet(AbstractKnown):
-    """What slabs and balls share; a point is told by its coordinates about the middle.
+class SectionSet(AbstractSet):
+    """What slabs and balls share; a point is encoded as its coordinates about the middle.
 
     Args:
         section: K about the middle.
@@ -209,7 +209,7 @@ class SectionSet(AbstractKnown):
         return self.dimension
 
     @cached_property
-    def spread(self) -> Vector:
+    def spanning(self) -> Vector:
         """Points far out along the axes."""
         axes = np.eye(self.dimension)
         return np.vstack([np.zeros(self.dimension), self.section.far(np.vstack([axes, -axes]))])
@@ -219,27 +219,27 @@ class SectionSet(AbstractKnown):
         """What adding the middle rounds."""
         return np.asarray((np.abs(self.center) + self.reach) * 2.0**-50)
 
-    def place(self, told: Vector) -> Vector:
+    def place(self, encoded: Vector) -> Vector:
         """Return the points, brought inside."""
-        rows = np.reshape(told, (-1, self.dimension))
+        rows = np.reshape(encoded, (-1, self.dimension))
         _, gauges = SectionBody(self.section, "translates").changes(rows)
         inside = np.where(np.isfinite(gauges), 1 / np.maximum(gauges, 1.0), 0.0)
-        return (self.center + rows * inside[:, None]).reshape(told.shape)
+        return (self.center + rows * inside[:, None]).reshape(encoded.shape)
 
-    def farthest(self, matrix: Vector, center: Vector) -> Told:
+    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return a point far out, and a bound by the sum of the parts' quadratics."""
         at = center - self.center
         body = SectionBody(self.section, "translates")
         lost = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(at)))
-        return Told(self._climbed(matrix, -at), _squared(body.length_up(matrix, at) + lost))
+        return Farthest(self._climbed(matrix, -at), _squared(body.length_up(matrix, at) + lost))
 
-    def farthest_pair(self, matrix: Vector) -> Told:
+    def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return points at both ends, and a bound of the same kind."""
         x = self._climbed(matrix, np.zeros(self.dimension))
         ahead = (matrix @ x) @ matrix
         body = SectionBody(self.section, "differences")
         upper = body.length_up(matrix, np.zeros(self.dimension))
-        return Told(self.section.far(np.stack([ahead, -ahead])), _squared(upper))
+        return Farthest(self.section.far(np.stack([ahead, -ahead])), _squared(upper))
 
     def _climbed(self, matrix: Vector, offset: Vector) -> Vector:
         axes = np.linalg.svd(matrix, full_matrices=False)[2][:_STARTS]

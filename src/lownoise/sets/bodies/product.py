@@ -17,16 +17,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
 
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import frozen, slices
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.sets.bodies.abstract import AbstractBody, AbstractSet, Farthest, longer
 from lownoise.sets.bodies.image import SymmetricBox
-from lownoise.sets.bodies.known import AbstractKnown, Told, longer
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_reach
 from lownoise.sets.norms.choice import norm_of, unknown
 from lownoise.sets.norms.product import ProductNorm
@@ -45,19 +44,19 @@ _SMALL = 1e-15  # of a length: a coupling that is bounded by its size alone
 
 
 @final
-class ProductSet(AbstractKnown):
-    """All (x, y, …), each from its own set; a point is told by what tells its parts.
+class ProductSet(AbstractSet):
+    """All (x, y, …), each from its own set; a point is encoded as its parts are, side by side.
 
     Args:
         parts: one or more.
     """
 
-    def __init__(self, parts: tuple[AbstractKnown, ...]) -> None:
+    def __init__(self, parts: tuple[AbstractSet, ...]) -> None:
         self.parts = parts
         self.center = frozen(np.concatenate([part.center for part in parts]))
         self.reach = frozen(np.concatenate([part.reach for part in parts]))
-        self.blocks = _slices([part.dimension for part in parts])
-        self._told = _slices([part.width for part in parts])
+        self.blocks = slices([part.dimension for part in parts])
+        self._encoded = slices([part.width for part in parts])
 
     @property
     def width(self) -> int:
@@ -65,17 +64,17 @@ class ProductSet(AbstractKnown):
         return sum(part.width for part in self.parts)
 
     @property
-    def tells_differences(self) -> bool:
+    def bounds_differences(self) -> bool:
         """Where all parts do."""
-        return all(part.tells_differences for part in self.parts)
+        return all(part.bounds_differences for part in self.parts)
 
     @cached_property
-    def spread(self) -> Vector:
+    def spanning(self) -> Vector:
         """One point, and each part's with the others still."""
-        own = [part.spread for part in self.parts]
+        own = [part.spanning for part in self.parts]
         first = np.concatenate([rows[0] for rows in own])
         found = [first[None]]
-        for at, rows in zip(self._told, own, strict=True):
+        for at, rows in zip(self._encoded, own, strict=True):
             moved = np.tile(first, (len(rows) - 1, 1))
             moved[:, at] = rows[1:]
             found.append(moved)
@@ -86,17 +85,17 @@ class ProductSet(AbstractKnown):
         """That of the parts."""
         return np.concatenate([part.doubt for part in self.parts])
 
-    def place(self, told: Vector) -> Vector:
+    def place(self, encoded: Vector) -> Vector:
         """Return the parts' points side by side."""
-        pairs = zip(self.parts, self._told, strict=True)
-        return np.concatenate([part.place(told[..., at]) for part, at in pairs], axis=-1)
+        pairs = zip(self.parts, self._encoded, strict=True)
+        return np.concatenate([part.place(encoded[..., at]) for part, at in pairs], axis=-1)
 
-    def knows(self, told: Vector) -> bool:
+    def knows(self, encoded: Vector) -> bool:
         """Return whether all parts do."""
-        pairs = zip(self.parts, self._told, strict=True)
-        return all(part.knows(told[at]) for part, at in pairs)
+        pairs = zip(self.parts, self._encoded, strict=True)
+        return all(part.knows(encoded[at]) for part, at in pairs)
 
-    def farthest(self, matrix: Vector, center: Vector) -> Told:
+    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return the parts' farthest points, climbed from; and the sum of the parts' bounds."""
         far = self.far(center)
         maps, lost = self._split(matrix, far)
@@ -105,23 +104,23 @@ class ProductSet(AbstractKnown):
             for part, a, at in zip(self.parts, maps, self.blocks, strict=True)
         ]
         axes = np.linalg.svd(matrix, full_matrices=False)[2][:_STARTS]
-        points = [np.concatenate([told.point for told in own])]
+        points = [np.concatenate([answer.point for answer in own])]
         points += [self.extreme(side) for axis in axes for side in (axis, -axis)]
         start = max(points, key=lambda x: self._length(matrix, x, center))
         best = self._climbed(matrix, start, center)
-        upper = (sum(told.upper for told in own) + lost) * (1 + growth(len(own) + 9))
+        upper = (sum(answer.upper for answer in own) + lost) * (1 + growth(len(own) + 9))
         if any(len(a) > len(matrix) for a in maps):  # they meet, and splitting lost something
             found = self._listed(matrix, center)
             if found is not None:
                 starts = (best, self._climbed(matrix, found.point[0], center))
                 best = max(starts, key=lambda x: self._length(matrix, x, center))
                 upper = min(upper, found.upper)
-        return Told(best, upper)
+        return Farthest(best, upper)
 
     def _length(self, matrix: Vector, point: Vector, center: Vector) -> float:
         return float(np.linalg.norm(matrix @ (self.place(point) - center)))
 
-    def _listed(self, matrix: Vector, center: Vector | None) -> Told | None:
+    def _listed(self, matrix: Vector, center: Vector | None) -> Farthest | None:
         """Return at least max ‖Σ Aᵢzᵢ‖², z about the center, or differences where there is none.
 
         Images are one image, and every choice of points is looked at that can be the farthest.
@@ -151,7 +150,7 @@ class ProductSet(AbstractKnown):
         lengths = np.linalg.norm(choices, axis=1) * (1 + growth(r + 9))
         if not images:
             i = int(np.argmax(lengths))
-            return Told(
+            return Farthest(
                 self._chosen(i, sizes, np.zeros(0), pairs=center is None),
                 longer(lengths[i] ** 2, doubt),
             )
@@ -166,12 +165,12 @@ class ProductSet(AbstractKnown):
             if reached > longest:
                 longest, at_most = reached, int(i)
         x = climbed(base, image, choices[at_most])
-        return Told(
+        return Farthest(
             self._chosen(at_most, sizes, x, pairs=center is None), longer(longest * longest, doubt)
         )
 
     def _chosen(self, i: int, sizes: list[int], x: Vector, *, pairs: bool) -> Vector:
-        """Return what tells the i-th choice of points with x in the images, and another; (2, w)."""
+        """Return the codes of the i-th choice of points with x in the images, and of another."""
         rest, at = list(np.unravel_index(i, sizes)) if sizes else [], 0
         found: tuple[list[Vector], list[Vector]] = ([], [])
         for part in self.parts:
@@ -187,32 +186,32 @@ class ProductSet(AbstractKnown):
                 found[1].append(-own_x)
         return np.stack([np.concatenate(side) for side in found])
 
-    def farthest_pair(self, matrix: Vector) -> Told:
+    def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return the parts' farthest pairs, and the sum of their bounds."""
         maps, lost = self._split(matrix, 2 * self.reach)
         own = [part.farthest_pair(a) for part, a in zip(self.parts, maps, strict=True)]
         first, second = own[0].point
-        for told in own[1:]:  # each part either way round, whichever is longer
+        for answer in own[1:]:  # each part either way round, whichever is longer
             pairs = [
-                (np.append(first, told.point[i]), np.append(second, told.point[1 - i]))
+                (np.append(first, answer.point[i]), np.append(second, answer.point[1 - i]))
                 for i in (0, 1)
             ]
             first, second = max(pairs, key=lambda pair: self._apart(matrix, *pair))
-        upper = (sum(told.upper for told in own) + lost) * (1 + growth(len(own) + 9))
+        upper = (sum(answer.upper for answer in own) + lost) * (1 + growth(len(own) + 9))
         if any(len(a) > len(matrix) for a in maps):
             found = self._listed(matrix, None)
             if found is not None:
                 both = ((first, second), tuple(found.point))
                 first, second = max(both, key=lambda pair: self._apart(matrix, *pair))
                 upper = min(upper, found.upper)
-        return Told(np.stack([first, second]), upper)
+        return Farthest(np.stack([first, second]), upper)
 
     def _apart(self, matrix: Vector, first: Vector, second: Vector) -> float:
-        known, end = zip(self.parts, self._told, self.blocks, strict=True), first.size
+        known, end = zip(self.parts, self._encoded, self.blocks, strict=True), first.size
         total = np.zeros(len(matrix))
-        for part, told, at in known:
-            if told.stop <= end:
-                moved = part.place(first[told]) - part.place(second[told])
+        for part, columns, at in known:
+            if columns.stop <= end:
+                moved = part.place(first[columns]) - part.place(second[columns])
                 total += matrix[:, at] @ moved
         return float(np.linalg.norm(total))
 
@@ -281,11 +280,6 @@ def _differences(rows: Vector) -> Vector:
     return (rows[:, None] - rows).reshape(-1, rows.shape[1])
 
 
-def _slices(sizes: list[int]) -> list[slice]:
-    ends = np.cumsum([0, *sizes]).tolist()
-    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class JointBody(AbstractBody):
@@ -314,8 +308,7 @@ class JointBody(AbstractBody):
     @property
     def blocks(self) -> list[slice]:
         """The coordinates of each part, without the count."""
-        sizes = [part.dimension - self.counted for part in self.parts]
-        return [slice(int(a), int(b)) for a, b in pairwise(np.cumsum([0, *sizes]))]
+        return slices(part.dimension - self.counted for part in self.parts)
 
     @property
     def spanning(self) -> Vector:

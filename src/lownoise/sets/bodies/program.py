@@ -2,8 +2,8 @@
 """A set that is known by a program: what the program says, checked against all that it said before.
 
 The program maximises (x − c)ᵀQ(x − c) over the set and hands over a point, its value and an upper
-bound. Bounds alone count for privacy. A bound that is too small cannot be told from a good one in
-general, but it is found out as soon as it contradicts any point that the program itself has found.
+bound. Bounds alone count for privacy. One that is too small looks like a good one in general, but
+it is found out as soon as it contradicts any point that the program itself has found.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.known import AbstractKnown, Told
+from lownoise.sets.bodies.abstract import AbstractSet, Farthest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ _FIRST_WORDS = 200  # of an error's own text
 
 
 @final
-class Program(AbstractKnown):
+class Program(AbstractSet):
     """What a user's program says of a set K, and has said.
 
     Args:
@@ -67,19 +67,19 @@ class Program(AbstractKnown):
 
     @property
     def width(self) -> int:
-        """A point is told by its coordinates."""
+        """A point is encoded as its coordinates."""
         return self.dimension
 
-    def place(self, told: Vector) -> Vector:
+    def place(self, encoded: Vector) -> Vector:
         """Return the points themselves."""
-        return told
+        return encoded
 
-    def knows(self, told: Vector) -> bool:
+    def knows(self, encoded: Vector) -> bool:
         """Return whether a point may be in K."""
-        return self.holds(told)
+        return self.holds(encoded)
 
     @property
-    def tells_differences(self) -> bool:
+    def bounds_differences(self) -> bool:
         """Whether it maximises over pairs of points, too."""
         return self._differences is not None
 
@@ -93,7 +93,7 @@ class Program(AbstractKnown):
         """Return at least |x − center| over K, shape (d,)."""
         return np.asarray((self._room + np.abs(self.center - center)) * (1 + 2.0**-50))
 
-    def farthest(self, matrix: Vector, center: Vector) -> Told:
+    def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return a point far out under a map, and at least max ‖matrix·(x − center)‖².
 
         Args:
@@ -105,11 +105,11 @@ class Program(AbstractKnown):
         """
         return self._squared(matrix, self.far(center), center)
 
-    def farthest_pair(self, matrix: Vector) -> Told:
+    def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return two points far apart, and at least max ‖matrix·(x − y)‖²; as `farthest`."""
         return self._squared(matrix, 2 * self._room, None)
 
-    def _squared(self, matrix: Vector, far: Vector, center: Vector | None) -> Told:
+    def _squared(self, matrix: Vector, far: Vector, center: Vector | None) -> Farthest:
         # a power of two brings every question to values of about 1, whatever the units
         with np.errstate(over="ignore", invalid="ignore"):
             size = float(np.linalg.norm(np.abs(matrix) @ far)) * (1 + growth(len(matrix) + 99))
@@ -121,12 +121,12 @@ class Program(AbstractKnown):
         scaled = np.ldexp(matrix, -exponent)
         form = scaled.T @ scaled
         form = (form + form.T) / 2
-        told = self._asked(form, far, center)
+        answer = self._asked(form, far, center)
         # the form is within γ|A|ᵀ|A| of AᵀA
-        upper = told.upper + growth(len(matrix) + 4) * math.ldexp(size, -exponent) ** 2
-        return Told(told.point, math.ldexp(upper * (1 + 2.0**-50), 2 * exponent))
+        upper = answer.upper + growth(len(matrix) + 4) * math.ldexp(size, -exponent) ** 2
+        return Farthest(answer.point, math.ldexp(upper * (1 + 2.0**-50), 2 * exponent))
 
-    def _asked(self, form: Vector, far: Vector, center: Vector | None) -> Told:
+    def _asked(self, form: Vector, far: Vector, center: Vector | None) -> Farthest:
         """Ask, or remember, and check the answer against every point so far."""
         field = "differences" if center is None else "maximise"
         about = b"" if center is None else center.tobytes()
@@ -144,7 +144,7 @@ class Program(AbstractKnown):
                 f"Oracle.{field} of {self.name!r} gave the upper bound {upper!r} below {worst!r}, "
                 "the value at a point that it found itself; bound the maximum from above",
             )
-        return Told(point, max(upper + 3 * doubt, 0.0) * (1 + 2.0**-50))
+        return Farthest(point, max(upper + 3 * doubt, 0.0) * (1 + 2.0**-50))
 
     def _worst(self, form: Vector, center: Vector | None) -> float:
         """Return the greatest value over all points that were found."""
@@ -269,10 +269,10 @@ class Program(AbstractKnown):
             DomainError: as `farthest`.
         """
         corner = self._corner(direction)
-        told = self.farthest(direction[None], corner)
+        answer = self.farthest(direction[None], corner)
         off = corner - about
         lost = growth(self.dimension + 9) * float(np.abs(direction) @ np.abs(off))
-        length = math.sqrt(told.upper) * (1 + 2.0**-50)
+        length = math.sqrt(answer.upper) * (1 + 2.0**-50)
         return float(direction @ off) + length + (lost + length * 2.0**-50) * (1 + 2.0**-40)
 
     def extreme(self, direction: Vector) -> Vector:
@@ -283,11 +283,11 @@ class Program(AbstractKnown):
         return np.asarray(self.center - np.where(direction < 0, -1.0, 1.0) * self.reach)
 
     @cached_property
-    def spread(self) -> Vector:
+    def spanning(self) -> Vector:
         """Points of K that span the flat that it fills, shape (n, d), n ≤ 2d + 1 and a few.
 
         Raises:
-            DomainError: where the bounds do not tell whether K is flat.
+            DomainError: where the bounds leave open whether K is flat.
         """
         unit = np.where(self.reach > 0, self.reach, 1.0)
         wide = np.flatnonzero(self.reach > 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of unit bodies: what slabs and balls with different centers have in common.
+"""Sections of unit balls: what slabs and balls with different centers have in common.
 
 K = {ξ : z = Aξ + offset lies in a product of slabs |zᵢ| ≤ 1 and balls ‖z‖₂ ≤ 1}. For y ≥ 0, equal
 on the rows of a ball, the quadratics of its parts add up (Yₖ of one part each):
@@ -21,12 +21,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, Self, final
 
 import numpy as np
 
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import frozen, slices
 from lownoise.numbers.rounding import growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.barrier import farthest
@@ -68,8 +67,7 @@ class Section:
     def groups(self) -> list[tuple[slice, bool]]:
         """The rows of each part, and whether they are slabs."""
         parts = self.base.factors
-        ends = np.cumsum([0, *(part.dimension for part in parts)])
-        own = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        own = slices(part.dimension for part in parts)
         return [(rows, is_slabs(part)) for rows, part in zip(own, parts, strict=True)]
 
     @cached_property

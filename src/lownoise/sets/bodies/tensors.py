@@ -190,7 +190,7 @@ class TensorBall:
             return np.asarray(alone + weights @ np.maximum(self.pairs(angles), 0.0))
         return np.append(np.full(count - 1, alone), alone * (1 - alone))
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return the squares that make Σ √(gains·squares) greatest, nearly; shapes (c,)."""
         measure = self.mixture(gains)
         if self.differences and not self.odd:

@@ -30,7 +30,7 @@ from lownoise.sets.domains.coordinates import Coordinates, every_coordinate, piv
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.bodies.known import AbstractKnown
+    from lownoise.sets.bodies.abstract import AbstractSet
     from lownoise.sets.domains.image import Image
     from lownoise.sets.domains.oracle import Oracle
     from lownoise.sets.unit_balls import AbstractUnitBall
@@ -137,7 +137,7 @@ class AbstractDomain(ABC):
     def spanning(self) -> Vector:
         """Rows that span what K spans about its center, shape (n, d)."""
         known = self.known_set()
-        return frozen(known.place(known.spread) - self.center)
+        return frozen(known.place(known.spanning) - self.center)
 
     @cached_property
     def full(self) -> bool:
@@ -169,7 +169,7 @@ class AbstractDomain(ABC):
 
     # what noise must cover
 
-    def known_set(self) -> AbstractKnown:
+    def known_set(self) -> AbstractSet:
         """Return what bounds quadratic forms over K.
 
         Raises:
@@ -336,7 +336,7 @@ class Difference(AbstractDomain):
         """
         raise DomainError("Difference holds changes, not records; clamp into the domain itself")
 
-    def known_set(self) -> AbstractKnown:
+    def known_set(self) -> AbstractSet:
         """Refuse: only lists of differences are images or parts of others.
 
         Raises:

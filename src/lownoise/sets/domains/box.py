@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.sets.bodies.known import AbstractKnown
+    from lownoise.sets.bodies.abstract import AbstractSet
     from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.domains.coordinates import Coordinates
 
@@ -164,7 +164,7 @@ class Box(AbstractDomain):
         """Return whether all coordinates are summed."""
         return chosen.complete
 
-    def known_set(self) -> AbstractKnown:
+    def known_set(self) -> AbstractSet:
         """Return its corners where they are few, else what is known of the image of a cube."""
         wide = np.count_nonzero(self.upper > self.lower)
         listed = self.corners() if 2.0**wide <= _FEW else None

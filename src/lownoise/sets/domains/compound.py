@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.bodies.known import AbstractKnown
+    from lownoise.sets.bodies.abstract import AbstractSet
     from lownoise.sets.domains.oracle import Oracle
 
 _NEAR = 1e-9  # of the reach: how near a point is in K
@@ -40,7 +40,7 @@ class AbstractCompound(AbstractDomain):
 
     @property
     @abstractmethod
-    def program(self) -> AbstractKnown:
+    def program(self) -> AbstractSet:
         """What knows it."""
 
     @property
@@ -48,7 +48,7 @@ class AbstractCompound(AbstractDomain):
     def inner(self) -> tuple[AbstractDomain, ...]:
         """The domains that it is made of."""
 
-    def known_set(self) -> AbstractKnown:
+    def known_set(self) -> AbstractSet:
         """Return what knows it."""
         return self.program
 
@@ -92,7 +92,7 @@ class AbstractCompound(AbstractDomain):
     @cached_property
     def _home(self) -> Vector:
         """A point of K, whatever the record."""
-        return self.program.place(self.program.spread[0])
+        return self.program.place(self.program.spanning[0])
 
     def support(self, direction: Vector) -> float:
         """Return at least max ⟨θ, x⟩ over K, hardly more; `direction` θ has shape (d,)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear images of unit bodies: the form that every domain with a center of symmetry takes."""
+"""Linear images of unit balls: the form that every domain with a center of symmetry takes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def checked_image(factor: ArrayLike, base: AbstractUnitBall, shift: ArrayLike) -
 @final
 @dataclass(frozen=True, eq=False)
 class Image(AbstractDomain):
-    """{shift + F·x : x ∈ B} for a unit body B; made by `ln.Ball`, `ln.image` and so on.
+    """{shift + F·x : x ∈ B} for a unit ball B; made by `ln.Ball`, `ln.image` and so on.
 
     A record outside is moved: where F is injective towards the center until it is inside, otherwise
     to the nearest point, each coordinate in parts of its reach and cut at twice that.
@@ -420,7 +420,7 @@ def _multiplied(rows: Vector, matrix: Vector) -> Vector:
 
 
 def _units(base: AbstractUnitBall) -> list[tuple[Vector, AbstractUnitBall]]:
-    """Return the cubes and Euclidean balls, each in its scale, that a unit body is made of."""
+    """Return the cubes and Euclidean balls, each in its scale, that a unit ball is made of."""
     ones = np.ones(base.dimension)
     if isinstance(base, NormBall) and (is_slabs(base) or base.order == 2):  # noqa: PLR2004
         return [(ones, base)]

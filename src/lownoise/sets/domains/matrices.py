@@ -5,7 +5,7 @@ A record is a matrix, its entries row by row. By symmetry the least ellipsoid ar
 a round one, for every p: the signs of rows and columns and their permutations move the ball onto
 itself, their averages only lower the convex √tr_{p/2}(M) (002, section 2.3), and what they all
 leave alone is a multiple of the identity. So Γ_p = d^{1/p}·radius·R, where R is the greatest
-Euclidean length of a point of the gauge's unit body.
+Euclidean length of a point of the gauge's unit ball.
 """
 
 from __future__ import annotations

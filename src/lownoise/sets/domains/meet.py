@@ -131,7 +131,7 @@ def _merged(parts: list[AbstractDomain]) -> list[AbstractDomain]:
 
 
 def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
-    """Return the image of what unit bodies along the coordinates share; None where they do not."""
+    """Return the image of what unit balls along the coordinates share; None where they do not."""
     own = [part.along_axes() for part in parts]
     first = own[0]
     found: list[tuple[Vector, AbstractUnitBall, AbstractDomain]] = []

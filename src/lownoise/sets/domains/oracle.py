@@ -195,7 +195,7 @@ class Oracle(AbstractDomain):
         Raises:
             DomainError: where K is flat and the center is off the flat that it fills.
         """
-        spread = self.told.spread
+        spread = self.told.spanning
         unit = np.where(self.reach > 0, self.reach, 1.0)
         within = _rank((spread - spread[0]) / unit)
         if within < np.count_nonzero(self.reach) and within < _rank((spread - self.center) / unit):

@@ -3,7 +3,7 @@
 
 from lownoise.sets.norms.abstract import AbstractNorm, covariance
 from lownoise.sets.norms.choice import norm_of
-from lownoise.sets.norms.hull import HullNorm, SimplexNorm, ZonotopeNorm
+from lownoise.sets.norms.combination import HullNorm, SimplexNorm, ZonotopeNorm
 from lownoise.sets.norms.image import ImageNorm, WeakNorm
 from lownoise.sets.norms.product import PlacedNorm, ProductNorm, WalkNorm
 

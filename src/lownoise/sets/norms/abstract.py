@@ -13,13 +13,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import frozen, slices
 from lownoise.numbers.rounding import growth
 from lownoise.sets.pairs import farthest_pairs
 from lownoise.sets.unit_balls import NormBall
@@ -27,7 +26,7 @@ from lownoise.sets.unit_balls import NormBall
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Chosen, Vector
     from lownoise.samplers.uniform import AbstractUniform
     from lownoise.sets.bodies import (
         AbstractBody,
@@ -115,7 +114,7 @@ class Form:
         return found
 
     def image_up(self, body: ImageBody) -> float:
-        """Return at least the greatest norm over an image of a unit body."""
+        """Return at least the greatest norm over an image of a unit ball."""
         found = self.body_up(body)
         if body.base.ball_order == 1:
             found = min(found, float(np.max(self.norm_up(body.dense.T), initial=0.0)))
@@ -168,8 +167,7 @@ def blocks_of(base: AbstractUnitBall) -> list[tuple[slice, float]]:
         >>> blocks_of(NormBall(2, 1.0))
         [(slice(0, 2, None), 1.0)]
     """
-    ends = np.cumsum([0, *(ball.dimension for ball in base.factors)]).tolist()
-    own = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+    own = slices(ball.dimension for ball in base.factors)
     pairs = zip(own, (ball.ball_order for ball in base.factors), strict=True)
     found = [(at, order) for at, order in pairs if order is not None]
     return found if len(found) == len(own) else []
@@ -356,6 +354,20 @@ class AbstractNorm(ABC):
         )
 
 
+def exactly_one(found: Vector, points: Vector, held: Vector) -> Vector:
+    """Return norms of `points`, 1 where they exceed that for one of the points that are held.
+
+    Args:
+        found: shape (n,).
+        points: shape (n, d).
+        held: points of the unit ball, with their opposites, shape (N, d).
+    """
+    above = np.flatnonzero(found > 1)
+    if above.size:
+        found[above[among(points[above], held)]] = 1.0
+    return np.asarray(found)
+
+
 def corners(width: int) -> Vector:
     """Return the choices of `width` signs, one of each and its opposite; (2^(width − 1), width)."""
     bits = (np.arange(1 << (width - 1))[:, None] >> np.arange(width)) & 1
@@ -373,3 +385,36 @@ def _ends(body: ImageBody) -> Vector | None:
         return np.ascontiguousarray(body.dense.T)
     few = order == math.inf and k <= _MOST_CORNERS
     return np.asarray(corners(k) @ body.dense.T) if few else None
+
+
+def turned(points: Vector) -> Vector:
+    """Return each row or its opposite, the first number that is not 0 being positive."""
+    first = np.argmax(points != 0, axis=1)
+    sign = np.where(points[np.arange(len(points)), first] < 0, -1.0, 1.0)
+    return np.asarray(points * sign[:, None] + 0.0)  # no negative zeros
+
+
+def _keys(rows: Vector) -> Any:  # noqa: ANN401 (raw bytes have no type of their own)
+    whole = np.ascontiguousarray(rows)
+    return whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).ravel()
+
+
+def among(points: Vector, known: Vector) -> Chosen:
+    """Return which rows are rows of a list or opposites of them, number for number, shape (n,).
+
+    Examples:
+        >>> among(np.array([[-1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 0.0]]))
+        array([ True, False])
+    """
+    return np.asarray(np.isin(_keys(turned(points)), _keys(turned(known))))
+
+
+def distinct(points: Vector) -> Vector:
+    """Return the rows that are not 0, one of each and its opposite.
+
+    Examples:
+        >>> distinct(np.array([[0.0, 0.0], [1.0, 2.0], [-1.0, -2.0]]))
+        array([[1., 2.]])
+    """
+    moved = points[np.any(points, axis=1)]
+    return frozen(np.unique(turned(moved), axis=0)) if len(moved) else frozen(moved.copy())

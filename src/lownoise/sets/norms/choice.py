@@ -10,9 +10,14 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.sets.norms.abstract import blocks_of
-from lownoise.sets.norms.combination import among, distinct, inverse_of
-from lownoise.sets.norms.hull import HullNorm, SimplexNorm, ZonotopeNorm, edges_of
+from lownoise.sets.norms.abstract import among, blocks_of, distinct
+from lownoise.sets.norms.combination import (
+    HullNorm,
+    SimplexNorm,
+    ZonotopeNorm,
+    edges_of,
+    inverse_of,
+)
 from lownoise.sets.norms.image import ImageNorm, WeakNorm, no_sampler, simplest
 from lownoise.sets.norms.product import PlacedNorm, WalkNorm
 from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball

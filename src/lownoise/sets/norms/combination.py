@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inverses of matrices and least combinations of columns, with proofs of how far off they are.
+"""Inverses of matrices, least combinations of columns, and the norms that these are.
+
+How far off they are is proved.
 
 The norm of an image F·B of an ℓ_r ball B with more columns than rows is ‖s‖ = min {‖λ‖_r : Fλ = s}.
 Every λ with Fλ near s is a proof: what is left over is small in any norm, and d independent columns
@@ -11,18 +13,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, ClassVar, Self, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import down, growth, up
-from lownoise.sets.norms.abstract import ball_norm_up
+from lownoise.samplers.uniform import (
+    UniformHull,
+    UniformImage,
+    UniformSimplexDifferences,
+    UniformZonotope,
+)
+from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up, exactly_one
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Chosen, Integers, Vector
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.samplers.uniform import AbstractUniform
+    from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricPoints
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 NEAR = 2.0**-20  # of a norm: what a matrix may differ by from a multiple of another one
@@ -57,9 +67,9 @@ class Inverse:
 
 
 def inverse_of(factor: Vector, base: AbstractUnitBall) -> Inverse:
-    """Return an inverse, with its error in the operator norm of a unit body.
+    """Return an inverse, with its error in the operator norm of a unit ball.
 
-    ‖Ex‖ ≤ ‖|E|·widths‖ on a unit body, whatever the signs of the entries of the latter.
+    ‖Ex‖ ≤ ‖|E|·widths‖ on a unit ball, whatever the signs of the entries of the latter.
 
     Args:
         factor: F, shape (d, d); or shape (d,), its diagonal: then X is to be divided by.
@@ -204,34 +214,201 @@ class Combination:
         return np.asarray(least * size)
 
 
-def turned(points: Vector) -> Vector:
-    """Return each row or its opposite, the first number that is not 0 being positive."""
-    first = np.argmax(points != 0, axis=1)
-    sign = np.where(points[np.arange(len(points)), first] < 0, -1.0, 1.0)
-    return np.asarray(points * sign[:, None] + 0.0)  # no negative zeros
+@dataclass(frozen=True, eq=False)
+class AbstractCombined(AbstractNorm):
+    """‖s‖ = min {‖λ‖_order : Σ λᵢpᵢ = s}, p the rows of a list.
+
+    Args:
+        rows: p, shape (N, d).
+
+    Raises:
+        PlanError: where they are flat, too many or of too many coordinates to be sampled.
+    """
+
+    rows: Vector
+    order: ClassVar[float]
+    called: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        n, d = self.rows.shape
+        self._combination.inverse.sure(f"{n} {self.called} in {d} dimensions are")
+        _ = self.uniform
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def _combination(self) -> Combination:
+        return Combination(frozen(np.ascontiguousarray(self.rows.T)), self.order)
+
+    def scaled(self, factor: float) -> Self:
+        """Return the norm of the rows, all scaled."""
+        return type(self)(frozen(factor * self.rows))
+
+    def akin_image_up(self, body: ImageBody) -> float:
+        """Return at least the norm of an image of the ℓ_order ball by nearly the same columns.
+
+        Exactly 1 for the same ones.
+        """
+        same = body.base.ball_order == self.order
+        return self._combination.near_up(body.dense) if same else math.inf
 
 
-def _keys(rows: Vector) -> Any:  # noqa: ANN401 (raw bytes have no type of their own)
-    whole = np.ascontiguousarray(rows)
-    return whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).ravel()
-
-
-def among(points: Vector, known: Vector) -> Chosen:
-    """Return which rows are rows of a list or opposites of them, number for number, shape (n,).
+@final
+@dataclass(frozen=True, eq=False)
+class HullNorm(AbstractCombined):
+    """‖s‖ = min {Σ|λᵢ| : Σ λᵢpᵢ = s}: the unit ball is the hull of ±p₁, …, ±p_N.
 
     Examples:
-        >>> among(np.array([[-1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 0.0]]))
-        array([ True, False])
+        >>> norm = HullNorm(np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0]]))
+        >>> norm.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
+        array([1., 1.])
     """
-    return np.asarray(np.isin(_keys(turned(points)), _keys(turned(known))))
+
+    order = 1.0
+    called = "points"
+
+    @cached_property
+    def uniform(self) -> UniformHull:
+        """Uniform points of the hull, exactly."""
+        return UniformHull(self.rows)
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """The facets: ‖s‖ = max ⟨a, s⟩.
+
+        Each number of them is rounded to nearest, which moves ⟨a, s⟩ by at most
+        2^-53·Σ|aᵢ|·max|pᵢ|·‖s‖.
+        """
+        facets = self.uniform.facets
+        size = np.abs(facets) @ np.max(np.abs(self.rows), axis=0) * (1 + growth(99))
+        off = 2.0**-53 * float(np.max(size))
+        return (Form(facets, math.inf, (1 + growth(9)) / (1 - off) if off < 1 else math.inf),)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm; for the points of the hull themselves at most 1, exactly.
+
+        pᵢ = 1·pᵢ is its own proof.
+        """
+        return exactly_one(self.forms[0].norm_up(points), points, self.rows)
+
+    def akin_points_up(self, body: SymmetricPoints) -> float:
+        """Return at least the norm of points p', each nearly the same multiple of its p."""
+        return self._combination.near_up(body.points.T)
 
 
-def distinct(points: Vector) -> Vector:
-    """Return the rows that are not 0, one of each and its opposite.
+@final
+@dataclass(frozen=True, eq=False)
+class ZonotopeNorm(AbstractCombined):
+    """‖s‖ = min {max |λᵢ| : Σ λᵢpᵢ = s}: the unit ball is the sum of the segments [−pᵢ, pᵢ].
 
     Examples:
-        >>> distinct(np.array([[0.0, 0.0], [1.0, 2.0], [-1.0, -2.0]]))
-        array([[1., 2.]])
+        >>> norm = ZonotopeNorm(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+        >>> norm.norm_up(np.array([[2.0, 2.0], [1.0, -1.0]])).round(9)
+        array([1., 1.])
     """
-    moved = points[np.any(points, axis=1)]
-    return frozen(np.unique(turned(moved), axis=0)) if len(moved) else frozen(moved.copy())
+
+    order = math.inf
+    called = "generators"
+
+    @cached_property
+    def uniform(self) -> UniformZonotope:
+        """Uniform points of the zonotope, exactly."""
+        return UniformZonotope(self.rows)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm, row by row."""
+        return self._combination.norm_up(points)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SimplexNorm(AbstractNorm):
+    """‖Σ λᵢvᵢ‖ = max(Σ λᵢ⁺, Σ λᵢ⁻): the unit ball holds all x − y of the simplex 0, v₁, …, v_d.
+
+    With λ₀ = −Σ λᵢ that is (|λ₀| + Σ |λᵢ|)/2, half of a norm of order 1.
+
+    Args:
+        edges: v, shape (d, d), one a row.
+
+    Raises:
+        PlanError: where they are flat.
+
+    Examples:
+        >>> from lownoise.sets.bodies import PointDifferences
+        >>> norm = SimplexNorm(np.eye(2))
+        >>> norm.norm_up(np.array([[1.0, -1.0], [1.0, 1.0]])).round(9)
+        array([1., 2.])
+        >>> norm.sensitivity_up(PointDifferences(np.array([[5.0, 5.0], [6.0, 5.0], [5.0, 6.0]])))
+        1.0
+    """
+
+    edges: Vector
+
+    def __post_init__(self) -> None:
+        n, d = self.edges.shape
+        Inverse(self.edges, self.forms[0].stretch).sure(f"{n + 1} points in {d} dimensions are")
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return int(self.edges.shape[1])
+
+    @cached_property
+    def uniform(self) -> AbstractUniform:
+        """Uniform points of the differences, exactly."""
+        inner = UniformSimplexDifferences(self.dimension)
+        return UniformImage(frozen(np.ascontiguousarray(self.edges.T)), inner)
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """‖(Xs, −Σ(Xs)ᵢ)‖₁/2, where X is the inverse.
+
+        The defect is measured at order 1: ‖λ‖ ≤ ‖λ‖₁ ≤ 2‖λ‖.
+        """
+        d = self.dimension
+        white = inverse_of(self.edges.T, NormBall(d, 1.0))
+        defect = 2 * (1 - 1 / white.stretch) * (1 + growth(9)) + growth(9)
+        x = white.matrix
+        # the last row is rounded: by as much as the sizes of what it sums, d times
+        matrix = np.vstack([x, -np.sum(x, axis=0)]) / 2
+        lost = growth(d + 9) * np.sum(np.abs(x), axis=0)
+        off = float(np.sum(lost @ np.abs(self.edges.T))) * (1 + growth(d + 99))
+        stretch = (1 + growth(9)) / (1 - defect - 2 * off) if defect + 2 * off < 1 else math.inf
+        return (Form(frozen(matrix), 1.0, stretch),)
+
+    def norm_up(self, points: Vector) -> Vector:
+        """Return at least the norm; exactly 1 for the edges from the first corner."""
+        return exactly_one(self.forms[0].norm_up(points), points, self.edges)
+
+    def scaled(self, factor: float) -> SimplexNorm:
+        """Return the norm of factor·(differences)."""
+        return SimplexNorm(frozen(factor * self.edges))
+
+    def akin_differences_up(self, body: PointDifferences) -> float:
+        """Return 1 for the differences of the simplex itself, wherever it stands."""
+        if len(body.points) != self.dimension + 1:
+            return math.inf
+        edges, exact = edges_of(body.points)
+        same = exact and np.array_equal(edges, np.unique(self.edges + 0.0, axis=0))
+        return 1.0 if same else math.inf
+
+
+def edges_of(points: Vector) -> tuple[Vector, bool]:
+    """Return the differences to the first point in lexicographic order, and if they are exact.
+
+    Args:
+        points: shape (N, d).
+
+    Examples:
+        >>> edges_of(np.array([[3.0], [1.0]]))
+        (array([[2.]]), True)
+    """
+    rows = np.unique(points + 0.0, axis=0)
+    first, rest = rows[0], rows[1:]
+    found = rest - first
+    back = found - rest  # Knuth's sum of two numbers: what the difference leaves out
+    left = (rest - (found - back)) - (first + back)
+    return frozen(found), not np.any(left)

@@ -22,8 +22,8 @@ from lownoise.numbers.rounding import growth, up
 from lownoise.samplers.gaussian import normals
 from lownoise.samplers.uniform import UniformImage, UniformNormBall, UniformProduct
 from lownoise.samplers.walks import Weak, walk
-from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up, blocks_of
-from lownoise.sets.norms.combination import NEAR, among, inverse_of
+from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up, blocks_of, exactly_one
+from lownoise.sets.norms.combination import NEAR, inverse_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,10 +138,8 @@ class ImageNorm(AbstractNorm):
                 np.where(alone, np.max(size, axis=1, initial=0.0), np.max(own, axis=0))
             )
         found = np.max([form.norm_up(points) for form in self.forms], axis=0)
-        above = np.flatnonzero(found > 1)
-        if above.size:  # F·eᵢ is in F·B for every ℓ_r ball B, and every product of them
-            found[above[among(points[above], self.factor.T)]] = 1.0
-        return np.asarray(found)
+        # F·eᵢ is in F·B for every ℓ_r ball B, and every product of them
+        return exactly_one(found, points, self.factor.T)
 
     def scaled(self, factor: float) -> ImageNorm:
         """Return the norm of factor·F·B."""
@@ -300,7 +298,7 @@ class WeakNorm(AbstractNorm):
 
 
 def _moment(base: AbstractUnitBall) -> Vector:
-    """Return an estimate of E u·uᵀ over a unit body, a diagonal as its signs have it.
+    """Return an estimate of E u·uᵀ over a unit ball, a diagonal as its signs have it.
 
     With u = ρθ, |θ|₂ = 1, the radius has density ∝ ρ^{d−1} up to 1/‖θ‖, so that E uᵢ² is
     d/(d + 2)·E θᵢ²‖θ‖^{−d−2}/E ‖θ‖^{−d} over uniform directions.
@@ -315,8 +313,8 @@ def _moment(base: AbstractUnitBall) -> Vector:
     return frozen(np.diag(squares))
 
 
-def _same(first: Any, second: Any) -> bool:  # noqa: ANN401 (fields of unit bodies)
-    """Return whether two unit bodies are given by the same numbers."""
+def _same(first: Any, second: Any) -> bool:  # noqa: ANN401 (fields of unit balls)
+    """Return whether two unit balls are given by the same numbers."""
     if type(first) is not type(second):
         return False
     if isinstance(first, np.ndarray):

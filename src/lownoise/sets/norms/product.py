@@ -13,13 +13,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.numbers.arrays import frozen, slices, triangle_of
 from lownoise.numbers.rounding import down, growth, spectral_up, up
 from lownoise.samplers.uniform import UniformPlaced, UniformProduct
 from lownoise.samplers.walks import Meet, Preimage, walk
@@ -69,8 +68,7 @@ class ProductNorm(AbstractNorm):
     @cached_property
     def blocks(self) -> list[slice]:
         """The coordinates of each part."""
-        ends = np.cumsum([0, *(part.dimension for part in self.parts)])
-        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        return slices(part.dimension for part in self.parts)
 
     @cached_property
     def uniform(self) -> AbstractUniform:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unit bodies that changes of signs leave alone: what structured domains are images of."""
+"""Unit balls that changes of signs leave alone: what structured domains are images of."""
 
 from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall, NormBall
 from lownoise.sets.unit_balls.intersection import IntersectionBall

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every unit body can say of itself.
+"""What every unit ball can say of itself.
 
-A unit body B ⊂ R^k is compact, convex, full and unchanged by a group of sign changes under which
+A unit ball B ⊂ R^k is compact, convex, full and unchanged by a group of sign changes under which
 second moments become diagonal: for any two coordinates some change in the group turns one of them
 and not the other. For most bodies that is every change of signs, for matrices the signs of whole
 rows and columns. Two facts make it useful: if y ≥ 0 then Σ yᵢxᵢ² ≤ energy(y) on B, so
@@ -50,7 +50,7 @@ _CLIMBS = 40
 
 
 class AbstractUnitBall(ABC):
-    """A unit body B; `points` and `directions` have shape (n, k)."""
+    """A unit ball B; `points` and `directions` have shape (n, k)."""
 
     @property
     @abstractmethod
@@ -106,7 +106,7 @@ class AbstractUnitBall(ABC):
         """Return at least the least t with z ∈ t·hull{x² : x ∈ B}; z ≥ 0, shape (k,)."""
 
     @abstractmethod
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return z in hull{x² : x ∈ B} that makes Σ√(gᵢzᵢ) greatest, or nearly; g ≥ 0, shape (k,).
 
         A base may look at a part of the hull only; bounds are computed from what it returns.
@@ -308,7 +308,7 @@ class NormBall(AbstractUnitBall):
         """Return at least ‖z‖_{r/2}, the sum where r ≤ 2."""
         return float(row_norms_up(squares[None], max(self.order / 2, 1.0))[0])
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return z where √g and √z are dual in ℓ_r, exactly."""
         dual = NormBall(self.size, max(self.order, 2.0)).extreme(np.sqrt(gains)[None])
         return np.asarray(np.square(dual[0]))

@@ -111,7 +111,7 @@ class IntersectionBall(AbstractUnitBall):
             1 + _SLACK
         )
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return √z dual to √g in this very body, nearly.
 
         Where squares fill no convex set, in the body of the parts whose squares fill their hulls;
@@ -119,7 +119,7 @@ class IntersectionBall(AbstractUnitBall):
         """
         if self.squares_convex:
             return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
-        z = self.square_hull()[0].spread(gains)
+        z = self.square_hull()[0].best_squares(gains)
         return np.asarray(z / max(self.moment_up(z), 1.0))
 
     @property

@@ -198,7 +198,7 @@ def balanced(g: Vector, order: float) -> Vector:
     def stepped(x: Vector) -> Vector:
         z = g / np.square(x[:r, None] + x[r:])
         part = np.square(x) * np.append(np.sum(z, axis=1), np.sum(z, axis=0))
-        v = np.append(rows.spread(part[:r]), columns.spread(part[r:]))
+        v = np.append(rows.best_squares(part[:r]), columns.best_squares(part[r:]))
         return _kept(np.sqrt(part / np.maximum(v, _LEAST)))
 
     def value(x: Vector) -> float:

@@ -109,11 +109,11 @@ class SortedBall(AbstractUnitBall):
         need = np.square(self._totals) * np.maximum(np.max(squares), np.sum(squares) / j)
         return float(np.min(need)) * (1 + self._slack)
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return the best z that mixes extreme points of one j."""
         found, most = np.zeros_like(gains), -1.0
         for j, total in enumerate(self._totals, start=1):
-            part = CappedBall(np.full(self.dimension, j**-0.5)).spread(gains) * (j / total**2)
+            part = CappedBall(np.full(self.dimension, j**-0.5)).best_squares(gains) * (j / total**2)
             value = float(np.sum(np.sqrt(gains * part)))
             if value > most:
                 found, most = part, value
@@ -273,7 +273,7 @@ class CappedBall(AbstractUnitBall):
             found = min(found, max(top, filled))
         return found * (1 + self._slack)
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return √z dual to √g in this very body: Σ√(gz) is ⟨√g, √z⟩.
 
         Below order 2 in the body whose squares fill the hull, or for unequal caps a set around it;
@@ -282,7 +282,7 @@ class CappedBall(AbstractUnitBall):
         if self.order >= 2:  # noqa: PLR2004
             return np.asarray(np.square(self.extreme(np.sqrt(gains)[None])[0]))
         hull, scale = self.hull
-        z = hull.spread(gains / np.square(scale)) / np.square(scale)
+        z = hull.best_squares(gains / np.square(scale)) / np.square(scale)
         return np.asarray(z / max(self.moment_up(z), 1.0))
 
     @cached_property

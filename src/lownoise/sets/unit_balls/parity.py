@@ -252,7 +252,7 @@ class ParityBall(AbstractParityBall):
         """Return at least max z: every z ≤ 1 is at most the second moment of random signs."""
         return float(np.max(squares))
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return ones."""
         return np.ones_like(gains)
 
@@ -317,7 +317,7 @@ class ParityDifferenceBall(AbstractParityBall):
         top = np.array([float(np.max(part)) for part in self._split(squares)])
         return least_mixture_up(self.table, top) * (1 + self._slack)
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return the best z among those that go by degree: pairs at random distances."""
         sums = np.array([float(np.sum(np.sqrt(part))) for part in self._split(gains)])
         if not np.any(sums > 0):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.errors import FileError
 from lownoise.kinds import ORDER, Field
+from lownoise.numbers.arrays import slices
 from lownoise.sets.unit_balls.abstract import OUTWARD, UNIT_BALLS, AbstractUnitBall, NormBall
 from lownoise.sets.unit_balls.limits import shared
 from lownoise.sets.unit_balls.mixtures import mixture
@@ -68,7 +69,7 @@ class MixedBall(AbstractUnitBall):
     @property
     def dimension(self) -> int:
         """The number of coordinates of all parts."""
-        return int(self._ends[-1])
+        return sum(part.dimension for part in self.parts)
 
     @property
     def unconditional(self) -> bool:
@@ -76,16 +77,15 @@ class MixedBall(AbstractUnitBall):
         return all(part.unconditional for part in self.parts)
 
     @cached_property
-    def _ends(self) -> Integers:
-        return np.cumsum([0, *(part.dimension for part in self.parts)])
+    def _slices(self) -> list[slice]:
+        return slices(part.dimension for part in self.parts)
 
     @cached_property
     def _outer(self) -> NormBall:
         return NormBall(len(self.parts), self.order)
 
     def _pairs(self) -> Iterator[tuple[AbstractUnitBall, slice]]:
-        slices = (slice(int(a), int(b)) for a, b in pairwise(self._ends))
-        return zip(self.parts, slices, strict=True)
+        return zip(self.parts, self._slices, strict=True)
 
     @property
     def factors(self) -> tuple[AbstractUnitBall, ...]:
@@ -158,14 +158,14 @@ class MixedBall(AbstractUnitBall):
         inner = [part.moment_up(squares[own]) for part, own in self._pairs()]
         return self._outer.moment_up(np.array(inner)) * (1 + _SLACK)
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return each part's best, in the proportions that are best for the outer."""
-        found = [part.spread(gains[own]) for part, own in self._pairs()]
+        found = [part.best_squares(gains[own]) for part, own in self._pairs()]
         reached = [
             float(np.sum(np.sqrt(gains[own] * z)))
             for z, (_, own) in zip(found, self._pairs(), strict=True)
         ]
-        share = self._outer.spread(np.maximum(np.square(reached), _NOTHING))
+        share = self._outer.best_squares(np.maximum(np.square(reached), _NOTHING))
         return np.concatenate([t * z for t, z in zip(share, found, strict=True)])
 
     @property
@@ -189,8 +189,8 @@ class MixedBall(AbstractUnitBall):
     def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
         """Return the parts' pieces, at order 1; all ways to take one of each, at order ∞."""
         own = [
-            [(start + kept, piece) for kept, piece in part.pieces()]
-            for start, part in zip(self._ends[:-1], self.parts, strict=True)
+            [(at.start + kept, piece) for kept, piece in part.pieces()]
+            for part, at in self._pairs()
         ]
         if self.order == 1:
             return [piece for pieces in own for piece in pieces]
@@ -427,13 +427,13 @@ class KroneckerBall(AbstractUnitBall):
             found.append(one.moment_up(a) * other.moment_up(b))
         return min(found) * (1 + _SLACK)
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return a ⊗ b where neither alone can do better: the best where g is a product itself."""
         table = gains.reshape(self.first.dimension, self.second.dimension)
         b = np.full(self.second.dimension, 1 / self.second.dimension)
         for _ in range(_ROUNDS):
-            a = self.first.spread(np.square(np.sum(np.sqrt(table * b), axis=1)))
-            b = self.second.spread(np.square(np.sum(np.sqrt(table * a[:, None]), axis=0)))
+            a = self.first.best_squares(np.square(np.sum(np.sqrt(table * b), axis=1)))
+            b = self.second.best_squares(np.square(np.sum(np.sqrt(table * a[:, None]), axis=0)))
         return np.outer(a, b).ravel()
 
     def widths(self) -> Vector:

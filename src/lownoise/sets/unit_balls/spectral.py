@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrices whose singular values lie in a unit body: unit balls of unitarily invariant norms.
+"""Matrices whose singular values lie in a unit ball: unit balls of unitarily invariant norms.
 
 Every such norm is a norm of singular values that neither signs nor order change, its symmetric
 gauge (von Neumann 1937). Changing the signs of whole rows and of whole columns at random leaves the
@@ -194,7 +194,7 @@ class SpectralBall(AbstractUnitBall):
                 found = min(found, need * self.gauge.moment_up(kept))
         return found * (1 + self._slack)
 
-    def spread(self, gains: Vector) -> Vector:
+    def best_squares(self, gains: Vector) -> Vector:
         """Return z near the best, gᵢⱼ/(aᵢ + bⱼ)² for some a and b, scaled into the hull.
 
         Exact for the operator norm (and where the body holds no point longer than its greatest
