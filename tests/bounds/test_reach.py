@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lownoise.bounds.pure import _reach_up
+from lownoise.bounds.means import _reach_up
 from lownoise.sets.bodies import SymmetricBox
 
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.bounds.streams import spread_down, trace_norm_down
+from lownoise.bounds.unbiased import spread_down
 from lownoise.solvers.streams import square_root, squared_error
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 64, 300])
 def test_the_closed_form_is_the_trace_norm(n):
     singular = np.linalg.svd(np.tril(np.ones((n, n))), compute_uv=False)
-    found = trace_norm_down(ln.Prefix(n))
+    found = ln.Prefix(n).trace_norm_down
     assert found <= singular.sum() / n * (1 + 1e-12)
     assert found == pytest.approx(singular.sum() / n, rel=1e-9)
     for order in (2.0, math.inf):
@@ -26,10 +26,10 @@ def test_long_sums_are_bounded_from_below_and_closely():
     n = 1 << 18
     angle = math.pi / (4 * n + 2)
     exact = math.fsum(0.5 / np.sin((2 * np.arange(1, n + 1) - 1) * angle)) / n
-    found = trace_norm_down(ln.Prefix(n))
+    found = ln.Prefix(n).trace_norm_down
     assert exact * (1 - 1e-4) < found <= exact
     # (2/π)·ln n grows without end
-    assert trace_norm_down(ln.Prefix(1 << 40)) > trace_norm_down(ln.Prefix(1 << 30)) > found
+    assert ln.Prefix(1 << 40).trace_norm_down > ln.Prefix(1 << 30).trace_norm_down > found
 
 
 @pytest.mark.parametrize("workload", [ln.Prefix(40), ln.SlidingWindow(40, 5), ln.Decayed(40, 0.9)])
@@ -46,6 +46,6 @@ def test_the_square_root_stays_a_constant_above_the_bound():
     for power in range(4, 21, 4):
         n = 1 << power
         error = squared_error(np.ones(n), square_root(np.ones(n)), "mean") ** 0.5
-        gaps.append(error - trace_norm_down(ln.Prefix(n)))
+        gaps.append(error - ln.Prefix(n).trace_norm_down)
         assert 0 < gaps[-1] < 0.21
     assert abs(gaps[-1] - gaps[-2]) < 0.01

@@ -8,7 +8,7 @@ import scipy.spatial
 
 from lownoise.bounds import log_volume_down
 from lownoise.bounds.volumes import hulls
-from lownoise.bounds.volumes.determinants import inverse_up, log_gram_down, sizes_of_determinants
+from lownoise.bounds.volumes.hulls import inverse_up, log_gram_down, sizes_of_determinants
 from lownoise.bounds.volumes.projected import base_log_volume
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
 from lownoise.sets.unit_balls import MixedBall, NormBall, SortedBall, product_ball

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.questions.residuals import ChangeCosts, ordered_blocks, ordered_cost, ordered_cost_up
+from lownoise.questions.residuals import ChangeCosts, ordered, ordered_blocks, ordered_cost_up
 from lownoise.sensitivity.factors import dense
 
 QUESTIONS = {
@@ -84,7 +84,7 @@ def test_looking_at_few_pairs_at_a_time_finds_the_same(name, monkeypatch):
     blocks = ordered_blocks(QUESTIONS[name], public=True)
     made = [triangles(blocks, np.random.default_rng(seed)) for seed in range(25)]
     whole = [ordered_cost_up(blocks, factors) for factors in made]
-    monkeypatch.setattr(ordered_cost, "_CHUNK", 1)
+    monkeypatch.setattr(ordered, "_CHUNK", 1)
     found = [ordered_cost_up(blocks, factors) for factors in made]
     assert np.allclose(found, whole, rtol=1e-12, atol=0)
 
@@ -108,12 +108,12 @@ def test_the_changes_that_are_told_cost_what_is_said():
 
 def test_no_more_changes_are_told_than_there_are_categories_or_a_few(monkeypatch):
     """Where no two records look alike all pairs cost as much: what ends the list is its length."""
-    monkeypatch.setattr(ordered_cost, "_EACH", 1000)
+    monkeypatch.setattr(ordered, "_EACH", 1000)
     for question in QUESTIONS.values():
         blocks = ordered_blocks(question, public=True)
         K = blocks.categories
         for few in (2, K + 1, 1000):
-            monkeypatch.setattr(ordered_cost, "_FEW", few)
+            monkeypatch.setattr(ordered, "_FEW", few)
             _, pairs, _ = ChangeCosts(blocks).worst([np.eye(K) for _ in blocks.blocks])
             assert len(pairs) <= max(K, few)
             assert len(pairs) >= min(max(K, few), K * (K - 1) // 2)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.solvers import growing
+from lownoise.solvers import points as points_solver
 from lownoise.solvers.generation import generate
-from lownoise.solvers.growing import generate_growing
 from lownoise.solvers.newton import Problem
+from lownoise.solvers.points import generate_growing
 from lownoise.solvers.pricing import PairVertices
 
 RNG = np.random.default_rng(7)
@@ -43,9 +43,9 @@ def problem(r, order):
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(growing, "_START", 40)
-    monkeypatch.setattr(growing, "_JOIN", 15)
-    monkeypatch.setattr(growing, "_ENOUGH", 25)
+    monkeypatch.setattr(points_solver, "_START", 40)
+    monkeypatch.setattr(points_solver, "_JOIN", 15)
+    monkeypatch.setattr(points_solver, "_ENOUGH", 25)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_an_interrupt_leaves_an_ellipsoid_of_all_pairs(step, small_parts):
 
 def test_an_interrupted_pass_leaves_an_ellipsoid_of_all_pairs(small_parts, monkeypatch):
     points = CLOUDS["sphere"]
-    real, calls, stops = growing.farthest_pairs, [], set()
+    real, calls, stops = points_solver.farthest_pairs, [], set()
 
     def stopped(*arguments, **options):
         calls.append(1)
@@ -106,7 +106,7 @@ def test_an_interrupted_pass_leaves_an_ellipsoid_of_all_pairs(small_parts, monke
             raise KeyboardInterrupt
         return real(*arguments, **options)
 
-    monkeypatch.setattr(growing, "farthest_pairs", stopped)
+    monkeypatch.setattr(points_solver, "farthest_pairs", stopped)
     for stop in (1, 2):
         calls.clear()
         stops.clear()

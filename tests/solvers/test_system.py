@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lownoise.solvers.fidelity import fidelity
-from lownoise.solvers.system import _columns, _formed, _reduced, newton_system
+from lownoise.solvers.newton import _columns, _formed, _reduced, newton_system
 
 few = settings(max_examples=12)
 
@@ -64,7 +64,7 @@ def test_the_reduced_way_solves_what_finite_differences_say(seed, queries, moves
 def test_blocks_of_columns_make_up_one_matrix(monkeypatch):
     _, _, state, pull, n = problem(3, queries=True, moves=True)
     whole = list(_columns(state, pull, np.arange(float(n))))
-    monkeypatch.setattr("lownoise.solvers.system._BLOCK", 30)
+    monkeypatch.setattr("lownoise.solvers.newton._BLOCK", 30)
     blocks = list(_columns(state, pull, np.arange(float(n))))
     assert len(blocks) > len(whole)
     parts = [np.arange(n)[part] for part, _ in blocks]
@@ -76,7 +76,7 @@ def test_blocks_of_columns_make_up_one_matrix(monkeypatch):
 @pytest.mark.parametrize("few_", [0, 10**6])
 def test_the_smaller_space_is_chosen(monkeypatch, few_):
     rng, _, state, pull, n = problem(1, queries=True, moves=False)
-    monkeypatch.setattr("lownoise.solvers.system._FEW", few_)
+    monkeypatch.setattr("lownoise.solvers.newton._FEW", few_)
     gradient, extra = rng.normal(size=n), np.ones(n)
     right = rng.normal(size=n)
     known = _reduced(state, pull, gradient, extra)(right)

@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower bounds on error, one theorem a function: for unbiased mechanisms, for ε-DP ones."""
 
-from lownoise.bounds.directions import directional_bound, geometric_down
-from lownoise.bounds.means import extent_bound, pure_mean_bound
-from lownoise.bounds.pure import VolumeBound, volume_lower_bound
-from lownoise.bounds.room import may_have_room
+from lownoise.bounds.means import (
+    VolumeBound,
+    directional_bound,
+    extent_bound,
+    geometric_down,
+    pure_mean_bound,
+    volume_lower_bound,
+)
+from lownoise.bounds.unbiased import (
+    may_have_room,
+    unbiased_add_remove,
+    unbiased_change,
+    unbiased_substitute,
+)
 from lownoise.bounds.volume import (
     Records,
     Rounding,
@@ -15,7 +25,6 @@ from lownoise.bounds.volume import (
     roundings,
 )
 from lownoise.bounds.volumes import log_volume_down, sampled_log_volume
-from lownoise.bounds.zcdp import unbiased_add_remove, unbiased_change, unbiased_substitute
 
 __all__ = [
     "Records",

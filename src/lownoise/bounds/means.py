@@ -3,28 +3,40 @@
 
 A bound is only as true as its body: every one here is made of changes that records can make, where
 the bodies that privacy rests on are rounded up.
+
+Both follow from what no ε-DP mechanism can beat in any direction, and so in all of them at once,
+and from the best volume bound over projections of the body.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.bounds.directions import directional_bound
-from lownoise.bounds.pure import volume_lower_bound
+from lownoise.bounds.volume import Records, averaging_bound, packing_bound, roundings
+from lownoise.bounds.volumes import log_volume_down
 from lownoise.certificate import order_norm
+from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import grown, shrunk
-from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricBox, SymmetricPoints
+from lownoise.numbers.rounding import FEW, grown, growth, lowered, shrunk, spectral_up
+from lownoise.sets.bodies import (
+    AbstractBody,
+    ImageBody,
+    PointDifferences,
+    SymmetricBox,
+    SymmetricPoints,
+)
 from lownoise.sets.domains import Box, Image, Points, Polytope, Product
 
 if TYPE_CHECKING:
-    from lownoise.bounds.volume import Records
     from lownoise.numbers.arrays import Vector
-    from lownoise.sets.bodies import AbstractBody
+
+_RATES = 60
+_EVERY = 12  # dimensions up to which all are tried
 
 
 def pure_mean_bound(
@@ -196,3 +208,179 @@ def _product_extents(domain: Product, size: int | None, center: Vector) -> tuple
     found = [_extents(part, size, center[at]) for part, at in blocks]
     # a record may stay where it is in the other parts
     return np.concatenate([own[0] for own in found]), np.concatenate([own[1] for own in found])
+
+
+def geometric_down(epsilon: float) -> float:
+    """Return at most √(2q)/(1 − q), q = e^{−ε}: the deviation of two-sided geometric noise.
+
+    Examples:
+        >>> round(geometric_down(1e-6) * 1e-6, 6), geometric_down(800.0) < 1e-100
+        (1.414214, True)
+    """
+    # √(2q)/(1 − q) = √2/(2 sinh(ε/2))
+    return shrunk(math.sqrt(2) * math.exp(-epsilon / 2) / -math.expm1(-epsilon))
+
+
+def directional_bound(
+    gamma: float,
+    *,
+    epsilon: float,
+    most: float = math.inf,
+    changes: int = 1,
+    reach: float = 0.0,
+) -> float:
+    """Return Γ_p(S)·√(2q)/(1 − q), q = e^{−ε}, less what an end to the records costs.
+
+    Every ε-DP mechanism, biased or not, has (E‖error‖_p²)^{1/2}, p ≥ 2, at least this on some table
+    (ours; Γ_p(S) is at least the greatest extent of S in any direction).
+
+    *One direction.* Let s be a change of one record, and consider tables with the truths j·s, j
+    whole. Averaged over many j and over signs, the error's law has, in the limit, P(Z ∈ A + s) ≥
+    q·P(Z ∈ A). With h = θᵀs the tail T(t) = P(θᵀZ > t) is at most ½ at 0, T(t + h) ≥ q·T(t), and on
+    (0, h) T(t) ≥ q·P(θᵀZ > t − h) = q·(1 − T(h − t)). The least 4∫tT dt = E(θᵀZ)² is then at
+    T = q/(1 + q) on (0, h), geometric noise on the points jh: h²·2q/(1 − q)².
+
+    *All directions.* Average over Σ jᵢsᵢ. Then E ZZᵀ is one matrix Σ with √(θᵀΣθ) ≥ κ·h_S(θ),
+    κ = √(2q)/(1 − q), for every θ, so √Σ·B₂ covers κS, and (E‖Z‖_p²)^{1/2} ≥ ‖√diag Σ‖_p ≥
+    κ·Γ_p(S).
+
+    *An end.* Where only |jᵢ| ≤ M are possible, answer for others at the nearest end: that is ε-DP
+    as well, and errs by ‖Σ(jᵢ beyond M)·sᵢ‖ more at most. Let jᵢ have a chance ∝ p^{|jᵢ|},
+    p = e^{−η}, in place of a uniform one: κ becomes that of ε + η, and the root mean square of
+    (|j| − M)₊ is √2·p^{(M+1)/2}/(1 − p) at most. Every η is a proof.
+
+    Args:
+        gamma: at most Γ_p(S), proved by points of S that changes of one record make.
+        epsilon: ε > 0.
+        most: M, how often each of those changes can be made, and its opposite.
+        changes: how many points of S the proof uses; of no matter where M = ∞.
+        reach: at least ‖s‖_p for each of them; likewise.
+
+    Examples:
+        >>> round(directional_bound(1.0, epsilon=0.01) * 0.01, 4)
+        1.4142
+        >>> directional_bound(1.0, epsilon=0.01, most=2000, reach=1.0) < 130
+        True
+    """
+    if gamma <= 0:
+        return 0.0
+    if math.isinf(most):
+        return shrunk(gamma * geometric_down(epsilon))
+    found = 0.0
+    for i in range(_RATES):
+        rate = epsilon * 2.0 ** (8 - i / 3)
+        kept = gamma * geometric_down(epsilon + rate)
+        lost = math.sqrt(2) * math.exp(-rate * (most + 1) / 2) / -math.expm1(-rate)
+        found = max(found, lowered(kept - grown(changes * reach * lost), kept))
+    return found
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class VolumeBound:
+    """A lower bound on the error of every ε-DP mechanism, and where it comes from.
+
+    Args:
+        value: at most the greatest (E‖ω·error‖_p²)^{1/2} over tables, of any mechanism.
+        dimension: k, of the projection that gives it; 0 where nothing is proved.
+        log_volume: at most ln vol_k of the weighted body's projection.
+        packing: what the source's packing of the same projection gives, at most.
+    """
+
+    value: float
+    dimension: int
+    log_volume: float
+    packing: float
+
+
+def volume_lower_bound(
+    body: AbstractBody,
+    *,
+    epsilon: float,
+    records: Records,
+    most: float = math.inf,
+    weights: Vector | None = None,
+    order: float = 2.0,
+    moment: Vector | None = None,
+) -> VolumeBound:
+    """Return the best `averaging_bound` over leading eigenvectors of a second moment.
+
+    Whatever the projections, each is a proof. For p > 2 the ℓ_p norm of m numbers is at least
+    m^{1/p − 1/2} times their length, so that a projection to m of the answers counts that much.
+
+    Args:
+        body: S, what one record changes, about 0.
+        epsilon: ε > 0.
+        records: how truths are made of changes, see `roundings`.
+        most: M, how many records can be changed; ∞ where tables of every size are neighbours.
+        weights: ω ≥ 0 on the answers, shape (d,); ones by default.
+        order: p in [2, ∞].
+        moment: second moments whose eigenvectors are tried, shape (d, d); by default the body's
+            own, weighted.
+
+    Raises:
+        PlanError: where epsilon is not above 0 and finite, or weights are not d numbers ≥ 0.
+
+    Examples:
+        >>> cube = SymmetricBox(np.ones(8))
+        >>> found = volume_lower_bound(cube, epsilon=0.1, records="shares")
+        >>> found.dimension, found.value < math.sqrt(9 * 10 * 8 / 3) / 0.1
+        (8, True)
+    """
+    if not 0 < epsilon < math.inf:
+        raise PlanError(f"epsilon={epsilon} is not above 0 and finite; give a budget")
+    d = body.dimension
+    scale = np.ones(d) if weights is None else np.asarray(weights, dtype=np.float64)
+    if scale.shape != (d,) or not np.all(np.isfinite(scale) & (scale >= 0)):
+        raise PlanError(f"weights are not {d} finite numbers of at least 0; give one an answer")
+    axes = _axes(body.moment * np.outer(scale, scale) if moment is None else moment)
+    best = VolumeBound(value=0.0, dimension=0, log_volume=-math.inf, packing=0.0)
+    for k in _dimensions(len(axes)):
+        matrix = axes[:k] * scale
+        used = np.any(matrix, axis=0)
+        if np.count_nonzero(used) < k:
+            continue
+        log_volume = log_volume_down(body, matrix)
+        if math.isinf(log_volume):
+            continue
+        # the projection is this over ω, whose norm is 1 up to rounding
+        norm = grown(spectral_up(matrix[:, used] / scale[used]), FEW)
+        share = float(np.count_nonzero(used)) ** (1 / order - 0.5) if order > 2 else 1.0  # noqa: PLR2004
+        share = shrunk(share / norm)
+        reach = _reach_up(body, matrix)
+        value = share * max(
+            averaging_bound(log_volume, k, epsilon=epsilon, most=most, rounding=how, reach=reach)
+            for how in roundings(records, k)
+        )
+        if value > best.value:
+            packed = share * packing_bound(log_volume, k, epsilon=epsilon, most=most)
+            best = VolumeBound(value=value, dimension=k, log_volume=log_volume, packing=packed)
+    return best
+
+
+def _dimensions(rank: int) -> list[int]:
+    """Return the k that are tried: all few, then a twelfth more each time, and the last."""
+    found, k = [], 1
+    while k <= rank:
+        found.append(k)
+        k += max(1, k // _EVERY)
+    return found if not found or found[-1] == rank else [*found, rank]
+
+
+def _axes(moment: Vector) -> Vector:
+    """Return orthonormal rows along which the second moment falls, those that have some."""
+    if not np.any(moment - np.diag(np.diag(moment))):
+        values, vectors = np.diag(moment), np.eye(len(moment))
+    else:
+        values, vectors = np.linalg.eigh(moment)
+    order = np.argsort(-values, kind="stable")
+    kept = order[values[order] > 2.0**-46 * float(np.max(values, initial=0.0))]
+    return np.asarray(vectors[:, kept].T)
+
+
+def _reach_up(body: AbstractBody, matrix: Vector) -> float:
+    """Return at least max ‖As‖ over the body."""
+    if isinstance(body, SymmetricBox):
+        far = float(np.linalg.norm(np.abs(matrix) @ body.half_width))
+        return grown(far, growth(2 * matrix.size + 9))
+    return body.length_up(matrix, np.zeros(body.dimension))

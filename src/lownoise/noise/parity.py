@@ -17,7 +17,7 @@ from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
-from lownoise.questions.residuals.parities import parity_cost_up, parity_costs
+from lownoise.questions.residuals.cost import parity_cost_up, parity_costs
 from lownoise.sensitivity.factors import DiagonalShape
 
 if TYPE_CHECKING:

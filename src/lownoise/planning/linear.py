@@ -14,7 +14,7 @@ from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
 from lownoise.privacy import gaussian_parameter
-from lownoise.questions.residuals.parities import parity_costs
+from lownoise.questions.residuals.cost import parity_costs
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.solvers import solve

@@ -14,6 +14,7 @@ from lownoise.errors import QuestionError, told
 from lownoise.kinds import PACKED, Field, Form, Kinds
 from lownoise.numbers.arrays import frozen, matrix, number
 from lownoise.numbers.readable import readable
+from lownoise.numbers.rounding import shrunk
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.mean import Mean
 from lownoise.sets.domains.encoding import MEMBER
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _LONGEST = 1 << 40  # rounds: a sum of so many numbers on a fine grid still has 64 bits
 LARGEST_DENSE = 1 << 13  # rounds of a workload that is held as a matrix
 _LARGEST, _SMALLEST = 2.0**100, 2.0**-100
+_EXACT = 1 << 16  # singular values that are added up one by one
+_SLACK = 2.0**-36  # downward: sines and logarithms are not directed
 
 
 class AbstractStreamWorkload(ABC):
@@ -48,6 +51,16 @@ class AbstractStreamWorkload(ABC):
     @abstractmethod
     def longest(self) -> float:
         """At least the greatest Σ_s |W_ts|."""
+
+    @property
+    def trace_norm_down(self) -> float:
+        """At most ‖W‖_*/n, which no factorization's error is below at unit change.
+
+        Both errors, √(‖B‖_F²/n)·‖C‖_{1→2} and the largest row of B for the first factor, are at
+        least that: γ_F(W) ≥ ‖W‖_*/√n (003, Lemma 1), and a maximum is no less than a mean. 0 where
+        no closed form is known.
+        """
+        return 0.0
 
     @abstractmethod
     def first_column(self, count: int | None = None) -> Vector:
@@ -115,6 +128,26 @@ class Prefix(AbstractStreamWorkload):
     def longest(self) -> float:
         """The number of rounds n."""
         return float(self.rounds)
+
+    @property
+    def trace_norm_down(self) -> float:
+        """From the singular values 1/(2 sin((2j − 1)π/(4n + 2))), j = 1 … n (003), rounded down.
+
+        Examples:
+            >>> round(Prefix(1).trace_norm_down, 6)
+            1.0
+        """
+        n = self.rounds
+        few = min(n, _EXACT)
+        angle = math.pi / (4 * n + 2)
+        total = math.fsum(0.5 / np.sin((2 * np.arange(1, few + 1) - 1) * angle))
+        if few < n:
+            # 1/sin falls, so the sum over j > few is at least the integral from few + 1 to n + 1,
+            # and ∫ du/sin u = log tan(u/2)
+            start, end = (2 * few + 1) * angle, min((2 * n + 1) * angle, math.pi / 2)
+            whole = math.log(math.tan(end / 2)) - math.log(math.tan(start / 2))
+            total += whole / (4 * angle)
+        return shrunk(total / n, _SLACK)
 
     def first_column(self, count: int | None = None) -> Vector:
         """Return ones."""

@@ -126,7 +126,7 @@ def cost_of(event: GaussianEvent, budget: Budget) -> Cost:
 
 
 def unbiased_bound(least: float, parameter: float, size: int | None) -> float:
-    """Return what no unbiased mechanism's error is below, on any dataset (see `bounds.zcdp`).
+    """Return what no unbiased mechanism's error is below, on any dataset (see `bounds.unbiased`).
 
     It binds every mechanism that is ρ-zCDP for the ρ = μ²/2 that the budget allows a Gaussian.
 

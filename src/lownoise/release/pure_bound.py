@@ -3,7 +3,7 @@
 
 Three proofs, of which the best counts: by the volume of what records can change, by their extents
 (`bounds.means`), and by evidence that no ellipsoid around all changes is small: in every direction
-noise spreads as far as changes do (`bounds.directions`).
+noise spreads as far as changes do (`bounds.means`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.bounds import extent_bound, pure_mean_bound
-from lownoise.bounds.directions import directional_bound
+from lownoise.bounds.means import directional_bound
 from lownoise.certificate import PointDual, order_norm
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates

@@ -202,7 +202,7 @@ class Terms(Readable):
 
     @cached_property
     def lower_bound(self) -> float:
-        """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.zcdp`).
+        """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.unbiased`).
 
         Under a pure budget: what no mechanism of this ε, biased or not, has an error below on every
         table (see `bounds.volume`); 0 where nothing is proved.

@@ -147,7 +147,7 @@ class AbstractView(ABC):
 
     @property
     def lower_bound(self) -> float:
-        """What no unbiased mechanism's error is below, on any dataset (see `bounds.zcdp`)."""
+        """What no unbiased mechanism's error is below, on any dataset (see `bounds.unbiased`)."""
         terms = self._terms
         return unbiased_bound(self.plain_least, terms.parameter, terms.size)
 
@@ -344,7 +344,7 @@ class MeanView(AbstractRowView):
 
     @property
     def lower_bound(self) -> float:
-        """What no unbiased mechanism's error is below, on any dataset (see `bounds.zcdp`).
+        """What no unbiased mechanism's error is below, on any dataset (see `bounds.unbiased`).
 
         Where the relation is a body of changes it speaks of tables with a row that each of them, or
         its opposite, keeps inside the domain; where there can be no such row, it is 0.

@@ -18,11 +18,10 @@ import numpy as np
 from lownoise.certificate.tables import OrderedDual, moments
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.questions.residuals import ChangeCosts, ordered_cost_up
-from lownoise.questions.residuals.ordered_cost import whitened
+from lownoise.questions.residuals.ordered import whitened
 from lownoise.solvers.fidelity import Fidelity, fidelity
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
-from lownoise.solvers.newton import Problem, Step, objective, steps
-from lownoise.solvers.system import bent_system
+from lownoise.solvers.newton import Problem, Step, bent_system, objective, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ import numpy as np
 from lownoise.certificate.tables import ParityDual
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
-from lownoise.questions.residuals.parities import ParityChanges, parity_cost_up
+from lownoise.questions.residuals.cost import ParityChanges, parity_cost_up
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from lownoise.certificate.tables import ResidualDual
 from lownoise.numbers.arrays import frozen
 from lownoise.questions.residuals import PatternCosts, TableChanges
 from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
-from lownoise.solvers.newton import Problem, Step, objective, steps
-from lownoise.solvers.system import bent_system
+from lownoise.solvers.newton import Problem, Step, bent_system, objective, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

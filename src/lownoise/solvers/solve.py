@@ -29,8 +29,7 @@ from lownoise.solvers.oracle import oracle_solution
 from lownoise.solvers.points import point_solution
 from lownoise.solvers.section import far_changes, least_section
 from lownoise.solvers.solution import RTOL, Asked, Solution, honest, lower_triangle
-from lownoise.solvers.tensor_ball import rotated
-from lownoise.solvers.tensor_changes import tensor_solution
+from lownoise.solvers.tensors import rotated, tensor_solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.bounds.streams import spread_down, trace_norm_down
+from lownoise.bounds.unbiased import spread_down
 from lownoise.certificate import unit_of
 from lownoise.errors import PlanError, StreamError, told
 from lownoise.numbers.arrays import frozen
@@ -186,7 +186,7 @@ class StreamView(AbstractView):
             columns = SymmetricPoints(workload.leading(m).T.copy())
             gamma = evidence.rounds.least(columns, self._terms.order, np.ones(m))
             found = gamma if self.measure == "max" else gamma * math.sqrt(spread_down(m, n))
-        return max(found, trace_norm_down(workload)) * (1 - _TINY)
+        return max(found, workload.trace_norm_down) * (1 - _TINY)
 
     @cached_property
     def body(self) -> AbstractBody:

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Residual spaces of a table of counts: what noise on each costs, and what it does to answers."""
 
-from lownoise.questions.residuals.cost import PatternCosts, TableChanges, largest_cost_up
+from lownoise.questions.residuals.cost import (
+    ParityChanges,
+    PatternCosts,
+    TableChanges,
+    largest_cost_up,
+)
 from lownoise.questions.residuals.orbits import Orbits, marginal_orbits
-from lownoise.questions.residuals.ordered import Block, Blocks, ordered_blocks
-from lownoise.questions.residuals.ordered_cost import ChangeCosts, ordered_cost_up
-from lownoise.questions.residuals.parities import ParityChanges
+from lownoise.questions.residuals.ordered import (
+    Block,
+    Blocks,
+    ChangeCosts,
+    ordered_blocks,
+    ordered_cost_up,
+)
 from lownoise.questions.residuals.product import (
     AxisNoise,
     Products,

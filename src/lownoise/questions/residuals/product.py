@@ -32,8 +32,7 @@ from lownoise.numbers.rounding import TINY, grown, growth
 from lownoise.questions.ordered import answer_count
 from lownoise.questions.residuals.cost import largest_cost_up
 from lownoise.questions.residuals.orbits import marginal_orbits
-from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals
-from lownoise.questions.residuals.ordered_cost import whitened
+from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals, whitened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

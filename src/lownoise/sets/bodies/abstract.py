@@ -55,6 +55,12 @@ class AbstractBody(ABC):
         return False
 
     @property
+    def moment(self) -> Vector:
+        """A second moment of what the body is made of, shape (d, d): where it is wide."""
+        spanning = self.spanning
+        return np.asarray(spanning.T @ spanning / max(len(spanning), 1))
+
+    @property
     def base_point(self) -> Vector:
         """The point that differences are taken from to span the body, shape (d,): 0, as a rule."""
         return np.zeros(self.dimension)

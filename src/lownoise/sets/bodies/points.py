@@ -149,6 +149,12 @@ class PointDifferences(AbstractPointBody):
         """The first point."""
         return np.asarray(self.points[0])
 
+    @property
+    def moment(self) -> Vector:
+        """The covariance of the points, shape (d, d)."""
+        about = self.points - self.points.mean(axis=0)
+        return np.asarray(about.T @ about / len(about))
+
     def vertices(self, indices: Integers) -> Vector:
         """Return x − y for pairs of indices, shape (k, 2)."""
         return self.points[indices[:, 0]] - self.points[indices[:, 1]]

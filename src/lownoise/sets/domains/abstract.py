@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Piece = tuple["Vector", "Vector", "AbstractUnitBall"]  # G, c, and the unit ball of G(x − c)
 _FLAT = 1e-12
+_WIDTH_ROUNDING = 1e-9  # of a width, which is rounded up
 PUBLIC = "The domain, center and stand-in are public; none of them was taken from this table."
 
 
@@ -258,6 +259,16 @@ class AbstractDomain(ABC):
         raise DomainError(
             f"difference of {type(self).__name__} does not know what it holds; ask for its support",
         )
+
+    def may_have_room(self, changes: AbstractBody) -> bool:
+        """Return False where no x in K surely has x + s or x − s in it for every s of a body.
+
+        The widths of the domain cannot tell more than that.
+        """
+        widths = changes.widths()
+        # where several coordinates change, some s and its opposite each need an end of each
+        ends = 1 if np.count_nonzero(widths) == 1 else 2
+        return bool(np.all(ends * widths <= (self.upper - self.lower) * (1 + _WIDTH_ROUNDING)))
 
     def as_image(self) -> Image | None:
         """Return the domain as an image of a unit ball; None where it has no such form."""

@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
 
 _LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
 _NARROWEST = 2.0**-250
 _MOST_CORNERS = 2**18
+_MOST_LOOKS = 2**20  # sums of a point and a change
 _PAIR = 2
 _BLOCK = 1024  # rows
 _ONE = 2.0**-20  # how near to 1 the weights of a mixture add up, or it is none
@@ -145,6 +147,18 @@ class AbstractListed(AbstractDomain):
         if np.array_equal(pivots, np.arange(self.dimension)) and np.all(step == 1):
             return frozen(points)
         return frozen(np.ascontiguousarray(points[:, pivots] / step))
+
+    def may_have_room(self, changes: AbstractBody) -> bool:
+        """Return whether a listed point has: the list is looked through."""
+        if not isinstance(changes, SymmetricPoints):
+            return False
+        known = {tuple(row) for row in self.points.tolist()}
+        if len(self.points) * len(changes.points) > _MOST_LOOKS:
+            return False
+        return any(
+            all(tuple(x + s) in known or tuple(x - s) in known for s in changes.points)
+            for x in self.points
+        )
 
     def as_image(self) -> Image | None:
         """Return the segment between two points; None of more.

@@ -229,6 +229,10 @@ class CubePower(AbstractDomain):
         np.add.at(found, self.copies[used], direction[used])
         return found
 
+    def may_have_room(self, changes: AbstractBody) -> bool:
+        """Return False: a tensor and most changes make no tensor."""
+        return False
+
     def support(self, direction: Vector) -> float:
         """Return max of ⟨direction, x⟩ over K, shape (d^ℓ,): within rounding up to 16 dimensions.
 

@@ -19,6 +19,7 @@ from lownoise.sets.domains.coordinates import Coordinates
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.tensor import CubePower
 
 _BLOCK = 1 << 20  # numbers
@@ -133,6 +134,10 @@ class BallPower(AbstractDomain):
         share = self.monomials / self.power
         size = np.exp(np.sum(self.monomials / 2 * np.log(np.where(share > 0, share, 1.0)), axis=1))
         return frozen((self.value * size * (1 + 2.0**-40))[self.copies])
+
+    def may_have_room(self, changes: AbstractBody) -> bool:
+        """Return False: a tensor and most changes make no tensor."""
+        return False
 
     def support(self, direction: Vector) -> float:
         """Return at least max of ⟨direction, x⟩ over K, shape (d^ℓ,).

@@ -4,13 +4,23 @@
 Both follow the source's plan (002, section 4): a direction θ in which a neighbour moves the truth
 by b forces Var θᵀ𝓜(X) ≥ b²/χ² (Hammersley-Chapman-Robins); if b ≥ κ·h_S(θ) for every θ, then the
 covariance covers κS/χ: ‖std‖_p ≥ κΓ_p(S)/χ, and (E‖error‖_p²)^{1/2} ≥ ‖std‖_p for p ≥ 2 (Jensen).
+
+Beside them, whether some record may have room in its domain for every change of a body, and what
+a bound on a part of a stream's workload is worth for all of it.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lownoise.numbers.rounding import shrunk
+
+if TYPE_CHECKING:
+    from lownoise.sensitivity.relations import Change
+    from lownoise.sets.domains import AbstractDomain
 
 
 def unbiased_substitute(gamma: float, size: int, rho: float) -> float:
@@ -84,3 +94,40 @@ def _expm1(x: float) -> float:
         return math.expm1(x)
     except OverflowError:
         return math.inf
+
+
+def may_have_room(domain: AbstractDomain, change: Change) -> bool:
+    """Return False where no record x has x + s or x − s in the domain for every s of the body.
+
+    Args:
+        domain: K.
+        change: the body of changes.
+
+    Examples:
+        >>> from lownoise.sets.domains import Ball, Box, Points
+        >>> from lownoise.sensitivity.relations import Change
+        >>> [may_have_room(Box([0, 0], [4, 4]), Change(Ball(2, radius=r))) for r in (2, 3)]
+        [True, False]
+        >>> one_hot = Points(np.eye(3))
+        >>> [may_have_room(one_hot, Change(Points(s))) for s in ([[1, -1, 0]], [[1, 0, 0]])]
+        [True, False]
+    """
+    d = domain.dimension
+    return domain.may_have_room(change.changes(np.arange(d), np.ones(d)))
+
+
+def spread_down(block: int, rounds: int) -> float:
+    """Return at most what a bound on γ_F² over `block` rounds is worth, a round, over all rounds.
+
+    W holds the leading block ⌊n/m⌋ times along its diagonal where it is Toeplitz; each block of
+    rows of B with its own columns of C factors it, so γ_F(W)² ≥ ⌊n/m⌋·γ_F(block)² (ours).
+
+    Args:
+        block: m.
+        rounds: n ≥ m.
+
+    Examples:
+        >>> spread_down(4, 4), spread_down(4, 11)
+        (0.25, 0.18181818181818182)
+    """
+    return (rounds // block) / rounds
