@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements behind the numbers in documents: `python -m benchmarks.NAME`."""
+"""Measurements: `python -m benchmarks.NAME`; two checkouts side by side: `benchmarks.pairs`."""

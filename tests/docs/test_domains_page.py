@@ -5,7 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks import domains_page, gallery, solver_page, users_domains
+from pages import domains as domains_page
+from pages import gallery, users_domains
+from pages import solver as solver_page
 
 import lownoise as ln
 

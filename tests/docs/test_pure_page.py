@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from benchmarks import hull_noise, pure, pure_domains, pure_page, pure_speed
+from benchmarks import hull_noise, pure, pure_domains, pure_speed
+from pages import pure as pure_page
 
 TEXT = pure_page.PAGE.read_text(encoding="utf-8")
 ROWS = pure_page.rows_of(TEXT, "random")

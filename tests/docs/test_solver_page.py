@@ -4,7 +4,9 @@
 import math
 
 import pytest
-from benchmarks import natural_domains, solver, solver_page
+from benchmarks import solver
+from pages import natural_domains
+from pages import solver as solver_page
 
 TEXT = solver_page.PAGE.read_text(encoding="utf-8")
 RTOL = 1e-6  # what the page was solved to

@@ -2,7 +2,8 @@
 """The errors that docs/streams.md states are what comes out now."""
 
 import pytest
-from benchmarks import solver_page, streams_page
+from pages import solver as solver_page
+from pages import streams as streams_page
 
 from lownoise.planning.strategies import STRATEGIES
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the table and plots of docs/streams.md: `python -m benchmarks.streams_page [part …]`.
+"""Write the table and plots of docs/streams.md: `python -m pages.streams [part …]`.
 
 Parts are `errors`, `rounds` and `days`; all of them where none is named. What the table says is
 recomputed by tests/docs/test_streams_page.py.
@@ -16,11 +16,11 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmarks.solver import ROOT
 
 import lownoise as ln
-from benchmarks.solver import ROOT
-from benchmarks.solver_page import figure_of, save, table, written
 from lownoise.planning.strategies import STRATEGIES
+from pages.solver import figure_of, save, table, written
 
 if TYPE_CHECKING:
     from lownoise.streams import Stream

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the tables and plots of docs/solver.md: `python -m benchmarks.solver_page [part …]`.
+"""Write the tables and plots of docs/solver.md: `python -m pages.solver [part …]`.
 
 Parts are `targets`, `cases`, `gains` and `growth`; all of them where none is named. `peers` is
 written only where it is named: it takes most of an hour, and skips what is not installed. Whatever
@@ -18,9 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-import lownoise as ln
-from benchmarks import natural_domains
 from benchmarks.solver import (
     LONGEST,
     NAMES,
@@ -37,6 +34,9 @@ from benchmarks.solver import (
     value_of,
     verdict,
 )
+
+import lownoise as ln
+from pages import natural_domains
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -302,7 +302,7 @@ PARTS = {"targets": targets, "cases": case_table, "gains": gain_table}
 
 def main(arguments: list[str]) -> int:
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
-        command = [sys.executable, "-m", "benchmarks.solver_page", *arguments]
+        command = [sys.executable, "-m", "pages.solver", *arguments]
         os.execve(sys.executable, command, {**os.environ, **ONE_THREAD})  # noqa: S606
     wanted = arguments or [*PARTS, "growth"]
     unknown = set(wanted) - {*PARTS, "growth", "peers"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the figure and tables of docs/domains.md: `python -m benchmarks.domains_page [part …]`.
+"""Write the figure and tables of docs/domains.md: `python -m pages.domains [part …]`.
 
 Parts are `gallery` and `saved`. Tests recompute every number.
 """
@@ -11,11 +11,11 @@ import os
 import sys
 
 import numpy as np
-
-from benchmarks.gallery import MEMBERS, Member
 from benchmarks.solver import ONE_THREAD, ROOT
-from benchmarks.solver_page import IMAGES, figure_of, outward, power, save, table, written
-from benchmarks.users_domains import DOMAINS, ORDERS, UsersDomain
+
+from pages.gallery import MEMBERS, Member
+from pages.solver import IMAGES, figure_of, outward, power, save, table, written
+from pages.users_domains import DOMAINS, ORDERS, UsersDomain
 
 PAGE = ROOT / "docs" / "domains.md"
 FIGURE = IMAGES / "domains.svg"
@@ -88,7 +88,7 @@ PARTS = {"gallery": gallery, "saved": saved}
 
 def main(arguments: list[str]) -> int:
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
-        command = [sys.executable, "-m", "benchmarks.domains_page", *arguments]
+        command = [sys.executable, "-m", "pages.domains", *arguments]
         os.execve(sys.executable, command, {**os.environ, **ONE_THREAD})  # noqa: S606
     unknown = set(arguments) - set(PARTS)
     if unknown:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the tables and the plot of docs/pure.md: `python -m benchmarks.pure_page [part …]`.
+"""Write the tables and the plot of docs/pure.md: `python -m pages.pure [part …]`.
 
 Parts are `random` (minutes), `flat`, `domains`, `speed`, `walks` and `plot`, which draws what the
 table of `random` says; all of them where none is named. What the tables say of errors is
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks import pure, pure_domains, pure_speed
 from benchmarks.solver import ROOT
-from benchmarks.solver_page import figure_of, part, save, table, written
+
+from pages.solver import figure_of, part, save, table, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable

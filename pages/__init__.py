@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written into documents: tables, figures and pictures, each by `python -m pages.NAME`."""
