@@ -160,8 +160,6 @@ def _near(name, was, now):
         return
     scale = max((abs(x) for x in was if math.isfinite(x)), default=0.0) if name == "forms" else 0.0
     for i, (old, new) in enumerate(zip(was, now, strict=True)):
-        if math.isnan(old) and math.isnan(new):  # known: the error of a pure box as wide as 2^500
-            continue
         if old != new and not abs(new - old) <= NEAR * max(abs(old), scale):
             yield f"{name}[{i}] is {new!r}, was {old!r}"
 

@@ -26,7 +26,7 @@ from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
 from lownoise.questions import AbstractQueries, Mean
 from lownoise.release.guarantees import allowed
-from lownoise.release.pure_bound import count_weight, middle, question_body
+from lownoise.release.pure_bound import fit_weights, middle, question_body
 from lownoise.release.stored import NAMES
 from lownoise.release.terms import Alternative, Terms
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
-_LEAST_WEIGHT = 1e-100
 _ROUGH = 1e-3  # how near to the least ellipsoid; mechanisms differ by far more
 _SIMPLEST = (
     "laplace",
@@ -182,8 +181,7 @@ def _best(
     budget, order = _checked(request), checked_order(request.order)
     fit = weights
     if isinstance(question, Mean) and totals.size is None:
-        count = count_weight(question, weights, order)
-        fit = np.append(weights, count if _LEAST_WEIGHT < count < 1 / _LEAST_WEIGHT else 1.0)
+        fit, _ = fit_weights(question, weights, order)
     setting = Setting(
         totals=totals,
         weighted=_weighted(totals, fit, question),

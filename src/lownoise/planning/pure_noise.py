@@ -40,6 +40,7 @@ _MOST_CHANGES = 1 << 21  # numbers in the list of changes that Laplace scales ar
 _MOST_BITS, _LEAST_BITS = 12, 5  # of an entry of the rotation
 _EXACT_BITS = 52
 _MOST_TURNED = 256  # coordinates
+_SMALL = 2.0**-400  # beside which, and beyond its inverse, squares are no numbers
 _GAPS = 3  # between eigenvalues, the widest, that levels are parted at
 
 
@@ -94,11 +95,12 @@ class Setting:
 
     @cached_property
     def metric(self) -> Vector:
-        """M with ‖weighted error‖² = zᵀMz, of the integers that move; or its diagonal."""
-        if self.weighted.ndim == 1:
-            return np.square(self.weighted[self.kept])
-        own = self.weighted[:, self.kept]
-        return np.asarray(own.T @ own)
+        """M with ‖weighted error‖² ∝ zᵀMz, of the integers that move; or its diagonal."""
+        own = self.weighted[..., self.kept]
+        most = float(np.max(np.abs(own), initial=0.0))
+        if not _SMALL < most < 1 / _SMALL:  # its square may be no number, and only ratios matter
+            own = own * 2.0 ** -math.frexp(most)[1]
+        return np.square(own) if own.ndim == 1 else np.asarray(own.T @ own)
 
     def made(self, noise: Callable[[float], AbstractNoise]) -> AdditiveMechanism:
         """Return the mechanism with the least of noise(factor) that stays within ε and δ.
@@ -329,4 +331,5 @@ def _rounded(rows: Vector, body: AbstractBody) -> Vector:
     if bits < _LEAST_BITS:
         raise PlanError("the integers are too fine for levels that are exact images of them")
     most = np.max(np.abs(rows), axis=1, keepdims=True)
+    most = np.where(most > 0, most, 1.0)
     return np.asarray(np.rint(rows / most * 2.0**bits) * 2.0**-bits)

@@ -43,20 +43,18 @@ class QueryView(AbstractRowView):
         before = "" if self._terms.gaussian else f"{self._terms.name}: "
         return f"{before}{self.question.count:,} queries of records"
 
-    @property
+    @cached_property
     def chosen(self) -> Coordinates:
-        """The queries that are summed, of which the evidence speaks, and how all follow."""
-        return query_coordinates(self.question, self._terms.relation)
+        """The queries that evidence speaks of, and how all follow; Gaussian noise is on those."""
+        if not self._terms.gaussian:  # which may have counts of records summed instead
+            return query_coordinates(self.question, self._terms.relation)
+        found: Coordinates = self._terms.mechanism.totals.coordinates
+        return found
 
     @cached_property
     def body(self) -> AbstractBody:
         """All changes that one neighbour makes to the summed queries."""
-        return query_body(self.question, self._terms.relation, self._coordinates)
-
-    @property
-    def _coordinates(self) -> Coordinates:
-        found: Coordinates = self._terms.mechanism.totals.coordinates
-        return found
+        return query_body(self.question, self._terms.relation, self.chosen)
 
     @property
     def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
@@ -66,7 +64,7 @@ class QueryView(AbstractRowView):
     @property
     def embed(self) -> Vector | None:
         """The matrix from summed queries to all; None where all are summed."""
-        return self._coordinates.embed
+        return self.chosen.embed
 
     @cached_property
     def isotropic(self) -> float:

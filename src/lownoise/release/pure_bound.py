@@ -70,6 +70,33 @@ def count_weight(question: Mean, weights: Vector, order: float) -> float:
     return order_norm(weights * farthest_mean(question.domain), order)
 
 
+def fit_weights(question: Mean, weights: Vector, order: float) -> tuple[Vector, float]:
+    """Return what errors of sums about the middle and of the count matter, and a factor.
+
+    Only ratios of weights matter to noise. Where the count's is beyond what evidence can have, all
+    are multiplied by a power of two: their squares are numbers, too.
+
+    Args:
+        question: what is asked.
+        weights: ω on the columns, shape (d,).
+        order: p.
+
+    Returns:
+        Shape (d + 1,), and the factor. The count has 1 where it does not matter because all records
+        are one, or where weights are too far apart; the factor is 0 then.
+    """
+    found = np.append(weights, count_weight(question, weights, order))
+    most, least = float(np.max(found)), float(np.min(found))
+    if not 0 < least <= most < math.inf:
+        return np.append(weights, 1.0), 0.0
+    factor = 1.0
+    if not _LEAST_WEIGHT < found[-1] < 1 / _LEAST_WEIGHT:
+        factor = 2.0 ** -round((math.log2(most) + math.log2(least)) / 2)
+    if most / least >= _LEAST_WEIGHT**-2:
+        return np.append(weights, 1.0), 0.0
+    return found * factor, factor
+
+
 def unbeaten(
     question: Mean | AbstractQueries,
     relation: Relation,
@@ -103,13 +130,13 @@ def unbeaten(
     found = _by_changes(question, size, epsilon, order, weights)
     if dual is None:
         return found
+    factor = 1.0
     body, embed = question_body(question, relation, chosen)
     if isinstance(question, Mean) and size is None:
-        count = count_weight(question, weights, order)
-        if not _LEAST_WEIGHT < count < 1 / _LEAST_WEIGHT:
+        weights, factor = fit_weights(question, weights, order)
+        if not factor:
             return found  # all records are one, or the weights are beyond what evidence can have
-        weights = np.append(weights, count)
-    gamma = dual.least(body, order, weights, embed) * (1 - _TINY)
+    gamma = dual.least(body, order, weights, embed) / factor * (1 - _TINY)
     if size is None:
         return max(found, directional_bound(gamma, epsilon=epsilon))
     if not isinstance(dual, PointDual):
