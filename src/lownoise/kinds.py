@@ -195,12 +195,19 @@ class Kind(Generic[Member]):
         make: called with what the reader has, and the fields by name, with the only one as it is;
             returns the object, every field checked.
         attributes: whether the fields are called by the names of the object's attributes there.
+        of: the class.
     """
 
     name: str
     fields: tuple[Field, ...]
     make: Callable[..., Member]
-    attributes: bool = False
+    attributes: bool
+    of: type[Member]
+
+    def own(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of some fields that are of this kind."""
+        known = {each.name for each in self.fields}
+        return {name: value for name, value in fields.items() if name in known}
 
     @property
     def required(self) -> set[str]:
@@ -299,7 +306,7 @@ class Kinds(Generic[Member]):
         listed = tuple(Field(own) if isinstance(own, str) else own for own in fields)
 
         def register(cls: Class) -> Class:
-            found: Kind[Member] = Kind(name, listed, make or cls, attributes=make is None)
+            found: Kind[Member] = Kind(name, listed, make or cls, make is None, cls)
             others = self._named.get(name, [])
             apart = [own for own in others if own.required != found.required]
             self._kinds[cls] = found
@@ -381,10 +388,7 @@ class Kinds(Generic[Member]):
         kinds = self._named[fields[KIND]]
         fitting = [one for one in kinds if one.required <= own.keys()]
         kind = max(fitting or kinds, key=lambda one: len(one.required))
-        if among:
-            known = {each.name for each in kind.fields}
-            own = {name: value for name, value in own.items() if name in known}
-        return kind.read(own, self.family, *given)
+        return kind.read(kind.own(own) if among else own, self.family, *given)
 
     def __contains__(self, name: str) -> bool:
         return name in self._named

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from engines.toy import ToySource
 from golden.accessors import simulated
 from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
 from lownoise.errors import EngineError, TableError
+from toys.engine import ToySource
 
 KINDS = {"whole": "integers", "bit": "integers", "real": "numbers", "word": "texts"}
 NAMES = list(KINDS)

@@ -5,7 +5,11 @@ import numpy as np
 import pandas as pd
 
 import lownoise as ln
+from lownoise.noise.abstract import NOISES
+from lownoise.release.stored import names
 
+OURS = [name for name in NOISES.names if NOISES[name].of.__module__.startswith("lownoise.")]
+NAMES = tuple(name for name in names() if name in OURS or name not in NOISES)
 SIZE = 30
 BUDGET = ln.pure_dp(0.7)
 MATRIX = np.array([[1.0, 1, 0, 0], [0, 1, -0.5, 0], [0, 0, 1, 1], [1, 1, 1, 1]])

@@ -88,7 +88,7 @@ def test_refusals_are_one_line_and_cost_nothing(folder):
     text = (folder / "laplace.toml").read_text()
     public = 'substitute"\nsize = 30\noutside = { x = "p" }'
     edits = {
-        "unknown": ('"laplace"', '"best"', "question.mechanism: input should be"),
+        "unknown": ('"laplace"', '"best"', "question.mechanism: is no mechanism"),
         "gaussian": ('kind = "pure_dp"\nepsilon = 0.7', "rho = 1", "budget: is of Gaussian noise"),
         "column": ("b = {", "c = {", "column='c' does not stand in"),
     }

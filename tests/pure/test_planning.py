@@ -11,7 +11,7 @@ from lownoise.errors import BudgetError, LownoiseError, PlanError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.planning.pure_noise import Setting, recursive
 from lownoise.release.guarantees import allowed
-from lownoise.release.stored import NAMES
+from pure.documents import NAMES
 
 ONE = ln.pure_dp(1.0)
 RNG = np.random.default_rng(11)

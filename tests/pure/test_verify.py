@@ -12,8 +12,7 @@ import lownoise as ln
 from command_line import run
 from lownoise.errors import FileError
 from lownoise.release import codec
-from lownoise.release.stored import NAMES
-from pure.documents import ASKED, plan_of, planned, table
+from pure.documents import ASKED, NAMES, plan_of, planned, table
 
 RELEASED = ("k_norm", "recursive", "randomized_response")
 PLANS = {name: plan_of(name) for name in ASKED}

@@ -8,11 +8,12 @@ integers, plus its rounding: `samplers.lazy` says why rounding reveals nothing m
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from lownoise.errors import PlanError
+from lownoise.kinds import Kinds
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers.lazy import rounded
 
@@ -38,7 +39,14 @@ class AbstractStructure(ABC):
 
 
 class AbstractNoise(ABC):
-    """Real-valued noise on r integers, in their unit."""
+    """Real-valued noise on r integers, in their unit.
+
+    One from outside says its name and fields by `@NOISES.kind`, how it is read from the body of
+    changes, a distance in total variation and its fields (`make`), and by `fitted` how much of it a
+    plan takes where `mechanism=` names it.
+    """
+
+    note: ClassVar[str] = ""  # what a comparison of mechanisms says of it
 
     @property
     @abstractmethod
@@ -91,6 +99,18 @@ class AbstractNoise(ABC):
             "region is the ellipsoid of Gaussian noise; for other noise use simultaneous_interval",
         )
 
+    @classmethod
+    def fitted(cls, setting: Any) -> Any:  # noqa: ANN401, ARG003 (planning is above)
+        """Return the mechanism with the least such noise within a budget.
+
+        Args:
+            setting: the totals, what errors weigh and the budget, a `planning.pure_noise.Setting`.
+
+        Raises:
+            PlanError: where plans fit it otherwise, or it cannot cover the changes.
+        """
+        raise PlanError(f"noise={cls.__name__} is not fitted by name")
+
     @property
     @abstractmethod
     def estimated(self) -> bool:
@@ -134,3 +154,6 @@ class AbstractNoise(ABC):
             return frozen(dense * unit * unit[:, None])
         matrix = np.asarray(embed * unit)
         return frozen(matrix @ dense @ matrix.T)
+
+
+NOISES: Kinds[AbstractNoise] = Kinds("noise")  # by the names of mechanisms

@@ -6,15 +6,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise
+from lownoise.errors import FileError, PlanError
+from lownoise.kinds import POSITIVE, Field, Form
+from lownoise.noise.abstract import NOISES, AbstractNoise
 from lownoise.noise.loss import Loss, ball_loss, quotient_up, sampling_loss
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.packing import packed, unpacked
 from lownoise.samplers.gamma import k_norm_noise, simulated_noise
+from lownoise.sets.norms import ImageNorm, norm_of
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -24,6 +28,37 @@ if TYPE_CHECKING:
     from lownoise.sets.norms import AbstractNorm
 
 
+def _factor(value: Any, field: str) -> Vector:  # noqa: ANN401 (a file)
+    found = unpacked(value, field, len(value["shape"]))
+    if found.ndim not in (1, 2) or len(set(found.shape)) != 1:
+        raise FileError(f"{field} is no diagonal and no square matrix")
+    return found
+
+
+def _ellipsoid(_: AbstractBody, __: float, scale: float, factor: Vector) -> KNormNoise:
+    return KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
+
+
+def _factor_of(noise: KNormNoise) -> Vector:
+    assert isinstance(noise.gauge, ImageNorm)  # noqa: S101 (what that mechanism is)
+    return noise.gauge.factor
+
+
+_written = NOISES.kind(
+    "k_norm",
+    Field("scale", POSITIVE),
+    make=lambda changes, distance, scale: KNormNoise(norm_of(changes, distance), scale),
+)
+_of_ellipsoid = NOISES.kind(
+    "ellipsoid",
+    Field("scale", POSITIVE),
+    Field("factor", Form(packed, _factor), attribute=_factor_of),
+    make=_ellipsoid,
+)
+
+
+@_of_ellipsoid
+@_written
 @final
 @dataclass(frozen=True, eq=False)
 class KNormNoise(AbstractNoise):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise
+from lownoise.kinds import NONNEGATIVE, Field
+from lownoise.noise.abstract import NOISES, AbstractNoise
 from lownoise.noise.loss import Loss, independent_loss, quotient_up
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers.gamma import laplace, simulated_noise
@@ -25,6 +26,18 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
 
 
+_written = NOISES.kind(
+    "laplace", Field("scales", NONNEGATIVE), make=lambda _, __, scales: LaplaceNoise(scales)
+)
+_of_counts = NOISES.kind(
+    "laplace_histogram",
+    Field("scales", NONNEGATIVE),
+    make=lambda _, __, scales: LaplaceNoise(scales),
+)
+
+
+@_of_counts
+@_written
 @final
 @dataclass(frozen=True, eq=False)
 class LaplaceNoise(AbstractNoise):

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise
+from lownoise.errors import FileError, PlanError
+from lownoise.kinds import PACKED, Field, positive
+from lownoise.noise.abstract import NOISES, AbstractNoise
+from lownoise.noise.k_norm import KNormNoise
 from lownoise.noise.loss import Loss, composed
 from lownoise.numbers.arrays import frozen
+from lownoise.sets.norms import norm_of
 
 if TYPE_CHECKING:
-    from lownoise.noise.k_norm import KNormNoise
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
@@ -65,6 +67,21 @@ class _Turned:
             level.refine(randomness)
 
 
+def _levels(noise: RecursiveNoise) -> list[dict[str, Any]]:
+    return [{"coordinates": level.dimension, "scale": level.scale} for level in noise.levels]
+
+
+def _made(changes: AbstractBody, _: float, rows: Vector, levels: Any) -> RecursiveNoise:  # noqa: ANN401
+    sizes = [level["coordinates"] for level in levels]
+    scales = [positive(level["scale"], "noise.levels.scale") for level in levels]
+    if any(type(n) is not int or not 1 <= n <= len(rows) for n in sizes):
+        raise FileError("noise.levels do not fit noise.rows")
+    bodies = [changes, *(changes.mapped(rows[:n]) for n in sizes[1:])]
+    own = [KNormNoise(norm_of(b), scale) for b, scale in zip(bodies, scales, strict=True)]
+    return RecursiveNoise(rows, tuple(own))
+
+
+@NOISES.kind("recursive", Field("rows", PACKED), Field("levels", attribute=_levels), make=_made)
 @final
 @dataclass(frozen=True, eq=False)
 class RecursiveNoise(AbstractNoise):

@@ -11,6 +11,7 @@ import numpy as np
 
 from lownoise.engines import TotalsQuery
 from lownoise.errors import LownoiseError, PlanError, told
+from lownoise.noise.abstract import NOISES
 from lownoise.noise.codes import coding_for
 from lownoise.noise.fitting import grid_steps
 from lownoise.noise.laplace import LaplaceNoise
@@ -27,7 +28,7 @@ from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
 from lownoise.questions import AbstractQueries, Mean
 from lownoise.release.guarantees import allowed
 from lownoise.release.pure_bound import fit_weights, middle, question_body
-from lownoise.release.stored import NAMES
+from lownoise.release.stored import names
 from lownoise.release.terms import Alternative, Terms
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.solvers import solve
@@ -47,21 +48,13 @@ if TYPE_CHECKING:
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
 _ROUGH = 1e-3  # how near to the least ellipsoid; mechanisms differ by far more
-_SIMPLEST = (
-    "laplace",
-    "laplace_histogram",
-    "randomized_response",
-    "k_norm",
-    "ellipsoid",
-    "recursive",
-)
-_NOTES = {
-    "k_norm": "noise of the shape of what one record can change",
-    "ellipsoid": "K-norm noise of the least ellipsoid around all changes",
-    "recursive": "K-norm noise level by level",
+_NOTES = {  # the simplest first
     "laplace": "independent Laplace noise on the answers, epsilon split",
     "laplace_histogram": "Laplace noise on the count of every record",
     "randomized_response": "each record is answered for on its own",
+    "k_norm": "noise of the shape of what one record can change",
+    "ellipsoid": "K-norm noise of the least ellipsoid around all changes",
+    "recursive": "K-norm noise level by level",
 }
 
 
@@ -156,10 +149,10 @@ def _checked(request: Request) -> PureDP | ApproxDP:
     Raises:
         PlanError: where it is of another kind, or the mechanism is unknown.
     """
-    named = isinstance(request.mechanism, str) and request.mechanism in NAMES
+    named = isinstance(request.mechanism, str) and request.mechanism in names()
     if request.mechanism is not None and not named:
         raise PlanError(
-            f"mechanism={told(request.mechanism)} is unknown; give one of {', '.join(NAMES)}",
+            f"mechanism={told(request.mechanism)} is unknown; give one of {', '.join(names())}",
         )
     if not isinstance(request.budget, (PureDP, ApproxDP)):
         raise PlanError(
@@ -198,6 +191,9 @@ def _best(
         "laplace": lambda: laplace(setting),
         **others,
     }
+    named = request.mechanism
+    if named is not None and named not in _NOTES:  # one from outside
+        builders[named] = lambda: NOISES[named].of.fitted(setting)
     made: dict[str, Terms] = {}
     refused: list[Alternative] = []
     for name, build in builders.items():
@@ -218,8 +214,10 @@ def _best(
         else:
             made[name] = terms
     # of equals the simplest: numbers that differ in their last digits are equal
-    ranked = sorted(made.values(), key=lambda t: (float(f"{t.error:.9e}"), _SIMPLEST.index(t.name)))
-    compared = tuple(Alternative(t.name, t.error, _NOTES[t.name]) for t in ranked) + tuple(refused)
+    notes = {**_NOTES, **{name: NOISES[name].of.note for name in made if name not in _NOTES}}
+    simplest = list(notes)
+    ranked = sorted(made.values(), key=lambda t: (float(f"{t.error:.9e}"), simplest.index(t.name)))
+    compared = tuple(Alternative(t.name, t.error, notes[t.name]) for t in ranked) + tuple(refused)
     wanted = request.mechanism or (ranked[0].name if ranked else None)
     if wanted not in made:
         reason = next((r.note for r in refused if r.mechanism == wanted), "it is not for means")

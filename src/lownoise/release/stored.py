@@ -8,7 +8,6 @@ follow from the question and the grid.
 from __future__ import annotations
 
 import math
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +18,14 @@ from lownoise.errors import FileError
 from lownoise.kinds import expect, numbers, row_of
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
+from lownoise.noise.abstract import NOISES
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.k_norm import KNormNoise
-from lownoise.noise.laplace import LaplaceNoise
 from lownoise.noise.loss import distance_within
 from lownoise.noise.means import MeanTotals
 from lownoise.noise.parity import ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.queries import HistogramTotals, QueryTotals
-from lownoise.noise.recursive import RecursiveNoise
 from lownoise.noise.response import ResponseMechanism
-from lownoise.numbers.packing import packed, unpacked
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS, AbstractQueries, Marginals, Mean, Parity
@@ -56,8 +52,6 @@ from lownoise.release.totals import (
 )
 from lownoise.sensitivity.factors import SHAPES
 from lownoise.sets.domains.encoding import with_program
-from lownoise.sets.norms import ImageNorm, norm_of
-from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,10 +61,20 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
 
-NAMES = ("k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram", "randomized_response")
+_RESPONSE, _COUNTS = "randomized_response", "laplace_histogram"
 ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
 _SAME = 1e-8
+
+
+def names(*, of_means: bool = False) -> tuple[str, ...]:
+    """Return the names of all mechanisms of pure noise, and of randomised response.
+
+    Args:
+        of_means: whether those that count records alone are left out.
+    """
+    found = (*NOISES.names, _RESPONSE)
+    return tuple(name for name in found if not of_means or name not in (_RESPONSE, _COUNTS))
 
 
 def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
@@ -124,9 +128,8 @@ def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) 
         assert isinstance(noise, GaussianNoise)  # noqa: S101 (what a plan of parities has)
         return {"deviations": totals.by_degree(noise).tolist(), "steps": totals.steps.tolist()}
     return {
-        **_added_to_dict(noise),
+        **_added_to_dict(name, noise),
         **_totals_to_dict(totals),
-        **(_ellipsoid_to_dict(noise) if name == "ellipsoid" else {}),
     }
 
 
@@ -139,30 +142,13 @@ def _totals_to_dict(totals: AbstractTotals) -> dict[str, Any]:
     return {"step": totals.step}
 
 
-def _added_to_dict(noise: AbstractNoise) -> dict[str, Any]:
-    if isinstance(noise, GaussianNoise):
-        return SHAPES.write(noise.shape)
+def _added_to_dict(name: str, noise: AbstractNoise) -> dict[str, Any]:
     if isinstance(noise, PartialNoise):
-        own = {} if noise.inner is None else _added_to_dict(noise.inner)
+        own = {} if noise.inner is None else _added_to_dict(name, noise.inner)
         return {"kept": noise.kept.tolist(), **own}
-    if isinstance(noise, KNormNoise):
-        return {"scale": noise.scale}
-    if isinstance(noise, LaplaceNoise):
-        return {"scales": noise.scales.tolist()}
-    assert isinstance(noise, RecursiveNoise)  # noqa: S101 (the last of five)
-    return {
-        "rows": packed(noise.rows),
-        "levels": [
-            {"coordinates": level.dimension, "scale": level.scale} for level in noise.levels
-        ],
-    }
-
-
-def _ellipsoid_to_dict(noise: AbstractNoise) -> dict[str, Any]:
-    own = noise.inner if isinstance(noise, PartialNoise) else noise
-    assert isinstance(own, KNormNoise)  # noqa: S101 (what that mechanism is)
-    assert isinstance(own.gauge, ImageNorm)  # noqa: S101
-    return {"factor": packed(own.gauge.factor)}
+    return (
+        SHAPES.write(noise.shape) if isinstance(noise, GaussianNoise) else NOISES[name].write(noise)
+    )
 
 
 def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> Terms:
@@ -176,7 +162,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         FileError: where a field is missing, wrong, or says what it does not mean.
     """
     name = fields.get("mechanism", GAUSSIAN)
-    expect("mechanism", name, (GAUSSIAN, *NAMES))
+    expect("mechanism", name, (GAUSSIAN, *names()))
     question = QUESTIONS.read(with_program(fields["question"], domain))
     read = row_of(_READERS, question)
     pure = isinstance(question, (Mean, AbstractQueries))
@@ -278,17 +264,17 @@ _READERS: dict[type, Callable[[dict[str, Any], str, Any], Terms]] = {
 def _mechanism(
     fields: dict[str, Any], name: str, question: Mean | AbstractQueries
 ) -> AdditiveMechanism | ResponseMechanism:
-    if name == "randomized_response":
+    if name == _RESPONSE:
         size = size_from(fields)
         if isinstance(question, Mean) or size is None:
             raise FileError("randomized_response is of linear queries and a public size")
         keep = _positive(fields["noise"]["keep"], "noise.keep")
         return ResponseMechanism(question=question, size=size, keep=keep)
     if isinstance(question, Mean):
-        if name == "laplace_histogram":
+        if name == _COUNTS:
             raise FileError("laplace_histogram is of linear queries")
         totals: AbstractTotals = mean_totals_from_dict(fields, question)
-    elif name == "laplace_histogram":
+    elif name == _COUNTS:
         totals = histogram_from_dict(fields, question)
     else:
         totals = query_totals_from_dict(fields, question)
@@ -296,7 +282,14 @@ def _mechanism(
         return AdditiveMechanism(
             totals, GaussianNoise(shape_from_dict(fields["noise"], totals.length))
         )
-    made = partial(_NOISES[name], fields)
+    budget, kind = budget_from_dict(fields["budget"]), NOISES[name]
+    distance = 0.0
+    if isinstance(budget, ApproxDP):
+        distance = distance_within(allowed(budget), budget.delta)
+
+    def made(changes: AbstractBody) -> AbstractNoise:
+        return kind.read(kind.own(fields["noise"]), "noise", changes, distance)
+
     kept = fields["noise"].get("kept")
     if kept is None:
         return AdditiveMechanism(totals, made(totals.changes))
@@ -315,50 +308,6 @@ def _partial(
     return PartialNoise(inner, kept, totals.length)
 
 
-def _k_norm(fields: dict[str, Any], changes: AbstractBody) -> AbstractNoise:
-    budget, distance = budget_from_dict(fields["budget"]), 0.0
-    if isinstance(budget, ApproxDP):
-        distance = distance_within(allowed(budget), budget.delta)
-    scale = _positive(fields["noise"]["scale"], "noise.scale")
-    return KNormNoise(norm_of(changes, distance), scale)
-
-
-def _ellipsoid(fields: dict[str, Any], _: AbstractBody) -> AbstractNoise:
-    noise = fields["noise"]
-    scale = _positive(noise["scale"], "noise.scale")
-    factor = unpacked(noise["factor"], "noise.factor", len(noise["factor"]["shape"]))
-    if factor.ndim not in (1, 2) or len(set(factor.shape)) != 1:
-        raise FileError("noise.factor is no diagonal and no square matrix")
-    return KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
-
-
-def _laplace(fields: dict[str, Any], changes: AbstractBody) -> AbstractNoise:
-    return LaplaceNoise(numbers(fields["noise"]["scales"], "noise.scales", changes.dimension))
-
-
-def _recursive(fields: dict[str, Any], changes: AbstractBody) -> AbstractNoise:
-    noise = fields["noise"]
-    rows = unpacked(noise["rows"], "noise.rows")
-    levels = [
-        (level["coordinates"], _positive(level["scale"], "noise.levels.scale"))
-        for level in noise["levels"]
-    ]
-    if any(type(n) is not int or not 1 <= n <= len(rows) for n, _ in levels):
-        raise FileError("noise.levels do not fit noise.rows")
-    bodies = [changes, *(changes.mapped(rows[:n]) for n, _ in levels[1:])]
-    own = [KNormNoise(norm_of(b), scale) for b, (_, scale) in zip(bodies, levels, strict=True)]
-    return RecursiveNoise(rows, tuple(own))
-
-
-_NOISES: dict[str, Callable[[dict[str, Any], AbstractBody], AbstractNoise]] = {
-    "k_norm": _k_norm,
-    "ellipsoid": _ellipsoid,
-    "recursive": _recursive,
-    "laplace": _laplace,
-    "laplace_histogram": _laplace,
-}
-
-
 def _compared(listed: list[dict[str, Any]], chosen: str) -> tuple[Alternative, ...]:
     """Return the mechanisms that were compared: each once, the best first, one of them chosen."""
     found = tuple(_alternative(each) for each in listed)
@@ -374,7 +323,7 @@ def _compared(listed: list[dict[str, Any]], chosen: str) -> tuple[Alternative, .
 
 def _alternative(fields: dict[str, Any]) -> Alternative:
     name, error, note = fields["mechanism"], fields["error"], fields["note"]
-    expect("compared.mechanism", name, NAMES)
+    expect("compared.mechanism", name, names())
     number = error is None or (isinstance(error, float) and 0 <= error < math.inf)
     if not number or not isinstance(note, str) or len(fields) != 3:  # noqa: PLR2004
         raise FileError("compared states an error that is no number, or a note that is no text")

@@ -181,8 +181,8 @@ class Terms(Readable):
     @cached_property
     def witness(self) -> Vector | None:
         """What shows the certificate's lower end in whole numbers, None where nothing does."""
-        about = self.view.evidence_about
-        if about is None or not self.gaussian:
+        about = self.view.evidence_about if self.gaussian else None
+        if about is None:
             return None
         body, weights, embed = about
         return witness(self.evidence, body, self.order, weights, embed)
@@ -193,8 +193,8 @@ class Terms(Readable):
         Args:
             given: X, shape (d, d). What is no witness of these terms proves nothing: 0.
         """
-        about = self.view.evidence_about
-        if about is None or not self.gaussian:
+        about = self.view.evidence_about if self.gaussian else None
+        if about is None:
             return 0.0, 0.0
         body, weights, embed = about
         least = self.evidence.least(body, self.order, weights, embed)

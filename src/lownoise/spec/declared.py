@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Domains as plain values, such as a TOML file holds: a kind, and the fields of its constructor.
 
-The kinds are the constructors that `DOMAINS` lists, their names in lower case with underscores;
-their fields, which of them may be left out, and what each must be are read from their signatures.
-Every mistake is found at once, each with its path. An `Oracle` is a program and has no such form.
+The kinds are the constructors that `DOMAINS` lists, their names in lower case with underscores, and
+of questions from outside those that `QUESTIONS` lists. Their fields, which of them may be left out,
+and what each must be are read from their signatures. Every mistake is found at once, each with its
+path. An `Oracle` is a program and has no such form.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from lownoise.errors import DomainError
+from lownoise.errors import LownoiseError
+from lownoise.questions import QUESTIONS
 from lownoise.sets.domains import DOMAINS
 
 if TYPE_CHECKING:
@@ -92,14 +94,36 @@ def _domain(value: object, path: Path, mistakes: list[Mistake]) -> Any:  # noqa:
         text = f"is no kind of domain; give one of {', '.join(kinds())}"
         mistakes.append(Mistake((*path, "kind"), text, kind))
         return None
-    constructor = DOMAINS.constructors[kind]
-    before = len(mistakes)
-    arguments = _arguments(kind, value, path, mistakes)
+    return _made(DOMAINS.constructors, kind, value, path, mistakes)
+
+
+def declared_question(fields: Mapping[str, Any]) -> tuple[Any, list[Mistake]]:
+    """Return the question that plain values declare, or None and every mistake in them.
+
+    Args:
+        fields: a mapping of `kind`, one that `QUESTIONS` lets users declare, and the fields of that
+            kind's constructor.
+    """
+    mistakes: list[Mistake] = []
+    found = _made(QUESTIONS.constructors, fields["kind"], fields, (), mistakes)
+    return (None if mistakes else found), mistakes
+
+
+def _made(
+    constructors: Mapping[str, Callable[..., Any]],
+    kind: str,
+    value: Mapping[str, Any],
+    path: Path,
+    mistakes: list[Mistake],
+) -> Any:  # noqa: ANN401
+    """Return what a constructor makes of a table; None where there is a mistake in it."""
+    constructor, before = constructors[kind], len(mistakes)
+    arguments = _arguments(constructor, kind, value, path, mistakes)
     if len(mistakes) > before:
         return None
     try:
         return constructor(*arguments.args, **arguments.kwargs)
-    except DomainError as error:
+    except LownoiseError as error:
         mistakes.append(Mistake(path, str(error), value))
     except MemoryError:
         mistakes.append(Mistake(path, "does not fit in memory; give fewer coordinates", value))
@@ -107,10 +131,14 @@ def _domain(value: object, path: Path, mistakes: list[Mistake]) -> Any:  # noqa:
 
 
 def _arguments(
-    kind: str, fields: Mapping[str, Any], path: Path, mistakes: list[Mistake]
+    constructor: Callable[..., Any],
+    kind: str,
+    fields: Mapping[str, Any],
+    path: Path,
+    mistakes: list[Mistake],
 ) -> inspect.BoundArguments:
     """Return what the constructor is called with, as far as the fields say."""
-    signature = inspect.signature(DOMAINS.constructors[kind])
+    signature = inspect.signature(constructor)
     arguments = inspect.BoundArguments(signature, {})
     for name, parameter in signature.parameters.items():
         several = parameter.kind is inspect.Parameter.VAR_POSITIONAL
@@ -181,6 +209,7 @@ _READERS: dict[str, Reader] = {
     "ArrayLike": _numbers,
     "ArrayLike | None": _numbers,
     "Image": _domain,
+    "Sequence[float]": _numbers,
     "Sequence[int]": _whole_numbers,
     "float": _number,
     "int": _whole,

@@ -11,7 +11,8 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from lownoise.errors import SpecError
 from lownoise.privacy import ApproxDP, Budget, Ledger, PureDP
 from lownoise.privacy.budget import budget_from_dict
-from lownoise.spec.linear import ParitySpec, QueriesSpec
+from lownoise.questions import QUESTIONS
+from lownoise.spec.linear import DeclaredSpec, ParitySpec, QueriesSpec, declared_spec
 from lownoise.spec.listed import read_points
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
 from lownoise.spec.means import BOUNDED, DeclaredDomain, MeanSpec
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
 
-Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec
+Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec | DeclaredSpec
 
 _KINDS: dict[str, type[Question]] = {
     "mean": MeanSpec,
@@ -35,12 +36,18 @@ _KINDS: dict[str, type[Question]] = {
     "stream": StreamSpec,
 }
 
+_PURE = (MeanSpec, QueriesSpec, DeclaredSpec)  # which pure mechanisms answer
+
 
 def _question(fields: object, info: ValidationInfo) -> Question:
     """Return the question of a table, of the kind that it names."""
     kind = fields.get("kind", "mean") if isinstance(fields, dict) else "mean"
+    outside = QUESTIONS.constructors
+    if isinstance(fields, dict) and isinstance(kind, str) and kind in outside:
+        return declared_spec(fields)
     if not isinstance(kind, str) or kind not in _KINDS:
-        text = f"is no kind of question; give {', '.join(list(_KINDS)[:-1])} or {list(_KINDS)[-1]}"
+        known = [*_KINDS, *outside]
+        text = f"is no kind of question; give {', '.join(known[:-1])} or {known[-1]}"
         raise mistaken([(("kind",), text, kind)])
     return _KINDS[kind].model_validate(fields, context=info.context)
 
@@ -91,8 +98,8 @@ class BudgetSpec(Strict):
 
 def _misfits(question: Question, budget: Budget) -> list[str]:
     """Return what of a question cannot be asked under a budget, one text a mistake."""
-    named = question.mechanism if isinstance(question, (MeanSpec, QueriesSpec)) else None
-    if isinstance(budget, PureDP) and not isinstance(question, (MeanSpec, QueriesSpec)):
+    named = question.mechanism if isinstance(question, _PURE) else None
+    if isinstance(budget, PureDP) and not isinstance(question, _PURE):
         text = (
             f'pure_dp has no mechanism for question.kind = "{question.kind}"; ask with kind = '
             '"queries" and its matrix, or give rho, mu, or epsilon and delta'

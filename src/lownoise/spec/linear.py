@@ -12,8 +12,9 @@ from lownoise.errors import LownoiseError
 from lownoise.planning import plan
 from lownoise.questions import Parity, Queries
 from lownoise.spec.arrays import read_matrix, read_records
+from lownoise.spec.declared import declared_question
 from lownoise.spec.marginals import FOLDER, declared_attributes
-from lownoise.spec.model import AskedSpec, Number, mistaken, said
+from lownoise.spec.model import AskedSpec, Mechanism, Number, mistaken, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,17 +71,7 @@ class QueriesSpec(AskedSpec):
     outside: Literal["drop", "extra"] | dict[str, str | int | float] | list[str | int | float] = (
         "drop"
     )
-    mechanism: (
-        Literal[
-            "k_norm",
-            "ellipsoid",
-            "recursive",
-            "laplace",
-            "laplace_histogram",
-            "randomized_response",
-        ]
-        | None
-    ) = None
+    mechanism: Mechanism = None
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
@@ -180,3 +171,46 @@ def _check(spec: QueriesSpec | ParitySpec) -> None:
     if spec.size is not None and asked.drops:
         text = '"drop" would change the public size; give what stands in for other values'
         raise mistaken([(("outside",), text, None)])
+
+
+class DeclaredSpec(AskedSpec):
+    """A question from outside, by the fields of its constructor."""
+
+    kind: str
+    mechanism: Mechanism = None
+    question: Any
+
+    def asked(self) -> Any:  # noqa: ANN401 (what the program that declares it made)
+        """Return the question."""
+        return self.question
+
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
+        """Return the plan; no data are read.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        return plan(
+            self.question,
+            budget=budget,
+            relation=self.relation,
+            size=self.size,
+            order=self.order,
+            progress=progress,
+            mechanism=self.mechanism,
+        )
+
+
+def declared_spec(fields: dict[str, Any]) -> DeclaredSpec:
+    """Return the specification of a question of a kind that `QUESTIONS` lets users declare.
+
+    Raises:
+        ValidationError: with every mistake, each with its path.
+    """
+    names = DeclaredSpec.model_fields.keys() - {"kind", "question"}
+    own = {name: value for name, value in fields.items() if name in names}
+    rest = {name: value for name, value in fields.items() if name not in names}
+    question, mistakes = declared_question(rest)
+    if mistakes:
+        raise mistaken((each.path, each.text, each.value) for each in mistakes)
+    return DeclaredSpec.model_validate({**own, "kind": fields["kind"], "question": question})

@@ -15,7 +15,7 @@ from lownoise.questions import Mean
 from lownoise.sets.domains import Box
 from lownoise.spec.declared import declared_domain
 from lownoise.spec.listed import read_points
-from lownoise.spec.model import AskedSpec, Number, Strict, mistaken, said
+from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, mistaken, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ class MeanSpec(AskedSpec):
     kind: Literal["mean"] = "mean"
     missing: Literal["stand-in", "drop"] = "stand-in"
     count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
-    mechanism: Literal["k_norm", "ellipsoid", "recursive", "laplace"] | None = None
+    mechanism: MeanMechanism = None
     weights: Literal["range"] | None = None
     points: Path | None = None
     domain: DeclaredDomain = None

@@ -4,12 +4,22 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from lownoise.errors import SpecError
+from lownoise.release.stored import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +37,17 @@ class Strict(BaseModel):
     """A table that has no fields but those that are named."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _named(name: object, *, of_means: bool = False) -> object:
+    known = names(of_means=of_means)
+    if name is not None and (not isinstance(name, str) or name not in known):
+        raise said(f"is no mechanism; give one of {', '.join(known)}")
+    return name
+
+
+Mechanism = Annotated[str | None, PlainValidator(_named)]
+MeanMechanism = Annotated[str | None, PlainValidator(partial(_named, of_means=True))]
 
 
 class AskedSpec(Strict):
