@@ -225,7 +225,7 @@ def observed(asked, way, columns, folder):
     source.mkdir()
     plan, table = planned(*asked), WAYS[way][1](columns, source)
     account = ln.Ledger.create(ledger, "people", plan.terms.budget)
-    kept = {"path": place / "out"} if isinstance(plan, ln.Plan) else {}
+    kept = {"path": place / "out"} if plan.terms.view.folder else {}
 
     def job():
         with np.errstate(all="raise"):  # as some callers have it

@@ -213,7 +213,7 @@ def make(folder):
             plan.save(folder / f"{name}.plan.json")
             continue
         paid = ledger if name in PAID else None
-        if isinstance(plan, ln.Plan):
+        if plan.terms.view.folder:
             plan.release(TABLE, paid, path=folder / f"{name}.release")
         else:
             plan.release(TABLE, paid).save(folder / f"{name}.release.json")

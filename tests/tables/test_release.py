@@ -103,7 +103,7 @@ def test_names_may_come_in_any_order():
     assert np.array_equal(released["a"], released.marginal("a"))
 
 
-def test_what_is_of_other_questions_is_refused_in_one_line():
+def test_what_is_of_other_questions_is_refused_in_one_line(tmp_path):
     released = plan().release(ROWS)
     means = ln.plan(ln.Mean(["x"], ln.Box([0], [1])), budget=ln.zcdp(0.5), relation="add_remove")
     mean = means.release(pd.DataFrame({"x": [0.5]}))
@@ -111,6 +111,11 @@ def test_what_is_of_other_questions_is_refused_in_one_line():
         with pytest.raises(ln.errors.PlanError) as refusal:
             ask()
         assert "\n" not in str(refusal.value)
+    account = ln.Ledger.create(tmp_path / "l", "people", ln.zcdp(1))
+    with pytest.raises(ln.errors.PlanError, match=r"path=.*r is for marginals.*save"):
+        means.release(pd.DataFrame({"x": [0.5]}), account, path=tmp_path / "r")
+    assert not account.entries()
+    assert not (tmp_path / "r").exists()
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])

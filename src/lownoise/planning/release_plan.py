@@ -100,7 +100,8 @@ class Plan(AbstractPlan):
             TableError: where the table cannot be opened, lacks a column or has not the public
                 number of rows; then nothing is spent.
             EngineError: where reading its rows failed; then the spend stays reserved.
-            PlanError: where a path is given for answers in a row, which are saved afterwards.
+            PlanError: where a path is given for answers in a row, which are saved afterwards; then
+                nothing is spent.
         """
         return execute(self.terms, table, ledger, randomness=SystemRandomness(), path=path)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lownoise.errors import LedgerError, LownoiseError, TableError
+from lownoise.errors import LedgerError, LownoiseError, PlanError, TableError
 from lownoise.privacy import checked_ledger
 from lownoise.release import folders
 from lownoise.release.codec import Spend, now, versions
@@ -50,8 +50,14 @@ def execute(
         TableError: where the table cannot be opened, lacks a column or has not the public number
             of rows; then nothing is spent.
         EngineError: where reading its rows failed; then the spend stays reserved.
-        PlanError: where the terms reveal more than their budget.
+        PlanError: where the terms reveal more than their budget, or a path is given for answers in
+            a row; then nothing is spent.
     """
+    if path is not None and not terms.view.folder:
+        raise PlanError(
+            f"path={path} is for marginals, whose release is a folder; leave it out, and save the "
+            "answers with release.save(path)",
+        )
     terms.check_budget()
     if terms.view.program is not None:
         derived(terms)  # a program that fails must do so before anything is paid
