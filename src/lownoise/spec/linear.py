@@ -4,24 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 
 from lownoise.errors import LownoiseError
-from lownoise.planning import plan
 from lownoise.questions import Parity, Queries
 from lownoise.spec.arrays import read_matrix, read_records
 from lownoise.spec.declared import declared_question
 from lownoise.spec.marginals import FOLDER, declared_attributes
 from lownoise.spec.model import AskedSpec, Mechanism, Number, mistaken, said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lownoise.planning import Plan
-    from lownoise.privacy import Budget
-    from lownoise.solvers import Progress
 
 
 def _beside(given: str, info: ValidationInfo) -> Path:
@@ -91,22 +83,6 @@ class QueriesSpec(AskedSpec):
             columns = header if columns is None else columns
         return Queries(self.matrix, universe, columns=columns, outside=self.outside)
 
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
-        """Return the plan; no data are read.
-
-        Raises:
-            LownoiseError: where the parts do not fit together.
-        """
-        return plan(
-            self.asked(),
-            budget=budget,
-            relation=self.relation,
-            size=self.size,
-            order=self.order,
-            progress=progress,
-            mechanism=self.mechanism,
-        )
-
 
 class ParitySpec(AskedSpec):
     """Which columns are bits, and how many of them each parity has."""
@@ -143,21 +119,6 @@ class ParitySpec(AskedSpec):
         """
         return Parity(self.bits, self.degree, weights=self.weights, outside=self.outside)
 
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
-        """Return the plan; no data are read.
-
-        Raises:
-            LownoiseError: where the parts do not fit together.
-        """
-        return plan(
-            self.asked(),
-            budget=budget,
-            relation=self.relation,
-            size=self.size,
-            order=self.order,
-            progress=progress,
-        )
-
 
 def _check(spec: QueriesSpec | ParitySpec) -> None:
     """Refuse parts that do not fit together.
@@ -183,22 +144,6 @@ class DeclaredSpec(AskedSpec):
     def asked(self) -> Any:  # noqa: ANN401 (what the program that declares it made)
         """Return the question."""
         return self.question
-
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
-        """Return the plan; no data are read.
-
-        Raises:
-            LownoiseError: where the parts do not fit together.
-        """
-        return plan(
-            self.question,
-            budget=budget,
-            relation=self.relation,
-            size=self.size,
-            order=self.order,
-            progress=progress,
-            mechanism=self.mechanism,
-        )
 
 
 def declared_spec(fields: dict[str, Any]) -> DeclaredSpec:

@@ -5,22 +5,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 
 from lownoise.errors import LownoiseError, QuestionError
-from lownoise.planning import plan
 from lownoise.questions import Marginals
 from lownoise.questions.attributes import attributes
 from lownoise.spec.model import AskedSpec, Number, mistaken, said
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lownoise.planning import Plan
-    from lownoise.privacy import Budget
-    from lownoise.solvers import Progress
 
 FOLDER = "folder"
 
@@ -138,19 +130,4 @@ class MarginalsSpec(AskedSpec):
             weights=self.weights,
             outside=self.outside,
             ordered=self.ordered,
-        )
-
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
-        """Return the plan; no data are read.
-
-        Raises:
-            LownoiseError: where the parts do not fit together.
-        """
-        return plan(
-            self.asked(),
-            budget=budget,
-            relation=self.relation,
-            size=self.size,
-            order=self.order,
-            progress=progress,
         )

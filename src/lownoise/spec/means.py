@@ -10,7 +10,6 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from pydantic_core import PydanticCustomError
 
 from lownoise.errors import LownoiseError
-from lownoise.planning import plan
 from lownoise.questions import Mean
 from lownoise.sets.domains import Box
 from lownoise.spec.declared import declared_domain
@@ -18,12 +17,7 @@ from lownoise.spec.listed import read_points
 from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, mistaken, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lownoise.planning import Plan
-    from lownoise.privacy import Budget
     from lownoise.sets.domains import AbstractDomain
-    from lownoise.solvers import Progress
 
 BOUNDED = "bounded"
 
@@ -182,25 +176,7 @@ class MeanSpec(AskedSpec):
             missing="drop" if self.missing == "drop" else stand_in,
         )
 
-    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
-        """Return the plan; no data are read.
-
-        Raises:
-            LownoiseError: where the parts do not fit together.
-        """
-        return plan(
-            self.asked(),
-            budget=budget,
-            relation=self.relation,
-            size=self.size,
-            order=self.order,
-            weights=self._weights(),
-            count_share=self.count_share,
-            progress=progress,
-            mechanism=self.mechanism,
-        )
-
-    def _weights(self) -> list[float] | str | None:
+    def error_weights(self) -> list[float] | str | None:
         """Return what one unit of each column's error matters: as given, 1 where nothing is."""
         if self.weights is not None or self.points is not None:
             return self.weights

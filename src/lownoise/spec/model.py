@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tomllib
+from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -19,13 +20,18 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from lownoise.errors import SpecError
+from lownoise.planning import plan
 from lownoise.release.stored import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
+
+    from lownoise.planning import Plan
+    from lownoise.privacy import Budget
+    from lownoise.solvers import Progress
 
 VERSION = 1  # of specifications, where they say one; see docs/file-versions.md
 _SAID = "said"
@@ -69,7 +75,31 @@ class AskedSpec(Strict):
             raise ValueError("is private under add_remove; leave it out")
         return size
 
+    @abstractmethod
+    def asked(self) -> Any:  # noqa: ANN401 (each kind its own)
+        """Return the question.
 
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+
+    def error_weights(self) -> list[float] | str | None:
+        """Return what one unit of each answer's error matters, where the question has none."""
+        return None
+
+    def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
+        """Return the plan; no data are read.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        names = [name for name in _PASSED if name in type(self).model_fields]
+        given = {name: getattr(self, name) for name in names}
+        weights = self.error_weights()
+        return plan(self.asked(), budget=budget, progress=progress, weights=weights, **given)
+
+
+_PASSED = ("relation", "size", "order", "mechanism", "count_share")  # as `plan` calls them
 _Model = TypeVar("_Model", bound=Strict)
 
 
