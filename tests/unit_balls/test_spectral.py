@@ -3,6 +3,8 @@
 
 import itertools
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from scipy.optimize import linear_sum_assignment, linprog
 from lownoise.errors import FileError
 from lownoise.sets.unit_balls import (
     UNIT_BALLS,
+    AbstractUnitBall,
     CappedBall,
     NormBall,
     SortedBall,
@@ -21,7 +24,12 @@ from lownoise.sets.unit_balls import (
     spectral_ball,
 )
 from lownoise.sets.unit_balls import matrices as matrices_module
-from lownoise.sets.unit_balls.matrices import best_substochastic, scalings, singular_values
+from lownoise.sets.unit_balls.matrices import (
+    Singular,
+    best_substochastic,
+    scalings,
+    singular_values,
+)
 
 RNG = np.random.default_rng(5)
 GAUGES = {
@@ -318,6 +326,44 @@ def test_damaged_fields_are_refused(change):
     fields = UNIT_BALLS.write(SpectralBall(3, 4, NormBall(3, math.inf))) | change
     with pytest.raises(FileError):
         UNIT_BALLS.read(fields)
+
+
+@dataclass(frozen=True)
+class ExactCube(AbstractUnitBall):
+    """The cube, with a norm that no float rounds."""
+
+    size: int
+    dimension = property(lambda self: self.size)
+    symmetric = True
+    norm_excess = 0.0
+
+    def norm_up(self, points):
+        return np.max(np.abs(points), axis=1)
+
+    support_up = extreme = energy_up = moment_up = best_squares = widths = None
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_worst_decomposition_that_is_admitted_exceeds_by_what_is_said(size, monkeypatch):
+    """In fractions: values too large by all that they may be, and bounds that add as much again.
+
+    The terms are far apart, so that each one missed shows: the smallest, for the last roundings, is
+    more than what the factor 2.1 for 2 leaves.
+    """
+    base = SpectralBall(size, size, ExactCube(size)).as_checked()
+    stretch, off = (Fraction(each) for each in base.tolerances)
+
+    def worst(matrices):
+        true = np.max(np.abs(matrices), axis=(1, 2))
+        values = np.array([float(Fraction(t) * (1 + stretch) * (1 + off)) for t in true])
+        rows = np.repeat(values[:, None], size, axis=1)
+        return Singular(rows, np.full(len(true), 1 + float(stretch)), float(off) * values)
+
+    monkeypatch.setattr("lownoise.sets.unit_balls.spectral.singular_values", worst)
+    sizes = RNG.uniform(0.5, 1.0, 300)  # of multiples of the identity: their greatest entry
+    found = base.norm_up(sizes[:, None] * np.eye(size).ravel())
+    excess = max(Fraction(f) / Fraction(s) for f, s in zip(found, sizes, strict=True)) - 1
+    assert excess <= Fraction(base.norm_excess) <= excess * Fraction(21, 20)
 
 
 def test_simplest_forms_and_symmetry():
