@@ -11,7 +11,18 @@ import mpmath
 import numpy as np
 from scipy.optimize import linprog, minimize
 
-from lownoise.sets.unit_balls import CappedBall, MixedBall, NormBall, SortedBall
+from lownoise.sets.unit_balls import (
+    CappedBall,
+    IntersectionBall,
+    KroneckerBall,
+    MixedBall,
+    NormBall,
+    ParityBall,
+    ParityDifferenceBall,
+    SortedBall,
+    SpectralBall,
+    product_ball,
+)
 
 NORM = NormBall(2, math.inf)
 BASES = {
@@ -37,6 +48,59 @@ BASES = {
     "mixed at 1.5": MixedBall((NormBall(2, 3.0), NORM), 1.5),
     "mixed at 3": MixedBall((NormBall(2, 1.0), NormBall(2, 2.0)), 3.0),
 }
+
+GAUGES = {
+    "operator": NormBall(3, math.inf),
+    "Schatten 4": NormBall(3, 4.0),
+    "Schatten 2.5": NormBall(3, 2.5),
+    "Schatten 1.5": NormBall(3, 1.5),
+    "nuclear": NormBall(3, 1.0),
+    "Ky Fan 2": SortedBall(np.array([1.0, 1.0, 0.0])),
+    "ordered": SortedBall(np.array([3.0, 2.0, 0.5])),
+    "capped values": CappedBall(np.full(3, 0.7)),
+}
+MATRICES = {
+    f"{name} {r}x{c}": SpectralBall(r, c, gauge)
+    for name, gauge in GAUGES.items()
+    for r, c in ((3, 3), (3, 5), (4, 3))
+}
+CAP, EVEN = np.array([0.3, 0.5, 0.7, 0.9]), np.full(4, 0.45)
+SCALES = np.array([[1.0, 0.8, 1.2, 0.9], [0.9, 1.1, 0.7, 1.0]])
+MEETS = {
+    **{f"capped {r}": CappedBall(CAP, r) for r in (1.0, 1.4, 2.0, 3.0, 8.0)},
+    **{f"even {r}": CappedBall(EVEN, r) for r in (1.0, 1.4, 2.0)},
+    "two balls": IntersectionBall((NormBall(4, 2.0), NormBall(4, 2.0)), SCALES),
+    "two orders": IntersectionBall((NormBall(4, 2.0), NormBall(4, 4.0)), SCALES),
+    "three orders": IntersectionBall(
+        (NormBall(4, 2.5), CappedBall(np.array([0.9, 0.4, 0.8, 1.0]), 4.0), NormBall(4, 2.0)),
+        np.vstack([SCALES, [[0.8, 1.0, 1.0, 1.3]]]),
+    ),
+    "cross and ball": IntersectionBall(
+        (NormBall(4, 1.0), NormBall(4, 2.0)), SCALES * [[0.6], [1.0]]
+    ),
+    "capped and sorted": IntersectionBall(
+        (CappedBall(CAP), SortedBall(np.array([1, 0.5, 0.2, 0]))), SCALES
+    ),
+    "pairs and cube": IntersectionBall(
+        (product_ball([NormBall(2, 2.0), NormBall(2, 1.0)]), NormBall(4, math.inf)), SCALES
+    ),
+}
+PARITIES = {
+    repr(base): base
+    for base in (
+        *(
+            ParityBall(d, degrees)
+            for d, degrees in ((4, (1,)), (4, (2,)), (4, (1, 3)), (5, (2, 4, 0)))
+        ),
+        *(ParityDifferenceBall(d, degrees) for d, degrees in ((2, (2,)), (4, (2,)), (5, (2, 4)))),
+    )
+}
+PAIRS = {
+    "cube by ball": KroneckerBall(NormBall(2, math.inf), NormBall(3, 2.0)),
+    "ball by ball": KroneckerBall(NormBall(2, 2.0), NormBall(3, 2.0)),
+    "cross by cube": KroneckerBall(NormBall(3, 1.0), NormBall(2, math.inf)),
+}
+MEMBERS = BASES | MATRICES | MEETS | PARITIES | PAIRS
 
 
 def parts(base):

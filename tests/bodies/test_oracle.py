@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lownoise as ln
 from lownoise.errors import DomainError
 from lownoise.sets.bodies import LiftedOracle, OracleBody, OracleDifferences
 from lownoise.sets.bodies.program import Program
@@ -257,3 +258,21 @@ def test_spread_spans_the_flat_and_no_more() -> None:
     assert np.linalg.matrix_rank(found - found[0], tol=1e-10) == 5
     with pytest.raises(DomainError, match="too large"):
         program(flat).farthest(np.full((1, 5), 1e308), flat[0])
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        ln.Ball(2),
+        ln.Points([[0.0, 1.0], [2.0, 3.0]]),
+        ln.intersection(ln.Box([0, 0], [4, 4]), ln.Slab([1.0, 1.0], -9.0, 4.0)),
+        ln.product(ln.Ball(2), ln.Points([[0.0], [2.0]])),
+        ln.hull(ln.Ball(2), ln.Points([[3.0, 3.0]])),
+    ],
+)
+def test_a_code_that_is_no_number_is_of_no_point(domain):
+    held = domain.known_set()
+    for code in held.spanning:
+        assert held.knows(code)
+        assert not held.knows(np.full_like(code, np.nan))
+        assert not held.knows(np.full_like(code, np.inf))

@@ -363,3 +363,13 @@ def test_changes_on_a_line_are_an_interval_to_the_farthest(rows):
     gauge = norm_of(SymmetricPoints(np.array(rows)[:, None]))
     assert gauge.factor.tolist() == [3.0]
     assert 1.0 <= gauge.sensitivity_up(SymmetricPoints(np.array([[3.0]]))) < 1 + 1e-12
+
+
+def test_the_same_columns_under_another_ball_are_another_body():
+    """An image of a cube is beyond the hull of its columns, though those are the same numbers."""
+    columns = integers(5, 3)
+    norm, body = HullNorm(columns), ImageBody(columns.T, NormBall(5, math.inf))
+    corners = np.array(list(product([-1.0, 1.0], repeat=5))) @ columns
+    most = float(np.max(norm.norm_up(corners)))
+    assert most > 1.5
+    assert norm.sensitivity_up(body) >= most * (1 - 1e-12)

@@ -18,16 +18,9 @@ from lownoise.sets.unit_balls import (
 )
 from lownoise.sets.unit_balls.mixtures import best_mixture, least_mixture_up
 from lownoise.sets.unit_balls.parity import krawtchouk, parities, subsets
+from unit_ball_cases import PARITIES
 
-BASES = (
-    ParityBall(4, (1,)),
-    ParityBall(4, (2,)),
-    ParityBall(4, (1, 3)),
-    ParityBall(5, (2, 4, 0)),
-    ParityDifferenceBall(2, (2,)),
-    ParityDifferenceBall(4, (2,)),
-    ParityDifferenceBall(5, (2, 4)),
-)
+every_base = pytest.mark.parametrize("base", PARITIES.values(), ids=list(PARITIES))
 
 
 def vertices(base: ParityBall | ParityDifferenceBall) -> np.ndarray:
@@ -43,7 +36,7 @@ def vertices(base: ParityBall | ParityDifferenceBall) -> np.ndarray:
     return (p[:, None] - p[None]).reshape(-1, p.shape[1])
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
+@every_base
 def test_what_a_base_says_is_what_its_vertices_say(base: ParityBall) -> None:
     rng = np.random.default_rng(7)
     v = vertices(base)
@@ -60,7 +53,7 @@ def test_what_a_base_says_is_what_its_vertices_say(base: ParityBall) -> None:
     assert np.array_equal(base.widths(), np.max(np.abs(v), axis=0))
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
+@every_base
 def test_no_point_has_less_norm_than_its_best_mixture_of_vertices(base: ParityBall) -> None:
     rng = np.random.default_rng(8)
     v = vertices(base)
@@ -73,7 +66,7 @@ def test_no_point_has_less_norm_than_its_best_mixture_of_vertices(base: ParityBa
         assert base.norm_up(x[None])[0] >= least * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
+@every_base
 def test_a_moment_is_that_of_some_random_vertex(base: ParityBall) -> None:
     """Of the best mixtures of vertices whose second moment is at least diag(z)."""
     rng = np.random.default_rng(9)
@@ -93,7 +86,7 @@ def test_a_moment_is_that_of_some_random_vertex(base: ParityBall) -> None:
     assert np.sum(np.sqrt(gains * z)) >= -best.fun * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
+@every_base
 def test_changes_of_signs_make_second_moments_diagonal(base: ParityBall) -> None:
     v = vertices(base)
     characters = parities(
@@ -105,7 +98,7 @@ def test_changes_of_signs_make_second_moments_diagonal(base: ParityBall) -> None
     np.testing.assert_allclose(moment, np.diag(np.square(x)), atol=1e-12)
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
+@every_base
 def test_the_signed_norm_holds_for_every_sign(base: ParityBall) -> None:
     """Against the least mixture of vertices, whose signs all are tried."""
     rng = np.random.default_rng(11)
@@ -122,7 +115,7 @@ def test_the_signed_norm_holds_for_every_sign(base: ParityBall) -> None:
         assert pair.signed_norm_up(np.append(x, 0.0)[None])[0] >= bound
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
+@every_base
 def test_the_segments_along_the_axes_are_inside(base: ParityBall) -> None:
     """On which `signed_norm_up` rests."""
     v = vertices(base)
@@ -183,7 +176,7 @@ def test_best_and_least_mixtures_against_general_optimisers(seed: int) -> None:
     assert found <= least_mixture_up(rows, gains) <= found * (1 + 1e-7)
 
 
-@pytest.mark.parametrize("base", BASES, ids=repr)
+@every_base
 def test_a_file_joins_parities_with_nothing_that_needs_every_sign(base: ParityBall) -> None:
     own, cube = UNIT_BALLS.write(base), UNIT_BALLS.write(NormBall(base.dimension, math.inf))
     both = product_ball([base, NormBall(2, 2.0)])
@@ -196,8 +189,3 @@ def test_a_file_joins_parities_with_nothing_that_needs_every_sign(base: ParityBa
     ):
         with pytest.raises(FileError, match="signs"):
             UNIT_BALLS.read(fields)
-
-
-@pytest.mark.parametrize("base", BASES, ids=repr)
-def test_bases_are_written_and_read(base: ParityBall) -> None:
-    assert UNIT_BALLS.read(UNIT_BALLS.write(base)) == base
