@@ -126,7 +126,7 @@ def test_too_many_coordinates_are_refused_and_not_allocated(monkeypatch):
     def full(*_):
         raise MemoryError
 
-    monkeypatch.setattr("lownoise.sets.domains.matrices.spectral_ball", full)
+    monkeypatch.setattr("lownoise.sets.domains.balls.spectral_ball", full)
     _, (mistake,) = declared_domain({"kind": "operator_norm_ball", "rows": 9, "columns": 9})
     assert "does not fit in memory" in mistake.text
 

@@ -483,8 +483,8 @@ def test_refuses_a_kind_of_body_that_it_does_not_know():
         def contains(self, point):
             return True
 
-        def clamp(self, points):
-            return points
+        def clip_rows(self, rows):
+            return rows
 
     with pytest.raises(DomainError, match="relation=Odd has no known hull"):
         make(SQUARE, Odd())

@@ -15,9 +15,8 @@ import lownoise as ln
 from lownoise.certificate import JointDual
 from lownoise.errors import DomainError, FileError, PlanError
 from lownoise.sensitivity.relations import sensitivity_set
-from lownoise.sets.domains.compound import Hull, Mapped
+from lownoise.sets.domains.compound import Hull, Mapped, Product, checked_product
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
-from lownoise.sets.domains.product import Product, checked_product
 from lownoise.solvers import solve
 from oracles import ellipsoid
 

@@ -14,7 +14,7 @@ from lownoise.certificate import SquaresDual
 from lownoise.errors import DomainError
 from lownoise.sets.bodies import ImageBody
 from lownoise.sets.domains import Image, checked_image
-from lownoise.sets.domains.turning import turned
+from lownoise.sets.domains.nearest import turned
 from lownoise.sets.unit_balls import CappedBall, NormBall, SortedBall, SpectralBall
 
 RNG = np.random.default_rng(11)

@@ -9,7 +9,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.sets.domains import Polytope
-from lownoise.sets.domains.product import checked_product
+from lownoise.sets.domains.compound import checked_product
 
 RNG = np.random.default_rng(40)
 FAR = np.array([2.0**30, -3.0, 1e-3])

@@ -90,6 +90,49 @@ RETURN = {"enclose", "factorize", "farthest", "finite_problem", "optimal_mechani
 NONE = {"errors", "theory", "ReadingNotice", "__version__"}
 
 
+TRIANGLE = ln.Points([[0, 0], [1, 0], [0, 1]])
+FAR = ln.Ball(2, 0.5, center=[2, 0])
+DOMAINS = {
+    "Box": [(cube(), "Box([0, 0], [1, 2])"), (MANY, "Box(3,000 columns, from 0 to 2)")],
+    "Points": [(TRIANGLE, "Points(3 points, 2 columns, from 0 to 1)")],
+    "Ball": [(ln.Ball(3, radius=2), "Image(3 columns, from -2 to 2)")],
+    "Slab": [(ln.Slab([1, 1], -1e7, 6), "Slab([1, 1], from -1e+07 to 6)")],
+    "TensorPower": [
+        (ln.TensorPower(3, 2), "TensorPower(3, 2, 'cube', radius=1)"),
+        (ln.TensorPower(3, 2, "ball"), "TensorPower(3, 2, 'ball', radius=1)"),
+    ],
+    "difference_body": [
+        (ln.difference_body(TRIANGLE), f"difference_body({TRIANGLE!r})"),
+        (ln.difference_body(cube()), "Box([-1, -2], [1, 2])"),
+    ],
+    "Oracle": [
+        (
+            ln.Oracle(2, lambda *_: None, half_widths=[1, 1], name="<b>" * 90),
+            f"Oracle({brief('<b>' * 90)}, 2 columns, from -1 to 1)",
+        )
+    ],
+    "hull": [
+        (ln.hull(TRIANGLE), "Polytope(3 points, 2 columns, from 0 to 1)"),
+        (ln.hull(ln.Ball(2), FAR), "Hull(2 columns, from -1 to 3)"),
+    ],
+    "product": [(ln.product(ln.hull(TRIANGLE), FAR), "Product(4 columns, from -0.5 to 2.5)")],
+    "minkowski_sum": [(ln.minkowski_sum(TRIANGLE, FAR), "Mapped(2 columns, from ")],
+    "intersection": [(ln.intersection(cube(), ln.Slab([1, 1], 0, 1)), "Intersection(2 columns, ")],
+}
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_domain_shows_itself_in_a_line_and_as_a_table_of_its_columns(name):
+    for own, said in DOMAINS[name]:
+        assert repr(own).startswith(said)
+        assert len(repr(own).splitlines()) == 1
+        assert len(repr(own)) <= 100
+        page = Reader(own._repr_html_())
+        assert page.open == []
+        assert "b" not in page.tags
+        assert repr(own) in "".join(page.words)
+
+
 def problem():
     return theory.finite_problem(np.ones((1, 3)), size=4)
 

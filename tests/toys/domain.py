@@ -24,33 +24,11 @@ class Wedge(AbstractDomain):
     size: float
 
     @property
-    def dimension(self) -> int:
-        return 2
-
-    @property
-    def center(self) -> Vector:
-        return np.full(2, self.size / 3)
-
-    @property
-    def reach(self) -> Vector:
-        return np.full(2, self.size * (2 / 3 + 2.0**-40))
-
-    @property
     def rounding(self) -> Vector:
         return np.full(2, self.size * 2.0**-40)
 
-    def support(self, direction: Vector) -> float:
-        return self.size * max(0.0, *direction)
-
-    def extreme(self, directions: Vector) -> Vector:
-        corners = self.known_set().points
-        return corners[np.argmax(directions @ corners.T, axis=1)]
-
-    def contains(self, point: Vector) -> bool:
-        return bool(np.all(np.abs(self.clamp(point) - point) <= 1e-9 * self.size))
-
-    def clamp(self, points: Vector) -> Vector:
-        inside = np.maximum(points, 0.0)
+    def clip_rows(self, rows: Vector) -> Vector:
+        inside = np.maximum(rows, 0.0)
         total = np.sum(inside, axis=-1, keepdims=True)
         return inside / np.maximum(total / self.size, 1.0)
 

@@ -204,7 +204,7 @@ def _image_extents(domain: Image, size: int | None, center: Vector) -> tuple[Vec
 
 @_extents.register(Product)
 def _product_extents(domain: Product, size: int | None, center: Vector) -> tuple[Vector, Vector]:
-    blocks = zip(domain.parts, domain.program.blocks, strict=True)
+    blocks = zip(domain.parts, domain.blocks, strict=True)
     found = [_extents(part, size, center[at]) for part, at in blocks]
     # a record may stay where it is in the other parts
     return np.concatenate([own[0] for own in found]), np.concatenate([own[1] for own in found])

@@ -31,6 +31,7 @@ from lownoise.engines.source import (
 )
 from lownoise.errors import EngineError, TableError
 from lownoise.numbers.numerals import WORDS
+from lownoise.numbers.readable import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -49,7 +50,7 @@ _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DuckSource(AbstractSource):
     """A table on DuckDB.
 
@@ -60,6 +61,9 @@ class DuckSource(AbstractSource):
 
     connection: Any
     rows: Any
+
+    def __repr__(self) -> str:
+        return f"DuckSource(columns {brief(list(self.rows.schema().names))})"
 
     def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
         """Return what each column holds; `open_table` has refused what holds neither."""

@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.engines.cells import number
 from lownoise.engines.codings import Totals
 from lownoise.engines.source import AbstractSource, Batch, Groups, require
+from lownoise.numbers.readable import brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ _KINDS: dict[str, Kind] = {"i": "integers", "b": "integers", "f": "numbers", "u"
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MemorySource(AbstractSource):
     """A table by its columns, which are arrays of one length; those of objects hold texts.
 
@@ -35,6 +36,8 @@ class MemorySource(AbstractSource):
 
     Examples:
         >>> source = MemorySource({"x": np.array([1, 5]), "y": np.array(["0x10", None], object)})
+        >>> source
+        MemorySource(columns ['x', 'y'])
         >>> source.kinds(["x", "y"]), [b.numbers[0].tolist() for b in source.batches(["y"])]
         (('integers', 'texts'), [[16.0, nan]])
         >>> source.sums([("x", 0, 3)], complete=True)
@@ -42,6 +45,9 @@ class MemorySource(AbstractSource):
     """
 
     columns: Mapping[str, NDArray[Any]]
+
+    def __repr__(self) -> str:
+        return f"MemorySource(columns {brief(list(self.columns))})"
 
     def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
         """Return what each column holds, by the type of its array."""

@@ -71,11 +71,6 @@ class AbstractRecordCoding(AbstractCoding):
     def _far(self) -> Vector:
         """How far a clamped record is from the center in the summed coordinates, shape (r,)."""
 
-    @property
-    def _entire(self) -> bool:
-        """Whether a record that lacks any of its values is the stand-in in all of them."""
-        return self.domain.whole
-
     @abstractmethod
     def _encoded(self, rows: Vector) -> Integers:
         """Return the codes of rows without NaN, shapes (n, d) and (n, r)."""
@@ -103,7 +98,7 @@ class AbstractRecordCoding(AbstractCoding):
         """
         rows = np.reshape(values, (-1, len(self.columns)))
         lacks = np.isnan(rows)
-        if self._entire:
+        if self.domain.whole:
             lacks = np.any(lacks, axis=1, keepdims=True)
         found = self._encoded(np.where(lacks, self.missing, rows))
         return found.reshape(*np.shape(values)[:-1], self.pivots.size)
@@ -211,10 +206,6 @@ class SignCoding(AbstractRecordCoding):
     @property
     def _far(self) -> Vector:
         return np.asarray(self.domain.value + np.abs(self.center[self.pivots]))
-
-    @property
-    def _entire(self) -> bool:
-        return True
 
     @cached_property
     def codes(self) -> Integers:

@@ -81,6 +81,8 @@ class Groups:
 class AbstractSource(ABC):
     """A table, as one engine reads it; every release takes one, of this package or of another.
 
+    What it shows of itself holds no cell, and not how many rows there are.
+
     Where reading rows fails, whatever is raised is replaced by one error that says nothing of them.
     """
 

@@ -11,9 +11,12 @@ import math
 from dataclasses import fields, is_dataclass
 from html import escape
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _WIDE = 96  # columns of a line
 _FEW = 6  # entries of a list
@@ -108,9 +111,31 @@ def _line(own: object) -> str:
 
 def _table(own: object) -> str:
     """Return the fields as a table of HTML."""
-    rows = "".join(
-        f"<tr><th style='text-align: left'>{field}</th>"
-        f"<td style='text-align: left'>{escape(value)}</td></tr>"
-        for field, value in _shown(own)
+    return html_table(type(own).__name__, _shown(own))
+
+
+def html_table(caption: str, rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a table of HTML whose first column heads its rows.
+
+    Examples:
+        >>> html_table("a < b", [("x", "1")])[:41]
+        '<table><caption>a &lt; b</caption><tr><th'
+    """
+    left = "style='text-align: left'"
+    body = "".join(
+        f"<tr><th {left}>{escape(head)}</th>"
+        + "".join(f"<td {left}>{escape(value)}</td>" for value in values)
+        + "</tr>"
+        for head, *values in rows
     )
-    return f"<table><caption>{type(own).__name__}</caption>{rows}</table>"
+    return f"<table><caption>{escape(caption)}</caption>{body}</table>"
+
+
+def number_of(count: int, noun: str) -> str:
+    """Return how many there are.
+
+    Examples:
+        >>> number_of(1, "column"), number_of(2000, "column")
+        ('1 column', '2,000 columns')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -84,7 +84,7 @@ class Substitute(AbstractWord):
         self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
     ) -> AbstractBody:
         """Return K − K."""
-        return domain.closed_differences(chosen.pivots, step)
+        return domain.differences(chosen.pivots, step)
 
 
 @final
@@ -100,7 +100,7 @@ class AddRemove(AbstractWord):
         self, domain: AbstractDomain, chosen: Coordinates, step: Vector, center: Vector
     ) -> AbstractBody:
         """Return the hull of ±((x − center)/step, 1), the count last."""
-        return domain.closed_lifted(chosen.pivots, step, center)
+        return domain.lifted(chosen.pivots, step, center)
 
 
 @final

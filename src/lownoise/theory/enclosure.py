@@ -125,7 +125,7 @@ def enclose(
         return _enclose_tensors(domain, whole, asked)
     if isinstance(whole, BallPower):
         return _enclose_ball(domain, whole, asked)
-    body, offset = domain.closed_enclosed(mixed=queries is not None)
+    body, offset = domain.enclosed(mixed=queries is not None)
     solution = asked.solved(body, omega, queries)
     claim = solution.claim
     shape = claim.shape

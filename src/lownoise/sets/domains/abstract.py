@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every domain can say of itself.
 
-A new kind says its dimension, center, reach, rounding, support function and extreme points, whether
-it contains a point and what it clips one to, and what is known of how far it reaches in quadratic
-forms (`known_set`). All that noise must cover follows; where a closed form says more, a method of
-that kind returns it.
+A new kind says what is known of how far it reaches in quadratic forms (`known_set`), what it clips
+records to (`clip_rows`) and how far rounding takes those off it. All else follows: its center and
+reach, its support function and extreme points, whether it contains a point, and all that noise must
+cover. Where a closed form says more, or is faster, a method of that kind returns it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from lownoise.errors import DomainError
 from lownoise.kinds import Kinds
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.readable import html_table, number_of
 from lownoise.sets.bodies import (
     AbstractBody,
     LiftedOracle,
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 Piece = tuple["Vector", "Vector", "AbstractUnitBall"]  # G, c, and the unit ball of G(x − c)
 _FLAT = 1e-12
 _WIDTH_ROUNDING = 1e-9  # of a width, which is rounded up
+_SHOWN = 6  # columns of a table in a notebook
+_BLOCK = 1024  # rows
+_LAST = 2.0**-50  # of a number: its last digits
 PUBLIC = "The domain, center and stand-in are public; none of them was taken from this table."
 
 
@@ -45,33 +49,41 @@ class AbstractDomain(ABC):
     """A bounded, non-empty set K ⊂ R^d, the same whatever the data are."""
 
     of_records: ClassVar[bool] = True  # not of what is unbounded, nor of changes
+    in_blocks: ClassVar[bool] = False  # fill short blocks up: then arithmetic is the same for all
     exact_corners: ClassVar[bool] = False  # whether `corners` are those of the set to the last bit
     intersects: ClassVar[bool] = False  # whether `ln.intersection` takes it
 
+    def __repr__(self) -> str:
+        low, high = np.min(self.lower), np.max(self.upper)
+        return f"{type(self).__name__}({self._size}, from {low:.6g} to {high:.6g})"
+
+    def _repr_html_(self) -> str:
+        ends = zip(self.lower[:_SHOWN], self.upper[:_SHOWN], strict=True)
+        rows = [(f"{i}", f"from {a:.6g}", f"to {b:.6g}") for i, (a, b) in enumerate(ends)]
+        more = [("…",)] if self.dimension > _SHOWN else []
+        return html_table(repr(self), [*rows, *more])
+
     @property
-    @abstractmethod
+    def _size(self) -> str:
+        return number_of(self.dimension, "column")
+
+    @property
     def dimension(self) -> int:
         """The number of coordinates d."""
+        return int(self.center.size)
 
     @property
-    @abstractmethod
     def center(self) -> Vector:
-        """A public point in the middle of K, shape (d,)."""
+        """A public point in the middle of K, or of the flat that it fills, shape (d,)."""
+        return self._known.center
 
-    @abstractmethod
     def support(self, direction: Vector) -> float:
-        """Return max of ⟨direction, x⟩ over x in K; `direction` has shape (d,).
+        """Return max of ⟨direction, x⟩ over K, or hardly more; `direction` has shape (d,).
 
         Of Kronecker products, whose maximum is hard to find, a bound.
         """
-
-    @abstractmethod
-    def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (d,), lies in K, as nearly as K can tell."""
-
-    @abstractmethod
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each clipped to a point of K, up to rounding."""
+        theta = np.asarray(direction, dtype=np.float64)
+        return float(self._known.support_up(theta, self.center) + theta @ self.center)
 
     def extreme(self, directions: Vector) -> Vector:
         """Return a point of K that is extreme along each row, shapes (n, d).
@@ -79,18 +91,66 @@ class AbstractDomain(ABC):
         Raises:
             DomainError: where no such point is known how to find.
         """
-        raise self._unknown("extreme points; ask support for a bound")
+        return self._known.place(np.array([self._known.extreme(row) for row in directions]))
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), lies in K, as nearly as K can tell."""
+        given = np.asarray(point, dtype=np.float64)
+        return bool(np.all(np.abs(self.clamp(given) - given) <= self._room))
+
+    def clamp(self, points: Vector) -> Vector:
+        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`.
+
+        No row's answer depends on the other rows.
+        """
+        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
+        found = np.empty_like(rows)
+        for start in range(0, len(rows), _BLOCK):
+            part = rows[start : start + _BLOCK]
+            if self.in_blocks:
+                block = np.broadcast_to(self.center, (_BLOCK, self.dimension)).copy()
+                block[: len(part)] = part
+                found[start : start + _BLOCK] = self.clip_rows(block)[: len(part)]
+            else:
+                found[start : start + _BLOCK] = self.clip_rows(part)
+        return found.reshape(np.shape(points))
+
+    @abstractmethod
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each clipped to a point of K, shapes (n, d).
+
+        Raises:
+            DomainError: where no record lies in such a set.
+        """
 
     def width(self, direction: Vector) -> float:
         """Return w_K(θ) = h_K(θ) + h_K(−θ) for direction θ, shape (d,) (002, section 3)."""
         return self.support(direction) + self.support(-direction)
+
+    @cached_property
+    def _known(self) -> AbstractSet:
+        return self.known_set()
 
     # of a domain of records
 
     @property
     def reach(self) -> Vector:
         """At least the greatest change of each coordinate from the center, shape (d,)."""
-        raise self._unknown("reach; give a bounded domain of records, such as ln.Box")
+        return self._known.reach
+
+    @property
+    def nearness(self) -> float:
+        """How near, in parts of the reach, clipping leaves points of K to where they are."""
+        return 1e-9
+
+    @property
+    def _room(self) -> Vector:
+        """How far clipping can move a point of K, shape (d,)."""
+        last = _LAST * (np.abs(self.center) + self.reach)
+        # where the center is far, a last digit of one coordinate moves the nearest point in others
+        wide = self.reach > 0
+        share = np.max(last[wide] / self.reach[wide], initial=0.0)
+        return np.asarray((self.nearness + 4 * share) * self.reach + last + self.rounding)
 
     @property
     def rounding(self) -> Vector:
@@ -137,8 +197,7 @@ class AbstractDomain(ABC):
     @cached_property
     def spanning(self) -> Vector:
         """Rows that span what K spans about its center, shape (n, d)."""
-        known = self.known_set()
-        return frozen(known.place(known.spanning) - self.center)
+        return frozen(self._known.place(self._known.spanning) - self.center)
 
     @cached_property
     def full(self) -> bool:
@@ -191,7 +250,7 @@ class AbstractDomain(ABC):
         Raises:
             DomainError: where the body of such a domain is not known.
         """
-        return OracleDifferences(self.known_set(), pivots, step)
+        return OracleDifferences(self._known, pivots, step)
 
     def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
         """Return the hull of ±((x − center)/step, 1), x in K: a record and its count, r + 1 long.
@@ -204,11 +263,16 @@ class AbstractDomain(ABC):
         Raises:
             DomainError: where the body of such a domain is not known.
         """
-        return LiftedOracle(self.known_set(), pivots, step, center)
+        return LiftedOracle(self._known, pivots, step, center)
 
-    def translates(self, pivots: Integers) -> AbstractBody:
-        """Return where some coordinates of a record can be, shape (r,), wherever that may stand."""
-        return OracleBody(self.known_set(), pivots, np.ones(pivots.size))
+    def translates(self, pivots: Integers, center: Vector) -> AbstractBody:
+        """Return where some coordinates of a record can be, shape (r,), wherever that may stand.
+
+        Args:
+            pivots: the coordinates, rising, shape (r,).
+            center: the public point that a body about it may be given for, shape (d,).
+        """
+        return OracleBody(self._known, pivots, np.ones(pivots.size))
 
     def symmetrized(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return the hull of K and −K in some coordinates and in steps: K holds the changes.
@@ -221,28 +285,18 @@ class AbstractDomain(ABC):
             "give ln.Ball(…), ln.Ellipsoid(…), ln.Box(…), ln.Points(…) or an image of one",
         )
 
-    def enclosed(self) -> tuple[AbstractBody, Vector]:
-        """Return K as a body that an ellipsoid may be put around, and the point it is about."""
-        body = self.translates(np.arange(self.dimension))
+    def enclosed(self, *, mixed: bool = False) -> tuple[AbstractBody, Vector]:
+        """Return K as a body that an ellipsoid may be put around, and the point it is about.
+
+        Args:
+            mixed: whether answers are made of several coordinates.
+        """
+        body = self.translates(np.arange(self.dimension), self.center)
         return body, np.zeros(self.dimension) if body.moves else self.center
 
-    # the same in a closed form, where one is known of K alone that is none beside other parts
-
-    def closed_differences(self, pivots: Integers, step: Vector) -> AbstractBody:
-        """Return `differences`."""
-        return self.differences(pivots, step)
-
-    def closed_lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
-        """Return `lifted`."""
-        return self.lifted(pivots, step, center)
-
-    def closed_translates(self, pivots: Integers, center: Vector) -> AbstractBody:
-        """Return `translates`, of a box about a public point."""
-        return self.translates(pivots)
-
-    def closed_enclosed(self, *, mixed: bool) -> tuple[AbstractBody, Vector]:
-        """Return `enclosed`; `mixed` says whether answers are made of several coordinates."""
-        return self.enclosed()
+    def as_part(self) -> AbstractDomain:
+        """Return what has the bodies of it that are known beside other parts of a product."""
+        return self
 
     # in other forms
 
@@ -296,12 +350,9 @@ class AbstractDomain(ABC):
             f"intersection of {type(self).__name__} is not known; give boxes or balls",
         )
 
-    def _unknown(self, what: str) -> DomainError:
-        return DomainError(f"domain={type(self).__name__} has no known {what}")
-
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Difference(AbstractDomain):
     """{x − y : x, y in `base`}; made by `difference_body`. What is listed is never listed in pairs.
 
@@ -313,15 +364,18 @@ class Difference(AbstractDomain):
 
     base: AbstractDomain
 
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.base.dimension
+    def __repr__(self) -> str:
+        return f"difference_body({self.base!r})"
 
     @property
     def center(self) -> Vector:
         """Zero, shape (d,)."""
-        return frozen(np.zeros(self.dimension))
+        return frozen(np.zeros(self.base.dimension))
+
+    @property
+    def reach(self) -> Vector:
+        """At least the greatest change of each coordinate, shape (d,)."""
+        return frozen(np.nextafter(self.base.upper - self.base.lower, np.inf))
 
     def support(self, direction: Vector) -> float:
         """Return the width of the domain along `direction`, shape (d,), or what it has for it."""
@@ -339,7 +393,7 @@ class Difference(AbstractDomain):
         """
         return self.base.contains_difference(point)
 
-    def clamp(self, points: Vector) -> Vector:
+    def clip_rows(self, rows: Vector) -> Vector:
         """Refuse: no record lies in a difference body.
 
         Raises:
@@ -369,36 +423,10 @@ class Difference(AbstractDomain):
             return self.base.symmetrized(pivots, step)
         return self.base.differences(pivots, step)
 
-    def enclosed(self) -> tuple[AbstractBody, Vector]:
+    def enclosed(self, *, mixed: bool = False) -> tuple[AbstractBody, Vector]:
         """Return it, about zero."""
         d = self.dimension
         return self.base.differences(np.arange(d), np.ones(d)), np.zeros(d)
 
 
 DOMAINS: Kinds[AbstractDomain] = Kinds("domain")
-
-
-def difference_body(domain: AbstractDomain) -> AbstractDomain:
-    """Return K − K, the body of all changes from one record to another.
-
-    Its least ellipsoid is the least noise under `substitute`, never more and up to √(2d/(d + 1))
-    less than twice the least ellipsoid of K itself.
-
-    Args:
-        domain: K.
-
-    Raises:
-        DomainError: where the domain is of another kind.
-
-    Examples:
-        >>> import lownoise as ln
-        >>> difference_body(ln.Box([0, 1], [1, 5])).upper
-        array([1., 4.])
-        >>> difference_body(ln.Points([[0.0], [2.0]])).support(np.array([1.0]))
-        2.0
-    """
-    if not isinstance(domain, AbstractDomain) or not domain.of_records:
-        raise DomainError(
-            f"domain={type(domain).__name__} has no known difference body; use ln.Points or ln.Box",
-        )
-    return domain.difference()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Balls of ℓ_r norms and of norms of sorted sizes, ellipsoids and zonotopes."""
+"""Balls of ℓ_r norms, of norms of sorted sizes and of singular values; ellipsoids and zonotopes.
+
+A record that is a matrix has its entries row by row.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,13 @@ from lownoise.sets.domains.image import (
     check_size,
     checked_factor,
 )
-from lownoise.sets.domains.turning import narrowed
-from lownoise.sets.unit_balls import NormBall, SortedBall
+from lownoise.sets.domains.nearest import narrowed
+from lownoise.sets.unit_balls import NormBall, SortedBall, spectral_ball
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from lownoise.sets.unit_balls import AbstractUnitBall
 
 MOST_COORDINATES = 1 << 24  # a vector of them is 128 MiB, and a plan holds some
 
@@ -181,6 +186,222 @@ def TopBall(  # noqa: N802 (a domain is named like one)
     if k > d:
         raise DomainError(f"TopBall.largest={k} exceeds TopBall.dimension={d}; give at most {d}")
     return OrderedBall(np.where(np.arange(d) < k, 1.0, 0.0), radius, center)
+
+
+@DOMAINS.constructor
+def OperatorNormBall(  # noqa: N802 (a domain is named like one)
+    rows: int,
+    columns: int,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the matrices X with ‖X − center‖ ≤ radius in the operator (spectral) norm.
+
+    Γ_p = radius·√min(rows, columns)·(rows·columns)^{1/p}.
+
+    Args:
+        rows: at least 1.
+        columns: at least 1.
+        radius: in the unit of the entries, at least 0.
+        center: shape (rows, columns) or (rows·columns,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range.
+
+    Examples:
+        >>> contractions = OperatorNormBall(2, 2)
+        >>> contractions.clamp(np.array([3.0, 0.0, 0.0, 0.5])).round(9)
+        array([1.        , 0.        , 0.        , 0.16666667])
+        >>> round(contractions.support(np.array([1.0, 0.0, 0.0, 1.0])), 9)  # the trace
+        2.0
+    """
+    name = "OperatorNormBall"
+    gauge = NormBall(_singular_values(name, rows, columns), math.inf)
+    return _matrices(name, rows, columns, gauge, radius, center)
+
+
+@DOMAINS.constructor
+def SchattenBall(  # noqa: N802 (a domain is named like one)
+    rows: int,
+    columns: int,
+    order: float,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the matrices with ‖σ(X − center)‖_order ≤ radius, σ the singular values.
+
+    Order 1 is the nuclear norm, 2 the Frobenius norm, ∞ the operator norm. Γ_p =
+    radius·min(rows, columns)^{1/2 − 1/order}·(rows·columns)^{1/p}, without the first power below 2.
+
+    Args:
+        rows: at least 1.
+        columns: at least 1.
+        order: in [1, ∞].
+        radius: in the unit of the entries, at least 0.
+        center: shape (rows, columns) or (rows·columns,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range.
+
+    Examples:
+        >>> nuclear = SchattenBall(2, 2, order=1)
+        >>> round(nuclear.support(np.array([3.0, 0.0, 0.0, 4.0])), 9)
+        4.0
+    """
+    m = _singular_values("SchattenBall", rows, columns)
+    gauge = NormBall(m, checked_norm_order(order, "SchattenBall.order"))
+    return _matrices("SchattenBall", rows, columns, gauge, radius, center)
+
+
+@DOMAINS.constructor
+def KyFanBall(  # noqa: N802 (a domain is named like one)
+    rows: int,
+    columns: int,
+    largest: int,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the matrices whose k largest singular values, about the center, sum to ≤ radius.
+
+    One is the operator norm, all the nuclear norm. Γ_p =
+    radius·max(1, √min(rows, columns)/k)·(rows·columns)^{1/p}.
+
+    Args:
+        rows: at least 1.
+        columns: at least 1.
+        largest: k, from 1 to min(rows, columns).
+        radius: in the unit of the entries, at least 0.
+        center: shape (rows, columns) or (rows·columns,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range.
+
+    Examples:
+        >>> ball = KyFanBall(3, 3, largest=2)
+        >>> round(ball.support(np.eye(3).ravel()), 9)
+        1.5
+    """
+    m = _singular_values("KyFanBall", rows, columns)
+    k = checked_dimension(largest, "KyFanBall.largest")
+    if k > m:
+        raise DomainError(
+            f"KyFanBall.largest={k} singular values of a matrix that has {m}; give at most {m}"
+        )
+    if k in (1, m):
+        gauge: AbstractUnitBall = NormBall(m, math.inf if k == 1 else 1.0)
+    else:
+        gauge = SortedBall(frozen(np.where(np.arange(m) < k, 1.0, 0.0)))
+    return _matrices("KyFanBall", rows, columns, gauge, radius, center)
+
+
+@DOMAINS.constructor
+def UnitarilyInvariantBall(  # noqa: N802 (a domain is named like one)
+    rows: int,
+    columns: int,
+    gauge: Image,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+) -> Image:
+    """Return the matrices whose singular values, about the center, lie in radius·gauge.
+
+    Every unitarily invariant norm is of this form, and every permutation-symmetric norm gives one.
+
+    Args:
+        rows: at least 1.
+        columns: at least 1.
+        gauge: the unit ball of a norm that neither signs nor the order of coordinates change, in
+            min(rows, columns) coordinates, such as `ln.Ball`.
+        radius: at least 0.
+        center: shape (rows, columns) or (rows·columns,); zero by default.
+
+    Raises:
+        DomainError: where an argument is out of range, or the gauge is no such ball about zero.
+
+    Examples:
+        >>> from lownoise.sets.domains import Ball
+        >>> ball = UnitarilyInvariantBall(2, 3, Ball(2, order=4))
+        >>> round(ball.support(np.array([1.0, 0, 0, 0, 1.0, 0])), 6)  # 2^{3/4}
+        1.681793
+    """
+    name = "UnitarilyInvariantBall"
+    m = _singular_values(name, rows, columns)
+    if not isinstance(gauge, Image):
+        raise DomainError(f"{name}.gauge={type(gauge).__name__} is no norm's ball; give ln.Ball(…)")
+    if gauge.dimension != m:
+        raise DomainError(
+            f"{name}.gauge has {gauge.dimension} coordinates for {m} singular values; give {m}"
+        )
+    size = gauge.factor[:1]
+    alike = gauge.diagonal and bool(np.all(gauge.factor == size)) and gauge.base.symmetric
+    if not alike or np.any(gauge.center):
+        raise DomainError(
+            f"{name}.gauge is not the same about zero in every order of coordinates; "
+            "give a ball about zero of equal axes",
+        )
+    unit = abs(float(size[0]))
+    return _matrices(name, rows, columns, gauge.base, radius, center, unit)
+
+
+def _singular_values(name: str, rows: int, columns: int) -> int:
+    """Return the number of singular values of matrices of a shape.
+
+    Raises:
+        DomainError: where there is no row or no column, or too many of them.
+    """
+    m = checked_dimension(rows, f"{name}.rows")
+    n = checked_dimension(columns, f"{name}.columns")
+    if m * n > MOST_COORDINATES:
+        raise DomainError(
+            f"{name}.rows={m} by {n} columns make more than 2^24 numbers; give fewer",
+        )
+    return min(m, n)
+
+
+def _matrices(
+    name: str,
+    rows: int,
+    columns: int,
+    gauge: AbstractUnitBall,
+    radius: float,
+    center: ArrayLike | None,
+    unit: float = 1.0,
+) -> Image:
+    """Return the matrices whose singular values, about the center, lie in radius·unit·gauge.
+
+    By symmetry the least ellipsoid around such a ball is a round one, for every p: the signs of
+    rows and columns and their permutations move the ball onto itself, their averages only lower the
+    convex √tr_{p/2}(M) (002, section 2.3), and what they all leave alone is a multiple of the
+    identity. So Γ_p = d^{1/p}·radius·R, where R is the greatest Euclidean length of a point of the
+    gauge's unit ball.
+
+    Raises:
+        DomainError: where the radius is out of range, or the center no such matrix.
+    """
+    given = checked_positive(radius, f"{name}.radius", least=0.0)
+    size = checked_positive(given * unit, f"{name}.radius", least=0.0)
+    d = int(rows) * int(columns)
+    flat = _flat(center, (int(rows), int(columns)), f"{name}.center")
+    middle = center_or_zero(flat, d, f"{name}.center")
+    return Image(frozen(np.full(d, size)), spectral_ball(int(rows), int(columns), gauge), middle)
+
+
+def _flat(center: ArrayLike | None, shape: tuple[int, int], field: str) -> ArrayLike | None:
+    """Return a center row by row, if it is a matrix.
+
+    Raises:
+        DomainError: where it has another shape.
+    """
+    if center is None:
+        return None
+    try:
+        given = np.shape(center)
+    except ValueError:
+        given = ()
+    if given == shape:
+        return matrix(center, field=field, error=DomainError).ravel()
+    if len(given) != 1:
+        raise DomainError(f"{field} has shape {given}; give {shape}")
+    return center
 
 
 def checked_dimension(value: int, field: str) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges: one for each coordinate, and one for a weighted sum of them."""
+"""Ranges, one for each coordinate."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, ClassVar, final
 import numpy as np
 
 from lownoise.errors import DomainError, PlanError
-from lownoise.numbers.arrays import frozen, number, vector
+from lownoise.numbers.arrays import frozen, vector
+from lownoise.numbers.readable import brief
 from lownoise.sets.bodies import AbstractBody, SymmetricBox, SymmetricPoints
 from lownoise.sets.bodies.pieces import PointSet
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.domains.coordinates import every_coordinate
-from lownoise.sets.domains.image import Image, check_size
+from lownoise.sets.domains.image import Image
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
 _LARGEST = 2.0**500  # squares of bounds, and their sums over any number of coordinates, stay finite
 _NARROWEST = 2.0**-400  # squares of widths stay normal numbers
 _MOST_CORNERS = 2**18
+_WRITTEN = 4  # coordinates of a box whose bounds are all shown
 _FEW = 2**10  # corners: a list proves the greatest length itself
 _ENCLOSED = 12  # ranges of a box whose corners are listed where answers are made of several
 
 
 @DOMAINS.kind("box", "lower", "upper", declared=True)
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Box(AbstractDomain):
     """The box {x : lower ≤ x ≤ upper}.
 
@@ -51,6 +53,10 @@ class Box(AbstractDomain):
 
     Examples:
         >>> ages_and_incomes = Box([0, 0], [120, 1e6])
+        >>> ages_and_incomes
+        Box([0, 0], [120, 1e+06])
+        >>> Box([-1] * 10, [1] * 10)
+        Box(10 columns, from -1 to 1)
         >>> ages_and_incomes.center
         array([6.e+01, 5.e+05])
     """
@@ -92,10 +98,10 @@ class Box(AbstractDomain):
         object.__setattr__(self, "lower", low)
         object.__setattr__(self, "upper", high)
 
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.lower.size
+    def __repr__(self) -> str:
+        if self.dimension > _WRITTEN:
+            return AbstractDomain.__repr__(self)
+        return f"Box({brief(self.lower)}, {brief(self.upper)})"
 
     @property
     def center(self) -> Vector:
@@ -124,14 +130,14 @@ class Box(AbstractDomain):
         """
         return bool(np.all((self.lower <= point) & (point <= self.upper)))
 
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each coordinate clipped to its range.
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each coordinate clipped to its range, shapes (n, d).
 
         Examples:
             >>> Box([0, 0], [1, 1]).clamp(np.array([-3.0, 0.5]))
             array([0. , 0.5])
         """
-        return np.clip(points, self.lower, self.upper)
+        return np.clip(rows, self.lower, self.upper)
 
     @property
     def reach(self) -> Vector:
@@ -141,7 +147,7 @@ class Box(AbstractDomain):
     @property
     def spanning(self) -> Vector:
         """The half widths along each axis as rows, shape (d, d)."""
-        return np.diag(self.reach)
+        return self._image.spanning
 
     @property
     def full(self) -> bool:
@@ -170,17 +176,26 @@ class Box(AbstractDomain):
         listed = self.corners() if 2.0**wide <= _FEW else None
         return self._image.known_set() if listed is None else PointSet(frozen(listed))
 
-    def differences(self, pivots: Integers, step: Vector) -> AbstractBody:
-        """Return K − K, as the image of a cube."""
-        return self._image.differences(pivots, step)
+    def differences(self, pivots: Integers, step: Vector) -> SymmetricBox:
+        """Return the box of the widths."""
+        return SymmetricBox(frozen((self.upper - self.lower)[pivots] / step))
 
-    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
-        """Return the hull of ±((x − center)/step, 1), as the image of a cube."""
-        return self._image.lifted(pivots, step, center)
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> SymmetricBox:
+        """Return the box about the public point, and the count.
 
-    def translates(self, pivots: Integers) -> AbstractBody:
-        """Return where some coordinates can be, as the image of a cube."""
-        return self._image.translates(pivots)
+        A box about v is symmetric, so ±((K − v) × {1}) has the hull (K − v) × [−1, 1].
+        """
+        half = self.translates(pivots, center).half_width
+        return SymmetricBox(frozen(np.append(half / step, 1.0)))
+
+    def translates(self, pivots: Integers, center: Vector) -> SymmetricBox:
+        """Return the box about the public point."""
+        far = np.maximum(self.upper - center, center - self.lower)[pivots]
+        return SymmetricBox(frozen(far))
+
+    def as_part(self) -> Image:
+        """Return the image of a cube: it is none wider about another point than its center."""
+        return self._image
 
     def symmetrized(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return the hull of K and −K: of a box about zero the box itself."""
@@ -188,28 +203,7 @@ class Box(AbstractDomain):
             return SymmetricBox(frozen(self.upper[pivots] / step))
         return self._image.symmetrized(pivots, step)
 
-    def enclosed(self) -> tuple[AbstractBody, Vector]:
-        """Return the image of a cube, and its center."""
-        return self._image.enclosed()
-
-    def closed_differences(self, pivots: Integers, step: Vector) -> SymmetricBox:
-        """Return the box of the widths."""
-        return SymmetricBox(frozen((self.upper - self.lower)[pivots] / step))
-
-    def closed_lifted(self, pivots: Integers, step: Vector, center: Vector) -> SymmetricBox:
-        """Return the box about the public point, and the count.
-
-        A box about v is symmetric, so ±((K − v) × {1}) has the hull (K − v) × [−1, 1].
-        """
-        far = np.maximum(self.upper - center, center - self.lower)[pivots]
-        return SymmetricBox(frozen(np.append(far / step, 1.0)))
-
-    def closed_translates(self, pivots: Integers, center: Vector) -> SymmetricBox:
-        """Return the box about the public point."""
-        far = np.maximum(self.upper - center, center - self.lower)[pivots]
-        return SymmetricBox(frozen(far))
-
-    def closed_enclosed(self, *, mixed: bool) -> tuple[AbstractBody, Vector]:
+    def enclosed(self, *, mixed: bool = False) -> tuple[AbstractBody, Vector]:
         """Return the box about its center; where answers are made of several ranges its corners.
 
         Raises:
@@ -289,89 +283,3 @@ class Box(AbstractDomain):
                 "value is known"
             )
         return [(np.diag(1 / half), self.center, NormBall(self.dimension, math.inf))]
-
-
-@DOMAINS.constructor
-@final
-@dataclass(frozen=True, eq=False, init=False)
-class Slab(AbstractDomain):
-    """The slab {x : lower ≤ ⟨normal, x⟩ ≤ upper}; a half-space where one of both is infinite.
-
-    No domain of records by itself, as it is unbounded: a part of `ln.intersection`.
-
-    Args:
-        normal: not 0, shape (d,).
-        lower: in the unit of ⟨normal, x⟩; may be −∞.
-        upper: in the same unit, above `lower`; may be ∞.
-
-    Raises:
-        DomainError: where the normal is 0 or not finite, or the slab is empty, flat or everything.
-
-    Examples:
-        >>> total = Slab([1, 1, 1], 0, 10)
-        >>> total.contains(np.array([5.0, 6.0, -1.0]))
-        True
-    """
-
-    of_records: ClassVar[bool] = False
-    intersects: ClassVar[bool] = True
-
-    normal: Vector
-    lower: float  # type: ignore[assignment]
-    upper: float  # type: ignore[assignment]
-
-    def __init__(self, normal: ArrayLike, lower: float, upper: float) -> None:
-        a = vector(normal, field="Slab.normal", error=DomainError)
-        check_size(a, "Slab.normal")
-        if not np.any(a):
-            raise DomainError("Slab.normal is 0 and has no direction; give another")
-        low = number(lower, field="Slab.lower", error=DomainError)
-        high = number(upper, field="Slab.upper", error=DomainError)
-        if not low < high:
-            raise DomainError(
-                f"Slab.lower={low:g} is not below Slab.upper={high:g}; give room between them"
-            )
-        if math.isinf(low) and math.isinf(high):
-            raise DomainError("Slab.lower and Slab.upper are infinite; give one of them at least")
-        check_size(np.array([b for b in (low, high) if math.isfinite(b)]), "Slab.lower, upper")
-        object.__setattr__(self, "normal", a)
-        object.__setattr__(self, "lower", low)
-        object.__setattr__(self, "upper", high)
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.normal.size
-
-    @property
-    def center(self) -> Vector:
-        """The point of its middle plane, or of its only one, that is nearest to zero."""
-        ends = [b for b in (self.lower, self.upper) if math.isfinite(b)]
-        unit = self.normal / np.max(np.abs(self.normal))
-        level = sum(ends) / len(ends) / float(np.max(np.abs(self.normal)))
-        return np.asarray(unit * (level / float(unit @ unit)))
-
-    def support(self, direction: Vector) -> float:
-        """Return max ⟨θ, x⟩, infinite where θ is not along the normal; θ has shape (d,)."""
-        share = float(direction @ self.normal) / float(self.normal @ self.normal)
-        if np.any(np.abs(direction - share * self.normal) > 1e-12 * np.abs(direction)):
-            return math.inf
-        return 0.0 if share == 0 else share * (self.upper if share > 0 else self.lower)
-
-    def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (d,), lies between the planes."""
-        return bool(self.lower <= float(self.normal @ point) <= self.upper)
-
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each clipped to the nearest point between the planes."""
-        level = np.asarray(points) @ self.normal
-        move = (np.clip(level, self.lower, self.upper) - level) / float(self.normal @ self.normal)
-        return np.asarray(points + move[..., None] * self.normal)
-
-    def enclosed(self) -> tuple[AbstractBody, Vector]:
-        """Refuse: nothing encloses it.
-
-        Raises:
-            DomainError: always.
-        """
-        raise DomainError("domain=Slab is unbounded; cut it with ln.intersection(ln.Box(…), slab)")

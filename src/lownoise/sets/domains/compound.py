@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Domains made of several that no single form holds: hulls of unions, and images of them."""
+"""Domains made of several that no single form holds: side by side, hulls of unions, images."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -13,69 +14,62 @@ import numpy as np
 from lownoise.errors import DomainError, PlanError
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, vector
+from lownoise.sets.bodies import (
+    JointBody,
+    LiftedOracle,
+    OracleBody,
+    OracleDifferences,
+    SymmetricPoints,
+)
 from lownoise.sets.bodies.compound import HullSet, MappedSet
+from lownoise.sets.bodies.product import ProductSet
 from lownoise.sets.domains.abstract import DOMAINS, PUBLIC, AbstractDomain
+from lownoise.sets.domains.coordinates import coordinates_beside
 from lownoise.sets.domains.encoding import MEMBER, SEVERAL
 from lownoise.sets.domains.image import LARGEST, check_size, checked_center, checked_factor
-from lownoise.sets.domains.nearest import nearest_point
+from lownoise.sets.domains.nearest import left_inverse, nearest_point
+from lownoise.sets.domains.points import Polytope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
-    from lownoise.numbers.arrays import Vector
-    from lownoise.sets.bodies.abstract import AbstractSet
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
+    from lownoise.sets.bodies import AbstractBody, AbstractOracleBody
+    from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.sets.domains.oracle import Oracle
 
 _NEAR = 1e-9  # of the reach: how near a point is in K
 _SEARCHED = 1e-4  # where that takes a search
 _HELD = 2.0**-36  # of the reach: a record that a part moves by less is in that part
 _ROUNDING = 2.0**-40
-_REGULAR = 1e-10
+_FEW = 2.0**8  # corners of a product that are listed where its parts are not about one center
+_MOST_CORNERS = 2.0**12  # of a product whose image is taken
+
+
+def corners_of(parts: Sequence[AbstractDomain], most: float = math.inf) -> list[Vector] | None:
+    """Return the corners of each, shapes (N, d); None where one of each makes more than `most`."""
+    found = [part.corners() for part in parts]
+    own = [each for each in found if each is not None]
+    many = len(own) < len(found) or math.prod(float(len(each)) for each in own) > most
+    return None if many else own
 
 
 class AbstractCompound(AbstractDomain):
     """What all of them have in common: what their sets know."""
 
-    @property
-    @abstractmethod
-    def program(self) -> AbstractSet:
-        """What knows it."""
-
-    @property
-    @abstractmethod
-    def inner(self) -> tuple[AbstractDomain, ...]:
-        """The domains that it is made of."""
-
-    def known_set(self) -> AbstractSet:
-        """Return what knows it."""
-        return self.program
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.program.dimension
-
-    @property
-    def center(self) -> Vector:
-        """A point of the flat that K fills, shape (d,)."""
-        return self.program.center
-
-    @property
-    def reach(self) -> Vector:
-        """At least the greatest change of each coordinate from the center, shape (d,)."""
-        return self.program.reach
+    parts: tuple[AbstractDomain, ...]  # what it is made of
 
     @property
     def oracles(self) -> tuple[Oracle, ...]:
         """The programs that know its parts, in order."""
-        return tuple(own for part in self.inner for own in part.oracles)
+        return tuple(own for part in self.parts for own in part.oracles)
 
     @property
     def searchable(self) -> bool:
         """Whether extreme points are found without asking a user's program about a record."""
-        return all(part.searchable for part in self.inner)
+        return all(part.searchable for part in self.parts)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -92,17 +86,7 @@ class AbstractCompound(AbstractDomain):
     @cached_property
     def _home(self) -> Vector:
         """A point of K, whatever the record."""
-        return self.program.place(self.program.spanning[0])
-
-    def support(self, direction: Vector) -> float:
-        """Return at least max ⟨θ, x⟩ over K, hardly more; `direction` θ has shape (d,)."""
-        theta = np.asarray(direction, dtype=np.float64)
-        about = self.program.support_up(theta, self.center)
-        return float(about + theta @ self.center)
-
-    def extreme(self, directions: Vector) -> Vector:
-        """Return a point of K that is extreme along each row, shapes (n, d)."""
-        return self.program.place(np.array([self.program.extreme(row) for row in directions]))
+        return self._known.place(self._known.spanning[0])
 
 
 def checked_hull(parts: Sequence[AbstractDomain]) -> Hull:
@@ -111,9 +95,7 @@ def checked_hull(parts: Sequence[AbstractDomain]) -> Hull:
     Raises:
         DomainError: where one is of a kind that does not combine.
     """
-    own: list[AbstractDomain] = []
-    for part in parts:
-        own += part.parts if isinstance(part, Hull) else [part]
+    own = [each for part in parts for each in (part.parts if isinstance(part, Hull) else [part])]
     if not own or len({part.dimension for part in own}) > 1:
         raise DomainError("Hull.parts are not all of one dimension; give at least one of like")
     found = Hull(tuple(own))
@@ -127,7 +109,7 @@ def checked_hull(parts: Sequence[AbstractDomain]) -> Hull:
     make=checked_hull,
 )
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hull(AbstractCompound):
     """The hull of a union; made by `ln.hull`.
 
@@ -140,16 +122,10 @@ class Hull(AbstractCompound):
 
     parts: tuple[AbstractDomain, ...]
 
-    @cached_property
-    def program(self) -> HullSet:
-        """The hull of the parts' sets."""
+    def known_set(self) -> HullSet:
+        """Return the hull of the parts' sets."""
         own = tuple(part.known_set() for part in self.parts)
         return HullSet(own, frozen(np.mean([part.center for part in own], axis=0)))
-
-    @property
-    def inner(self) -> tuple[AbstractDomain, ...]:
-        """The parts."""
-        return self.parts
 
     @cached_property
     def rounding(self) -> Vector:
@@ -157,23 +133,22 @@ class Hull(AbstractCompound):
 
         A record in a part is where that part moves it; another is a mixture of points of parts.
         """
-        own = np.max([part.rounding for part in self.parts], axis=0) + self.program.doubt
+        own = np.max([part.rounding for part in self.parts], axis=0) + self._known.doubt
         more = _ROUNDING * self.reach + 2.0**-48 * np.abs(self.center)
         return frozen(np.where(self.reach > 0, own + more, 0.0))
 
-    def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (d,), lies in K; outside its parts within 1e-4."""
-        near = self.clamp(np.asarray(point, dtype=np.float64))
-        return bool(np.all(np.abs(near - point) <= _SEARCHED * self.reach))
+    @property
+    def nearness(self) -> float:
+        """How near, in parts of the reach, a search outside its parts ends."""
+        return _SEARCHED
 
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`.
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each clipped to a point of K, shapes (n, d).
 
         Raises:
             PlanError: where a part is an oracle: a program must not be asked about records.
         """
         _check_searchable(self)
-        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
         rows = np.clip(rows, -LARGEST, LARGEST)
         found = np.empty_like(rows)
         left = np.ones(len(rows), dtype=np.bool_)
@@ -187,7 +162,7 @@ class Hull(AbstractCompound):
             left[at] = False
         for i in np.flatnonzero(left):
             found[i] = nearest_point(self.extreme, self._home, rows[i], self.reach)
-        return found.reshape(np.shape(points))
+        return found
 
 
 def checked_mapped(factor: ArrayLike, domain: AbstractDomain, shift: ArrayLike) -> Mapped:
@@ -221,7 +196,7 @@ def checked_mapped(factor: ArrayLike, domain: AbstractDomain, shift: ArrayLike) 
     make=checked_mapped,
 )
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mapped(AbstractCompound):
     """{shift + F·x : x in a domain}; made by `ln.image`, `ln.minkowski_sum` and so on.
 
@@ -238,9 +213,8 @@ class Mapped(AbstractCompound):
     domain: AbstractDomain
     shift: Vector
 
-    @cached_property
-    def program(self) -> MappedSet:
-        """The image of the domain's set."""
+    def known_set(self) -> MappedSet:
+        """Return the image of the domain's set."""
         return MappedSet(self.factor, self.domain.known_set(), self.shift)
 
     @property
@@ -254,7 +228,7 @@ class Mapped(AbstractCompound):
         return self.direct or self.domain.searchable
 
     @property
-    def inner(self) -> tuple[AbstractDomain, ...]:
+    def parts(self) -> tuple[AbstractDomain, ...]:  # type: ignore[override]
         """The domain."""
         return (self.domain,)
 
@@ -266,38 +240,28 @@ class Mapped(AbstractCompound):
     @cached_property
     def rounding(self) -> Vector:
         """How far a clamped record can be off a point of K, shape (m,)."""
-        part = self.program.part
+        part = self.domain.known_set()
         size = np.abs(self.factor) @ (np.abs(part.center) + part.reach) + np.abs(self.shift)
-        own = np.abs(self.factor) @ self.domain.rounding + self.program.doubt
+        own = np.abs(self.factor) @ self.domain.rounding + self._known.doubt
         more = _ROUNDING * self.reach + part.dimension * 2.0**-50 * size
         return frozen(np.where(self.reach > 0, own + more, 0.0))
 
     @cached_property
     def _inverse(self) -> Vector | None:
-        """A left inverse of F, or None where F is not injective."""
-        size = np.linalg.norm(self.factor, axis=0)
-        m, d = self.factor.shape
-        if d > m or not np.all(size > 0):
-            return None
-        scaled = self.factor / size
-        if np.linalg.svd(scaled, compute_uv=False)[-1] < _REGULAR:
-            return None
-        return np.asarray(np.linalg.pinv(scaled) / size[:, None])
+        return left_inverse(self.factor)
 
-    def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (m,), lies in K; where F is not injective within 1e-4."""
-        near = self.clamp(np.asarray(point, dtype=np.float64))
-        room = _NEAR if self._inverse is not None else _SEARCHED
-        return bool(np.all(np.abs(near - point) <= room * self.reach + self.rounding))
+    @property
+    def nearness(self) -> float:
+        """How near, in parts of the reach, clipping leaves points of K to where they are."""
+        return _NEAR if self.direct else _SEARCHED
 
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., m), each clipped to a point of K, within `rounding`.
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each clipped to a point of K, shapes (n, m).
 
         Raises:
             PlanError: where the domain is an oracle, and F not injective.
         """
         _check_searchable(self)
-        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
         rows = np.clip(rows, -LARGEST, LARGEST)
         found = np.empty_like(rows)
         for i, row in enumerate(rows):  # one by one: sums must not depend on the rows beside
@@ -306,7 +270,7 @@ class Mapped(AbstractCompound):
             else:
                 x = self.domain.clamp((row - self.shift) @ self._inverse.T)
                 found[i] = self.shift + x @ self.factor.T
-        return found.reshape(np.shape(points))
+        return found
 
 
 def _check_searchable(domain: AbstractCompound) -> None:
@@ -315,3 +279,169 @@ def _check_searchable(domain: AbstractCompound) -> None:
             f"domain={type(domain).__name__} holds an ln.Oracle, and moving a record in would ask "
             "its program about the record; describe the whole set with ln.Oracle and a clamp",
         )
+
+
+def checked_product(parts: Sequence[AbstractDomain]) -> Product:
+    """Return the parts side by side, those of products one by one.
+
+    Raises:
+        DomainError: where one is of a kind that does not combine.
+    """
+    own = [each for part in parts for each in (part.parts if isinstance(part, Product) else [part])]
+    if not own:
+        raise DomainError("Product.parts is empty; give at least one domain")
+    found = Product(tuple(own))
+    check_size(found.center, "product.center")
+    return found
+
+
+@DOMAINS.kind(
+    "product",
+    Field("product", SEVERAL, attribute="parts"),
+    make=checked_product,
+)
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Product(AbstractCompound):
+    """All (x, y, …), each from its own domain; made by `ln.product`.
+
+    Args:
+        parts: one or more.
+    """
+
+    parts: tuple[AbstractDomain, ...]
+
+    def known_set(self) -> ProductSet:
+        """Return the parts' sets side by side."""
+        return ProductSet(tuple(part.known_set() for part in self.parts))
+
+    @cached_property
+    def blocks(self) -> list[slice]:
+        """The coordinates of each part."""
+        ends = np.cumsum([0, *(part.dimension for part in self.parts)])
+        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    @cached_property
+    def rounding(self) -> Vector:
+        """How far a clamped record can be off a point of K, shape (d,)."""
+        return frozen(np.concatenate([part.rounding for part in self.parts]))
+
+    @cached_property
+    def lower(self) -> Vector:
+        """The least value of each coordinate, shape (d,), within rounding."""
+        return frozen(np.concatenate([part.lower for part in self.parts]))
+
+    @cached_property
+    def upper(self) -> Vector:
+        """The greatest value of each coordinate, shape (d,), within rounding."""
+        return frozen(np.concatenate([part.upper for part in self.parts]))
+
+    @cached_property
+    def listed(self) -> Vector | None:
+        """All its corners, shape (N, d), where they are few and known exactly, else None."""
+        exact = all(part.exact_corners for part in self.parts)
+        return self._combined(_FEW) if exact else None
+
+    def corners(self) -> Vector | None:
+        """Return all combinations of the parts' corners, shape (N, d); None where they are many."""
+        return self._combined(_MOST_CORNERS)
+
+    def _combined(self, most: float) -> Vector | None:
+        own = corners_of(self.parts, most)
+        if own is None:
+            return None
+        every = own[0]
+        for each in own[1:]:
+            every = np.hstack([np.repeat(every, len(each), axis=0), np.tile(each, (len(every), 1))])
+        return frozen(every)
+
+    @property
+    def lists(self) -> tuple[AbstractDomain, ...]:
+        """Those of the parts: in files of version 0.1, which moved records as they did."""
+        return tuple(own for part in self.parts for own in part.lists)
+
+    @property
+    def _placed(self) -> list[tuple[AbstractDomain, slice]]:
+        """Each part, and the coordinates that are its own."""
+        return list(zip(self.parts, self.blocks, strict=True))
+
+    def coordinates(self) -> Coordinates:
+        """Return those of the parts; what never moves is left out."""
+        own = [part.coordinates().moving(self.reach[at] > 0) for part, at in self._placed]
+        return coordinates_beside(own, self.center)
+
+    def _shares(self, pivots: Integers) -> list[tuple[AbstractDomain, slice, Integers, Chosen]]:
+        """Return each part that some coordinates are of, its place, which of its own they are."""
+        found = []
+        for part, at in self._placed:
+            kept = (pivots >= at.start) & (pivots < at.stop)
+            if np.any(kept):  # a single point changes nothing
+                found.append((part.as_part(), at, pivots[kept] - at.start, kept))
+        return found
+
+    def differences(self, pivots: Integers, step: Vector) -> AbstractBody:
+        """Return the differences of the parts side by side."""
+        whole = OracleDifferences(self._known, pivots, step)
+        own = [part.differences(of, step[kept]) for part, _, of, kept in self._shares(pivots)]
+        return _joint(whole, pivots, own)
+
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
+        """Return a record with its count: the parts' side by side, or the corners of few.
+
+        The count joins parts that are not about their centers: there the corners prove more.
+        """
+        if self.listed is not None:
+            return Polytope(self.listed).lifted(pivots, step, center)
+        whole = LiftedOracle(self._known, pivots, step, center)
+        own = [
+            part.lifted(of, step[kept], center[at]) for part, at, of, kept in self._shares(pivots)
+        ]
+        return _joint(whole, pivots, own)
+
+    def translates(self, pivots: Integers, center: Vector) -> AbstractBody:
+        """Return where the parts can be, side by side."""
+        whole = OracleBody(self._known, pivots, np.ones(pivots.size))
+        shares = self._shares(pivots)
+        if len(shares) < len(self.parts):
+            return whole
+        own = [part.translates(of, center[at]) for part, at, of, _ in shares]
+        at = [
+            np.zeros(of.size) if body.moves else part.center[of]
+            for body, (part, _, of, _) in zip(own, shares, strict=True)
+        ]
+        return JointBody(whole, tuple(own), frozen(np.concatenate(at)))
+
+    def enclosed(self, *, mixed: bool = False) -> tuple[AbstractBody, Vector]:
+        """Return the parts side by side, each about its own point."""
+        d = self.dimension
+        whole = OracleBody(self._known, np.arange(d), np.ones(d))
+        own = [part.as_part().enclosed() for part in self.parts]
+        at = frozen(np.concatenate([about for _, about in own]))
+        return JointBody(whole, tuple(body for body, _ in own), at), np.zeros(d)
+
+    def symmetrized(self, pivots: Integers, step: Vector) -> SymmetricPoints:
+        """Return its corners and their opposites.
+
+        Raises:
+            DomainError: where they are too many to be listed.
+        """
+        listed = self.corners()
+        if listed is None:
+            raise DomainError(
+                "relation=Product has more corners than are listed; give ln.Box(…), ln.Ball(…) or "
+                "fewer points",
+            )
+        return SymmetricPoints(frozen(listed[:, pivots] / step))
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether each part holds its share of `point`, shape (d,)."""
+        return all(part.contains(np.asarray(point)[at]) for part, at in self._placed)
+
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each part's share clipped to that part, shapes (n, d)."""
+        return np.concatenate([part.clamp(rows[:, at]) for part, at in self._placed], axis=-1)
+
+
+def _joint(whole: AbstractOracleBody, pivots: Integers, own: list[AbstractBody]) -> AbstractBody:
+    in_turn = bool(np.all(np.diff(pivots) > 0))
+    return JointBody(whole, tuple(own)) if in_turn and own else whole

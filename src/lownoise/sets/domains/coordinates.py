@@ -17,7 +17,9 @@ from lownoise.numbers.arrays import frozen
 from lownoise.sets.frames import find_frame
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Integers, Vector
+    from collections.abc import Sequence
+
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.sets.bodies import AbstractBody
 
 OFF = 1e-9  # of a column's range: how far a listed point may be from what its pivots say
@@ -62,6 +64,14 @@ class Coordinates:
         off = np.max(np.abs(about - about[:, pivots] @ self.embed.T), axis=0)
         return bool(np.all(off <= OFF * most))
 
+    def moving(self, moves: Chosen) -> Coordinates:
+        """Return them less those that never move, where all were summed; `moves` has shape (d,)."""
+        if self.embed is not None or np.all(moves):
+            return self
+        wide = np.flatnonzero(moves)
+        embed = frozen(np.eye(moves.size)[:, wide])
+        return Coordinates(pivots=wide, embed=embed, start=self.start)
+
     def answers(self, center: Vector | None, about: Vector | None = None) -> Vector | None:
         """Return the matrix from summed to answered coordinates, None where it is the identity.
 
@@ -90,6 +100,20 @@ class Coordinates:
 def every_coordinate(start: Vector) -> Coordinates:
     """Return all coordinates, about a point of the flat, shape (d,)."""
     return Coordinates(pivots=np.arange(start.size), embed=None, start=start)
+
+
+def coordinates_beside(parts: Sequence[Coordinates], start: Vector) -> Coordinates:
+    """Return those of a product by those of its parts, about a point of the flat, shape (d,)."""
+    starts = np.cumsum([0, *(part.start.size for part in parts)])
+    own = zip(parts, starts[:-1], strict=True)
+    pivots = np.concatenate([part.pivots + at for part, at in own])
+    embed = None
+    if any(part.embed is not None for part in parts):
+        from scipy.linalg import block_diag
+
+        rows = [np.eye(p.pivots.size) if p.embed is None else p.embed for p in parts]
+        embed = frozen(block_diag(*rows))
+    return Coordinates(pivots=pivots, embed=embed, start=start)
 
 
 def pivot_coordinates(body: AbstractBody, start: Vector) -> Coordinates:

@@ -16,7 +16,7 @@ from lownoise.numbers.arrays import frozen, matrix, vector
 from lownoise.sets.bodies import ImageBody, SymmetricPoints, image_body, is_slabs
 from lownoise.sets.bodies.pieces import ImageSet
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
-from lownoise.sets.domains.nearest import corrected_weights, nearest_weights
+from lownoise.sets.domains.nearest import corrected_weights, left_inverse, nearest_weights
 from lownoise.sets.unit_balls import (
     UNIT_BALLS,
     CappedBall,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
 _NARROWEST = 2.0**-250
 _INSIDE = 1e-12
-_BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is the same everywhere
 _DIRECT = 1e-9  # of the reach: how near clamping leaves points of K
 _CONVEX, _SEARCHED = 3e-7, 1e-4
 _REACHED = 1e-13
@@ -69,7 +68,7 @@ def checked_image(factor: ArrayLike, base: AbstractUnitBall, shift: ArrayLike) -
     make=checked_image,
 )
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Image(AbstractDomain):
     """{shift + F·x : x ∈ B} for a unit ball B; made by `ln.Ball`, `ln.image` and so on.
 
@@ -82,6 +81,7 @@ class Image(AbstractDomain):
         shift: the center of symmetry, shape (d,).
     """
 
+    in_blocks: ClassVar[bool] = True
     intersects: ClassVar[bool] = True
 
     factor: Vector
@@ -92,11 +92,6 @@ class Image(AbstractDomain):
     def center(self) -> Vector:
         """The center of symmetry, shape (d,)."""
         return self.shift
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return int(self.factor.shape[0])
 
     @property
     def diagonal(self) -> bool:
@@ -133,30 +128,14 @@ class Image(AbstractDomain):
         of balls and boxes, and 1e-4 of hulls of round bodies and of Kronecker products: the search
         for the nearest point ends there.
         """
-        near = self.clamp(point)
-        last = 1e-15 * (np.abs(self.center) + self.reach)
-        # where the center is far, a last digit of one coordinate moves the nearest point in others
-        wide = self.reach > 0
-        share = np.max(last[wide] / self.reach[wide], initial=0.0)
-        room = (self._near_by + 4 * share) * self.reach + last
-        if np.all(np.abs(near - point) <= room):
+        room = self._room
+        if np.all(np.abs(self.clamp(point) - point) <= room):
             return True
         if not self._flat_faced:
             return False
         about = np.clip(point, -LARGEST, LARGEST) - self.center
         x = corrected_weights(self.factor, self.base, about, self.reach)
         return bool(np.all(np.abs(self.center + self.factor @ x - point) <= room))
-
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`."""
-        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
-        found = np.empty_like(rows)
-        for start in range(0, len(rows), _BLOCK):
-            part = rows[start : start + _BLOCK]
-            block = np.broadcast_to(self.center, (_BLOCK, self.dimension)).copy()
-            block[: len(part)] = part
-            found[start : start + _BLOCK] = self._clamped(block)[: len(part)]
-        return found.reshape(np.shape(points))
 
     def extreme(self, directions: Vector) -> Vector:
         """Return a point of K that is extreme along each row, shapes (n, d)."""
@@ -212,7 +191,7 @@ class Image(AbstractDomain):
         matrix[:r, :k], matrix[:r, k], matrix[r, k] = dense, offset, 1.0
         return image_body(frozen(matrix), lifted)
 
-    def translates(self, pivots: Integers) -> ImageBody | SymmetricPoints:
+    def translates(self, pivots: Integers, center: Vector) -> ImageBody | SymmetricPoints:
         """Return the image about zero."""
         return image_body(frozen(self._seen(pivots, np.ones(pivots.size))), self.base)
 
@@ -229,7 +208,7 @@ class Image(AbstractDomain):
         dense = np.diag(factor) if factor.ndim == 1 else factor
         return image_body(frozen(np.hstack([dense, offset])), lifted)
 
-    def closed_enclosed(self, *, mixed: bool) -> tuple[ImageBody | SymmetricPoints, Vector]:
+    def enclosed(self, *, mixed: bool = False) -> tuple[ImageBody | SymmetricPoints, Vector]:
         """Return the image about zero, as a list where that says more of several coordinates."""
         factor = self.dense if mixed else self.factor
         return image_body(frozen(factor), self.base), self.center
@@ -286,21 +265,12 @@ class Image(AbstractDomain):
 
     @cached_property
     def _inverse(self) -> Vector | None:
-        """A left inverse of F, or None where F is not injective."""
-        if self.diagonal:
-            return None
-        size = np.linalg.norm(self.factor, axis=0)
-        d, k = self.factor.shape
-        if k > d or not np.all(size > 0):
-            return None
-        scaled = self.factor / size
-        if np.linalg.svd(scaled, compute_uv=False)[-1] < _REGULAR:
-            return None
-        return np.asarray(np.linalg.pinv(scaled) / size[:, None])
+        """A left inverse of F, or None where F is not injective or a diagonal."""
+        return None if self.diagonal else left_inverse(self.factor)
 
     @property
-    def _near_by(self) -> float:
-        """How near, in parts of the reach, clamping leaves points of K to where they are."""
+    def nearness(self) -> float:
+        """How near, in parts of the reach, clipping leaves points of K to where they are."""
         if self.base.searched:
             return _SEARCHED
         searched = not self.diagonal and self._inverse is None
@@ -320,8 +290,8 @@ class Image(AbstractDomain):
         unit = np.where(self.reach > 0, self.reach, 1.0)
         return np.asarray(np.linalg.pinv(self.factor / unit[:, None], rcond=_REGULAR) / unit)
 
-    def _clamped(self, rows: Vector) -> Vector:
-        """Return a full block of rows, each moved; sums go column by column, the same for each."""
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each clipped to a point of K; sums go column by column, alike for each."""
         about = np.clip(rows, -LARGEST, LARGEST) - self.center
         if self.diagonal:
             used = self.factor != 0

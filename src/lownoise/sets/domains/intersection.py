@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 LEAST_MARGIN = 1e-6  # of the size of a part
-_BLOCK = 1024  # rows; short blocks are filled up, so that a row's arithmetic is the same everywhere
 _MOST_DOUBT = 1e-8
 
 
@@ -78,7 +77,7 @@ def checked_intersection(
     make=checked_intersection,
 )
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Intersection(AbstractDomain):
     """{center + ξ : A·ξ + offset ∈ B}, B cubes and Euclidean balls; made by `ln.intersection`.
 
@@ -89,6 +88,7 @@ class Intersection(AbstractDomain):
         middle: a point inside, shape (d,).
     """
 
+    in_blocks: ClassVar[bool] = True
     intersects: ClassVar[bool] = True
 
     section: Section
@@ -113,11 +113,6 @@ class Intersection(AbstractDomain):
     def center(self) -> Vector:
         """A point inside that is far from the boundary, shape (d,)."""
         return self.middle
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.section.dimension
 
     @property
     def reach(self) -> Vector:
@@ -161,19 +156,12 @@ class Intersection(AbstractDomain):
             return False
         return bool(self.section.gauge(about[None])[0] <= 1 + 1e-9)
 
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`."""
-        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
-        found = np.empty_like(rows)
-        for start in range(0, len(rows), _BLOCK):
-            part = rows[start : start + _BLOCK]
-            block = np.broadcast_to(self.middle, (_BLOCK, self.dimension)).copy()
-            block[: len(part)] = np.clip(part, self.lower, self.upper)
-            about = block - self.middle
-            gauge = self.section.gauge(about)[:, None]
-            moved = np.where(gauge > 1, self.middle + about / np.maximum(gauge, 1.0), block)
-            found[start : start + _BLOCK] = moved[: len(part)]
-        return found.reshape(np.shape(points))
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each moved towards the center until it is in K, shapes (n, d)."""
+        block = np.clip(rows, self.lower, self.upper)
+        about = block - self.middle
+        gauge = self.section.gauge(about)[:, None]
+        return np.where(gauge > 1, self.middle + about / np.maximum(gauge, 1.0), block)
 
     def known_set(self) -> SectionSet:
         """Return what the sum of its quadratics bounds."""
@@ -206,11 +194,11 @@ class Intersection(AbstractDomain):
         shift = frozen(np.append(-away / step, 1.0))
         return SectionBody(lifted, "lifted", inside=section, shift=shift)
 
-    def translates(self, pivots: Integers) -> SectionBody:
+    def translates(self, pivots: Integers, center: Vector) -> SectionBody:
         """Return half its differences: what lies about its center reaches as far, at least."""
         return self.differences(pivots, np.full(pivots.size, 2.0))
 
-    def enclosed(self) -> tuple[SectionBody, Vector]:
+    def enclosed(self, *, mixed: bool = False) -> tuple[SectionBody, Vector]:
         """Return it wherever it may stand, about the point inside."""
         return SectionBody(self.section, "translates"), self.middle
 

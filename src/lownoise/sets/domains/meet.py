@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several domains have in common, in the simplest form that it has."""
+"""Slabs, and what several domains have in common, in the simplest form that it has."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
 from lownoise.errors import DomainError
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import frozen, number, vector
+from lownoise.numbers.readable import brief, html_table
 from lownoise.sets.bodies import Section, is_slabs
 from lownoise.sets.bodies.barrier import middle
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
-from lownoise.sets.domains.box import Box, Slab
-from lownoise.sets.domains.image import Image
+from lownoise.sets.domains.box import Box
+from lownoise.sets.domains.image import Image, check_size
 from lownoise.sets.domains.intersection import LEAST_MARGIN, Intersection, checked_intersection
 from lownoise.sets.domains.points import Points
 from lownoise.sets.unit_balls import (
@@ -27,7 +29,10 @@ from lownoise.sets.unit_balls import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+
     from lownoise.numbers.arrays import Chosen, Vector
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.unit_balls import AbstractUnitBall
 
@@ -36,6 +41,93 @@ _SAME = 2.0**-48  # of the numbers that make it: how far two equal centers may b
 _ROUNDS = 4  # of telling ranges from slabs and slabs from ranges
 _TIGHT = 1e-6  # by how much a slab must shrink to be replaced
 _EMPTY = "intersection is empty: {}; give domains that have a point in common"
+
+
+@DOMAINS.constructor
+@final
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Slab(AbstractDomain):
+    """The slab {x : lower ≤ ⟨normal, x⟩ ≤ upper}; a half-space where one of both is infinite.
+
+    No domain of records by itself, as it is unbounded: a part of `ln.intersection`.
+
+    Args:
+        normal: not 0, shape (d,).
+        lower: in the unit of ⟨normal, x⟩; may be −∞.
+        upper: in the same unit, above `lower`; may be ∞.
+
+    Raises:
+        DomainError: where the normal is 0 or not finite, or the slab is empty, flat or everything.
+
+    Examples:
+        >>> total = Slab([1, 1, 1], 0, 10)
+        >>> total.contains(np.array([5.0, 6.0, -1.0]))
+        True
+    """
+
+    of_records: ClassVar[bool] = False
+    intersects: ClassVar[bool] = True
+
+    normal: Vector
+    lower: float  # type: ignore[assignment]
+    upper: float  # type: ignore[assignment]
+
+    def __init__(self, normal: ArrayLike, lower: float, upper: float) -> None:
+        a = vector(normal, field="Slab.normal", error=DomainError)
+        check_size(a, "Slab.normal")
+        if not np.any(a):
+            raise DomainError("Slab.normal is 0 and has no direction; give another")
+        low = number(lower, field="Slab.lower", error=DomainError)
+        high = number(upper, field="Slab.upper", error=DomainError)
+        if not low < high:
+            raise DomainError(
+                f"Slab.lower={low:g} is not below Slab.upper={high:g}; give room between them"
+            )
+        if math.isinf(low) and math.isinf(high):
+            raise DomainError("Slab.lower and Slab.upper are infinite; give one of them at least")
+        check_size(np.array([b for b in (low, high) if math.isfinite(b)]), "Slab.lower, upper")
+        object.__setattr__(self, "normal", a)
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+
+    def __repr__(self) -> str:
+        return f"Slab({brief(self.normal)}, from {self.lower:.6g} to {self.upper:.6g})"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), [])
+
+    @property
+    def center(self) -> Vector:
+        """The point of its middle plane, or of its only one, that is nearest to zero."""
+        ends = [b for b in (self.lower, self.upper) if math.isfinite(b)]
+        unit = self.normal / np.max(np.abs(self.normal))
+        level = sum(ends) / len(ends) / float(np.max(np.abs(self.normal)))
+        return np.asarray(unit * (level / float(unit @ unit)))
+
+    def support(self, direction: Vector) -> float:
+        """Return max ⟨θ, x⟩, infinite where θ is not along the normal; θ has shape (d,)."""
+        share = float(direction @ self.normal) / float(self.normal @ self.normal)
+        if np.any(np.abs(direction - share * self.normal) > 1e-12 * np.abs(direction)):
+            return math.inf
+        return 0.0 if share == 0 else share * (self.upper if share > 0 else self.lower)
+
+    def contains(self, point: Vector) -> bool:
+        """Return whether `point`, shape (d,), lies between the planes."""
+        return bool(self.lower <= float(self.normal @ point) <= self.upper)
+
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each clipped to the nearest point between the planes, shapes (n, d)."""
+        level = rows @ self.normal
+        move = (np.clip(level, self.lower, self.upper) - level) / float(self.normal @ self.normal)
+        return np.asarray(rows + move[..., None] * self.normal)
+
+    def enclosed(self, *, mixed: bool = False) -> tuple[AbstractBody, Vector]:
+        """Refuse: nothing encloses it.
+
+        Raises:
+            DomainError: always.
+        """
+        raise DomainError("domain=Slab is unbounded; cut it with ln.intersection(ln.Box(…), slab)")
 
 
 @DOMAINS.constructor

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,6 +12,7 @@ import numpy as np
 from lownoise.errors import DomainError, FileError, PlanError, told
 from lownoise.numbers.arguments import renamed
 from lownoise.numbers.arrays import frozen, vector
+from lownoise.numbers.readable import brief, number_of
 from lownoise.sets.bodies.program import Program
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.domains.balls import checked_dimension
@@ -36,7 +37,7 @@ def _unwritten(**fields: object) -> Oracle:
 
 @DOMAINS.kind("oracle", "name", "center", "reach", "rounding", make=_unwritten)
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Oracle(AbstractDomain):
     """Any bounded set K, given by a program that maximises quadratic forms over it.
 
@@ -89,10 +90,10 @@ class Oracle(AbstractDomain):
     """
 
     name: str
-    off: Vector = field(repr=False)
-    told: Program = field(repr=False)
-    mover: Callable[..., Any] | None = field(repr=False)
-    checks: bool = field(repr=False)
+    off: Vector
+    told: Program
+    mover: Callable[..., Any] | None
+    checks: bool
 
     @renamed("reach", "half_widths")
     def __init__(
@@ -146,6 +147,10 @@ class Oracle(AbstractDomain):
             object.__setattr__(self, own, value)
 
     @property
+    def _size(self) -> str:
+        return f"{brief(self.name)}, {number_of(self.dimension, 'column')}"
+
+    @property
     def oracles(self) -> tuple[Oracle, ...]:
         """Itself."""
         return (self,)
@@ -167,21 +172,6 @@ class Oracle(AbstractDomain):
     def known_set(self) -> Program:
         """Return what the user's program says, checked."""
         return self.told
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self.center.size
-
-    @property
-    def center(self) -> Vector:
-        """The public point that half widths are from, shape (d,)."""
-        return self.told.center
-
-    @property
-    def reach(self) -> Vector:
-        """At least |x − center| over K in each coordinate, shape (d,)."""
-        return self.told.reach
 
     @property
     def rounding(self) -> Vector:
@@ -211,15 +201,6 @@ class Oracle(AbstractDomain):
         unit = np.where(self.reach > 0, self.reach, 1.0)
         return bool(np.all(self.reach > 0)) and _rank(self.spanning / unit) == self.dimension
 
-    def support(self, direction: Vector) -> float:
-        """Return at least max ⟨θ, x⟩ over K; `direction` θ has shape (d,)."""
-        theta = np.asarray(direction, dtype=np.float64)
-        return self.told.support_up(theta, np.zeros(self.dimension))
-
-    def extreme(self, directions: Vector) -> Vector:
-        """Return a point of K that should be extreme along each row, shapes (n, d)."""
-        return np.array([self.told.extreme(theta) for theta in directions])
-
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, as nearly as the program tells.
 
@@ -235,17 +216,16 @@ class Oracle(AbstractDomain):
         room = _NEAR * self.reach + 2.0**-40 * np.abs(self.center)
         return bool(held[0] and np.all(np.abs(moved[0] - point) <= room))
 
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`.
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return rows, each clipped to a point of K, shapes (n, d).
 
         Raises:
             PlanError: where the oracle has no `clamp`.
             DomainError: where clamp(center) is no point of K.
         """
-        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
         home = self._home
         found, held = self._moved(rows)
-        return np.where(held[:, None], found, home).reshape(np.shape(points))
+        return np.where(held[:, None], found, home)
 
     @cached_property
     def _home(self) -> Vector:

@@ -18,6 +18,7 @@ import numpy as np
 from lownoise.errors import DomainError
 from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen, matrix
+from lownoise.numbers.readable import number_of
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies import (
     PointDifferences,
@@ -29,7 +30,6 @@ from lownoise.sets.domains.abstract import (
     DOMAINS,
     AbstractDomain,
     Difference,
-    difference_body,
 )
 from lownoise.sets.domains.coordinates import pivot_coordinates
 from lownoise.sets.domains.encoding import domain_to_dict, read_domain
@@ -50,7 +50,6 @@ _NARROWEST = 2.0**-250
 _MOST_CORNERS = 2**18
 _MOST_LOOKS = 2**20  # sums of a point and a change
 _PAIR = 2
-_BLOCK = 1024  # rows
 _ONE = 2.0**-20  # how near to 1 the weights of a mixture add up, or it is none
 _NEAR = 1e-9  # of the reach: how near a point is in K
 
@@ -61,9 +60,8 @@ class AbstractListed(AbstractDomain):
     points: Vector  # shape (N, d)
 
     @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return int(self.points.shape[1])
+    def _size(self) -> str:
+        return f"{number_of(len(self.points), 'point')}, {number_of(self.dimension, 'column')}"
 
     @cached_property
     def lower(self) -> Vector:
@@ -74,18 +72,6 @@ class AbstractListed(AbstractDomain):
     def upper(self) -> Vector:
         """The greatest value of each coordinate, shape (d,)."""
         return frozen(np.max(self.points, axis=0))
-
-    @cached_property
-    def center(self) -> Vector:
-        """The mean of the list, shape (d,); it need not be in it."""
-        middle = self.points[0] + np.mean(self.points - self.points[0], axis=0)
-        return frozen(np.clip(middle, self.lower, self.upper))
-
-    @cached_property
-    def reach(self) -> Vector:
-        """At least the greatest change of each coordinate from the center, shape (d,)."""
-        far = np.maximum(self.upper - self.center, self.center - self.lower)
-        return frozen(np.where(self.upper > self.lower, np.nextafter(far, np.inf), 0.0))
 
     @property
     def spanning(self) -> Vector:
@@ -119,7 +105,7 @@ class AbstractListed(AbstractDomain):
 
     def fits(self, chosen: Coordinates) -> bool:
         """Return whether every point is what its summed coordinates say."""
-        return chosen.fits(self.points - self.start, self.upper - self.lower)
+        return chosen.fits(self.points - self.points[0], self.upper - self.lower)
 
     def known_set(self) -> PointSet:
         """Return the list: points are looked at one by one."""
@@ -134,7 +120,7 @@ class AbstractListed(AbstractDomain):
         about = self._seen(self.points - center, pivots, step)
         return SymmetricPoints(frozen(np.hstack([about, np.ones((len(about), 1))])))
 
-    def translates(self, pivots: Integers) -> TranslatedPoints:
+    def translates(self, pivots: Integers, center: Vector) -> TranslatedPoints:
         """Return the points, wherever they may stand."""
         return TranslatedPoints(self._seen(self.points, pivots, np.ones(pivots.size)))
 
@@ -182,7 +168,7 @@ class AbstractListed(AbstractDomain):
 
 @DOMAINS.kind("points", "points", declared=True)
 @final
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Points(AbstractListed):
     """A finite set: every record is one of these points.
 
@@ -265,10 +251,9 @@ class Points(AbstractListed):
         points = self.points
         return any(bool(np.any(np.all(x - points == point, axis=1))) for x in points)
 
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each clipped to the nearest point of the list."""
-        rows = np.reshape(points, (-1, self.dimension))
-        return frozen(self.points[self.nearest(rows)].reshape(np.shape(points)))
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return the point of the list that is nearest to each row, shapes (n, d)."""
+        return np.asarray(self.points[self.nearest(rows)])
 
     def nearest(self, rows: Vector) -> Integers:
         """Return the index of the nearest point of each row, shapes (n, d) and (n,).
@@ -304,7 +289,7 @@ def _of_vertices(vertices: ArrayLike) -> Polytope:
 
 @DOMAINS.kind("vertices", Field("vertices", attribute="points"), make=_of_vertices)
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Polytope(AbstractListed):
     """The hull of a list of points; made by `ln.hull`, and by what combines lists.
 
@@ -337,28 +322,6 @@ class Polytope(AbstractListed):
         off = 4 * growth(n + 16) * self.reach + 2.0**-50 * (size + self.reach)
         return frozen(np.where(self.upper > self.lower, off, 0.0))
 
-    def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (d,), lies in K, within 1e-9 of its reach."""
-        given = np.asarray(point, dtype=np.float64)
-        last = 2.0**-50 * (np.abs(self.center) + self.reach)
-        # where the center is far, a last digit of one coordinate moves the nearest point in others
-        wide = self.reach > 0
-        share = np.max(last[wide] / self.reach[wide], initial=0.0)
-        room = (_NEAR + 4 * share) * self.reach + last + self.rounding
-        return bool(np.all(np.abs(self.clamp(given) - given) <= room))
-
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d), each clipped to a point of K, within `rounding`.
-
-        No row's answer depends on the other rows.
-        """
-        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
-        found = np.empty_like(rows)
-        for start in range(0, len(rows), _BLOCK):
-            part = np.clip(rows[start : start + _BLOCK], -_LARGEST, _LARGEST)
-            found[start : start + _BLOCK] = self._clamped(part)
-        return found.reshape(np.shape(points))
-
     def contains_difference(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), is a difference, within 1e-9 of the widths."""
         given = np.asarray(point, dtype=np.float64)
@@ -382,8 +345,9 @@ class Polytope(AbstractListed):
         """Simplices that fill K, and the faces of its boundary, where they are few."""
         return faces_of(self._scaled)
 
-    def _clamped(self, rows: Vector) -> Vector:
-        wide = self.reach > 0
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return the point of K that is nearest to each row, shapes (n, d)."""
+        rows, wide = np.clip(rows, -_LARGEST, _LARGEST), self.reach > 0
         goals = np.clip((rows - self.center) / self._unit, -2.0, 2.0)
         goals = np.where(wide, goals, 0.0)
         found, left = np.empty_like(rows), np.arange(len(rows))
@@ -430,6 +394,32 @@ def hull_of(points: Vector) -> Points | Polytope:
     """
     listed = Points(np.unique(points, axis=0))
     return listed if len(listed.points) == 1 else Polytope(listed.points)
+
+
+def difference_body(domain: AbstractDomain) -> AbstractDomain:
+    """Return K − K, the body of all changes from one record to another.
+
+    Its least ellipsoid is the least noise under `substitute`, never more and up to √(2d/(d + 1))
+    less than twice the least ellipsoid of K itself.
+
+    Args:
+        domain: K.
+
+    Raises:
+        DomainError: where the domain is of another kind.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> difference_body(ln.Box([0, 1], [1, 5])).upper
+        array([1., 4.])
+        >>> difference_body(ln.Points([[0.0], [2.0]])).support(np.array([1.0]))
+        2.0
+    """
+    if not isinstance(domain, AbstractDomain) or not domain.of_records:
+        raise DomainError(
+            f"domain={type(domain).__name__} has no known difference body; use ln.Points or ln.Box",
+        )
+    return domain.difference()
 
 
 def _difference_to_json(base: AbstractDomain) -> Any:  # noqa: ANN401

@@ -13,26 +13,25 @@ import numpy as np
 from lownoise.errors import DomainError, FileError, told
 from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.bodies import ImageBody, OracleBody
+from lownoise.sets.bodies import ImageBody, LiftedOracle, OracleBody, OracleDifferences
 from lownoise.sets.bodies.pieces import ImageSet
-from lownoise.sets.domains.abstract import DOMAINS, PUBLIC, AbstractDomain
+from lownoise.sets.domains.abstract import DOMAINS
 from lownoise.sets.domains.balls import checked_dimension, checked_positive
 from lownoise.sets.domains.box import Box
 from lownoise.sets.domains.image import check_size
 from lownoise.sets.domains.points import Points, hull_of
-from lownoise.sets.domains.tensor_ball import BallPower, copied_coordinates
+from lownoise.sets.domains.tensor_ball import AbstractPower, BallPower
 from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall, ParityDifferenceBall
 from lownoise.sets.unit_balls.parity import LISTED, choices
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies import AbstractBody
-    from lownoise.sets.domains.coordinates import Coordinates
+    from lownoise.sets.domains.abstract import AbstractDomain
     from lownoise.sets.domains.points import Polytope
 
 MOST = 1 << 22  # entries of a tensor
 _MOST_FACTORS = 1000
-_BLOCK = 1024  # rows
 _SWEEPS = 8
 _MOST_NUMBERS = 2**26  # of a list of all tensors
 _MOST_KNOWN = 2**24  # of the factor of a part
@@ -135,8 +134,8 @@ _written(BallPower)
 
 @_written
 @final
-@dataclass(frozen=True)
-class CubePower(AbstractDomain):
+@dataclass(frozen=True, repr=False)
+class CubePower(AbstractPower):
     """{x ⊗ … ⊗ x : x ∈ {−radius, radius}^size}; made by `TensorPower`, size ≥ 2, radius > 0.
 
     Every entry is radius^power times the product of the signs whose index occurs an odd number of
@@ -153,21 +152,6 @@ class CubePower(AbstractDomain):
     size: int
     power: int
     radius: float
-
-    @property
-    def dimension(self) -> int:
-        """The number of entries d^ℓ."""
-        return int(self.size**self.power)
-
-    @property
-    def value(self) -> float:
-        """The absolute value of every entry, multiplied from left to right in floats."""
-        return math.prod([self.radius] * self.power)
-
-    @property
-    def odd(self) -> bool:
-        """Whether the power is odd: then −K is K."""
-        return self.power % 2 == 1
 
     @property
     def degrees(self) -> tuple[int, ...]:
@@ -202,12 +186,6 @@ class CubePower(AbstractDomain):
         return _copies(self)
 
     @cached_property
-    def pivots(self) -> Integers:
-        """The first entry of each set, rising, shape (k,)."""
-        sets, first = np.unique(self.copies, return_index=True)
-        return np.asarray(first[sets >= 0], dtype=np.int64)
-
-    @cached_property
     def center(self) -> Vector:
         """The mean over all choices of signs, shape (d^ℓ,); it is not in K."""
         return frozen(np.where(self.copies < 0, self.value, 0.0))
@@ -229,10 +207,6 @@ class CubePower(AbstractDomain):
         np.add.at(found, self.copies[used], direction[used])
         return found
 
-    def may_have_room(self, changes: AbstractBody) -> bool:
-        """Return False: a tensor and most changes make no tensor."""
-        return False
-
     def support(self, direction: Vector) -> float:
         """Return max of ⟨direction, x⟩ over K, shape (d^ℓ,): within rounding up to 16 dimensions.
 
@@ -248,14 +222,9 @@ class CubePower(AbstractDomain):
         """Return whether `point`, shape (d^ℓ,), is one of the tensors, to the last bit."""
         return bool(np.all(self.clamp(point) == point))
 
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d^ℓ), each clipped to a tensor near it; tensors stay."""
-        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
-        found = np.empty_like(rows)
-        for start in range(0, len(rows), _BLOCK):
-            part = rows[start : start + _BLOCK]
-            found[start : start + _BLOCK] = self.tensors(self.signs(part))
-        return found.reshape(np.shape(points))
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return a tensor near each row, shapes (n, d^ℓ); tensors stay."""
+        return self.tensors(self.signs(rows))
 
     def tensors(self, signs: Vector) -> Vector:
         """Return the tensors of rows of signs, shapes (n, size) and (n, d^ℓ)."""
@@ -305,30 +274,14 @@ class CubePower(AbstractDomain):
         return frozen(np.where(self.copies < 0, 0.0, self.value))
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What is public of it, and what becomes of a row outside, one sentence each."""
-        return (
-            PUBLIC,
-            "A row that is no tensor of signs counts as one near it; nothing says how many did.",
-            "A row that lacks any of its values counts as the stand-in as a whole.",
-        )
+    def whole(self) -> bool:
+        """A tensor that lacks an entry says little of its others."""
+        return True
 
     @property
     def lists(self) -> tuple[AbstractDomain, ...]:
         """Itself: records go to the nearest of finitely many tensors."""
         return (self,)
-
-    def coordinates(self) -> Coordinates:
-        """Return the first entry of each set."""
-        return self.exact_coordinates()
-
-    def exact_coordinates(self) -> Coordinates:
-        """Return them, and of which each entry is a copy."""
-        return copied_coordinates(self)
-
-    def fits(self, chosen: Coordinates) -> bool:
-        """Return whether they are its own."""
-        return chosen.implied
 
     def known_set(self) -> ImageSet:
         """Return what is known of the image of the parities, beside others.
@@ -342,10 +295,7 @@ class CubePower(AbstractDomain):
                 f"TensorPower.power={self.power} has {self.dimension:,} entries of {k:,} different "
                 "ones, too many to combine; give fewer dimensions or a lower power",
             )
-        factor = np.zeros((self.dimension, k))
-        used = np.flatnonzero(self.copies >= 0)
-        factor[used, self.copies[used]] = self.value
-        return ImageSet(frozen(factor), self.base, self.center)
+        return ImageSet(frozen(self.value * self.embedded()), self.base, self.center)
 
     def parity_differences(self, size: Vector) -> ImageBody:
         """Return all changes to size·x_S over the parities, shape (k,)."""
@@ -359,19 +309,23 @@ class CubePower(AbstractDomain):
         matrix[:-1, -1] = offset
         return ImageBody(frozen(matrix), self.counted_base)
 
-    def closed_differences(self, pivots: Integers, step: Vector) -> ImageBody:
-        """Return the parities, or their differences."""
+    def differences(self, pivots: Integers, step: Vector) -> AbstractBody:
+        """Return the parities, or their differences; of other entries, what is known of all."""
+        if not np.array_equal(pivots, self.pivots):
+            return OracleDifferences(self.known_set(), pivots, step)
         return self.parity_differences(self.value / step)
 
-    def closed_lifted(self, pivots: Integers, step: Vector, center: Vector) -> ImageBody:
-        """Return the parities beside the count."""
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
+        """Return the parities beside the count; of other entries, what is known of all."""
+        if not np.array_equal(pivots, self.pivots):
+            return LiftedOracle(self.known_set(), pivots, step, center)
         return self.parity_lifted(self.value / step, (self.center - center)[pivots] / step)
 
-    def translates(self, pivots: Integers) -> ImageBody:
+    def translates(self, pivots: Integers, center: Vector) -> ImageBody:
         """Return the parities."""
         return ImageBody(frozen(np.full(pivots.size, self.value)), self.base)
 
-    def enclosed(self) -> tuple[AbstractBody, Vector]:
+    def enclosed(self, *, mixed: bool = False) -> tuple[AbstractBody, Vector]:
         """Return what is known of all entries, as a part of others."""
         d = self.dimension
         return OracleBody(self.known_set(), np.arange(d), np.ones(d)), np.zeros(d)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moment tensors of the Euclidean ball."""
+"""Moment tensors, and those of the Euclidean ball."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, final
@@ -20,19 +21,100 @@ from lownoise.sets.domains.coordinates import Coordinates
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies import AbstractBody
-    from lownoise.sets.domains.tensor import CubePower
 
-_BLOCK = 1 << 20  # numbers
 _ROUNDS = 30
 _NEWTON = 8
 _INSIDE = 1 - 2.0**-44  # so that rounded lengths stay in the ball
-_NEAR = 1e-9
 _MOST_COPIES = 10**7  # numbers in the table of what each entry copies
 
 
+class AbstractPower(AbstractDomain):
+    """{x ⊗ … ⊗ x : x in a body of `size` coordinates}, `power` times: entries copy each other."""
+
+    of: ClassVar[str]  # which body
+
+    size: int
+    power: int
+    radius: float
+
+    def __repr__(self) -> str:
+        return f"TensorPower({self.size}, {self.power}, {self.of!r}, radius={self.radius:.6g})"
+
+    @property
+    def dimension(self) -> int:
+        """The number of entries d^ℓ."""
+        return int(self.size**self.power)
+
+    @property
+    def value(self) -> float:
+        """radius^power, multiplied from left to right in floats."""
+        return math.prod([self.radius] * self.power)
+
+    @property
+    def odd(self) -> bool:
+        """Whether the power is odd: then −K is K."""
+        return self.power % 2 == 1
+
+    @property
+    @abstractmethod
+    def copies(self) -> Integers:
+        """Which of the different entries each entry is, −1 where it is constant, shape (d^ℓ,)."""
+
+    @cached_property
+    def pivots(self) -> Integers:
+        """The first of each of the different entries, rising, shape (k,)."""
+        different, first = np.unique(self.copies, return_index=True)
+        return np.asarray(first[different >= 0], dtype=np.int64)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is public of it, and what becomes of a row outside, one sentence each."""
+        body = {"ball": "a ball", "cube": "signs"}[self.of]
+        said = (
+            PUBLIC,
+            f"A row that is no tensor of {body} counts as one near it; nothing says how many did.",
+        )
+        lacks = "A row that lacks any of its values counts as the stand-in as a whole."
+        return (*said, lacks) if self.whole else said
+
+    def coordinates(self) -> Coordinates:
+        """Return the first of each of the different entries."""
+        return self.exact_coordinates()
+
+    def exact_coordinates(self) -> Coordinates:
+        """Return them, and of which each entry is a copy.
+
+        Raises:
+            DomainError: where the table of what each entry copies would not fit the memory.
+        """
+        k = self.pivots.size
+        if self.dimension * k > _MOST_COPIES:
+            raise DomainError(
+                f"TensorPower.power={self.power} has {self.dimension:,} entries of {k:,} different "
+                "ones, a table beyond 10^7 numbers; give fewer dimensions or a lower power",
+            )
+        embed = None if self.power == 1 else frozen(self.embedded())
+        return Coordinates(pivots=self.pivots, embed=embed, start=self.center, implied=True)
+
+    def embedded(self) -> Vector:
+        """Return 1 where an entry is a copy of a different one, shape (d^ℓ, k)."""
+        embed = np.zeros((self.dimension, self.pivots.size))
+        used = np.flatnonzero(self.copies >= 0)
+        embed[used, self.copies[used]] = 1.0
+        return embed
+
+    def fits(self, chosen: Coordinates) -> bool:
+        """Return whether they are its own."""
+        return chosen.implied
+
+    def may_have_room(self, changes: AbstractBody) -> bool:
+        """Return False: a tensor and most changes make no tensor."""
+        return False
+
+
 @final
-@dataclass(frozen=True)
-class BallPower(AbstractDomain):
+@dataclass(frozen=True, repr=False)
+class BallPower(AbstractPower):
     """{x ⊗ … ⊗ x : |x| ≤ radius}; made by `TensorPower`, size ≥ 2, radius > 0.
 
     Args:
@@ -48,21 +130,6 @@ class BallPower(AbstractDomain):
     radius: float
 
     @property
-    def dimension(self) -> int:
-        """The number of entries d^ℓ."""
-        return int(self.size**self.power)
-
-    @property
-    def value(self) -> float:
-        """The greatest length of a tensor."""
-        return math.prod([self.radius] * self.power)
-
-    @property
-    def odd(self) -> bool:
-        """Whether the power is odd: then −K is K."""
-        return self.power % 2 == 1
-
-    @property
     def monomials(self) -> Integers:
         """The exponents of the different entries, shape (k, size): C(d + ℓ − 1, ℓ) of them."""
         return monomials(self.size, self.power)
@@ -71,11 +138,6 @@ class BallPower(AbstractDomain):
     def copies(self) -> Integers:
         """Which monomial each entry is, shape (d^ℓ,)."""
         return copies(self.size, self.power)
-
-    @cached_property
-    def pivots(self) -> Integers:
-        """The first entry of each monomial, rising, shape (k,)."""
-        return np.asarray(np.unique(self.copies, return_index=True)[1])
 
     @property
     def whole(self) -> bool:
@@ -135,10 +197,6 @@ class BallPower(AbstractDomain):
         size = np.exp(np.sum(self.monomials / 2 * np.log(np.where(share > 0, share, 1.0)), axis=1))
         return frozen((self.value * size * (1 + 2.0**-40))[self.copies])
 
-    def may_have_room(self, changes: AbstractBody) -> bool:
-        """Return False: a tensor and most changes make no tensor."""
-        return False
-
     def support(self, direction: Vector) -> float:
         """Return at least max of ⟨direction, x⟩ over K, shape (d^ℓ,).
 
@@ -153,21 +211,8 @@ class BallPower(AbstractDomain):
             return self.value * float(np.linalg.norm(matrix, 2))
         return self.value * max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0)
 
-    def contains(self, point: Vector) -> bool:
-        """Return whether `point`, shape (d^ℓ,), lies in K, within 1e-9 of radius^power."""
-        return bool(np.all(np.abs(self.clamp(point) - point) <= _NEAR * self.value))
-
-    def clamp(self, points: Vector) -> Vector:
-        """Return `points`, shape (..., d^ℓ), each clipped to a tensor near it."""
-        rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
-        found = np.empty_like(rows)
-        step = max(_BLOCK // self.dimension, 1)
-        for start in range(0, len(rows), step):
-            found[start : start + step] = self._clamped(rows[start : start + step])
-        return found.reshape(np.shape(points))
-
-    def _clamped(self, rows: Vector) -> Vector:
-        """Return the best multiple of a tensor power that power iterations end at.
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return the best multiple of a tensor power that power iterations end at, (n, d^ℓ).
 
         They start from the fibre through the greatest entry, which for a tensor of K is x already.
         Sums go entry by entry, the same for every row.
@@ -190,28 +235,6 @@ class BallPower(AbstractDomain):
         for _ in range(self.power):
             found = (found[:, :, None] * x[:, None, :]).reshape(n, -1)
         return found
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What is public of it, and what becomes of a row outside, one sentence each."""
-        said = (
-            PUBLIC,
-            "A row that is no tensor of a ball counts as one near it; nothing says how many did.",
-        )
-        lacks = "A row that lacks any of its values counts as the stand-in as a whole."
-        return (*said, lacks) if self.whole else said
-
-    def coordinates(self) -> Coordinates:
-        """Return the first entry of each monomial."""
-        return self.exact_coordinates()
-
-    def exact_coordinates(self) -> Coordinates:
-        """Return them, and of which each entry is a copy."""
-        return copied_coordinates(self)
-
-    def fits(self, chosen: Coordinates) -> bool:
-        """Return whether they are its own."""
-        return chosen.implied
 
     def _changes(
         self, pivots: Integers, step: Vector, offset: Vector, count: float | None
@@ -243,32 +266,9 @@ class BallPower(AbstractDomain):
         """
         return self._changes(pivots, step, center[pivots] / step, 1.0)
 
-    def translates(self, pivots: Integers) -> TensorChanges:
+    def translates(self, pivots: Integers, center: Vector) -> TensorChanges:
         """Return half its differences: what lies about its center reaches as far, at least."""
         return self.differences(pivots, np.full(pivots.size, 2.0))
-
-
-def copied_coordinates(domain: CubePower | BallPower) -> Coordinates:
-    """Return the first of the entries that are copies of each other.
-
-    Raises:
-        DomainError: where the table of what each entry copies would not fit the memory.
-    """
-    k = domain.pivots.size
-    if domain.dimension * k > _MOST_COPIES:
-        raise DomainError(
-            f"TensorPower.power={domain.power} has {domain.dimension:,} entries of {k:,} different "
-            "ones, a table beyond 10^7 numbers; give fewer dimensions or a lower power",
-        )
-    embed = np.zeros((domain.dimension, k))
-    used = np.flatnonzero(domain.copies >= 0)
-    embed[used, domain.copies[used]] = 1.0
-    return Coordinates(
-        pivots=domain.pivots,
-        embed=None if domain.power == 1 else frozen(embed),
-        start=domain.center,
-        implied=True,
-    )
 
 
 def _contracted(tensors: Vector, x: Vector, times: int) -> Vector:

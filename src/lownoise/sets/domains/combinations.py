@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Domains made of several: products, Minkowski sums, Kronecker products and hulls of unions.
+"""Domains made of others: products, sums, Kronecker products, hulls of unions, affine images.
 
 Each holds the hull of what it combines, so that a record inside stays where it is: of a list
 (`ln.Points`), and of tensors, the hull.
@@ -13,17 +13,28 @@ import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
+from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain, Difference
 from lownoise.sets.domains.balls import MOST_COORDINATES
 from lownoise.sets.domains.box import Box
-from lownoise.sets.domains.compound import checked_hull, checked_mapped
-from lownoise.sets.domains.image import Image, check_size
-from lownoise.sets.domains.points import hull_of
-from lownoise.sets.domains.product import checked_product
+from lownoise.sets.domains.compound import (
+    Hull,
+    Product,
+    checked_hull,
+    checked_mapped,
+    checked_product,
+    corners_of,
+)
+from lownoise.sets.domains.image import Image, center_or_zero, check_size, checked_factor
+from lownoise.sets.domains.nearest import narrowed, turned
+from lownoise.sets.domains.points import Points, Polytope, hull_of
 from lownoise.sets.unit_balls import KroneckerBall, mixed_ball, product_ball
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Vector
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _MOST_POINTS = 2**18
@@ -52,10 +63,9 @@ def product(*domains: AbstractDomain) -> AbstractDomain:
     parts = _checked(domains, "product")
     if len(parts) == 1:
         return parts[0]
-    boxes = [part for part in parts if isinstance(part, Box)]
-    if len(boxes) == len(parts):
-        low, high = ([getattr(b, side) for b in boxes] for side in ("lower", "upper"))
-        return Box(np.concatenate(low), np.concatenate(high))
+    box = _boxed(parts, np.concatenate)
+    if box is not None:
+        return box
     images = _images(parts)
     if images is None:
         return checked_product(parts)
@@ -64,8 +74,10 @@ def product(*domains: AbstractDomain) -> AbstractDomain:
     center = frozen(np.concatenate([own.center for own in images]))
     if all(own.diagonal for own in images):
         return Image(frozen(np.concatenate([own.factor for own in images])), base, center)
+    from scipy.linalg import block_diag
+
     _check_numbers(total * base.dimension, "product")
-    return Image(_blocks(images, total, base.dimension), base, center)
+    return Image(frozen(block_diag(*(own.dense for own in images))), base, center)
 
 
 @DOMAINS.constructor
@@ -91,10 +103,9 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
     parts = _checked(domains, "minkowski_sum", alike=True)
     if len(parts) == 1:
         return parts[0]
-    boxes = [part for part in parts if isinstance(part, Box)]
-    if len(boxes) == len(parts):
-        low, high = ([getattr(b, side) for b in boxes] for side in ("lower", "upper"))
-        return Box(np.sum(low, axis=0), np.sum(high, axis=0))
+    box = _boxed(parts, lambda bounds: np.sum(bounds, axis=0))
+    if box is not None:
+        return box
     images = _images(parts)
     if images is None:
         listed = _sums(parts)
@@ -129,10 +140,9 @@ def hull(*domains: AbstractDomain) -> AbstractDomain:
         (True, array([0.333333, 0.333333, 0.333333]))
     """
     parts = _checked(domains, "hull", alike=True)
-    lists = [part.corners() for part in parts]
-    found = [each for each in lists if each is not None]
-    if len(found) == len(parts):
-        return hull_of(np.vstack(found))
+    listed = corners_of(parts)
+    if listed is not None:
+        return hull_of(np.vstack(listed))
     images = _images(parts)
     if images is None or any(np.any(own.center != images[0].center) for own in images):
         return checked_hull(parts)
@@ -179,13 +189,13 @@ def kronecker(first: AbstractDomain, second: AbstractDomain) -> AbstractDomain:
         factor = np.asarray(whole, dtype=np.float64)
         check_size(factor, "kronecker.factor")
         return Image(frozen(factor), base, frozen(np.zeros(size)))
-    left, right = first.corners(), second.corners()
-    if left is None or right is None or len(left) * len(right) > _MOST_POINTS:
+    listed = corners_of([first, second], _MOST_POINTS)
+    if listed is None:
         raise DomainError(
             "kronecker of these domains has no known form; give balls about zero, not of matrices, "
             "or few points",
         )
-    rows = np.einsum("ni,mj->nmij", left, right).reshape(-1, size)
+    rows = np.einsum("ni,mj->nmij", *listed).reshape(-1, size)
     return hull_of(rows)
 
 
@@ -207,6 +217,14 @@ def _checked(
     return [domain.hulled() for domain in domains]
 
 
+def _boxed(parts: list[AbstractDomain], combined: Callable[[list[Vector]], Vector]) -> Box | None:
+    """Return the box of combined bounds; None where a part is no box."""
+    boxes = [part for part in parts if isinstance(part, Box)]
+    if len(boxes) < len(parts):
+        return None
+    return Box(combined([box.lower for box in boxes]), combined([box.upper for box in boxes]))
+
+
 def _images(parts: list[AbstractDomain]) -> list[Image] | None:
     found = [part.as_image() for part in parts]
     images = [own for own in found if own is not None]
@@ -218,16 +236,6 @@ def _check_numbers(count: int, name: str) -> None:
         raise DomainError(f"{name} needs a matrix of {count} numbers; combine fewer coordinates")
 
 
-def _blocks(images: list[Image], rows: int, columns: int) -> Vector:
-    factor = np.zeros((rows, columns))
-    i = j = 0
-    for own in images:
-        d, k = own.dimension, own.base.dimension
-        factor[i : i + d, j : j + k] = own.dense
-        i, j = i + d, j + k
-    return frozen(factor)
-
-
 def _side_by_side(images: list[Image], base: AbstractUnitBall, center: Vector, name: str) -> Image:
     _check_numbers(images[0].dimension * base.dimension, name)
     check_size(center, f"{name}.center")
@@ -236,11 +244,162 @@ def _side_by_side(images: list[Image], base: AbstractUnitBall, center: Vector, n
 
 def _sums(parts: list[AbstractDomain]) -> AbstractDomain | None:
     """Return the hull of all sums of the parts' corners; None where they are too many."""
-    lists = [part.corners() for part in parts]
-    found = [each for each in lists if each is not None]
-    if len(found) < len(parts) or np.prod([float(len(own)) for own in found]) > _MOST_POINTS:
+    found = corners_of(parts, _MOST_POINTS)
+    if found is None:
         return None
     every = found[0]
     for own in found[1:]:
         every = np.repeat(every, len(own), axis=0) + np.tile(own, (len(every), 1))
     return hull_of(every)
+
+
+@DOMAINS.constructor
+def image(
+    factor: ArrayLike,
+    domain: AbstractDomain,
+    shift: ArrayLike | None = None,
+) -> AbstractDomain:
+    """Return {shift + F·x : x in the domain}; F may be rectangular or of any rank.
+
+    The image of a list (`ln.Points`) is a list: a record becomes the nearest of the points' images.
+
+    Args:
+        factor: F, shape (m, d); or shape (d,), its diagonal, which never becomes a d × d matrix.
+        domain: a domain in d coordinates.
+        shift: shape (m,); zero by default.
+
+    Raises:
+        DomainError: where shapes do not match, a number is not finite or too large, or the domain
+            is of a kind that does not combine.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> total = ln.image([[1.0, 1.0, 1.0]], ln.Ball(3))
+        >>> round(total.support(np.array([1.0])), 9)  # √3
+        1.732050808
+    """
+    f = checked_factor(factor, "image.factor")
+    d = _dimension(domain, "image.domain")
+    if f.shape[-1] != d:
+        raise DomainError(
+            f"image.factor has shape {f.shape} for a domain of {d} coordinates; "
+            "give one column each",
+        )
+    m = f.shape[0]
+    moved = center_or_zero(shift, m, "image.shift")
+    if isinstance(domain, Points):
+        return Points(_applied(f, domain.points) + moved)
+    if isinstance(domain, Difference) and not np.any(moved):
+        return image(f, domain.base).difference()
+    domain = domain.hulled()
+    own = domain.as_image()
+    if own is None:
+        return _compound_image(f, domain, moved)
+    center = frozen(_applied(f, own.center[None])[0] + moved)
+    if f.ndim == 1:
+        product = own.factor * (f if own.diagonal else f[:, None])
+    else:
+        product = f * own.factor if own.diagonal else f @ own.factor
+    check_size(product, "image.factor × domain")
+    check_size(center, "image.factor × center")
+    narrow, base = narrowed(own.base, turned(own.base, product))
+    return Image(frozen(narrow), base, center)
+
+
+@DOMAINS.constructor
+def projection(  # noqa: PLR0911 (one a kind of domain)
+    domain: AbstractDomain, coordinates: Sequence[int]
+) -> AbstractDomain:
+    """Return what the domain's points show in those coordinates alone.
+
+    Γ_p never grows (002, Lemma 63).
+
+    Args:
+        domain: in d coordinates.
+        coordinates: different ones, from 0; their order is the order of the new coordinates.
+
+    Raises:
+        DomainError: where a coordinate is not there or comes twice, or the domain is of a kind
+            that does not combine.
+
+    Examples:
+        >>> import lownoise as ln
+        >>> ln.projection(ln.Box([0, 1, 2], [3, 4, 5]), [2, 0]).upper
+        array([5., 3.])
+    """
+    d = _dimension(domain, "projection.domain")
+    kept = _checked_coordinates(coordinates, d)
+    if isinstance(domain, Box):
+        return Box(domain.lower[kept], domain.upper[kept])
+    if isinstance(domain, Points):
+        return Points(domain.points[:, kept])
+    if isinstance(domain, Difference):
+        return projection(domain.base, coordinates).difference()
+    domain = domain.hulled()
+    if isinstance(domain, Polytope):
+        return hull_of(domain.points[:, kept])
+    own = domain.as_image()
+    if own is None:
+        return _projected(domain, kept)
+    center = frozen(own.center[kept])
+    restricted = own.base.restricted(kept) if own.diagonal and np.all(np.diff(kept) > 0) else None
+    if restricted is not None:
+        return Image(frozen(own.factor[kept]), restricted, center)
+    return Image(frozen(own.dense[kept]), own.base, center)
+
+
+def _compound_image(f: Vector, domain: AbstractDomain, moved: Vector) -> AbstractDomain:
+    """Return the image part by part where that is what it is: of hulls, and along coordinates."""
+    if isinstance(domain, Polytope):
+        return hull_of(_applied(f, domain.points) + moved)
+    if isinstance(domain, Hull):
+        return checked_hull([image(f, part, moved).hulled() for part in domain.parts])
+    if isinstance(domain, Product) and f.ndim == 1:
+        own = zip(domain.parts, domain.blocks, strict=True)
+        return checked_product([image(f[at], part, moved[at]).hulled() for part, at in own])
+    listed = domain.corners() if isinstance(domain, Product) else None
+    if listed is not None:
+        return hull_of(_applied(f, listed) + moved)
+    return checked_mapped(f, domain, moved)
+
+
+def _projected(domain: AbstractDomain, kept: Integers) -> AbstractDomain:
+    """Return some coordinates of a compound, of a product part by part where none is between."""
+    if isinstance(domain, Product):
+        blocks = domain.blocks
+        whose = np.searchsorted([at.stop for at in blocks], kept, side="right")
+        first = np.flatnonzero(np.append(True, np.diff(whose) != 0))
+        runs = np.split(kept, first[1:])
+        if np.unique(whose[first]).size == first.size:
+            own = [
+                projection(domain.parts[i], (run - blocks[i].start).tolist())
+                for i, run in zip(whose[first], runs, strict=True)
+            ]
+            return product(*own)
+    return _compound_image(np.eye(domain.dimension)[kept], domain, np.zeros(len(kept)))
+
+
+def _applied(f: Vector, rows: Vector) -> Vector:
+    return np.asarray(rows * f if f.ndim == 1 else rows @ f.T)
+
+
+def _dimension(domain: object, field: str) -> int:
+    if not isinstance(domain, AbstractDomain):
+        raise DomainError(f"{field}={type(domain).__name__} is no domain; give ln.Box(…) or such")
+    return domain.dimension
+
+
+def _checked_coordinates(coordinates: Sequence[int], dimension: int) -> Integers:
+    try:
+        found = np.asarray(coordinates)
+    except ValueError:
+        found = np.zeros(0)
+    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+        raise DomainError("projection.coordinates is no list of whole numbers; give such as [0, 2]")
+    if np.any((found < 0) | (found >= dimension)):
+        raise DomainError(
+            f"projection.coordinates names one outside 0 to {dimension - 1}; give those there are",
+        )
+    if np.unique(found).size < found.size:
+        raise DomainError("projection.coordinates names one twice; give each once")
+    return found.astype(np.int64)
