@@ -7,7 +7,7 @@ import pytest
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import prepare, rounded_gaussian
 from lownoise.samplers.gaussian import _decide
-from lownoise.sensitivity.factors.differences import DifferenceFactor, centered, differences
+from lownoise.sensitivity.factors.tables import DifferenceFactor, centered, differences
 
 
 def written_out(factor):

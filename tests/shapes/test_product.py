@@ -8,7 +8,7 @@ import pytest
 
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity.factors.product import ProductFactor
+from lownoise.sensitivity.factors.tables import ProductFactor
 
 RNG = np.random.default_rng(4)
 ROWS = tuple(

@@ -15,7 +15,7 @@ from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions.ordered import answer_rows
 from lownoise.release.execution import execute
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity.factors.ordered import CorrelatedFactor
+from lownoise.sensitivity.factors.tables import CorrelatedFactor
 
 N = 300
 RNG = np.random.default_rng(12)

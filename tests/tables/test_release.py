@@ -18,7 +18,7 @@ from lownoise.release import folders as files
 from lownoise.release import marginals as module
 from lownoise.release.execution import execute
 from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity.factors.differences import DifferenceFactor
+from lownoise.sensitivity.factors.tables import DifferenceFactor
 
 DATA = Path(__file__).parents[1] / "data"
 ADULT = json.loads((DATA / "adult-domain.json").read_text())

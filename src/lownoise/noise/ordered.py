@@ -21,8 +21,7 @@ from lownoise.noise.marginals import AbstractLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.questions.residuals import ordered_cost_up
-from lownoise.sensitivity.factors.differences import differences
-from lownoise.sensitivity.factors.ordered import CorrelatedFactor, finest_deviation
+from lownoise.sensitivity.factors.tables import CorrelatedFactor, differences, finest_deviation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,9 +22,7 @@ from lownoise.noise.marginals import AbstractLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.questions.residuals import product_cost_up
-from lownoise.sensitivity.factors.differences import differences
-from lownoise.sensitivity.factors.ordered import finest_deviation
-from lownoise.sensitivity.factors.product import ProductFactor
+from lownoise.sensitivity.factors.tables import ProductFactor, differences, finest_deviation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

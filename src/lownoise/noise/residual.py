@@ -20,7 +20,7 @@ from lownoise.noise.marginals import AbstractLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.questions.residuals import TableChanges
-from lownoise.sensitivity.factors.differences import DifferenceFactor, differences
+from lownoise.sensitivity.factors.tables import DifferenceFactor, differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ from lownoise.questions.residuals import marginal_orbits
 from lownoise.release.regions import normal_quantile
 from lownoise.release.round_noise import cells_an_answer, squared_change
 from lownoise.release.views import AbstractView
-from lownoise.sensitivity.factors.differences import centered
+from lownoise.sensitivity.factors.tables import centered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,8 +3,7 @@
 
 from lownoise.sensitivity.factors.abstract import SHAPES, AbstractShape, check_width
 from lownoise.sensitivity.factors.dense import DenseShape, row_lengths
-from lownoise.sensitivity.factors.diagonal import DiagonalShape
-from lownoise.sensitivity.factors.selected import SelectedShape
+from lownoise.sensitivity.factors.independent import DiagonalShape, SelectedShape
 
 __all__ = [
     "SHAPES",

@@ -11,6 +11,7 @@ import numpy as np
 
 from lownoise.errors import FileError
 from lownoise.kinds import Kinds
+from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -68,9 +69,9 @@ class AbstractShape(ABC):
     def solve(self, vector: Vector) -> Vector:
         """Return the least z with L·z = vector, infinite where none exists; shapes (d,), (k,)."""
 
-    @abstractmethod
     def diagonal(self) -> Vector:
         """Return the diagonal of M, the variances, shape (d,)."""
+        return frozen(self.deviations() ** 2)
 
     @abstractmethod
     def deviations(self) -> Vector:
