@@ -160,6 +160,30 @@ def test_points_stay_where_they_are_and_others_come_in(member, seed):
 
 @every
 @few
+@given(seed=SEED)
+def test_a_row_is_clipped_for_itself_alone_to_the_last_bit(member, seed):
+    """Wherever it stands and whatever stands beside it: or neighbours would differ in two rows."""
+    rng, domain = np.random.default_rng(seed), member.domain
+    d, width = domain.dimension, domain.upper - domain.lower
+    far = domain.center + 3 * width * rng.normal(size=(4, d))
+    wild = rng.choice([np.inf, -np.inf, 1e308, -1e308, 0.0, 5e-324, 1.0], (4, d))
+    rows = np.vstack([far, wild, member.sample(rng, 64)[:2]])
+    known = domain.clamp(rows)
+    assert np.all(np.isfinite(known))
+    places = rng.permutation(len(rows))
+    assert np.array_equal(domain.clamp(rows[places]), known[places])
+    assert np.array_equal(domain.clamp(np.asfortranarray(rows)), known)
+    i = int(rng.integers(len(rows)))
+    assert np.array_equal(domain.clamp(rows[i]), known[i])
+    assert np.array_equal(domain.clamp(np.stack([rows, rows])), np.stack([known, known]))
+    assert domain.clamp(rows[:0]).shape == (0, d)
+    if not member.slow:  # and in any block of a long table
+        at = np.arange(1030) % len(rows)
+        assert np.array_equal(domain.clamp(rows[at]), known[at])
+
+
+@every
+@few
 @given(seed=SEED, order=ORDER)
 def test_the_ellipsoid_holds_ten_thousand_points(member, seed, order):
     rng = np.random.default_rng(seed)

@@ -141,38 +141,6 @@ def test_what_is_outside_is_known_to_be_outside(domain):
         assert not domain.contains(np.full(domain.dimension, value))
 
 
-@every
-@settings(max_examples=3)
-@given(seed=SEED)
-def test_a_row_is_moved_for_itself_alone_to_the_last_bit(domain, seed):
-    """Wherever it stands and whatever stands beside it: or neighbours would differ in two rows."""
-    rng = np.random.default_rng(seed)
-    d = domain.dimension
-    rows = np.vstack([outsiders(domain, rng, 8), records(domain, rng, 4)])
-    known = domain.clamp(rows)
-    order = rng.permutation(len(rows))
-    assert np.array_equal(domain.clamp(rows[order]), known[order])
-    i = int(rng.integers(len(rows)))
-    assert np.array_equal(domain.clamp(rows[i]), known[i])
-    assert np.array_equal(domain.clamp(np.asfortranarray(rows)), known)
-    others = rng.choice([np.nan, np.inf, -np.inf, 0.0, 1e308, 3.0], (7, d))
-    mixed = np.vstack([others[:3], rows[i : i + 1], others[3:]])
-    assert np.array_equal(domain.clamp(mixed)[3], known[i])
-
-
-@pytest.mark.parametrize("name", ["ball", "ball of ℓ₃", "ellipsoid", "capped", "turned sorted"])
-def test_a_row_is_moved_alike_in_any_block_of_a_long_table(name):
-    domain = IMAGES[name]
-    rows = outsiders(domain, np.random.default_rng(0), 2500)
-    known = domain.clamp(rows)
-    for shift in (1, 37, 1023, 1024, 1500):
-        assert np.array_equal(
-            domain.clamp(np.roll(rows, shift, axis=0)), np.roll(known, shift, axis=0)
-        )
-    assert domain.clamp(rows.reshape(50, 50, -1)).shape == (50, 50, domain.dimension)
-    assert domain.clamp(rows[:0]).shape == (0, domain.dimension)
-
-
 @pytest.mark.parametrize(
     "domain",
     [

@@ -248,18 +248,17 @@ def test_a_damaged_file_is_refused():
         type(plan).from_json(text.replace('"power": 2', '"power": 3'))
 
 
-def test_records_are_moved_to_a_tensor_alone_and_in_company():
+def test_records_are_moved_to_a_tensor():
     rng = np.random.default_rng(11)
     for d, power in ((3, 2), (4, 3), (3, 4), (5, 1)):
         cube = ln.TensorPower(d, power, radius=0.7)
         exact = every(d, power, 0.7)
         assert all(cube.contains(x) for x in exact)
         assert not cube.contains(1.01 * exact[0])
-        rows = rng.normal(size=(1100, d**power)) * 10.0 ** rng.integers(-3, 4, (1100, 1))
+        rows = rng.normal(size=(50, d**power)) * 10.0 ** rng.integers(-3, 4, (50, 1))
         rows[:3, 0] = np.inf, -np.inf, 1e300
         found = cube.clamp(rows)
-        assert all(np.any(np.all(exact == x, axis=1)) for x in found[:50])
-        assert np.array_equal(found[1050], cube.clamp(rows[1050]))
+        assert all(np.any(np.all(exact == x, axis=1)) for x in found)
         # a tensor with every sixteenth entry spoilt comes back
         spoilt = np.where(rng.uniform(size=exact.shape) < 1 / 16, 0.0, exact)
         if power == 3:
