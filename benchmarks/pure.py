@@ -26,7 +26,6 @@ from lownoise.bounds import (
 )
 from lownoise.noise import KNormNoise
 from lownoise.numbers.arrays import frozen
-from lownoise.privacy.budget import gaussian_parameter
 from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
 from lownoise.sets.norms import norm_of
 
@@ -104,7 +103,7 @@ def signs(d: int, kinds: int) -> np.ndarray:
 @cache
 def gaussian_scale() -> float:
     """Return σ of (1, 10⁻⁶)-private noise, by the exact curve, for a change of length 1."""
-    return 1 / gaussian_parameter(ln.approx_dp(1, DELTA))
+    return 1 / ln.approx_dp(1, DELTA).gaussian_parameter()
 
 
 def laplace_on_answers(matrix: np.ndarray) -> float:

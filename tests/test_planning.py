@@ -11,7 +11,6 @@ import pytest
 import lownoise as ln
 from cases import CASES, ORDERS
 from lownoise.errors import BudgetError, FileError, LownoiseError, PlanError
-from lownoise.privacy import gaussian_parameter
 from lownoise.release.guarantees import error_bound
 from lownoise.report.spelling import significant
 
@@ -143,7 +142,7 @@ def test_cost_is_what_the_budget_allows_and_no_more():
     plan = make(budget=ln.approx_dp(1, 1e-6))
     assert plan.cost.epsilon == 1
     assert 0.999e-6 < plan.cost.delta <= 1e-6
-    assert plan.cost.mu <= gaussian_parameter(ln.approx_dp(1, 1e-6))
+    assert plan.cost.mu <= ln.approx_dp(1, 1e-6).gaussian_parameter()
     plan = make(budget=ln.zcdp(0.3))
     assert 0.2999 < plan.cost.rho <= 0.3
 

@@ -26,7 +26,7 @@ from lownoise.errors import FileError, LownoiseError, told
 from lownoise.noise.mechanism import SHOWN, AdditiveMechanism
 from lownoise.numbers.readable import readable
 from lownoise.privacy import ApproxDP
-from lownoise.privacy.accountant import spent, within
+from lownoise.privacy.readings import spent, within
 from lownoise.release import codec, encoding, folders, stored
 from lownoise.release.codec import Origin
 from lownoise.release.readable import Readable

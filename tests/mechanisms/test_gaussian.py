@@ -17,7 +17,6 @@ from lownoise.errors import PlanError, TableError
 from lownoise.noise.codes import coding_for
 from lownoise.noise.fitting import gaussian_mean
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.privacy import gaussian_parameter
 from lownoise.sensitivity.factors import DiagonalShape
 
 BUDGETS = (ln.zcdp(1e-12), ln.zcdp(0.5), ln.zcdp(1e6), ln.approx_dp(1, 1e-6), ln.approx_dp(50, 0.1))
@@ -50,9 +49,9 @@ def test_what_is_revealed_is_covered_exactly_and_within_the_budget(case, budget,
     mechanism = plan.terms.mechanism
     square = exact_square(mechanism)
     assert square <= Fraction(mechanism.loss.mu) ** 2
-    assert mechanism.loss.mu <= gaussian_parameter(budget)
+    assert mechanism.loss.mu <= budget.gaussian_parameter()
     # not wasteful: the grid and the outward rounding cost less than a millionth
-    assert float(square) >= (1 - 1e-6) * gaussian_parameter(budget) ** 2
+    assert float(square) >= (1 - 1e-6) * budget.gaussian_parameter() ** 2
 
 
 @given(

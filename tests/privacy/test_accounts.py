@@ -23,7 +23,6 @@ from lownoise.privacy import (
     PureDPEvent,
     Zcdp,
     ZcdpEvent,
-    gaussian_parameter,
 )
 
 WHOLE = ln.approx_dp(1.0, 1e-6)
@@ -119,7 +118,7 @@ def test_what_is_decided_on_is_what_is_recorded(tmp_path):
 def test_a_basic_account_freezes_the_pair_that_a_plan_was_asked_with(tmp_path):
     ledger = opened(tmp_path, "basic")
     asked = ln.approx_dp(0.25, 1e-7)
-    event = GaussianEvent(gaussian_parameter(asked))
+    event = GaussianEvent(asked.gaussian_parameter())
     ledger.reserve(event, asked=asked)
     ledger.reserve(PureDPEvent(0.5))
     assert [e.pair for e in ledger.entries()] == [(0.25, 1e-7), (0.5, 0.0)]
@@ -212,7 +211,7 @@ def test_an_open_account_pays_for_one_whole_release_of_any_kind(tmp_path, event)
 
     ledger = opened(tmp_path)
     whole = {
-        "gaussian": GaussianEvent(gaussian_parameter(WHOLE)),
+        "gaussian": GaussianEvent(WHOLE.gaussian_parameter()),
         "zcdp": ZcdpEvent(parameter_down(1.0, 1e-6) * (1 - 1e-15)),
         "pure": PureDPEvent(1.0),
         "approx": ApproxDPEvent(1.0, 1e-6),

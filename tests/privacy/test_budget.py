@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lownoise.errors import BudgetError, LownoiseError
-from lownoise.privacy import ApproxDP, Zcdp, approx_dp, gaussian_parameter, zcdp
-from lownoise.privacy.budget import exact
+from lownoise.numbers.rounding import exact
+from lownoise.privacy import ApproxDP, Zcdp, approx_dp, zcdp
+from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.gaussian_curve import parameter_down
 
 NOT_NUMBERS = ["abc", "", "nan", "0.5", b"1", True, None, [1.0], 10**400, 1j]
@@ -104,7 +105,7 @@ def test_decimals_read_back_as_the_number(number):
 @example(1e-12)
 @example(1e6)
 def test_the_zcdp_parameter_is_the_last_float_that_fits(rho):
-    mu = gaussian_parameter(zcdp(rho))
+    mu = zcdp(rho).gaussian_parameter()
     # a Gaussian of parameter μ is μ²/2-zCDP and no less; ρ is read as its decimal and its float
     assert Fraction(mu) ** 2 <= 2 * exact(rho)
     assert Fraction(mu) ** 2 <= 2 * Fraction(rho)
@@ -113,10 +114,10 @@ def test_the_zcdp_parameter_is_the_last_float_that_fits(rho):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-9), (10.0, 0.1)])
 def test_the_approx_parameter_is_the_curve_s(epsilon, delta):
-    assert gaussian_parameter(approx_dp(epsilon, delta)) == parameter_down(epsilon, delta)
+    assert approx_dp(epsilon, delta).gaussian_parameter() == parameter_down(epsilon, delta)
 
 
 @pytest.mark.parametrize("budget", [None, 1.0, "zcdp", (1.0, 1e-6)])
 def test_unknown_budgets_are_refused(budget):
     with pytest.raises(BudgetError, match="no known kind"):
-        gaussian_parameter(budget)
+        checked_budget(budget)

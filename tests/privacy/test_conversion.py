@@ -12,10 +12,10 @@ from dp_accounting import dp_event, rdp
 
 import lownoise as ln
 from lownoise.errors import BudgetError
-from lownoise.privacy.accountant import event_of, spent, within
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.privacy.events import ApproxDPEvent, GaussianEvent, ZcdpEvent
 from lownoise.privacy.gaussian_curve import delta_up
+from lownoise.privacy.readings import spent, within
 
 RHOS = [1e-6, 1e-3, 0.1, 1.0, 30.0]
 DELTAS = [1e-15, 1e-6, 0.01, 0.1]
@@ -141,7 +141,7 @@ def test_gaussian_budgets_out_of_range(mu):
 )
 def test_budgets_are_written_and_read(budget):
     assert budget_from_dict(budget_to_dict(budget)) == budget
-    assert event_of(budget) is not None
+    assert budget.event is not None
     for wrong in ({"kind": "pure"}, {}, {**budget_to_dict(budget), "x": 1}):
         with pytest.raises(BudgetError):
             budget_from_dict(wrong)

@@ -7,8 +7,8 @@ import numpy as np
 from flint import arb, fmpq
 
 from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import root_up
 from lownoise.privacy import zcdp_curve
-from lownoise.privacy.budget import root_up
 
 NUMBERS = np.random.default_rng(3).integers(1, 10**9, (300, 2)).tolist()
 

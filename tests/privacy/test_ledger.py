@@ -17,7 +17,6 @@ from lownoise.privacy import (
     Ledger,
     ZcdpEvent,
     approx_dp,
-    gaussian_parameter,
     zcdp,
 )
 
@@ -173,7 +172,7 @@ def test_a_charge_is_settled_and_counts(ledger):
 def test_an_approximate_budget_is_filled_by_one_release(tmp_path):
     budget = approx_dp(1.0, 1e-6)
     ledger = Ledger.create(tmp_path / "l", "flights", budget, reading="gaussian")
-    ledger.reserve(GaussianEvent(gaussian_parameter(budget)))
+    ledger.reserve(GaussianEvent(budget.gaussian_parameter()))
     spent = ledger.spent()
     assert spent.epsilon == 1.0
     assert 0.999e-6 < spent.delta <= 1e-6

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 import lownoise as ln
 from lownoise.errors import BudgetError, FileError, LedgerError
 from lownoise.noise.baselines import split_laplace
+from lownoise.numbers.rounding import decimal_up, exact
 from lownoise.privacy import (
     PureDP,
     PureDPEvent,
     PureNoiseEvent,
-    gaussian_parameter,
 )
-from lownoise.privacy.accountant import event_of, within
-from lownoise.privacy.budget import budget_from_dict, budget_to_dict, decimal_up, exact
+from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.privacy.events import event_from_text, event_to_text
 from lownoise.privacy.pure_curve import mu_square_up, rho_up
+from lownoise.privacy.readings import within
 
 EPSILONS = [1e-6, 1e-3, 0.1, 0.5, 0.999, 1.0, 1.7, 5.0, 30.0, 300.0, 1000.0]
 
@@ -74,7 +74,7 @@ def test_pure_budgets_are_values():
     assert (ln.pure_dp(1e-6).epsilon, ln.pure_dp(1000).epsilon) == (1e-6, 1000.0)
     assert budget_to_dict(ln.pure_dp(0.1)) == {"kind": "pure_dp", "epsilon": 0.1}
     assert budget_from_dict({"kind": "pure_dp", "epsilon": 0.1}) == ln.pure_dp(0.1)
-    assert event_of(ln.pure_dp(0.1)) == PureDPEvent(0.1)
+    assert ln.pure_dp(0.1).event == PureDPEvent(0.1)
     for extra in ({"delta": 1e-6}, {"rho": 1}):
         with pytest.raises(BudgetError):
             budget_from_dict({"kind": "pure_dp", "epsilon": 0.1, **extra})
@@ -94,7 +94,7 @@ def test_a_number_rounded_up_is_above_however_it_is_read(number):
 @pytest.mark.parametrize(
     "ask",
     [
-        gaussian_parameter,
+        lambda budget: budget.gaussian_parameter(),
         lambda budget: ln.plan(
             ln.Marginals({"a": 2, "b": 3}, way=1), budget=budget, relation="add_remove"
         ),

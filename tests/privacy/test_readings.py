@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import lownoise as ln
 from lownoise.errors import BudgetError
+from lownoise.numbers.rounding import decimal_down, exact
 from lownoise.privacy import (
     ApproxDPEvent,
     GaussianEvent,
@@ -21,16 +22,13 @@ from lownoise.privacy import (
     ZcdpEvent,
     approx_dp,
     gaussian_dp,
-    gaussian_parameter,
     pure_dp,
     zcdp,
 )
-from lownoise.privacy.accountant import spent, within
-from lownoise.privacy.budget import decimal_down, exact
 from lownoise.privacy.choices import chosen, fitting, named, paying, reading_from_text
 from lownoise.privacy.gaussian_curve import delta_up
 from lownoise.privacy.pure_curve import mu_square_up, rho_up
-from lownoise.privacy.readings import only_reading
+from lownoise.privacy.readings import only_reading, spent, within
 from lownoise.privacy.zcdp_curve import delta_up as zcdp_delta_up
 from lownoise.privacy.zcdp_curve import parameter_down
 
@@ -143,7 +141,7 @@ def test_a_known_rho_costs_at_least_its_gaussian(rho, epsilon):
 @pytest.mark.parametrize("delta", [1e-15, 1.5199110829529332e-05, 1e-6, 0.0053, 0.1])
 def test_one_release_of_any_kind_may_take_the_whole_of_an_approximate_budget(epsilon, delta):
     budget = approx_dp(epsilon, delta)
-    mu, rho = gaussian_parameter(budget), rho_within(budget)
+    mu, rho = budget.gaussian_parameter(), rho_within(budget)
     for event, more in (
         (GaussianEvent(mu), GaussianEvent(mu * (1 + 1e-12))),
         (ZcdpEvent(rho), ZcdpEvent(rho * (1 + 1e-9))),
@@ -159,14 +157,14 @@ def test_one_release_of_any_kind_may_take_the_whole_of_an_approximate_budget(eps
 
 @pytest.mark.parametrize("rho", [1e-12, 0.1, 0.5, 3.0, 1e6])
 def test_one_release_may_take_the_whole_of_a_zcdp_budget(rho):
-    mu = gaussian_parameter(zcdp(rho))
+    mu = zcdp(rho).gaussian_parameter()
     assert within(zcdp(rho), GaussianEvent(mu))
     assert not within(zcdp(rho), GaussianEvent(mu * (1 + 1e-12)))
 
 
 def test_pairs_are_frozen_by_what_was_asked():
     basic, plan = named("basic"), approx_dp(0.25, 1e-7)
-    event = GaussianEvent(gaussian_parameter(plan))
+    event = GaussianEvent(plan.gaussian_parameter())
     assert basic.pair(event, plan) == (0.25, 1e-7)
     assert basic.pair(event, approx_dp(0.24, 1e-7)) is None  # which it does not keep
     assert basic.pair(event, zcdp(0.1)) is None
@@ -272,7 +270,7 @@ def test_unknown_budgets_are_refused(budget):
 
 
 def test_caps_are_checked_against_the_budget_with_outward_rounding():
-    mu = gaussian_parameter(approx_dp(0.75, 5e-7))
+    mu = approx_dp(0.75, 5e-7).gaussian_parameter()
     assert ln.Caps(epsilon=0.25, delta=5e-7, mu=mu).caps(WHOLE)["square"] == Fraction(mu) ** 2
     for more in (
         ln.Caps(epsilon=0.25, delta=5e-7, mu=mu * (1 + 1e-9)),

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 import lownoise as ln
+from lownoise.numbers.rounding import exact
 from lownoise.privacy import PureNoiseEvent
-from lownoise.privacy.budget import exact
 from lownoise.privacy.noise_curve import ball_mu_up, ball_rho_up, laplace_mu_up, laplace_rho_up
 from lownoise.privacy.pure_curve import mu_up, rho_up
 from lownoise.release import codec

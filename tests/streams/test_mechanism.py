@@ -12,7 +12,6 @@ import lownoise as ln
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.privacy import gaussian_parameter
 from lownoise.streams import DensePair, RecursivePair, ToeplitzPair, start
 from lownoise.streams.noise import noise_of
 from lownoise.streams.pairs import LARGEST
@@ -52,7 +51,7 @@ def test_what_is_stated_covers_the_noise_and_wastes_little(name, strategy, error
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_every_budget_is_kept_to_the_last_digit_and_used(budget, relation):
     stream = ln.stream(ln.Prefix(9), budget=budget, relation=relation, domain=ln.Box([-3.0], [1.0]))
-    parameter = gaussian_parameter(budget)
+    parameter = budget.gaussian_parameter()
     assert parameter * (1 - 1e-9) <= stream.cost.mu <= parameter
     reach = 3.0 if relation == "add_remove" else 4.0
     least = ln.theory.factorize(np.tril(np.ones((9, 9))), rtol=1e-9).certificate.upper / 3

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Directed rounding: each result lies on the named side of the exact one.
 
+A number that a person typed means the decimal that prints, and is read so where budgets add up:
+three times 0.1 is 0.3.
+
 IEEE 754 rounds +, −, ×, ÷ and √ to nearest, so one step outward is always far enough. Powers and
 logarithms have no such guarantee and do not appear here.
 """
@@ -95,6 +98,74 @@ def fraction_up(exact: Fraction) -> float:
 def sqrt_up(a: float) -> float:
     """Return at least √a."""
     return up(math.sqrt(a))
+
+
+def exact(number: float) -> Fraction:
+    """Return the shortest decimal that reads back as `number`, as a fraction.
+
+    Examples:
+        >>> 3 * exact(0.1) == exact(0.3)
+        True
+    """
+    return Fraction(repr(float(number)))
+
+
+def decimal_up(number: Fraction) -> float:
+    """Return the least float that is at least `number`, read as a float and as its decimal.
+
+    Examples:
+        >>> decimal_up(Fraction(1, 10)), decimal_up(Fraction(0.1)) > 0.1  # its float is above 1/10
+        (0.1, True)
+    """
+    found = float(number)
+    while min(Fraction(found), exact(found)) < number:
+        found = up(found)
+    return found
+
+
+def decimal_down(number: Fraction) -> float:
+    """Return the greatest float that is at most `number`, read as a float and as its decimal.
+
+    Examples:
+        >>> decimal_down(Fraction(1, 10)) < 0.1  # its float is above 1/10
+        True
+    """
+    found = float(number)
+    while max(Fraction(found), exact(found)) > number:
+        found = down(found)
+    return found
+
+
+def float_up(number: Fraction) -> float:
+    """Return the number where it is a float or its decimal, else the float above it."""
+    rounded = float(number)
+    return rounded if max(Fraction(rounded), exact(rounded)) >= number else up(rounded)
+
+
+def root_up(square: Fraction) -> float:
+    """Return the square root of a fraction: exact where it is a float, else rounded up.
+
+    Examples:
+        >>> root_up(Fraction(9, 4)), Fraction(root_up(Fraction(2))) ** 2 > 2
+        (1.5, True)
+    """
+    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if root * root == square and Fraction(float(root)) == root:
+        return float(root)
+    return sqrt_up(up(float(square)))
+
+
+def root_down(square: Fraction) -> float:
+    """Return the greatest float whose square is at most `square`, as a float and as its decimal.
+
+    Examples:
+        >>> root_down(Fraction(9, 4)), Fraction(root_down(Fraction(2))) ** 2 < 2
+        (1.5, True)
+    """
+    found = up(math.sqrt(square))
+    while max(Fraction(found), exact(found)) ** 2 > square:
+        found = down(found)
+    return found
 
 
 def norm_up(numerators: Vector, denominators: Vector) -> float:

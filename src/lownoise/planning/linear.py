@@ -13,7 +13,6 @@ from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
-from lownoise.privacy import gaussian_parameter
 from lownoise.questions.residuals.cost import parity_costs
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
@@ -30,7 +29,7 @@ def plan_queries(question: AbstractQueries, request: Request) -> Plan:
     question.check()
     relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
-    parameter = gaussian_parameter(request.budget)
+    parameter = request.budget.gaussian_parameter()
     chosen = query_coordinates(question, relation)
     found = solve(
         query_body(question, relation, chosen),
@@ -57,7 +56,7 @@ def plan_parity(question: Parity, request: Request) -> Plan:
     """Return the plan for parities."""
     relation, size = checked_counting(request, "Parity", drops=question.drops)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
-    parameter = gaussian_parameter(request.budget)
+    parameter = request.budget.gaussian_parameter()
     found = solve_parity(
         parity_costs(len(question.attributes), question.degrees, relation),
         np.array(question.counts, dtype=np.float64),

@@ -12,7 +12,6 @@ from lownoise.noise.residual import residual_mechanism
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting
-from lownoise.privacy import gaussian_parameter
 from lownoise.questions.attributes import check_labels
 from lownoise.questions.residuals import ordered_blocks, product_blocks
 from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals
@@ -39,7 +38,7 @@ def plan_marginals(question: Marginals, request: Request) -> Plan:
     """Return the plan for marginals."""
     check_labels(question.attributes)
     relation, size = checked_counting(request, "Marginals", drops=question.drops)
-    order, parameter = checked_order(request.order), gaussian_parameter(request.budget)
+    order, parameter = checked_order(request.order), request.budget.gaussian_parameter()
     attributes = question.attributes
     rtol, progress = checked_rtol(request.rtol), request.progress
     categories = math.prod(a.size for a in question.attributes if a.ordered)

@@ -13,7 +13,6 @@ from lownoise.numbers.arguments import checked_number, checked_order, checked_rt
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import COUNT_SHARE, checked_size
-from lownoise.privacy import gaussian_parameter
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
@@ -46,7 +45,7 @@ def plan_mean(question: Mean, request: Request) -> Plan:
     count_share = checked_number("count_share", count_share)
     if not 0 < count_share < 1:
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
-    parameter = gaussian_parameter(request.budget)
+    parameter = request.budget.gaussian_parameter()
     chosen = question.domain.coordinates()
     if isinstance(relation, Change):
         relation.check(question.domain, chosen)

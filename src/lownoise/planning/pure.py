@@ -24,7 +24,7 @@ from lownoise.planning.mean import checked_weights, whole
 from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, recursive
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
-from lownoise.privacy import ApproxDP, PureDP, gaussian_parameter
+from lownoise.privacy import ApproxDP, PureDP
 from lownoise.questions import AbstractQueries, Mean
 from lownoise.release.guarantees import allowed
 from lownoise.release.pure_bound import fit_weights, middle, question_body
@@ -74,7 +74,7 @@ def plan_pure(question: object, request: Request) -> Plan:
         return _plan_mean(question, request)
     if isinstance(question, AbstractQueries):
         return _plan_queries(question, request)
-    gaussian_parameter(request.budget)
+    request.budget.gaussian_parameter()
     raise PlanError(
         f"ln.{type(question).__name__} has no pure mechanism; give ln.Queries with its matrix, or "
         "a budget that a Gaussian keeps: ln.zcdp or ln.approx_dp",

@@ -12,7 +12,6 @@ import numpy as np
 from lownoise.errors import DomainError, PlanError, told
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.release_plan import AbstractPlan
-from lownoise.privacy import gaussian_parameter
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.questions import LowerTriangular
 from lownoise.questions.streams import WORKLOADS
@@ -58,7 +57,7 @@ class StreamRequest:
             raise DomainError(
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"
             )
-        gaussian_parameter(checked_budget(self.budget))
+        checked_budget(self.budget).gaussian_parameter()
         object.__setattr__(self, "relation", checked_relation(self.relation))
 
     def to_dict(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from lownoise.noise.thickness import thickened
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
-from lownoise.privacy import checked_ledger, gaussian_parameter
+from lownoise.privacy import checked_ledger
 from lownoise.questions import AbstractStreamWorkload, LowerTriangular, Mean
 from lownoise.questions.streams import Running
 from lownoise.release.terms import Terms
@@ -163,7 +163,7 @@ def plan_stream(
     choice = Choice(error=error, memory=request.memory, progress=progress)
     name, reason = _chosen(asked, request.strategy, choice)
     question, chosen = _question(request.domain, neighbour)
-    parameter = gaussian_parameter(request.budget)
+    parameter = request.budget.gaussian_parameter()
     if isinstance(neighbour, Change):
         neighbour.check(question.domain, chosen)
     body, _ = round_changes(question, chosen, neighbour)

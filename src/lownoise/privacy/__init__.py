@@ -8,13 +8,12 @@ from lownoise.privacy.budget import (
     PureDP,
     Zcdp,
     approx_dp,
+    convert,
     gaussian_dp,
-    gaussian_parameter,
     pure_dp,
     zcdp,
 )
 from lownoise.privacy.choices import Caps
-from lownoise.privacy.conversion import convert
 from lownoise.privacy.events import (
     ApproxDPEvent,
     Event,
@@ -45,7 +44,6 @@ __all__ = [
     "checked_ledger",
     "convert",
     "gaussian_dp",
-    "gaussian_parameter",
     "pure_dp",
     "zcdp",
 ]

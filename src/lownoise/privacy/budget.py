@@ -1,142 +1,211 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Privacy budgets, and the most that one Gaussian release may reveal under each.
+"""Privacy budgets: the most that one Gaussian release may reveal under each, and what each implies.
 
-A budget's numbers mean the decimals that the user typed: three spends of 0.1 fill 0.3 exactly.
+A budget's numbers mean the decimals that the user typed: three spends of 0.1 fill 0.3 exactly. What
+follows in another kind is tight and on the safe side:
+
+* μ-GDP implies (μ²/2)-zCDP, because every such mechanism is a post-processing of N(0,1) against
+  N(μ,1), whose Rényi divergence of order α is αμ²/2; and it implies (ε, δ) by the exact curve.
+* ρ-zCDP implies (ε, δ) for every order α > 1, and the best is taken: see `zcdp_curve`.
+* ε-DP implies all three, by randomised response: see `pure_curve`.
+* Nothing else follows: (ε, δ) leaves δ of the outcomes unbounded, so no ρ and no μ; from ρ-zCDP
+  no μ is known that would be tight; and Gaussian noise has every ρ, μ or (ε, δ) and no pure ε.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import singledispatch
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 from lownoise.errors import BudgetError, told
 from lownoise.numbers.arrays import real
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import down, sqrt_up, up
-from lownoise.privacy.gaussian_curve import parameter_down
+from lownoise.numbers.rounding import decimal_up, down, exact, float_up, up
+from lownoise.privacy import pure_curve, zcdp_curve
+from lownoise.privacy.events import (
+    ApproxDPEvent,
+    GaussianEvent,
+    PureDPEvent,
+    ZcdpEvent,
+)
+from lownoise.privacy.gaussian_curve import epsilon_up, parameter_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lownoise.privacy.events import Event
 
-def exact(number: float) -> Fraction:
-    """Return the shortest decimal that reads back as `number`, as a fraction.
-
-    Examples:
-        >>> 3 * exact(0.1) == exact(0.3)
-        True
-    """
-    return Fraction(repr(float(number)))
+Kind = Literal["zcdp", "gaussian_dp", "approx_dp", "pure_dp"]
 
 
-def decimal_up(number: Fraction) -> float:
-    """Return the least float that is at least `number`, read as a float and as its decimal.
+class AbstractBudget(ABC):
+    """The most that may be revealed, in the terms of one definition of privacy: its `kind`."""
 
-    Examples:
-        >>> decimal_up(Fraction(1, 10)), decimal_up(Fraction(0.1)) > 0.1  # its float is above 1/10
-        (0.1, True)
-    """
-    found = float(number)
-    while min(Fraction(found), exact(found)) < number:
-        found = up(found)
-    return found
+    kind: ClassVar[Kind]
 
+    @abstractmethod
+    def gaussian_parameter(self) -> float:
+        """Return the greatest float μ such that one μ-GDP Gaussian release stays within the budget.
 
-def decimal_down(number: Fraction) -> float:
-    """Return the greatest float that is at most `number`, read as a float and as its decimal.
+        Raises:
+            BudgetError: where no Gaussian noise keeps it.
+        """
 
-    Examples:
-        >>> decimal_down(Fraction(1, 10)) < 0.1  # its float is above 1/10
-        True
-    """
-    found = float(number)
-    while max(Fraction(found), exact(found)) > number:
-        found = down(found)
-    return found
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """A release of which only this budget is known."""
 
+    @abstractmethod
+    def implied(self, kind: Kind, delta: float | None) -> Budget:
+        """Return the least guarantee of `kind` that follows, with δ for "approx_dp": `convert`.
 
-def float_up(number: Fraction) -> float:
-    """Return the number where it is a float or its decimal, else the float above it."""
-    rounded = float(number)
-    return rounded if max(Fraction(rounded), exact(rounded)) >= number else up(rounded)
-
-
-def root_up(square: Fraction) -> float:
-    """Return the square root of a fraction: exact where it is a float, else rounded up.
-
-    Examples:
-        >>> root_up(Fraction(9, 4)), Fraction(root_up(Fraction(2))) ** 2 > 2
-        (1.5, True)
-    """
-    root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    if root * root == square and Fraction(float(root)) == root:
-        return float(root)
-    return sqrt_up(up(float(square)))
-
-
-def root_down(square: Fraction) -> float:
-    """Return the greatest float whose square is at most `square`, as a float and as its decimal.
-
-    Examples:
-        >>> root_down(Fraction(9, 4)), Fraction(root_down(Fraction(2))) ** 2 < 2
-        (1.5, True)
-    """
-    found = up(math.sqrt(square))
-    while max(Fraction(found), exact(found)) ** 2 > square:
-        found = down(found)
-    return found
+        Raises:
+            BudgetError: where none does.
+        """
 
 
 @final
 @readable
 @dataclass(frozen=True)
-class Zcdp:
+class Zcdp(AbstractBudget):
     """ρ-zero-concentrated differential privacy (002, Definition 10)."""
 
     rho: float
+    kind: ClassVar[Kind] = "zcdp"
 
     def __str__(self) -> str:
         return f"{self.rho:g}-zCDP"
 
+    def gaussian_parameter(self) -> float:
+        """Return √2ρ: N(0, M/(2ρ)) is ρ-zCDP (002, Lemma 13), μ²/2 = ρ."""
+        # ρ as the decimal and as its float, so that the cost is within it however it is read
+        twice = 2 * min(exact(self.rho), Fraction(self.rho))
+        mu = up(math.sqrt(twice))
+        while Fraction(mu) ** 2 > twice:
+            mu = down(mu)
+        return mu
+
+    @property
+    def event(self) -> Event:
+        """Its ρ alone."""
+        return ZcdpEvent(self.rho)
+
+    def implied(self, kind: Kind, delta: float | None) -> Budget:
+        """Return the (ε, δ) of the best order."""
+        if kind == "gaussian_dp":
+            raise BudgetError(
+                f"budget={self} implies no known mu; plan with it, and the cost of a Gaussian "
+                "release says its mu",
+            )
+        return self if delta is None else ApproxDP(zcdp_curve.epsilon_up(self.rho, delta), delta)
+
 
 @final
 @readable
 @dataclass(frozen=True)
-class ApproxDP:
+class ApproxDP(AbstractBudget):
     """(ε, δ)-differential privacy."""
 
     epsilon: float
     delta: float
+    kind: ClassVar[Kind] = "approx_dp"
 
     def __str__(self) -> str:
         return f"({self.epsilon:g}, {self.delta:g})-DP"
 
+    def gaussian_parameter(self) -> float:
+        """Return the μ of the exact curve."""
+        return parameter_down(self.epsilon, self.delta)
+
+    @property
+    def event(self) -> Event:
+        """Its (ε, δ) alone."""
+        return ApproxDPEvent(self.epsilon, self.delta)
+
+    def implied(self, kind: Kind, delta: float | None) -> Budget:
+        """Return the same with a larger δ."""
+        if delta is None:
+            raise BudgetError(
+                f"budget={self} implies no {kind}, because delta of the outcomes are not bounded; "
+                f"state {kind} to begin with",
+            )
+        if delta < self.delta:
+            raise BudgetError(
+                f"delta={delta:g} is below that of {self}; no epsilon follows for a smaller delta",
+            )
+        return ApproxDP(self.epsilon, delta)
+
 
 @final
 @readable
 @dataclass(frozen=True)
-class GaussianDP:
+class GaussianDP(AbstractBudget):
     """μ-Gaussian differential privacy: neighbours are as alike as N(0,1) and N(μ,1), or more."""
 
     mu: float
+    kind: ClassVar[Kind] = "gaussian_dp"
 
     def __str__(self) -> str:
         return f"{self.mu:g}-GDP"
 
+    def gaussian_parameter(self) -> float:
+        """Return μ, as the decimal and as its float."""
+        return self.mu if Fraction(self.mu) <= exact(self.mu) else down(self.mu)
+
+    @property
+    def event(self) -> Event:
+        """A Gaussian release: no worse one composes (Dong, Roth & Su 2022)."""
+        return GaussianEvent(self.mu)
+
+    def implied(self, kind: Kind, delta: float | None) -> Budget:
+        """Return ρ = μ²/2, or the (ε, δ) of the exact curve."""
+        if kind == "zcdp":
+            return Zcdp(float_up(max(exact(self.mu), Fraction(self.mu)) ** 2 / 2))
+        return self if delta is None else ApproxDP(epsilon_up(self.mu, delta), delta)
+
 
 @final
 @readable
 @dataclass(frozen=True)
-class PureDP:
+class PureDP(AbstractBudget):
     """ε-differential privacy: no outcome is more than e^ε times likelier under a neighbour."""
 
     epsilon: float
+    kind: ClassVar[Kind] = "pure_dp"
 
     def __str__(self) -> str:
         return f"{self.epsilon:g}-DP"
+
+    def gaussian_parameter(self) -> float:
+        """Refuse: P(Z > t)/P(Z > t + s) grows without bound with t, whatever the deviation.
+
+        Raises:
+            BudgetError: as said.
+        """
+        raise BudgetError(
+            f"budget={self} is pure, which no Gaussian noise keeps; ask with ln.Queries and the "
+            "matrix of the workload, or give ln.zcdp(rho) or ln.approx_dp(epsilon, delta)",
+        )
+
+    @property
+    def event(self) -> Event:
+        """Its ε alone."""
+        return PureDPEvent(self.epsilon)
+
+    def implied(self, kind: Kind, delta: float | None) -> Budget:
+        """Return what randomised response has."""
+        epsilon = max(exact(self.epsilon), Fraction(self.epsilon))
+        if kind == "zcdp":
+            return Zcdp(decimal_up(pure_curve.rho_up(epsilon)))
+        if kind == "gaussian_dp":
+            return GaussianDP(decimal_up(pure_curve.mu_up(epsilon)))
+        if delta is None:
+            return self
+        return ApproxDP(min(pure_curve.epsilon_up(epsilon, delta), self.epsilon), delta)
 
 
 Budget = Zcdp | ApproxDP | GaussianDP | PureDP
@@ -226,56 +295,11 @@ def _within(field: str, value: float, least: float, most: float) -> float:
     return number
 
 
-@singledispatch
-def gaussian_parameter(budget: object) -> float:
-    """Return the greatest float μ such that one μ-GDP Gaussian release stays within `budget`.
-
-    Raises:
-        BudgetError: where the budget is of a kind that a Gaussian cannot keep.
-
-    Examples:
-        >>> gaussian_parameter(zcdp(0.5))
-        1.0
-    """
-    raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
-
-
-@gaussian_parameter.register(Zcdp)
-def _gaussian_parameter_of_zcdp(budget: Zcdp) -> float:
-    # N(0, M/(2ρ)) is ρ-zCDP (002, Lemma 13): μ²/2 = ρ
-    # ρ as the decimal and as its float, so that the cost is within it however it is read
-    twice = 2 * min(exact(budget.rho), Fraction(budget.rho))
-    mu = up(math.sqrt(twice))
-    while Fraction(mu) ** 2 > twice:
-        mu = down(mu)
-    return mu
-
-
-@gaussian_parameter.register(GaussianDP)
-def _gaussian_parameter_of_gaussian_dp(budget: GaussianDP) -> float:
-    decimal = exact(budget.mu)
-    return budget.mu if Fraction(budget.mu) <= decimal else down(budget.mu)
-
-
-@gaussian_parameter.register(ApproxDP)
-def _gaussian_parameter_of_approx_dp(budget: ApproxDP) -> float:
-    return parameter_down(budget.epsilon, budget.delta)
-
-
-@gaussian_parameter.register(PureDP)
-def _gaussian_parameter_of_pure_dp(budget: PureDP) -> float:
-    # P(Z > t)/P(Z > t + s) grows without bound with t, whatever the deviation
-    raise BudgetError(
-        f"budget={budget} is pure, which no Gaussian noise keeps; ask with ln.Queries and the "
-        "matrix of the workload, or give ln.zcdp(rho) or ln.approx_dp(epsilon, delta)",
-    )
-
-
-_KINDS: dict[str, tuple[type[Budget], Callable[..., Budget]]] = {
-    "zcdp": (Zcdp, zcdp),
-    "approx_dp": (ApproxDP, approx_dp),
-    "gaussian_dp": (GaussianDP, gaussian_dp),
-    "pure_dp": (PureDP, pure_dp),
+_MADE: dict[str, Callable[..., Budget]] = {
+    "zcdp": zcdp,
+    "approx_dp": approx_dp,
+    "gaussian_dp": gaussian_dp,
+    "pure_dp": pure_dp,
 }
 
 
@@ -286,8 +310,7 @@ def budget_to_dict(budget: Budget) -> dict[str, Any]:
         >>> budget_to_dict(zcdp(0.5))
         {'kind': 'zcdp', 'rho': 0.5}
     """
-    kind = next(k for k, (cls, _) in _KINDS.items() if isinstance(budget, cls))
-    return {"kind": kind, **asdict(budget)}
+    return {"kind": budget.kind, **asdict(budget)}
 
 
 def checked_budget(budget: Budget) -> Budget:
@@ -314,11 +337,50 @@ def budget_from_dict(fields: dict[str, Any]) -> Budget:
     """
     numbers = dict(fields)
     kind = numbers.pop("kind", None)
-    if kind not in _KINDS:
+    if kind not in _MADE:
         raise BudgetError(
-            f"budget.kind={told(kind)} is unknown; this version knows {', '.join(_KINDS)}"
+            f"budget.kind={told(kind)} is unknown; this version knows {', '.join(_MADE)}"
         )
     try:
-        return _KINDS[kind][1](**numbers)
+        return _MADE[kind](**numbers)
     except TypeError:
         raise BudgetError(f"budget={told(fields)} has other fields than {kind} needs") from None
+
+
+def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget:
+    """Return the least guarantee of `kind` that every mechanism within `budget` surely has.
+
+    Args:
+        budget: what is known.
+        kind: "zcdp", "gaussian_dp", "approx_dp" or "pure_dp".
+        delta: δ of the result, for "approx_dp" only.
+
+    Raises:
+        BudgetError: where nothing of that kind follows, or δ is missing, superfluous or out of
+            range.
+
+    Examples:
+        >>> from lownoise import gaussian_dp
+        >>> convert(gaussian_dp(1.0), "zcdp")
+        Zcdp(rho=0.5)
+        >>> round(convert(Zcdp(0.1), "approx_dp", delta=1e-6).epsilon, 3)
+        2.142
+        >>> round(convert(PureDP(1.0), "gaussian_dp").mu, 4)
+        1.232
+    """
+    if not isinstance(kind, str) or kind not in _MADE:
+        raise BudgetError(f"kind={told(kind)} is unknown; give one of {', '.join(_MADE)}")
+    if not isinstance(budget, Budget):
+        raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
+    if (kind == "approx_dp") != (delta is not None):
+        raise BudgetError(
+            f"delta={told(delta)} does not fit {kind}; give it for approx_dp and only then"
+        )
+    if delta is not None:
+        delta = approx_dp(1.0, delta).delta
+    if kind == "pure_dp" and budget.kind != "pure_dp":
+        raise BudgetError(
+            f"budget={budget} implies no pure_dp, because Gaussian noise may have it and is not "
+            "pure; state ln.pure_dp(epsilon) to begin with",
+        )
+    return budget.implied(kind, delta)

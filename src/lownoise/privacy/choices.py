@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from lownoise.errors import BudgetError, LedgerError, told
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import down, up
+from lownoise.numbers.rounding import down, exact, float_up, root_up, up
 from lownoise.privacy import gaussian_curve, zcdp_curve
-from lownoise.privacy.budget import ApproxDP, Budget, exact, float_up, root_up
+from lownoise.privacy.budget import ApproxDP, Budget
 from lownoise.privacy.events import READINGS, GaussianEvent
 from lownoise.privacy.readings import (
     PLAIN,

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from lownoise.errors import LedgerError
-from lownoise.privacy.budget import exact
+from lownoise.numbers.rounding import exact
 from lownoise.privacy.pure_curve import mu_square_up, rho_up
 
 READINGS = ("gaussian", "zcdp", "basic", "caps")
@@ -124,7 +124,7 @@ class ApproxDPEvent(AbstractEvent):
 @final
 @dataclass(frozen=True)
 class PureDPEvent(AbstractEvent):
-    """A release that is ε-DP, ε read as the decimal that prints; see `budget.decimal_up`."""
+    """A release that is ε-DP, ε read as the decimal that prints; see `rounding.decimal_up`."""
 
     epsilon: float
     kind: ClassVar[str] = "pure_dp"
@@ -150,7 +150,7 @@ class PureNoiseEvent(AbstractEvent):
     """A pure release whose noise is known: it is ε-DP, ρ-zCDP and μ-GDP, all three at once.
 
     Each number is rounded up so that its float and the decimal that prints are both enough; see
-    `budget.decimal_up`. ρ and μ are at most what ε alone implies, as a rule far less.
+    `rounding.decimal_up`. ρ and μ are at most what ε alone implies, as a rule far less.
     """
 
     epsilon: float

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, final
 
 from lownoise.errors import BudgetError, LedgerError, ReadingNotice, told
 from lownoise.numbers.readable import readable
-from lownoise.privacy.accountant import event_of
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
 from lownoise.privacy.entries import Entry, RelationName, amounts, check_relation, entries_of
@@ -292,7 +291,7 @@ class Ledger:
             LedgerError: where it would overspend, or other spends are of another relation; then
                 nothing is recorded.
         """
-        event = event_of(checked_budget(budget))
+        event = checked_budget(budget).event
         with self._transaction() as connection:
             return self._take(connection, event, "settled", note, budget, relation)
 

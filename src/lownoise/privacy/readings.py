@@ -16,7 +16,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
 from lownoise.errors import BudgetError, told
-from lownoise.numbers.rounding import up
+from lownoise.numbers.rounding import (
+    decimal_down,
+    exact,
+    float_up,
+    root_down,
+    root_up,
+    up,
+)
 from lownoise.privacy import gaussian_curve, zcdp_curve
 from lownoise.privacy.budget import (
     KNOWN,
@@ -25,11 +32,6 @@ from lownoise.privacy.budget import (
     GaussianDP,
     PureDP,
     Zcdp,
-    decimal_down,
-    exact,
-    float_up,
-    root_down,
-    root_up,
 )
 from lownoise.privacy.events import Event
 
@@ -299,6 +301,36 @@ def first_reading(budget: Budget, event: Event) -> AbstractReading:
         'gaussian'
     """
     return only_reading(budget) or PLAIN[event.first]
+
+
+def within(budget: Budget, event: Event) -> bool:
+    """Return whether one release surely stays within `budget`.
+
+    Raises:
+        BudgetError: where the budget is of no known kind, or cannot pay for such a release.
+
+    Examples:
+        >>> from lownoise.privacy import ZcdpEvent
+        >>> within(Zcdp(0.3), ZcdpEvent(0.3)), within(Zcdp(0.3), ZcdpEvent(0.4))
+        (True, False)
+    """
+    reading = first_reading(budget, event)
+    return reading.within(budget, [(event, reading.pair(event, budget))])
+
+
+def spent(budget: Budget, event: Event) -> Budget:
+    """Return what one release takes, in the terms of `budget`, rounded up.
+
+    Raises:
+        BudgetError: as `within`.
+
+    Examples:
+        >>> from lownoise.privacy import GaussianEvent
+        >>> spent(Zcdp(1.0), GaussianEvent(0.5))
+        Zcdp(rho=0.125)
+    """
+    reading = first_reading(budget, event)
+    return reading.spent(budget, [(event, reading.pair(event, budget))])
 
 
 def frozen_pair(event: Event, asked: Budget | None) -> Pair | None:

@@ -19,9 +19,8 @@ import numpy as np
 from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import order_norm
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import down, square_up
+from lownoise.numbers.rounding import decimal_up, down, exact, square_up
 from lownoise.privacy import ApproxDP, ApproxDPEvent, PureNoiseEvent, pure_curve
-from lownoise.privacy.budget import decimal_up, exact
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from lownoise.noise.response import ResponseMechanism
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.privacy import ApproxDP, GaussianEvent, PureDP, gaussian_parameter
+from lownoise.privacy import ApproxDP, GaussianEvent, PureDP
 from lownoise.release.guarantees import (
     Cost,
     PureCost,
@@ -65,7 +65,7 @@ class GaussianProof:
     @property
     def parameter(self) -> float:
         """The greatest μ that the budget allows one Gaussian release."""
-        return gaussian_parameter(self._terms.budget)
+        return self._terms.budget.gaussian_parameter()
 
     @property
     def cost(self) -> Cost:

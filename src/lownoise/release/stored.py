@@ -171,9 +171,9 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
     fields = _of_today(fields, question, name)
     terms = read(fields, name, question)
-    expect_meant(fields, terms_to_dict(terms, witnessed=False))
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
+    expect_meant(fields, terms_to_dict(terms, witnessed=False))
     return terms
 
 

@@ -15,9 +15,8 @@ from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.arrays import floats, frozen, matrix, vector
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import down
+from lownoise.numbers.rounding import down, exact
 from lownoise.privacy import PureDPEvent
-from lownoise.privacy.budget import exact
 from lownoise.release.execution import charged
 from lownoise.samplers import drawn
 from lownoise.solvers import best_mechanism
