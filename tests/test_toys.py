@@ -7,6 +7,7 @@ an error of the first kind of at most 1e-6 in all (six deviations a number), and
 
 import functools
 import html
+import inspect
 import json
 import math
 
@@ -15,7 +16,8 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from cases import MEMBERS
+import test_members
+from cases import MEMBERS, Member
 from lownoise import report
 from lownoise.errors import FileError, PlanError, SpecError
 from lownoise.numbers.randomness import SimulationRandomness
@@ -95,6 +97,37 @@ def test_a_domain_from_outside_is_read_from_a_specification(tmp_path):
     assert "wedge" in kinds()
     _, (mistake,) = declared_domain({"kind": "wedge", "sise": 3.0, "size": 3.0})
     assert mistake.text == "is no field of wedge, which has size"
+
+
+def of_wedge(rng, count):
+    """Points of the wedge by its definition, a third of them corners."""
+    inside = 3.0 * rng.dirichlet(np.ones(3), count)[:, :2]
+    corners = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])[rng.integers(0, 3, count)]
+    return np.where(rng.random((count, 1)) < 1 / 3, corners, inside)
+
+
+REFUSED = frozenset({"kronecker"})  # of what has more than points or balls about zero
+WEDGE = Member("wedge", Wedge(3.0), of_wedge, gap=1e-4, beside=1e-3, refuses=REFUSED)
+NOT_STATED = (  # the least noise in a closed form, and what is refused
+    "test_the_known_least_is_found",
+    "test_a_kronecker_product_costs_the_product",
+)
+LAWS = {
+    name: law
+    for name, law in vars(test_members).items()
+    if name.startswith("test_") and name not in NOT_STATED
+    if set(inspect.signature(law).parameters) <= {"member", "order"}
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_of_domains_holds_of_one_from_outside(law):
+    takes = inspect.signature(LAWS[law]).parameters
+    LAWS[law](member=WEDGE, **({"order": 2.0} if "order" in takes else {}))
+
+
+def test_what_a_domain_from_outside_has_no_form_for_is_refused_in_one_line():
+    test_members.test_what_a_row_says_is_refused_is_refused_in_one_line(WEDGE, "kronecker")
 
 
 def shown(subject):
@@ -266,6 +299,7 @@ def test_a_question_and_a_noise_from_outside_are_read_from_a_specification(tmp_p
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
+        (("evidence", "query_weights"), [1.0, 1.0], "is not 3 numbers"),
         (("question", "thresholds"), [2.0, 1.0], "do not rise"),
         (("question", "column"), None, "damaged|missing"),
         (("noise", "scales"), [-1.0, 1.0, 1.0], "noise.scales"),
@@ -275,7 +309,8 @@ def test_a_question_and_a_noise_from_outside_are_read_from_a_specification(tmp_p
     ],
 )
 def test_forged_fields_of_what_is_from_outside_are_refused_in_one_line(path, value, said):
-    fields = json.loads(toy_plan("a question", "geometric", "add_remove").to_json())
+    noise = "gaussian" if "evidence" in path else "geometric"
+    fields = json.loads(toy_plan("a question", noise, "add_remove").to_json())
     place = fields["terms"]
     for name in path[:-1]:
         place = place[name]
