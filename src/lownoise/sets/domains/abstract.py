@@ -140,7 +140,7 @@ class AbstractDomain(ABC):
 
     @property
     def nearness(self) -> float:
-        """How near, in parts of the reach, clipping leaves points of K to where they are."""
+        """How near clipping leaves points of K to where they are, beside their half ranges."""
         return 1e-9
 
     @property

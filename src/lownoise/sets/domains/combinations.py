@@ -61,11 +61,9 @@ def product(*domains: AbstractDomain) -> AbstractDomain:
         123.0
     """
     parts = _checked(domains, "product")
-    if len(parts) == 1:
-        return parts[0]
-    box = _boxed(parts, np.concatenate)
-    if box is not None:
-        return box
+    simple = _simple(parts, np.concatenate)
+    if simple is not None:
+        return simple
     images = _images(parts)
     if images is None:
         return checked_product(parts)
@@ -101,11 +99,9 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
         12.0
     """
     parts = _checked(domains, "minkowski_sum", alike=True)
-    if len(parts) == 1:
-        return parts[0]
-    box = _boxed(parts, lambda bounds: np.sum(bounds, axis=0))
-    if box is not None:
-        return box
+    simple = _simple(parts, lambda bounds: np.sum(bounds, axis=0))
+    if simple is not None:
+        return simple
     images = _images(parts)
     if images is None:
         listed = _sums(parts)
@@ -217,8 +213,12 @@ def _checked(
     return [domain.hulled() for domain in domains]
 
 
-def _boxed(parts: list[AbstractDomain], combined: Callable[[list[Vector]], Vector]) -> Box | None:
-    """Return the box of combined bounds; None where a part is no box."""
+def _simple(
+    parts: list[AbstractDomain], combined: Callable[[list[Vector]], Vector]
+) -> AbstractDomain | None:
+    """Return the only part, or the box of combined bounds; None where a part is no box."""
+    if len(parts) == 1:
+        return parts[0]
     boxes = [part for part in parts if isinstance(part, Box)]
     if len(boxes) < len(parts):
         return None

@@ -252,7 +252,7 @@ class Mapped(AbstractCompound):
 
     @property
     def nearness(self) -> float:
-        """How near, in parts of the reach, clipping leaves points of K to where they are."""
+        """How near clipping leaves points of K to where they are, beside their half ranges."""
         return _NEAR if self.direct else _SEARCHED
 
     def clip_rows(self, rows: Vector) -> Vector:

@@ -270,7 +270,7 @@ class Image(AbstractDomain):
 
     @property
     def nearness(self) -> float:
-        """How near, in parts of the reach, clipping leaves points of K to where they are."""
+        """How near clipping leaves points of K to where they are, beside their half ranges."""
         if self.base.searched:
             return _SEARCHED
         searched = not self.diagonal and self._inverse is None

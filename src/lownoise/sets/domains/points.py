@@ -135,7 +135,7 @@ class AbstractListed(AbstractDomain):
         return frozen(np.ascontiguousarray(points[:, pivots] / step))
 
     def may_have_room(self, changes: AbstractBody) -> bool:
-        """Return whether a listed point has: the list is looked through."""
+        """Return whether a point of the list has: all are looked through."""
         if not isinstance(changes, SymmetricPoints):
             return False
         known = {tuple(row) for row in self.points.tolist()}
