@@ -224,12 +224,16 @@ def test_everything_else_has_the_same_two_renderers(tmp_path):
         assert found[0].title in said
         assert "\x1b" not in report.render_text(found)
     account, checks, ellipsoid = made
+    empty = ln.Ledger.create(tmp_path / "m", "town", ln.zcdp(1))
+    assert "Nothing was spent yet." in report.render_text(report.sections(empty))
     assert f"{RUDE[0]}: spent 0.25-zCDP of 1-zCDP" in words(report.render_html(account))
     assert "Everything holds." in report.render_text(checks)
     assert "DOES NOT HOLD" not in report.render_text(checks)
     text = report.render_text(report.sections(enclose(ln.Box([-1, 0], [1, 2])), names=["<b>", "y"]))
     assert re.search(r"<b>\s+0\s+1.41421\n y\s+1.00000\s+1.41421", text)
-    assert "At most 2.00000000; at least 2.00000000" in text
+    assert "At most 2.00000000; at least 2.00000000, in the unit of the answers" in " ".join(
+        text.split()
+    )
     assert ellipsoid[1].parts[0].rows[0][0] == "x0"
 
 

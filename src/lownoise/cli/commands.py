@@ -45,7 +45,7 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("always", ReadingNotice)
             warnings.showwarning = notice
-            app()
+            app(prog_name="lownoise")
     except LownoiseError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(2)

@@ -185,14 +185,15 @@ class AbstractLayout(ABC):
         """Return the unit of a space's integers, in records."""
         return float(self.steps[self.at[space.orbit]])
 
-    @property
+    @cached_property
     def length(self) -> int:
         """How many integers there are, without a list of all spaces."""
         orbits, sizes = self.orbits, self.orbits.sizes.tolist()
         return sum(
-            orbits.copies(orbit) * math.prod(sizes[k] - 1 for k in orbit) * part.length
+            orbits.counts[part.place]
+            * math.prod(sizes[k] - 1 for k in orbits.residuals[part.place])
+            * part.length
             for part in self.parts
-            for orbit in (orbits.residuals[part.place],)
         )
 
     @cached_property

@@ -47,7 +47,7 @@ def enclosure(found: Enclosure, names: Sequence[str] | None = None) -> list[Sect
     upper, lower = (spelling.significant(end, 9) for end in (proof.upper, proof.lower))
     gap = spelling.at_most(proof.gap, 2)
     ended = f"{found.status[0].upper()}{found.status[1:]}; Newton steps: {found.iterations}."
-    proved = f"At most {upper}; at least {lower}, in the {proof.unit}; gap {gap}."
+    proved = f"At most {upper}; at least {lower}, in the unit of {proof.unit}; gap {gap}."
     figures = Figures((("At most", upper), ("At least", lower), ("Gap", gap)), large=True)
     title = f"The least ellipsoid around a set of {len(given):,} coordinates."
     return [
@@ -118,7 +118,8 @@ def account(ledger: Ledger) -> list[Section]:
         terminal=MOST_ROWS,
     )
     said = f"{spent_text(ledger)}; {reading_text(ledger)}{relation_text(ledger)}"
-    return [Section("head", f"{shown(ledger.dataset)}: {said}", (table,), kicker="Account")]
+    told = (table,) if rows else (Prose("Nothing was spent yet.", "spends"),)
+    return [Section("head", f"{shown(ledger.dataset)}: {said}", told, kicker="Account")]
 
 
 def spent_text(account: Ledger) -> str:

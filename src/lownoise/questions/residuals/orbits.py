@@ -107,13 +107,21 @@ class Orbits:
         )
 
     @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How many sets of attributes each residual orbit has."""
+        return tuple(map(self.copies, self.residuals))
+
+    @cached_property
     def trace(self) -> Vector:
         """Σ over the sets A of each residual orbit of Π_{i∈A} (1 − hᵢ), shape (r,).
 
         Within (|A| + 2)·2^-52 of it, relatively.
         """
         part = 1 - self.products
-        own = [math.prod(part[list(o)].tolist()) * self.copies(o) for o in self.residuals]
+        own = [
+            math.prod(part[list(orbit)].tolist()) * count
+            for orbit, count in zip(self.residuals, self.counts, strict=True)
+        ]
         return frozen(np.array(own))
 
     @cached_property
