@@ -21,6 +21,7 @@ from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.execution import execute
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DiagonalShape
+from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.domains import BallPower, CubePower, Image
 from lownoise.sets.domains.encoding import oracle_of
 
@@ -395,6 +396,26 @@ def test_a_workload_is_its_image(member):
     off = np.abs(queries).sum() * last_digits(member)
     assert asked.lower <= formed.upper * ROUND + off
     assert formed.lower <= asked.upper * ROUND + off
+
+
+@every
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_changes_in_steps_are_those_over_the_steps(member, relation):
+    """And samples of them are no wider than the body says, in any coordinate."""
+    domain, rng = member.domain, np.random.default_rng(3)
+    chosen = domain.exact_coordinates()
+    pivots, step = chosen.pivots, 2.0 ** np.arange(-3, chosen.pivots.size - 3)
+    counted = 1 if relation == "add_remove" else 0
+    ones, steps = (
+        sensitivity_set(domain, relation, domain.center, chosen, unit).widths()
+        for unit in (np.ones(step.size), step)
+    )
+    units = np.append(step, 1.0)[: step.size + counted]
+    np.testing.assert_allclose(steps * units, ones, rtol=1e-6, atol=last_digits(member))
+    x, y = member.sample(rng, 300), member.sample(rng, 300)
+    moved = np.abs((x - (domain.center if counted else y))[:, pivots])
+    assert np.all(moved <= ones[: step.size] * ROUND + 2 * last_digits(member))
+    assert not counted or ones[-1] >= 1
 
 
 REFUSALS = [(m, what) for m in MEMBERS for what in sorted(m.refuses)]
