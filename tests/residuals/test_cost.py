@@ -10,8 +10,8 @@ import pytest
 import lownoise as ln
 from lownoise.questions.residuals import (
     PatternCosts,
+    TableChanges,
     cost,
-    largest_cost_up,
     marginal_orbits,
     relaxed,
 )
@@ -64,7 +64,7 @@ def test_the_cost_is_the_largest_distance_between_records(name, relation):
     else:
         square = np.diag(matrix)
         expected = np.max(square[:, None] + square - 2 * matrix)
-    found = largest_cost_up(orbits, variances, relation)
+    found = TableChanges(orbits, relation).cost_up(variances)
     assert expected * (1 - 1e-13) <= found <= expected * (1 + 1e-10)
 
 
@@ -73,11 +73,11 @@ def test_no_noise_costs_everything():
     variances = np.ones(len(orbits.residuals))
     variances[3] = 0.0
     for relation in ("add_remove", "substitute"):
-        assert largest_cost_up(orbits, variances, relation) == math.inf
+        assert TableChanges(orbits, relation).cost_up(variances) == math.inf
     # the number of records does not move where one becomes another
     variances = np.ones(len(orbits.residuals))
     variances[0] = 0.0
-    assert math.isfinite(largest_cost_up(orbits, variances, "substitute"))
+    assert math.isfinite(TableChanges(orbits, "substitute").cost_up(variances))
 
 
 @pytest.mark.parametrize("seed", range(5))

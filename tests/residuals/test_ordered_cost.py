@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.questions.residuals import ChangeCosts, ordered, ordered_blocks, ordered_cost_up
+from lownoise.questions.residuals import ChangeCosts, ordered, ordered_blocks
 from lownoise.sensitivity.factors import dense
 
 QUESTIONS = {
@@ -75,7 +75,7 @@ def test_the_cost_is_the_largest_distance_between_records(name, public, seed):
     expected = np.max(square)
     if public:
         expected = np.max(square[:, None] + square - 2 * matrix)
-    found = ordered_cost_up(blocks, factors)
+    found = blocks.cost_up(factors)
     assert expected * (1 - 1e-13) <= found <= expected * (1 + 1e-9)
 
 
@@ -83,9 +83,9 @@ def test_the_cost_is_the_largest_distance_between_records(name, public, seed):
 def test_looking_at_few_pairs_at_a_time_finds_the_same(name, monkeypatch):
     blocks = ordered_blocks(QUESTIONS[name], public=True)
     made = [triangles(blocks, np.random.default_rng(seed)) for seed in range(25)]
-    whole = [ordered_cost_up(blocks, factors) for factors in made]
+    whole = [blocks.cost_up(factors) for factors in made]
     monkeypatch.setattr(ordered, "_CHUNK", 1)
-    found = [ordered_cost_up(blocks, factors) for factors in made]
+    found = [blocks.cost_up(factors) for factors in made]
     assert np.allclose(found, whole, rtol=1e-12, atol=0)
 
 
@@ -124,9 +124,9 @@ def test_noise_that_leaves_a_direction_free_costs_everything():
     factors = triangles(blocks, np.random.default_rng(1))
     factors[1] = factors[1].copy()
     factors[1][2, 2] = 0.0
-    assert ordered_cost_up(blocks, factors) == math.inf
+    assert blocks.cost_up(factors) == math.inf
     factors[1][2, 2] = math.nan
-    assert ordered_cost_up(blocks, factors) == math.inf
+    assert blocks.cost_up(factors) == math.inf
 
 
 def test_a_badly_scaled_factor_is_not_underrated():
@@ -147,7 +147,7 @@ def test_a_badly_scaled_factor_is_not_underrated():
                 left = Fraction(s[i]) - sum(Fraction(own[i, j]) * z[j] for j in range(i))
                 z.append(left / Fraction(own[i, i]))
             exact = max(exact, sum(v * v for v in z))
-        found = ordered_cost_up(blocks, [own])
+        found = blocks.cost_up([own])
         if math.isfinite(found):
             finite += 1
             assert Fraction(found) >= exact
@@ -158,8 +158,8 @@ def test_a_badly_scaled_factor_is_not_underrated():
 def test_an_inverse_that_is_off_is_made_up_for(public, monkeypatch):
     blocks = ordered_blocks(QUESTIONS["two"], public=public)
     factors = triangles(blocks, np.random.default_rng(2))
-    exact = ordered_cost_up(blocks, factors)
+    exact = blocks.cost_up(factors)
     true = dense._inverse
     monkeypatch.setattr(dense, "_inverse", lambda matrix: true(matrix) * (1 - 1e-5))
-    found = ordered_cost_up(blocks, factors)
+    found = blocks.cost_up(factors)
     assert exact * (1 - 1e-9) <= found <= exact * 1.01

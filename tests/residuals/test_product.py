@@ -9,7 +9,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.questions.ordered import answer_rows
-from lownoise.questions.residuals import AxisNoise, product_blocks, product_cost_up
+from lownoise.questions.residuals import AxisNoise, product_blocks
 
 QUESTIONS = {
     "alone": ln.Marginals({"t": 6}, sets=[["t"]], ordered={"t": "range"}),
@@ -103,7 +103,7 @@ def test_no_record_is_told_with_more_than_what_is_said(name, seed):
     products = product_blocks(question, public=False)
     noise, variances = drawn(products, seed)
     exact = float(np.max(told(*covariance(question, products, noise, variances))))
-    found = product_cost_up(products, noise, variances)
+    found = products.cost_up(noise, variances)
     # the record that is farthest along every axis is one of them: nothing is lost
     assert exact * (1 - 1e-8) <= found <= exact * (1 + 1e-8)
 
@@ -118,7 +118,7 @@ def test_no_change_is_told_with_more_than_what_is_said(name, seed):
     pairs = list(itertools.combinations(range(len(records)), 2))
     changes = np.array([records[x] - records[y] for x, y in pairs])
     exact = float(np.max(told(M, changes)))
-    found = product_cost_up(products, noise, variances)
+    found = products.cost_up(noise, variances)
     assert exact * (1 - 1e-8) <= found <= exact * 2.5
 
 
@@ -135,7 +135,7 @@ def test_unordered_noise_costs_what_it_does_there(name):
     M, records = covariance(question, products, noise, variances)
     pairs = list(itertools.combinations(range(len(records)), 2))
     exact = float(np.max(told(M, np.array([records[x] - records[y] for x, y in pairs]))))
-    found = product_cost_up(products, noise, variances)
+    found = products.cost_up(noise, variances)
     assert exact * (1 - 1e-8) <= found <= exact * (1 + 1e-8)
 
 
@@ -173,10 +173,10 @@ def test_noise_that_leaves_a_direction_free_costs_everything():
         triangle = noise[0].triangle.copy()
         triangle[1, 1] = bad
         broken = (AxisNoise(mean=noise[0].mean, triangle=triangle), noise[1])
-        assert product_cost_up(products, broken, variances) == math.inf
+        assert products.cost_up(broken, variances) == math.inf
     silent = variances.copy()
     silent[-1] = 0.0
-    assert product_cost_up(products, noise, silent) == math.inf
+    assert products.cost_up(noise, silent) == math.inf
 
 
 def test_an_inverse_that_is_off_is_made_up_for(monkeypatch):
@@ -186,9 +186,9 @@ def test_an_inverse_that_is_off_is_made_up_for(monkeypatch):
     for public in (False, True):
         products = product_blocks(QUESTIONS["two"], public=public)
         noise, variances = drawn(products, 2)
-        exact = product_cost_up(products, noise, variances)
+        exact = products.cost_up(noise, variances)
         again = tuple(AxisNoise(mean=n.mean, triangle=n.triangle) for n in noise)
         monkeypatch.setattr(dense, "_inverse", lambda matrix: true(matrix) * (1 - 1e-5))
-        found = product_cost_up(products, again, variances)
+        found = products.cost_up(again, variances)
         monkeypatch.setattr(dense, "_inverse", true)
         assert exact * (1 - 1e-9) <= found <= exact * 1.01

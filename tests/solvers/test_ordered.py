@@ -9,7 +9,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import PlanError
 from lownoise.questions.ordered import answer_rows, answers_along
-from lownoise.questions.residuals import ordered_blocks, ordered_cost_up
+from lownoise.questions.residuals import ordered_blocks
 from lownoise.solvers import ordered
 from lownoise.solvers.ordered import solve_ordered
 
@@ -18,10 +18,8 @@ def bounds(question, order, relation, rtol=1e-8):
     blocks = ordered_blocks(question, public=relation == "substitute")
     found = solve_ordered(blocks, order, rtol)
     lower = found.dual.least(blocks, order, np.sqrt(blocks.plain.weights))
-    assert ordered_cost_up(blocks, found.factors) <= 1 + 1e-9
-    own = zip(
-        blocks.variances(found.factors), blocks.plain.weights, blocks.plain.cells, strict=True
-    )
+    assert blocks.cost_up(found.noise) <= 1 + 1e-9
+    own = zip(blocks.variances(found.noise), blocks.plain.weights, blocks.plain.cells, strict=True)
     parts = np.concatenate([np.repeat(np.sqrt(w * v), int(n)) for v, w, n in own])
     assert parts.size == question.answers
     return lower, float(np.linalg.norm(parts, order)), found

@@ -10,7 +10,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.questions.residuals import TableChanges, marginal_orbits
-from lownoise.solvers.residual import solve_residual
+from lownoise.solvers.independent import solve_residual
 
 ADULT = json.loads((Path(__file__).parents[1] / "data" / "adult-domain.json").read_text())
 
@@ -56,7 +56,7 @@ def test_adult_is_solved(order, relation):
     orbits = marginal_orbits(ln.Marginals(ADULT, way=2))
     found = solve_residual(orbits, order, relation, 1e-6)
     lower = found.dual.least(TableChanges(orbits, relation), order, np.sqrt(orbits.weights))
-    V = orbits.cell_variances(found.variances)
+    V = orbits.cell_variances(found.noise)
     upper = np.linalg.norm(np.repeat(np.sqrt(V), orbits.cells.astype(int)), order)
     assert lower <= upper <= lower * (1 + 1.1e-6)
     assert found.status == "solved"

@@ -21,14 +21,12 @@ from lownoise.questions.residuals import (
     TableChanges,
     marginal_orbits,
     ordered_blocks,
-    ordered_cost_up,
     product_blocks,
-    product_cost_up,
 )
-from lownoise.solvers import ordered, residual
+from lownoise.solvers import independent, ordered
+from lownoise.solvers.independent import solve_residual
 from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.product import solve_product
-from lownoise.solvers.residual import solve_residual
 
 ADULT = json.loads((Path(__file__).parents[1] / "data" / "adult-domain.json").read_text())
 RELATIONS = ("add_remove", "substitute")
@@ -53,10 +51,10 @@ class Residual:
         return solve_residual(self.plain, order, self.relation, rtol, progress)
 
     def cost(self, found):
-        return self.changes.cost_up(found.variances)
+        return self.changes.cost_up(found.noise)
 
     def variances(self, found):
-        return self.plain.cell_variances(found.variances)[:, None]
+        return self.plain.cell_variances(found.noise)[:, None]
 
     def evidence(self, rng):
         patterns = np.array([[1, 2], [1, 0], [0, 1], [0, 2], [1, 1]])
@@ -83,10 +81,10 @@ class Ordered(Residual):
         return solve_ordered(self.changes, order, rtol, progress)
 
     def cost(self, found):
-        return ordered_cost_up(self.changes, found.factors)
+        return self.changes.cost_up(found.noise)
 
     def variances(self, found):
-        return self.changes.variances(found.factors)
+        return self.changes.variances(found.noise)
 
     def evidence(self, rng):
         blocks, k = self.changes, int(rng.integers(1, 30))
@@ -115,10 +113,10 @@ class Product(Ordered):
         return solve_product(self.changes, order, progress)
 
     def cost(self, found):
-        return product_cost_up(self.changes, found.noise, found.variances)
+        return self.changes.cost_up(*found.noise)
 
     def variances(self, found):
-        return self.changes.answer_variances(found.noise, found.variances)
+        return self.changes.answer_variances(*found.noise)
 
 
 def deviations(table, found):
@@ -292,7 +290,7 @@ def test_the_number_of_rows_alone_is_public_where_one_changes(kind, along):
     ("module", "kind", "question", "order", "relation"),
     [
         (
-            residual,
+            independent,
             Residual,
             ln.Marginals({f"x{i}": 2 + i for i in range(5)}, way=2),
             p,

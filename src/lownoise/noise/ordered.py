@@ -20,7 +20,6 @@ from lownoise.noise.marginal_noise import AbstractMarginalNoise, fitted, grid_st
 from lownoise.noise.marginals import AbstractLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
-from lownoise.questions.residuals import ordered_cost_up
 from lownoise.sensitivity.factors.tables import CorrelatedFactor, differences, finest_deviation
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class OrderedNoise(AbstractMarginalNoise):
 
     def radius_up(self, changes: Blocks) -> float:
         """Return at least the length of the greatest change in this noise: μ."""
-        return sqrt_up(ordered_cost_up(changes, self.factors))
+        return sqrt_up(changes.cost_up(self.factors))
 
     def widest(self) -> Iterator[tuple[float, int]]:
         """Yield the greatest deviation of each block, and how many differences are taken."""

@@ -21,7 +21,6 @@ from lownoise.noise.marginal_noise import AbstractMarginalNoise, fitted, grid_st
 from lownoise.noise.marginals import AbstractLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
-from lownoise.questions.residuals import product_cost_up
 from lownoise.sensitivity.factors.tables import ProductFactor, differences, finest_deviation
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class ProductNoise(AbstractMarginalNoise):
 
     def radius_up(self, changes: Products) -> float:
         """Return at least the length of the greatest change in this noise: μ."""
-        return sqrt_up(product_cost_up(changes, self.along, np.square(self.orbit_deviations)))
+        return sqrt_up(changes.cost_up(self.along, np.square(self.orbit_deviations)))
 
     def widest(self) -> Iterator[tuple[float, int]]:
         """Yield at least the deviation of each block's counts, and their differences."""

@@ -17,7 +17,7 @@ from lownoise.questions.residuals.cost import parity_costs
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.solvers import solve
-from lownoise.solvers.parity import solve_parity
+from lownoise.solvers.independent import solve_parity
 
 if TYPE_CHECKING:
     from lownoise.planning.request import Request
@@ -70,6 +70,6 @@ def plan_parity(question: Parity, request: Request) -> Plan:
         budget=request.budget,
         order=order,
         evidence=found.dual,
-        mechanism=gaussian_parity(question, relation, size, found.variances, parameter),
+        mechanism=gaussian_parity(question, relation, size, found.noise, parameter),
     )
     return Plan(terms, status=found.status)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lownoise.noise.ordered import ordered_mechanism
 from lownoise.noise.product import product_mechanism
@@ -16,18 +16,16 @@ from lownoise.questions.attributes import check_labels
 from lownoise.questions.residuals import ordered_blocks, product_blocks
 from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals
 from lownoise.release.terms import Terms
+from lownoise.solvers.independent import solve_residual
 from lownoise.solvers.ordered import solve_ordered
 from lownoise.solvers.product import solve_product
-from lownoise.solvers.residual import solve_residual
 
 if TYPE_CHECKING:
     from lownoise.noise import AdditiveMechanism
     from lownoise.planning.request import Request
     from lownoise.privacy import Budget
     from lownoise.questions import Marginals
-    from lownoise.solvers.ordered import OrderedSolution
-    from lownoise.solvers.product import ProductSolution
-    from lownoise.solvers.residual import ResidualSolution
+    from lownoise.solvers.sides import Fitted
 
 # joint categories of ordered attributes: of more, all pairs are not searched in a minute, and noise
 # that is a product is far less than what is found by then
@@ -46,18 +44,16 @@ def plan_marginals(question: Marginals, request: Request) -> Plan:
     if categories > most:
         products = product_blocks(question, public=size is not None)
         across = solve_product(products, order, progress)
-        shape = product_mechanism(
-            attributes, products, size, across.noise, across.variances, parameter
-        )
+        shape = product_mechanism(attributes, products, size, *across.noise, parameter)
         return _plan(question, request.budget, order, across, shape)
     if question.ordered:
         blocks = ordered_blocks(question, public=size is not None)
         along = solve_ordered(blocks, order, rtol, progress)
-        noise = ordered_mechanism(attributes, blocks, size, along.factors, parameter)
+        noise = ordered_mechanism(attributes, blocks, size, along.noise, parameter)
         return _plan(question, request.budget, order, along, noise)
     plain = split_marginals(question, public=size is not None)
     found = solve_residual(plain.plain, order, relation, rtol, progress)
-    mechanism = residual_mechanism(attributes, plain, size, found.variances, parameter)
+    mechanism = residual_mechanism(attributes, plain, size, found.noise, parameter)
     return _plan(question, request.budget, order, found, mechanism)
 
 
@@ -65,7 +61,7 @@ def _plan(
     question: Marginals,
     budget: Budget,
     order: float,
-    found: ResidualSolution | OrderedSolution | ProductSolution,
+    found: Fitted[Any, Any],
     mechanism: AdditiveMechanism,
 ) -> Plan:
     terms = Terms(

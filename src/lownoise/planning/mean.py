@@ -18,7 +18,7 @@ from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.solvers import solve
-from lownoise.solvers.box import weight_for_share
+from lownoise.solvers.solve import weight_for_share
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

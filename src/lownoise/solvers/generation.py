@@ -16,6 +16,7 @@ import numpy as np
 
 from lownoise.solvers.fidelity import UnresolvedError
 from lownoise.solvers.newton import ListedVertices, newton
+from lownoise.solvers.sides import INTERRUPTED, SOLVED, STUCK, Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from lownoise.solvers.fidelity import Fidelity
     from lownoise.solvers.newton import Iterate, Problem
     from lownoise.solvers.pricing import AbstractVertices
+    from lownoise.solvers.sides import Progress
+
+    # an ellipsoid and its radius over all vertices; weights on vertices
+    Best = Sides[tuple[Integers, Iterate[Fidelity], float], tuple[Integers, Iterate[Fidelity]]]
 
 _MOST_ITERATIONS = 500
 _STALLED = 30  # steps without a better bound
@@ -37,32 +42,8 @@ _LEAST = 1e-14
 _APART = 1e-12
 _MOST_LISTED = 6000  # vertices: their Hessian takes half a gigabyte
 _CARRIED = 0.1
-SOLVED = "solved"
 _SHORT = "stopped at the greatest number of steps; raise rtol"
-STUCK = "stopped where floats resolve no more; the bounds are proved as they are, or raise rtol"
 _FULL = "stopped: the optimum rests on more vertices than fit; the bounds hold, or raise rtol"
-INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
-
-
-@final
-@dataclass(frozen=True)
-class Progress:
-    """How far a solver is: what a callback is given.
-
-    Args:
-        iteration: Newton steps so far.
-        lower: the best lower bound.
-        upper: the best upper bound, infinite before the first pass over all vertices.
-    """
-
-    iteration: int
-    lower: float
-    upper: float
-
-    @property
-    def gap(self) -> float:
-        """upper/lower − 1."""
-        return self.upper / self.lower - 1 if self.lower > 0 else math.inf
 
 
 @final
@@ -119,84 +100,24 @@ class _Short:
     most: int
 
 
-class _Best:
-    """The best bounds so far, and what proves them."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        progress: Callable[[Progress], None] | None,
-        tie: float,
-    ) -> None:
-        self._problem = problem
-        self._tie = tie
-        self._progress = progress
-        self.iterations = 0
-        self.lower, self.upper = 0.0, math.inf
-        self._reached = math.inf
-        self._low: tuple[Integers, Iterate[Fidelity]] | None = None
-        self._high: tuple[Integers, Iterate[Fidelity], float] | None = None
-
-    @property
-    def gap(self) -> float:
-        """upper/lower − 1."""
-        return self.upper / self.lower - 1 if self.lower > 0 else math.inf
-
-    @property
-    def ahead(self) -> float:
-        """The gap that vertices explain: less than `gap` where a bound over all is loose."""
-        return min(self.upper, self._reached) / self.lower - 1 if self.lower > 0 else math.inf
-
-    def reach(self, iterate: Iterate[Fidelity], radius: float) -> None:
-        """Take in how far the vertices reach that were found to stick out farthest."""
-        self._reached = min(self._reached, iterate.objective * radius)
-
-    @property
-    def known(self) -> bool:
-        """Whether there are bounds on both sides."""
-        return self._low is not None and self._high is not None
-
-    @property
-    def lowest(self) -> tuple[Integers, Iterate[Fidelity]]:
-        """The iterate of the lower bound, after the vertices that it weighs."""
-        assert self._low is not None  # noqa: S101 (a solver takes at least one step)
-        return self._low
-
-    def step(self, indices: Integers, iterate: Iterate[Fidelity], *, whole: bool) -> None:
-        """Take one iterate in."""
-        self.iterations += 1
-        if iterate.lower > self.lower:
-            self.lower, self._low = iterate.lower, (indices, iterate)
-        if whole:
-            self.cover(indices, iterate, iterate.radius)
-        if self._progress is not None:
-            self._progress(Progress(self.iterations, self.lower, self.upper))
-
-    def cover(self, indices: Integers, iterate: Iterate[Fidelity], radius: float) -> None:
-        """Take an ellipsoid in whose radius over all vertices is known; of equals the later."""
-        value = iterate.objective * radius
-        if value < self.upper * (1 + self._tie):
-            self.upper = min(self.upper, value)
-            self._high = (indices, iterate, radius)
-
-    def outcome(self, status: str) -> Outcome:
-        assert self._low is not None  # noqa: S101 (a solver takes at least one step)
-        assert self._high is not None  # noqa: S101 (and prices at least once)
-        indices, low = self._low
-        around, iterate, radius = self._high
-        e = self._problem.exponent
-        return Outcome(
-            factor=iterate.state.factor() * radius,
-            cover_indices=around,
-            cover_weights=iterate.weights / float(np.sum(iterate.weights)),
-            indices=indices,
-            weights=low.weights / float(np.sum(low.weights)),
-            query_weights=low.roots**e / float(np.sum(low.roots)) ** e,
-            lower=self.lower,
-            upper=self.upper,
-            iterations=self.iterations,
-            status=status,
-        )
+def _outcome(problem: Problem, best: Best, status: str) -> Outcome:
+    assert best.dual is not None  # noqa: S101 (a solver takes at least one step)
+    assert best.noise is not None  # noqa: S101 (and prices at least once)
+    indices, low = best.dual
+    around, iterate, radius = best.noise
+    e = problem.exponent
+    return Outcome(
+        factor=iterate.state.factor() * radius,
+        cover_indices=around,
+        cover_weights=iterate.weights / float(np.sum(iterate.weights)),
+        indices=indices,
+        weights=low.weights / float(np.sum(low.weights)),
+        query_weights=low.roots**e / float(np.sum(low.roots)) ** e,
+        lower=best.lower,
+        upper=best.upper,
+        iterations=best.steps,
+        status=status,
+    )
 
 
 def generate(
@@ -218,13 +139,13 @@ def generate(
         most: the greatest number of Newton steps.
     """
     wanted = 2 * vertices.dimension + 4
-    best = _Best(problem, progress, rtol * _TIE)
+    best: Best = Sides(rtol, progress, tie=rtol * _TIE)
     indices = vertices.first(2 * wanted)
     listed = vertices.gather(indices)
     state = _cold(problem, listed)
     status = _SHORT
     try:
-        while best.iterations < most:
+        while best.steps < most:
             whole = len(indices) == vertices.count
             inner = rtol if whole else max(rtol * _LAST, min(_FIRST, best.ahead * _INNER))
             short = _Short(
@@ -244,7 +165,7 @@ def generate(
                 status = STUCK
                 break
             if whole or found is None or (not len(found) and inner <= rtol * _LAST):
-                status = STUCK if best.iterations < most else _SHORT
+                status = STUCK if best.steps < most else _SHORT
                 break
             keep = _outer(iterate)
             room = max(_MOST_LISTED - int(np.count_nonzero(keep)), 0)
@@ -256,18 +177,19 @@ def generate(
             listed = vertices.gather(indices)
             state = _warm(iterate, keep, len(found), best.gap)
     except KeyboardInterrupt:
-        if best.iterations == 0:
+        if best.steps == 0:
             raise
-        _price(vertices, *best.lowest, best, wanted)
+        assert best.dual is not None  # noqa: S101 (there was a step)
+        _price(vertices, *best.dual, best, wanted)
         status = INTERRUPTED
     except UnresolvedError:  # what was found before is as good as it was
-        if not best.known:
+        if best.noise is None:
             raise
         status = STUCK
-    return best.outcome(status)
+    return _outcome(problem, best, status)
 
 
-def _polish(short: _Short, state: _State, best: _Best) -> Iterate[Fidelity]:
+def _polish(short: _Short, state: _State, best: Best) -> Iterate[Fidelity]:
     """Return an iterate whose bounds on the listed vertices are within `inner` of each other."""
     lower, upper, stalled, settling = 0.0, math.inf, 0, 0
     program = ListedVertices(short.problem, short.listed)
@@ -276,13 +198,17 @@ def _polish(short: _Short, state: _State, best: _Best) -> Iterate[Fidelity]:
         lower = max(lower, iterate.lower)
         upper = min(upper, iterate.objective * iterate.radius)
         stalled = 0 if better else stalled + 1
-        best.step(short.indices, iterate, whole=short.whole)
+        best.steps += 1
+        best.prove(iterate.lower, (short.indices, iterate))
+        if short.whole:
+            best.cover(iterate.objective * iterate.radius, (short.indices, iterate, iterate.radius))
+        best.tell()
         near = upper / lower - 1 <= short.inner
-        if near and short.whole and settling < _SETTLING and best.iterations < short.most:
+        if near and short.whole and settling < _SETTLING and best.steps < short.most:
             settling += 1
             if not (iterate.settled and iterate.gap <= short.inner):
                 continue
-        if near or stalled >= _STALLED or best.iterations >= short.most:
+        if near or stalled >= _STALLED or best.steps >= short.most:
             break
     return iterate
 
@@ -300,7 +226,7 @@ def _price(
     vertices: AbstractVertices,
     indices: Integers,
     iterate: Iterate[Fidelity],
-    best: _Best,
+    best: Best,
     wanted: int,
 ) -> Integers:
     """Return vertices that stick out farther than any listed one, and record the upper bound."""
@@ -308,9 +234,10 @@ def _price(
     beyond = max(1.0, iterate.radius / root * (1 + _APART))
     inverse = iterate.state.inverse_factor() / root
     priced = vertices.price(inverse, iterate.state.mean, beyond, wanted)
-    best.cover(indices, iterate, priced.radius * root)
+    radius = priced.radius * root
+    best.cover(iterate.objective * radius, (indices, iterate, radius))
     if priced.reached is not None:
-        best.reach(iterate, priced.reached * root)
+        best.reached = min(best.reached, iterate.objective * priced.reached * root)
     return priced.indices
 
 

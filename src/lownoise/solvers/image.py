@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _NEARLY = 1e-4  # how near evidence first is: mostly ellipsoids that can be proved are farther
 _WITHIN = 3.0
 _MOST_TRIED = 25  # coordinates of a diagonal image whose far points are looked for
-_ENDLESS = 2**62
 _CLIMBS = 30
 _STARTS = 4  # in parts of the dimension
 _BEYOND = 1e-9
@@ -229,11 +228,6 @@ class ImageVertices(AbstractVertices):
     def dimension(self) -> int:
         """The number of coordinates r."""
         return int(self._columns.shape[1])
-
-    @property
-    def count(self) -> int:
-        """Never all of them are known."""
-        return _ENDLESS
 
     def first(self, wanted: int) -> Integers:
         """Return points that are extreme along random directions, until they span R^r."""

@@ -28,11 +28,12 @@ from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import JointBody
 from lownoise.sets.frames import find_frame
-from lownoise.solvers.generation import INTERRUPTED
+from lownoise.solvers.sides import INTERRUPTED, SOLVED, Sides
 from lownoise.solvers.solution import Solution, honest, lower_triangle
 from lownoise.solvers.solve import solution
 
 if TYPE_CHECKING:
+    from lownoise.certificate import AbstractDual, Claim
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.solvers.solution import Asked
 
@@ -79,8 +80,7 @@ def joint_solution(body: JointBody, asked: Asked) -> Solution:
     if split is None or not frame.rank:
         found = solution(body.whole, asked)
         return replace(found, claim=replace(found.claim, body=body))
-    best: Solution | None = None
-    upper, lower = math.inf, 0.0
+    sides: Sides[Claim, AbstractDual] = Sides(rtol)
     counts = np.full(len(body.parts), weights[-1])
     for _ in range(_TRADES if body.counted else 1):
         parts = [
@@ -96,33 +96,24 @@ def joint_solution(body: JointBody, asked: Asked) -> Solution:
         )
         shape = DenseShape(lower_triangle(frame.down(_root(body, parts, scale, time).T).T))
         claim = asked.claim(body, frame, shape, dual, _standing(body, parts))
-        rounds = sum(part.solution.iterations for part in parts)
+        sides.steps += sum(part.solution.iterations for part in parts)
         stopped = any(part.solution.status == INTERRUPTED for part in parts)
-        status = INTERRUPTED if stopped else parts[0].solution.status
-        found = Solution(claim, status, rounds + (best.iterations if best else 0))
         proof = claim.certificate()
-        if best is None:
-            best, upper, lower = found, proof.upper, proof.lower
-        else:  # the least ellipsoid, and the evidence that says most
-            best = replace(best, iterations=found.iterations)
-            if proof.lower > lower:
-                lower = proof.lower
-                best = replace(best, claim=replace(best.claim, dual=claim.dual))
-            if proof.upper < upper:
-                upper = proof.upper
-                moved = replace(best.claim, shape=claim.shape, center=claim.center)
-                best = replace(best, claim=moved)
-        if stopped or upper <= lower * (1 + rtol) or not body.counted:
+        sides.prove(proof.lower, dual)
+        sides.cover(proof.upper, claim)
+        if stopped or sides.met or not body.counted:
             break
         pairs = zip(parts, scale, strict=True)
         new = np.array([_count(part, u, time, order) for part, u in pairs])
         if np.all(np.abs(new - counts) <= _ALIKE * new):
             break
         counts = new
-    assert best is not None  # noqa: S101 (there is a first round)
-    solved = all(part.solution.status != INTERRUPTED for part in parts)
-    status = "solved" if solved else INTERRUPTED
-    return replace(best, status=honest(status, best.claim, rtol))
+    assert sides.noise is not None  # noqa: S101 (there is a first round)
+    assert sides.dual is not None  # noqa: S101 (likewise)
+    # the least ellipsoid, and the evidence that says most
+    best = replace(sides.noise, dual=sides.dual)
+    status = INTERRUPTED if stopped else SOLVED
+    return Solution(best, honest(status, best, rtol), sides.steps)
 
 
 def _standing(body: JointBody, parts: list[_Part]) -> Vector:

@@ -24,7 +24,7 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate, order_norm
-from lownoise.solvers.generation import SOLVED, Progress
+from lownoise.solvers.sides import INTERRUPTED, SOLVED, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,6 @@ _FAINT = 1e-200  # a weight whose answers still have a say in what is covered
 _LOOKS, _FEW_LOOKS = 10, 4  # few where a body's own bounds are searched for, and slow
 _STALLED = 1e-2
 _SHORT = "stopped at the greatest number of rounds; the bounds are proved as they are"
-INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
 
 
 class Squares(Protocol):

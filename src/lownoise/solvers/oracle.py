@@ -18,9 +18,10 @@ from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import OracleBody, OracleDifferences
 from lownoise.sets.frames import find_frame
-from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, generate
+from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
+from lownoise.solvers.sides import INTERRUPTED, SOLVED, STUCK
 from lownoise.solvers.solution import FLOOR_SHARE, Solution, unit_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from lownoise.sets.frames import Frame
     from lownoise.solvers.solution import Asked
 
-_ENDLESS = 2**62
 _BEYOND = 1e-12
 _ROUGH = 1e-2
 _LOOSE = (
@@ -99,11 +99,6 @@ class OracleVertices(AbstractVertices):
     def dimension(self) -> int:
         """The number of coordinates r."""
         return self._frame.rank
-
-    @property
-    def count(self) -> int:
-        """Never all of them are known."""
-        return _ENDLESS
 
     def first(self, wanted: int) -> Integers:
         """Return the vertices that span the body."""

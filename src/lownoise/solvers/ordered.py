@@ -17,17 +17,18 @@ import numpy as np
 
 from lownoise.certificate.tables import OrderedDual, moments
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.questions.residuals import ChangeCosts, ordered_cost_up
+from lownoise.questions.residuals import ChangeCosts
 from lownoise.questions.residuals.ordered import whitened
 from lownoise.solvers.fidelity import Fidelity, fidelity
-from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Progress
 from lownoise.solvers.newton import Problem, Step, bent_system, objective, steps
+from lownoise.solvers.sides import SOLVED, STUCK, Fitted, Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions.residuals import Blocks
+    from lownoise.solvers.sides import Progress
 
 _FLOOR = 1e-7  # under each answer's weight where p is large: see `newton`
 _MOST_DENSE = 3000  # variables of Newton's system
@@ -45,24 +46,6 @@ _FULL = (
     "categories or raise rtol"
 )
 _SHORT = "stopped with a gap; the bounds hold, declare fewer ordered categories or raise rtol"
-
-
-@final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class OrderedSolution:
-    """Noise that nearly is the least, and the evidence.
-
-    Args:
-        factors: L_A of each block at μ = 1, lower triangles of shape (r, r).
-        dual: the evidence for the lower bound.
-        status: how the search ended.
-        iterations: the number of steps.
-    """
-
-    factors: tuple[Vector, ...]
-    dual: OrderedDual
-    status: str
-    iterations: int
 
 
 @final
@@ -154,8 +137,10 @@ def solve_ordered(
     order: float,
     rtol: float,
     progress: Callable[[Progress], None] | None = None,
-) -> OrderedSolution:
+) -> Fitted[tuple[Vector, ...], OrderedDual]:
     """Return the least noise on the blocks at μ = 1.
+
+    The noise is L_A of each block, lower triangles of shape (r, r).
 
     Args:
         blocks: what the marginals see.
@@ -166,31 +151,18 @@ def solve_ordered(
     Raises:
         PlanError: under `substitute`, where there are too many patterns.
     """
-    search = _Search(blocks, order, rtol, progress)
-    try:
-        status = search.run()
-    except KeyboardInterrupt:
-        if search.best is None:
-            raise
-        status = INTERRUPTED
-    assert search.best is not None  # noqa: S101 (the first list always gives one)
-    return OrderedSolution(
-        factors=search.best, dual=search.dual, status=status, iterations=search.steps
-    )
+    sides: Sides[tuple[Vector, ...], OrderedDual] = Sides(rtol, progress)
+    return sides.searched(_Search(blocks, order, sides).run)
 
 
 @final
 class _Search:
-    """The best of both sides so far, and the changes at hand."""
+    """The changes at hand, on which both sides are looked for."""
 
     def __init__(
-        self,
-        blocks: Blocks,
-        order: float,
-        rtol: float,
-        progress: Callable[[Progress], None] | None,
+        self, blocks: Blocks, order: float, sides: Sides[tuple[Vector, ...], OrderedDual]
     ) -> None:
-        self.blocks, self.order, self.rtol, self.progress = blocks, order, rtol, progress
+        self.blocks, self.order, self.sides, self.fine = blocks, order, sides, False
         self.costs = ChangeCosts(blocks) if blocks.public else None
         plain, counts = blocks.plain, blocks.counts
         # Σ cells·(ω V)^{p/2} = Σ (ω·cells^{2/p}·V)^{p/2}: equal answers count as one
@@ -203,9 +175,8 @@ class _Search:
         else:
             self.asked, count = self._triangles()
         self.problem = Problem(
-            queries=np.ones(count), order=order, moves=False, floor=min(_FLOOR, _INNER * rtol)
+            queries=np.ones(count), order=order, moves=False, floor=min(_FLOOR, _INNER * sides.rtol)
         )
-        self.lower, self.upper, self.steps, self.fine = 0.0, math.inf, 0, False
         self.patterns, self.pairs = self._first()
         self.weights = np.full(len(self.pairs), 1 / len(self.pairs))
         self.fixed = len(self.pairs)
@@ -213,8 +184,6 @@ class _Search:
         self.most = max(2 * self.fixed, int(math.sqrt(_MOST_WORK / max(width, 1))))
         self.roots = np.full(count, 1 / max(count, 1))
         self.images: list[Vector] = []
-        self.best: tuple[Vector, ...] | None = None
-        self.dual: OrderedDual
 
     def _all_answers(self) -> tuple[_Asked, ...]:
         found = []
@@ -263,19 +232,16 @@ class _Search:
         )
         return patterns[kept], pairs[kept]
 
-    @property
-    def gap(self) -> float:
-        return self.upper / self.lower - 1 if self.lower > 0 else math.inf
-
     def run(self) -> str:
         """Search until both sides meet; return how it ended."""
         if not self.blocks.blocks:  # the number of records alone, which is public
-            self.best, self.dual = (), self._evidence()
+            self.sides.prove(0.0, self._evidence())
+            self.sides.cover(0.0, ())
             return SOLVED
         for _ in range(_MOST_LISTS):
             found = self._solve()
-            if self.gap <= self.rtol or self.costs is None:
-                return SOLVED if self.gap <= self.rtol else found
+            if self.sides.met or self.costs is None:
+                return SOLVED if self.sides.met else found
             if self._price():
                 self.fine = False
             elif self.fine or len(self.pairs) >= self.most:
@@ -314,56 +280,42 @@ class _Search:
         program = _Program(self.problem, self.asked, changes, len(self.pairs))
         answers = 0 if self.order <= 2 else self.problem.count  # noqa: PLR2004
         small = answers + len(self.pairs) <= _MOST_DENSE
-        most = _MOST_STEPS if small else _MOST_ROUNDS
         # while changes are missing, a list need not be solved to the end
-        aim = _INNER * self.rtol
+        aim = _INNER * self.sides.rtol
         if self.costs is not None and not self.fine:
-            aim = max(aim, min(_ROUGH * self.gap, _ROUGHEST))
-        status, step = STUCK, None
-        try:
-            for taken, now in enumerate(steps(program, self.weights, self.roots, dense=small)):
-                step = now
-                self._tell(step)
-                if step.gap <= aim or taken >= most:
-                    status = SOLVED if taken < most else _SHORT
-                    break
-        except np.linalg.LinAlgError:
-            if step is None:
-                raise
-        except KeyboardInterrupt:
-            self.progress = None  # it has had its say
-            if step is not None:
-                self._take(step)
-            raise
-        assert step is not None  # noqa: S101 (the first step always comes)
-        self._take(step)
-        return status
+            aim = max(aim, min(_ROUGH * self.sides.gap, _ROUGHEST))
+        ended = self.sides.walk(
+            steps(program, self.weights, self.roots, dense=small),
+            aim=aim,
+            most=_MOST_STEPS if small else _MOST_ROUNDS,
+            each=self._tell,
+            last=self._take,
+        )
+        return _SHORT if ended is None else ended
 
-    def _tell(self, step: Step[_State]) -> None:
-        self.steps += 1
-        if self.progress is not None:
-            self.progress(Progress(self.steps, self.lower, self.upper))
+    def _tell(self, _: Step[_State]) -> bool:
+        """Count a step: what it proves is looked at in the end."""
+        self.sides.steps += 1
+        self.sides.tell()
+        return False
 
     def _take(self, step: Step[_State]) -> None:
         """Take in a step: its evidence as it is, its noise measured on all changes."""
         self.weights, self.roots, state, _ = step
+        self.sides.steps += 1
         dual = self._evidence()
-        lower = dual.least(self.blocks, self.order, np.sqrt(self.blocks.plain.weights))
-        if lower > self.lower or self.best is None:
-            self.lower, self.dual = lower, dual
+        weights = np.sqrt(self.blocks.plain.weights)
+        self.sides.prove(dual.least(self.blocks, self.order, weights), dual)
         factors = [part.factor() for part in state.parts]
         self.images = [
             whitened(block.records, factor)[0]
             for block, factor in zip(self.blocks.blocks, factors, strict=True)
         ]
-        cost = ordered_cost_up(self.blocks, factors)
+        cost = self.blocks.cost_up(factors)
         V = np.concatenate(self.blocks.variances(factors))
         upper = math.sqrt(cost) * objective(self.scale * V, self.order)
-        if upper < self.upper or self.best is None:
-            self.upper = upper
-            self.best = tuple(frozen(math.sqrt(cost) * f) for f in factors)
-        if self.progress is not None:
-            self.progress(Progress(self.steps, self.lower, self.upper))
+        self.sides.cover(upper, tuple(frozen(math.sqrt(cost) * f) for f in factors))
+        self.sides.tell()
 
     def _evidence(self) -> OrderedDual:
         return OrderedDual(

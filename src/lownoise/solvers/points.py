@@ -33,9 +33,10 @@ from lownoise.sets.bodies import PointDifferences
 from lownoise.sets.frames import find_frame
 from lownoise.sets.pairs import farthest_pairs
 from lownoise.solvers.fidelity import fidelity
-from lownoise.solvers.generation import INTERRUPTED, SOLVED, STUCK, Outcome, Progress, generate
+from lownoise.solvers.generation import Outcome, generate
 from lownoise.solvers.newton import Problem, objective
 from lownoise.solvers.pricing import PairVertices, PointVertices, carried, distinct
+from lownoise.solvers.sides import INTERRUPTED, SOLVED, STUCK, Progress, Sides
 from lownoise.solvers.solution import FLOOR_SHARE, Solution, unit_of
 
 if TYPE_CHECKING:
@@ -182,26 +183,27 @@ def generate_growing(
             the search with the best that was found.
     """
     part = PairVertices(points).spread(_START)
-    low = high = None
-    steps, inner, whole, status = 0, _FIRST, False, STUCK
+    sides: Sides[Outcome, Outcome] = Sides(rtol, progress)
+    inner, whole, status = _FIRST, False, STUCK
     known: _Known | None = None
     for _ in range(_ROUNDS):
-        bounds = (low.lower if low else 0.0, high.upper if high else math.inf)
-        heard = _heard(progress, steps, *bounds)
+        heard = _heard(progress, sides.steps, sides.lower, sides.upper)
         found = _of_all(
             generate(problem, PairVertices(points[part]), rtol=inner, progress=heard), part
         )
-        steps += found.iterations
-        low = found if low is None or found.lower > low.lower else low
+        sides.steps += found.iterations
+        sides.prove(found.lower, found)
         try:
             far, known = _pass(points, found, known, whole=whole)
         except KeyboardInterrupt:
-            high = _scaled(found, _round_reach(points, found)) if high is None else high
+            if sides.noise is None:
+                around = _scaled(found, _round_reach(points, found))
+                sides.cover(around.upper, around)
             status = INTERRUPTED
             break
         covering = _scaled(found, far.longest)
-        high = covering if high is None or covering.upper < high.upper else high
-        if found.status == INTERRUPTED or high.upper <= low.lower * (1 + rtol):
+        sides.cover(covering.upper, covering)
+        if found.status == INTERRUPTED or sides.met:
             status = INTERRUPTED if found.status == INTERRUPTED else SOLVED
             break
         joined = np.union1d(part, np.concatenate([far.first[:_JOIN], far.second[:_JOIN]]))
@@ -209,17 +211,17 @@ def generate_growing(
             break
         part = joined
         whole = whole or far.first.size < _ENOUGH
-        ahead = found.upper * float(np.max(far.distances, initial=1.0)) / low.lower - 1
+        ahead = found.upper * float(np.max(far.distances, initial=1.0)) / sides.lower - 1
         inner = rtol * _LAST if whole else max(rtol * _LAST, min(_FIRST, ahead * _INNER))
-    assert low is not None  # noqa: S101 (there is a first round)
-    assert high is not None  # noqa: S101 (likewise)
+    assert sides.noise is not None  # noqa: S101 (there is a first round)
+    assert sides.dual is not None  # noqa: S101 (likewise)
     return replace(
-        high,
-        indices=low.indices,
-        weights=low.weights,
-        query_weights=low.query_weights,
-        lower=low.lower,
-        iterations=steps,
+        sides.noise,
+        indices=sides.dual.indices,
+        weights=sides.dual.weights,
+        query_weights=sides.dual.query_weights,
+        lower=sides.lower,
+        iterations=sides.steps,
         status=status,
     )
 

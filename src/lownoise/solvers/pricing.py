@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
 
 _BLOCK = 1 << 21  # numbers
+_ENDLESS = 2**62
 _GRAIN = 1e-10
 _SAMPLE = 20_000
 _THIN = 1e-13
@@ -55,9 +56,9 @@ class AbstractVertices(ABC):
         """The number of coordinates r."""
 
     @property
-    @abstractmethod
     def count(self) -> int:
-        """The number of vertices."""
+        """The number of vertices: more than any, unless all of them are listed."""
+        return _ENDLESS
 
     @abstractmethod
     def first(self, wanted: int) -> Integers:

@@ -10,7 +10,7 @@ each orbit of marginals, weighted as the least noise along attributes weighs it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -19,18 +19,21 @@ from lownoise.certificate.product import AxisDual, ProductDual
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.questions import Marginals
-from lownoise.questions.residuals import AxisNoise, ordered_blocks, product_cost_up
-from lownoise.solvers.generation import INTERRUPTED, Progress
+from lownoise.questions.residuals import AxisNoise, ordered_blocks
+from lownoise.solvers.independent import solve_residual
 from lownoise.solvers.newton import objective
 from lownoise.solvers.ordered import solve_ordered
-from lownoise.solvers.residual import solve_residual
+from lownoise.solvers.sides import Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from lownoise.certificate.tables import ResidualDual
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.residuals import Orbits, Products
-    from lownoise.solvers.residual import ResidualSolution
+    from lownoise.solvers.sides import Fitted, Progress
+
+    Across = tuple[tuple[AxisNoise, ...], Vector]
 
 _ALONG = 1e-7  # the gap to reach along one attribute
 _MANY, _ALONG_MANY = 2000, 1e-4  # and where it has many answers that have weights
@@ -43,76 +46,36 @@ _DONE = (
 )
 
 
-@final
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ProductSolution:
-    """Noise that nearly is the least of its kind, and the evidence.
-
-    Args:
-        noise: of each ordered attribute.
-        variances: σ² of each residual orbit at μ = 1, shape (r,); 0 where no noise is needed.
-        dual: the evidence for the lower bound.
-        status: how the search ended.
-        iterations: how many λ were tried.
-    """
-
-    noise: tuple[AxisNoise, ...]
-    variances: Vector
-    dual: ProductDual
-    status: str
-    iterations: int
-
-
 def solve_product(
     products: Products,
     order: float,
     progress: Callable[[Progress], None] | None = None,
-) -> ProductSolution:
+) -> Fitted[Across, ProductDual]:
     """Return noise that is a product over ordered attributes, at μ = 1.
+
+    The noise is that along each ordered attribute, and σ² of each residual orbit, shape (r,); 0
+    where none is needed. Iterations are how many λ were tried.
 
     Args:
         products: what the marginals ask.
         order: p in [2, ∞].
         progress: called with a `Progress` after every λ.
     """
-    search = _Search(products, order, progress)
-    status = _DONE
-    try:
-        search.run()
-    except KeyboardInterrupt:
-        if search.best is None:
-            raise
-        status = INTERRUPTED
-    assert search.best is not None  # noqa: S101 (the first λ always gives one)
-    noise, variances = search.best
-    return ProductSolution(
-        noise=noise,
-        variances=variances,
-        dual=search.dual,
-        status=status,
-        iterations=len(search.errors),
-    )
+    sides: Sides[Across, ProductDual] = Sides(0.0, progress)
+    return sides.searched(_Search(products, order, sides).run)
 
 
 @final
 class _Search:
-    """The best of both sides so far."""
+    """The λ that were tried."""
 
-    def __init__(
-        self,
-        products: Products,
-        order: float,
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self.products, self.order, self.progress = products, order, progress
+    def __init__(self, products: Products, order: float, sides: Sides[Across, ProductDual]) -> None:
+        self.products, self.order, self.sides = products, order, sides
         self.weights = np.sqrt(products.blocks.plain.weights)
-        self.lower, self.upper = 0.0, math.inf
         self.errors: dict[tuple[float, ...], float] = {}
         self.along: dict[tuple[int, str, float], tuple[AxisNoise, AxisDual]] = {}
-        self.best: tuple[tuple[AxisNoise, ...], Vector] | None = None
-        self.dual: ProductDual
 
-    def run(self) -> None:
+    def run(self) -> str:
         """Try λ for all axes, larger or smaller as long as that is better; then for each axis."""
         count = len(self.products.blocks.sizes)
         weight = _FIRST
@@ -127,6 +90,7 @@ class _Search:
             best = min(self.errors, key=self.errors.__getitem__)
             for factor in (1 / _STEP, _STEP):
                 self._try((*best[:t], best[t] * factor, *best[t + 1 :]), prove=False)
+        return _DONE
 
     def _try(self, weights: tuple[float, ...], *, prove: bool = True) -> float:
         """Take in what λ gives, its proof where asked; return the error of its noise."""
@@ -146,13 +110,13 @@ class _Search:
             found = solve_residual(orbits, self.order, blocks.relation, _INNER)
             if prove:
                 self._take(made, found)
-            last, error = error, min(error, self._noisy(noise, found.variances * scales))
+            last, error = error, min(error, self._noisy(noise, found.noise * scales))
             if not error < last * (1 - _INNER):
                 break
-            orbits = self._louder(orbits, noise, found.variances, scales)
+            orbits = self._louder(orbits, noise, found.noise, scales)
         self.errors[weights] = error
-        if self.progress is not None:
-            self.progress(Progress(len(self.errors), self.lower, self.upper))
+        self.sides.steps += 1
+        self.sides.tell()
         return error
 
     def _louder(
@@ -170,7 +134,7 @@ class _Search:
     def _take(
         self,
         made: Sequence[tuple[AxisNoise, AxisDual]],
-        found: ResidualSolution,
+        found: Fitted[Vector, ResidualDual],
     ) -> None:
         """Keep the weights if no others prove more."""
         dual = ProductDual(
@@ -179,16 +143,13 @@ class _Search:
             patterns=found.dual.patterns,
             chances=found.dual.chances,
         )
-        lower = dual.least(self.products, self.order, self.weights)
-        if lower > self.lower or self.best is None:
-            self.lower, self.dual = lower, dual
+        self.sides.prove(dual.least(self.products, self.order, self.weights), dual)
 
     def _noisy(self, noise: tuple[AxisNoise, ...], variances: Vector) -> float:
         """Return the error of noise at μ = 1; keep it if it is the least."""
-        cost = product_cost_up(self.products, noise, variances)
+        cost = self.products.cost_up(noise, variances)
         upper = math.sqrt(cost) * self._error(noise, variances)
-        if upper < self.upper or self.best is None:
-            self.upper, self.best = upper, (noise, frozen(variances * cost))
+        self.sides.cover(upper, (noise, frozen(variances * cost)))
         return upper
 
     def _error(self, noise: tuple[AxisNoise, ...], variances: Vector) -> float:
@@ -209,7 +170,7 @@ def _along(size: int, kind: str, order: float, weight: float) -> tuple[AxisNoise
     many = order > 2 and blocks.counts[0] > _MANY  # noqa: PLR2004
     found = solve_ordered(blocks, order, _ALONG_MANY if many else _ALONG)
     # coordinates are the total and the categories but the last: the first column is √m·(1, u)
-    (factor,) = found.factors
+    (factor,) = found.noise
     noise = AxisNoise(
         mean=frozen(factor[1:, 0] / factor[0, 0]), triangle=frozen(factor[1:, 1:].copy())
     )

@@ -18,9 +18,10 @@ import numpy as np
 
 from lownoise.certificate import SectionDual
 from lownoise.numbers.arrays import frozen
-from lownoise.solvers.generation import SOLVED, Progress, generate
+from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import PointVertices
+from lownoise.solvers.sides import INTERRUPTED, SOLVED, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,6 @@ _MOST_ROUGH = 2.0e12  # with few points, each within 1e-3 of extreme: some bound
 _ROUGH, _THOROUGH = 1e3, 1e7  # the barrier's last weight
 _MANY = 400
 _SHORT = "stopped where floats resolve no more; the bounds are proved as they are"
-_INTERRUPTED = "interrupted; the bounds are proved as they are, run again for a smaller gap"
 
 
 @final
@@ -188,7 +188,7 @@ def least_section(
                 break
             mu *= _SHRINK
     except KeyboardInterrupt:
-        status = _INTERRUPTED
+        status = INTERRUPTED
     y, tilt = program.weigh @ x, program.tilt @ x
     scaled = np.sqrt(y)[:, None] * program.rows
     normal = scaled.T @ scaled

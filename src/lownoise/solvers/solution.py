@@ -12,7 +12,7 @@ import numpy as np
 from lownoise.certificate import Claim
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.solvers.generation import SOLVED, Progress
+from lownoise.solvers.sides import SOLVED, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,7 +35,8 @@ from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies.harmonics import kernels, monomials, multiplicities
 from lownoise.sets.frames import Frame
 from lownoise.sets.unit_balls.mixtures import best_mixture
-from lownoise.solvers.majorant import INTERRUPTED, Majorant, least_majorant
+from lownoise.solvers.majorant import Majorant, least_majorant
+from lownoise.solvers.sides import INTERRUPTED
 from lownoise.solvers.solution import RTOL, Solution, honest
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies import TensorBall, TensorChanges
-    from lownoise.solvers.generation import Progress
     from lownoise.solvers.majorant import Squares
+    from lownoise.solvers.sides import Progress
     from lownoise.solvers.solution import Asked
 
 _ROUNDS = 300

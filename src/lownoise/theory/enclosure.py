@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, final
 
@@ -33,7 +33,7 @@ from lownoise.sets.bodies import (
 from lownoise.sets.bodies.harmonics import sphere_moments
 from lownoise.sets.domains import AbstractDomain, BallPower, CubePower, Difference
 from lownoise.sets.unit_balls.parity import parities
-from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, solve
+from lownoise.solvers import NO_WIDTH, RTOL, SOLVED, Asked, solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,62 +119,38 @@ def enclose(
     answers = _dimension(domain) if queries is None else len(queries)
     omega = checked_weights(weights, answers)
     check_size(omega, queries)
-    asked = _Asked(order, queries, omega, rtol, progress)
+    asked = Asked(order=order, weights=omega, queries=queries, rtol=rtol, progress=progress)
     whole = domain.base if isinstance(domain, Difference) else domain
     if isinstance(whole, CubePower):
         return _enclose_tensors(domain, whole, asked)
     if isinstance(whole, BallPower):
         return _enclose_ball(domain, whole, asked)
     body, offset = domain.enclosed(mixed=queries is not None)
-    solution = asked.solved(body, omega, queries)
-    claim = solution.claim
+    found = solution(body, asked)
+    claim = found.claim
     shape = claim.shape
     if claim.frame is not None and not claim.frame.exact and isinstance(shape, DenseShape):
         shape = DenseShape(claim.frame.up() @ shape.factor)
-    return asked.enclosure(solution, shape, claim.center + offset)
+    return _enclosure(asked, found, shape, claim.center + offset)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """What an ellipsoid is asked for, every argument checked."""
+def _enclosure(asked: Asked, found: Solution, shape: AbstractShape, center: Vector) -> Enclosure:
+    """Return the ellipsoid in the domain's coordinates, of the size that is proved to cover.
 
-    order: float
-    queries: Vector | None
-    weights: Vector
-    rtol: float
-    progress: Callable[[Progress], None] | None
-
-    def solved(
-        self, body: AbstractBody | TensorBall, weights: Vector, queries: Vector | None
-    ) -> Solution:
-        """Return the least ellipsoid around a body, in the body's own coordinates."""
-        return solve(
-            body,
-            order=self.order,
-            weights=weights,
-            queries=queries,
-            rtol=self.rtol,
-            progress=self.progress,
-        )
-
-    def enclosure(self, solution: Solution, shape: AbstractShape, center: Vector) -> Enclosure:
-        """Return the ellipsoid in the domain's coordinates, of the size that is proved to cover.
-
-        A search ends with an ellipsoid that covers as far as it knows; the certificate knows by how
-        much it covers too little or too much: √tr_{p/2}(ωLMLᵀω) of the one that is returned is
-        `certificate.upper`.
-        """
-        certificate = solution.claim.certificate()
-        seen = shape if self.queries is None else shape.mapped(self.queries)
-        cost = order_norm(self.weights * seen.deviations(), self.order)
-        return Enclosure(
-            shape=shape.scaled(certificate.upper / cost) if cost else shape,
-            center=frozen(center),
-            certificate=certificate,
-            status=proved_status(solution.status, certificate, self.rtol),
-            iterations=solution.iterations,
-        )
+    A search ends with an ellipsoid that covers as far as it knows; the certificate knows by how
+    much it covers too little or too much: √tr_{p/2}(ωLMLᵀω) of the one that is returned is
+    `certificate.upper`.
+    """
+    certificate = found.claim.certificate()
+    seen = shape if asked.queries is None else shape.mapped(asked.queries)
+    cost = order_norm(asked.weights * seen.deviations(), asked.order)
+    return Enclosure(
+        shape=shape.scaled(certificate.upper / cost) if cost else shape,
+        center=frozen(center),
+        certificate=certificate,
+        status=proved_status(found.status, certificate, asked.rtol),
+        iterations=found.iterations,
+    )
 
 
 def proved_status(status: str, certificate: Certificate, rtol: float) -> str:
@@ -212,7 +188,7 @@ def _dimension(domain: object) -> int:
 def _enclose_tensors(
     domain: AbstractDomain,
     whole: CubePower,
-    asked: _Asked,
+    asked: Asked,
 ) -> Enclosure:
     """Return the least ellipsoid around tensors of signs: that of their different entries.
 
@@ -227,8 +203,8 @@ def _enclose_tensors(
         omega, folded = weights, frozen(np.stack([whole.folded(row) for row in queries]))
     alike = queries is None and bool(np.ptp(weights) == 0)
     body = _tensors(whole, differences=domain is not whole, alike=alike)
-    solution = asked.solved(body, omega, folded)
-    claim = solution.claim
+    found = solution(body, replace(asked, weights=omega, queries=folded))
+    claim = found.claim
     shape, at = claim.shape, np.zeros(whole.dimension)
     used = np.flatnonzero(copies >= 0)
     at[used] = claim.center[copies[used]]
@@ -239,13 +215,13 @@ def _enclose_tensors(
         assert isinstance(shape, DenseShape)  # noqa: S101 (what solvers make)
         up = shape.factor if claim.frame is None else claim.frame.up() @ shape.factor
         spread = DenseShape(np.where(copies[:, None] < 0, 0.0, up[copies]))
-    return asked.enclosure(solution, spread, at + domain.center)
+    return _enclosure(asked, found, spread, at + domain.center)
 
 
 def _enclose_ball(
     domain: AbstractDomain,
     whole: BallPower,
-    asked: _Asked,
+    asked: Asked,
 ) -> Enclosure:
     """Return the ellipsoid around tensors of a ball that treats all directions alike.
 
@@ -258,13 +234,13 @@ def _enclose_ball(
             "beyond 10^7 numbers; give fewer dimensions or a lower power",
         )
     body = TensorBall(whole.size, whole.power, whole.value, domain is not whole)
-    solution = asked.solved(body, asked.weights, asked.queries)
-    deviations = solution.claim.shape.deviations()
+    found = solution(body, asked)
+    deviations = found.claim.shape.deviations()
     y = body.parts.shares / np.square(deviations)
     along = body.share(y) * whole.value * sphere_moments(whole.monomials)[whole.copies]
     length = whole.value * math.sqrt(body.energy_up(y))
     shape = DenseShape(length * _rotated_factor(whole, body, deviations))
-    return asked.enclosure(solution, shape, along)
+    return _enclosure(asked, found, shape, along)
 
 
 def _rotated_factor(domain: BallPower, body: TensorBall, deviations: Vector) -> Vector:

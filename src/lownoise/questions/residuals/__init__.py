@@ -5,7 +5,6 @@ from lownoise.questions.residuals.cost import (
     ParityChanges,
     PatternCosts,
     TableChanges,
-    largest_cost_up,
 )
 from lownoise.questions.residuals.orbits import Orbits, marginal_orbits
 from lownoise.questions.residuals.ordered import (
@@ -13,13 +12,11 @@ from lownoise.questions.residuals.ordered import (
     Blocks,
     ChangeCosts,
     ordered_blocks,
-    ordered_cost_up,
 )
 from lownoise.questions.residuals.product import (
     AxisNoise,
     Products,
     product_blocks,
-    product_cost_up,
 )
 
 __all__ = [
@@ -32,10 +29,7 @@ __all__ = [
     "PatternCosts",
     "Products",
     "TableChanges",
-    "largest_cost_up",
     "marginal_orbits",
     "ordered_blocks",
-    "ordered_cost_up",
     "product_blocks",
-    "product_cost_up",
 ]

@@ -93,11 +93,6 @@ class TableChanges:
         return grown(bound) + SLACK * float(np.sum(rates * costs.most))
 
 
-def largest_cost_up(orbits: Orbits, variances: Vector, relation: str) -> float:
-    """Return `TableChanges.cost_up`."""
-    return TableChanges(orbits, relation).cost_up(variances)
-
-
 def _quotients(amounts: Vector, variances: Vector) -> float:
     with np.errstate(divide="ignore"):
         return float(np.sum(amounts / variances))

@@ -252,6 +252,37 @@ class Blocks:
                 found[row] += entry * own[self.spans[row]]
         return found
 
+    def cost_up(self, factors: Sequence[Vector]) -> float:
+        """Return at least μ², the squared distance that one neighbour moves the noisy tables.
+
+        Args:
+            factors: L_A of each, lower triangles of shape (r, r).
+
+        Examples:
+            >>> from lownoise.questions.residuals.ordered import ordered_blocks
+            >>> from lownoise.questions import Marginals
+            >>> asked = Marginals({"age": 3}, way=1, ordered={"age": "prefix"})
+            >>> found = ordered_blocks(asked, public=False)
+            >>> round(found.cost_up([2 * np.eye(3)]), 9)  # the total and an indicator: 2/4
+            0.5
+        """
+        if not self.blocks:
+            return 0.0  # the number of records alone, which is public
+        images = [whitened(b.records, f) for b, f in zip(self.blocks, factors, strict=True)]
+        if not all(math.isfinite(off) for _, off in images):
+            return math.inf
+        trace = self.plain.trace[[b.place for b in self.blocks]]
+        doubt = 0.0
+        for part, (image, off) in zip(trace.tolist(), images, strict=True):
+            longest = grown(float(np.max(np.linalg.norm(image, axis=1))))
+            r = image.shape[1]
+            doubt += 4 * part * ((2 * longest + off) * off + growth(4 * r + 99) * longest**2)
+        if not self.public:
+            return grown(float(np.max(_alone(trace, images)))) + doubt
+        worst = ChangeCosts(self).worst([image for image, _ in images])[2]
+        total = float(np.max(_alone(trace, images)))
+        return grown(worst) + doubt + 4 * SLACK * total
+
 
 def ordered_blocks(question: Marginals, *, public: bool) -> Blocks:
     """Return the blocks of a question with ordered attributes.
@@ -329,39 +360,6 @@ def whitened(records: Vector, factor: Vector) -> tuple[Vector, float]:
     longest = grown(float(np.max(np.linalg.norm(found, axis=1) + lost)))
     off = longest * white.defect / (1 - white.defect) + float(np.max(lost)) / (1 - white.defect)
     return found, grown(off)
-
-
-def ordered_cost_up(blocks: Blocks, factors: Sequence[Vector]) -> float:
-    """Return at least μ², the squared distance that one neighbour moves the noisy tables.
-
-    Args:
-        blocks: the blocks.
-        factors: L_A of each, lower triangles of shape (r, r).
-
-    Examples:
-        >>> from lownoise.questions.residuals.ordered import ordered_blocks
-        >>> from lownoise.questions import Marginals
-        >>> asked = Marginals({"age": 3}, way=1, ordered={"age": "prefix"})
-        >>> found = ordered_blocks(asked, public=False)
-        >>> round(ordered_cost_up(found, [2 * np.eye(3)]), 9)  # the total and an indicator: 2/4
-        0.5
-    """
-    if not blocks.blocks:
-        return 0.0  # the number of records alone, which is public
-    images = [whitened(b.records, f) for b, f in zip(blocks.blocks, factors, strict=True)]
-    if not all(math.isfinite(off) for _, off in images):
-        return math.inf
-    trace = blocks.plain.trace[[b.place for b in blocks.blocks]]
-    doubt = 0.0
-    for part, (image, off) in zip(trace.tolist(), images, strict=True):
-        longest = grown(float(np.max(np.linalg.norm(image, axis=1))))
-        r = image.shape[1]
-        doubt += 4 * part * ((2 * longest + off) * off + growth(4 * r + 99) * longest**2)
-    if not blocks.public:
-        return grown(float(np.max(_alone(trace, images)))) + doubt
-    worst = ChangeCosts(blocks).worst([image for image, _ in images])[2]
-    total = float(np.max(_alone(trace, images)))
-    return grown(worst) + doubt + 4 * SLACK * total
 
 
 def _alone(trace: Vector, images: Sequence[tuple[Vector, float]]) -> Vector:

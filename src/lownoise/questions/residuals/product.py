@@ -30,7 +30,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import TINY, grown, growth
 from lownoise.questions.ordered import answer_count
-from lownoise.questions.residuals.cost import largest_cost_up
+from lownoise.questions.residuals.cost import TableChanges
 from lownoise.questions.residuals.orbits import marginal_orbits
 from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals, whitened
 
@@ -237,28 +237,26 @@ class Products:
         told = (np.array(rows), np.array(columns), frozen(np.array(entries)))
         return replace(shares, counted=self.blocks.plain.cells, told=told), scales
 
+    def cost_up(self, noise: Sequence[AxisNoise], variances: Vector) -> float:
+        """Return at least μ², the squared distance that one neighbour moves the noisy counts.
 
-def product_cost_up(products: Products, noise: Sequence[AxisNoise], variances: Vector) -> float:
-    """Return at least μ², the squared distance that one neighbour moves the noisy counts.
+        Args:
+            noise: of each ordered attribute.
+            variances: σ² of each residual orbit, shape (r,); 0 where there is none.
 
-    Args:
-        products: what is asked.
-        noise: of each ordered attribute.
-        variances: σ² of each residual orbit, shape (r,); 0 where there is none.
-
-    Examples:
-        >>> from lownoise.questions import Marginals
-        >>> two = {"age": "prefix", "hours": "prefix"}
-        >>> asked = Marginals({"age": 2, "hours": 2}, sets=[["age", "hours"]], ordered=two)
-        >>> even = AxisNoise(mean=np.array([0.5]), triangle=np.array([[0.5]]))
-        >>> found = product_blocks(asked, public=False)
-        >>> round(product_cost_up(found, [even, even], np.ones(4)), 9)  # ±1 on four spaces
-        4.0
-    """
-    shares, scales = reduced(products, [own.reach for own in noise])
-    if not np.all(np.isfinite(scales)):
-        return math.inf
-    return largest_cost_up(shares, variances / scales, products.blocks.relation)
+        Examples:
+            >>> from lownoise.questions import Marginals
+            >>> two = {"age": "prefix", "hours": "prefix"}
+            >>> asked = Marginals({"age": 2, "hours": 2}, sets=[["age", "hours"]], ordered=two)
+            >>> even = AxisNoise(mean=np.array([0.5]), triangle=np.array([[0.5]]))
+            >>> found = product_blocks(asked, public=False)
+            >>> round(found.cost_up([even, even], np.ones(4)), 9)  # ±1 on four spaces
+            4.0
+        """
+        shares, scales = reduced(self, [own.reach for own in noise])
+        if not np.all(np.isfinite(scales)):
+            return math.inf
+        return TableChanges(shares, self.blocks.relation).cost_up(variances / scales)
 
 
 def reduced(products: Products, reach: Sequence[tuple[float, float]]) -> tuple[Orbits, Vector]:
