@@ -95,7 +95,7 @@ MISTAKES = [
         "question.columns.a.lower: stands beside question.domain",
     ),
     (f'rounds = 3\ncolumns = ["a"]\n{BALL}', "one name for each of the 2 coordinates"),
-    (f'rounds = 3\ncolumns = ["a", "a"]\n{BALL}', "one name twice"),
+    (f'rounds = 3\ncolumns = ["a", "a"]\n{BALL}', "names 'a' twice"),
     ("rounds = 3\ncolumns = {}", "has no name"),
     ("rounds = 3\ncolumns = { a = { lower = 1, upper = 0 } }", "swap them"),
     ("rounds = 3\ncolumns = { a = { lower = 0 } }", "question.columns.a.upper: field required"),

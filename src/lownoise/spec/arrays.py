@@ -7,11 +7,11 @@ They are public, so their values may be quoted in messages, as a table's never a
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.spec.model import said
+from lownoise.spec.model import mistaken, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,3 +90,20 @@ def _rows(path: Path) -> list[list[str]]:
         raise said(f"{path} cannot be read ({error.strerror}); give the path of a file") from None
     except (UnicodeDecodeError, csv.Error):
         raise said(f"{path} is not CSV in UTF-8; save it as such") from None
+
+
+def numbers_of(rows: list[list[Any]]) -> list[list[float]]:
+    """Return rows of numbers that are written out.
+
+    Raises:
+        ValidationError: with every entry that is no number, each with its place.
+    """
+    wrong = [
+        ((i, j), "is not a number; write it without quotes", value)
+        for i, row in enumerate(rows)
+        for j, value in enumerate(row)
+        if isinstance(value, bool) or not isinstance(value, (int, float))
+    ]
+    if wrong:
+        raise mistaken(wrong)
+    return rows

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 
 from lownoise.errors import LownoiseError
 from lownoise.questions import Parity, Queries
-from lownoise.spec.arrays import read_matrix, read_records
+from lownoise.spec.arrays import numbers_of, read_matrix, read_records
 from lownoise.spec.declared import declared_question
 from lownoise.spec.marginals import FOLDER, declared_attributes
 from lownoise.spec.model import AskedSpec, Mechanism, Number, mistaken, said
@@ -33,15 +33,7 @@ def _matrix(given: object, info: ValidationInfo) -> Any:  # noqa: ANN401
             "is no matrix; give a list of rows of as many numbers each, or the path of a .npy or "
             "CSV file",
         )
-    mistakes = [
-        ((i, j), "is not a number; write it without quotes", value)
-        for i, row in enumerate(rows)
-        for j, value in enumerate(row)
-        if isinstance(value, bool) or not isinstance(value, (int, float))
-    ]
-    if mistakes:
-        raise mistaken(mistakes)
-    return rows
+    return numbers_of(rows)
 
 
 def _universe(given: object, info: ValidationInfo) -> object:

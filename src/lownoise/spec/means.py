@@ -30,7 +30,7 @@ def _declared(fields: object) -> AbstractDomain | None:
     raise mistaken((mistake.path, mistake.text, mistake.value) for mistake in mistakes)
 
 
-def _bounded(info: ValidationInfo) -> bool:
+def bounded(info: ValidationInfo) -> bool:
     """Whether columns have bounds of their own: no domain is declared."""
     return bool((info.context or {}).get(BOUNDED, True))
 
@@ -38,24 +38,18 @@ def _bounded(info: ValidationInfo) -> bool:
 DeclaredDomain = Annotated[Any, PlainValidator(_declared)]
 
 
-class ColumnSpec(Strict):
-    """The public range of a column, in its unit, the points that stand in, and its weight.
-
-    The range is left out where the question declares a domain, which has it.
-    """
+class RangeSpec(Strict):
+    """The public range of a column; left out where the question declares a domain, which has it."""
 
     lower: Number | None = Field(default=None, validate_default=True)
     upper: Number | None = Field(default=None, validate_default=True)
-    center: Number | None = None
-    missing: Number | None = None
-    weight: Annotated[float, Field(ge=1e-100, le=1e100, strict=True)] | None = None
 
     @field_validator("lower", "upper")
     @classmethod
     def _given_once(cls, bound: float | None, info: ValidationInfo) -> float | None:
-        if bound is None and _bounded(info):
+        if bound is None and bounded(info):
             raise PydanticCustomError("missing", "Field required")
-        if bound is not None and not _bounded(info):
+        if bound is not None and not bounded(info):
             raise ValueError("stands beside question.domain, which has the bounds; drop one")
         return bound
 
@@ -66,6 +60,17 @@ class ColumnSpec(Strict):
         if lower is not None and upper is not None and lower > upper:
             raise ValueError(f"is below lower={lower:g}; swap them")
         return upper
+
+
+class ColumnSpec(RangeSpec):
+    """The public range of a column, in its unit, the points that stand in, and its weight.
+
+    The range is left out where the question declares a domain, which has it.
+    """
+
+    center: Number | None = None
+    missing: Number | None = None
+    weight: Annotated[float, Field(ge=1e-100, le=1e100, strict=True)] | None = None
 
     @field_validator("center", "missing")
     @classmethod
@@ -82,6 +87,19 @@ class ColumnSpec(Strict):
         assert self.lower is not None  # noqa: S101 (validated where no domain is declared)
         assert self.upper is not None  # noqa: S101
         return self.lower, self.upper
+
+
+def named_columns(columns: object, info: ValidationInfo) -> object:
+    """Return columns by name: names alone will do where a domain is declared."""
+    names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+    if not isinstance(columns, list) or not names or bounded(info):
+        return columns
+    found: dict[str, dict[str, float]] = {}
+    for name in columns:
+        if name in found:
+            raise ValueError(f"names {name!r} twice; name each column once")
+        found[name] = {}
+    return found
 
 
 class MeanSpec(AskedSpec):
@@ -106,16 +124,7 @@ class MeanSpec(AskedSpec):
     @field_validator("columns", mode="before")
     @classmethod
     def _named(cls, columns: object, info: ValidationInfo) -> object:
-        """Names alone will do where a domain is declared."""
-        names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
-        if not isinstance(columns, list) or not names or _bounded(info):
-            return columns
-        found: dict[str, dict[str, float]] = {}
-        for name in columns:
-            if name in found:
-                raise ValueError(f"names {name!r} twice; name each column once")
-            found[name] = {}
-        return found
+        return named_columns(columns, info)
 
     @field_validator("columns")
     @classmethod

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
 from lownoise.errors import LownoiseError
 from lownoise.planning import StreamRequest, plan_stream
@@ -14,8 +13,9 @@ from lownoise.privacy import zcdp
 from lownoise.questions import Decayed, LowerTriangular, Prefix, SlidingWindow
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import Box
-from lownoise.spec.means import BOUNDED, DeclaredDomain
-from lownoise.spec.model import Number, Strict, mistaken, said
+from lownoise.spec.arrays import numbers_of
+from lownoise.spec.means import DeclaredDomain, RangeSpec, named_columns
+from lownoise.spec.model import Strict, mistaken, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,44 +34,7 @@ def _rows(given: object) -> Any:  # noqa: ANN401
     rows = given if isinstance(given, list) else []
     if not rows or not all(isinstance(row, list) and len(row) == len(rows) for row in rows):
         raise said("is no square matrix; give a list of n rows of n numbers each")
-    wrong = [
-        ((i, j), "is not a number; write it without quotes", value)
-        for i, row in enumerate(rows)
-        for j, value in enumerate(row)
-        if isinstance(value, bool) or not isinstance(value, (int, float))
-    ]
-    if wrong:
-        raise mistaken(wrong)
-    return rows
-
-
-class RangeSpec(Strict):
-    """The public range of a column; left out where the question declares a domain, which has it."""
-
-    lower: Number | None = Field(default=None, validate_default=True)
-    upper: Number | None = Field(default=None, validate_default=True)
-
-    @field_validator("lower", "upper")
-    @classmethod
-    def _given_once(cls, bound: float | None, info: ValidationInfo) -> float | None:
-        if bound is None and _bounded(info):
-            raise PydanticCustomError("missing", "Field required")
-        if bound is not None and not _bounded(info):
-            raise ValueError("stands beside question.domain, which has the bounds; drop one")
-        return bound
-
-    @field_validator("upper")
-    @classmethod
-    def _ordered(cls, upper: float | None, info: ValidationInfo) -> float | None:
-        lower = info.data.get("lower")
-        if lower is not None and upper is not None and lower > upper:
-            raise ValueError(f"is below lower={lower:g}; swap them")
-        return upper
-
-
-def _bounded(info: ValidationInfo) -> bool:
-    """Whether columns have bounds of their own: no domain is declared."""
-    return bool((info.context or {}).get(BOUNDED, True))
+    return numbers_of(rows)
 
 
 class StreamSpec(Strict):
@@ -94,13 +57,7 @@ class StreamSpec(Strict):
     @field_validator("columns", mode="before")
     @classmethod
     def _named(cls, columns: object, info: ValidationInfo) -> object:
-        """Names alone will do where a domain is declared."""
-        names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
-        if not isinstance(columns, list) or not names or _bounded(info):
-            return columns
-        if len(set(columns)) < len(columns):
-            raise ValueError("has one name twice; name each column once")
-        return {name: {} for name in columns}
+        return named_columns(columns, info)
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
