@@ -28,7 +28,7 @@ class Wedge(AbstractDomain):
         return np.full(2, self.size * 2.0**-40)
 
     def clip_rows(self, rows: Vector) -> Vector:
-        inside = np.maximum(rows, 0.0)
+        inside = np.clip(rows, 0.0, self.size)  # a row may hold an infinity
         total = np.sum(inside, axis=-1, keepdims=True)
         return inside / np.maximum(total / self.size, 1.0)
 
