@@ -119,7 +119,7 @@ def test_noise_of_a_round_is_the_same_bits_whatever_later_numbers_are(name, stra
 
 @pytest.mark.parametrize("rounds", [31, 33, 700, 9000])
 def test_long_convolutions_look_at_the_past_alone(rounds):
-    from lownoise.streams.convolution import causal_product
+    from lownoise.streams.toeplitz import causal_product
 
     generator = np.random.default_rng(rounds)
     column, z = generator.standard_normal(rounds), generator.standard_normal((rounds, 1))
@@ -132,7 +132,7 @@ def test_long_convolutions_look_at_the_past_alone(rounds):
 
 @pytest.mark.parametrize("rounds", [1, 2, 32, 33, 512, 513, 2100])
 def test_the_bounds_on_rounding_hold_and_are_no_guess(rounds):
-    from lownoise.streams.convolution import causal_error, causal_product, product
+    from lownoise.streams.toeplitz import causal_error, causal_product, product
 
     generator = np.random.default_rng(rounds)
     column, z = generator.standard_normal(rounds), generator.uniform(-LARGEST, LARGEST, rounds)
@@ -270,7 +270,7 @@ def test_exponentials_that_are_not_factors_are_paid_for():
 
 
 def test_recursive_noise_is_the_convolution_it_stands_for():
-    from lownoise.streams.normals import close_normals
+    from lownoise.streams.pairs import close_normals
     from lownoise.streams.recursive import Recursion
 
     pair = ln.stream(ln.Prefix(300), budget=ln.zcdp(0.5), strategy="rational").terms.mechanism.pair
@@ -285,7 +285,7 @@ def test_recursive_noise_is_the_convolution_it_stands_for():
 
 
 def test_the_bound_on_long_products_counts_every_transform():
-    from lownoise.streams.convolution import causal_error
+    from lownoise.streams.toeplitz import causal_error
 
     # two levels of blocks: of 512 and of 32 rounds, in transforms of 1,024 and of 64; no error in
     # practice comes near what the worst case allows, so the terms are counted here
@@ -323,7 +323,7 @@ def test_noise_is_no_longer_than_is_said(name, rounds):
 
 @pytest.mark.parametrize("rounds", [1, 7, 1024, 1025, 5000])
 def test_running_sums_of_whole_numbers_are_exact(rounds):
-    from lownoise.streams.normalized import _running
+    from lownoise.streams.toeplitz import _running
 
     values = np.random.default_rng(rounds).integers(-(2**30), 2**30, (rounds, 2)).astype(float)
     assert np.array_equal(_running(values), np.cumsum(values, axis=0))

@@ -10,13 +10,12 @@ from lownoise.streams.mechanism import (
     steps_of,
     stream_mechanism,
 )
-from lownoise.streams.normalized import NormalizedPair
-from lownoise.streams.pairs import AbstractPair, DensePair, ToeplitzPair
+from lownoise.streams.pairs import AbstractPair, DensePair, TreePair
 from lownoise.streams.progress import Batch
 from lownoise.streams.recursive import RecursivePair
 from lownoise.streams.starting import resume, start
 from lownoise.streams.stream import Stream
-from lownoise.streams.trees import TreePair
+from lownoise.streams.toeplitz import NormalizedPair, ToeplitzPair
 from lownoise.streams.view import ORDERS, StreamEvidence, StreamView
 
 __all__ = [

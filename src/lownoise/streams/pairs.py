@@ -13,24 +13,30 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.kinds import PACKED, PACKED_ROW, Field, Kinds
+from lownoise.kinds import PACKED, Field, Kinds
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import growth, up
-from lownoise.streams.convolution import causal_error, causal_product, norm2_up, product, sum_up
-from lownoise.streams.normals import CLOSE, close_normals
+from lownoise.questions.streams import Prefix
+from lownoise.samplers.gaussian import Tail, normals
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Vector
+    from collections.abc import Iterator
+
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions.streams import AbstractStreamWorkload
 
 LARGEST = 7.0  # a normal number beyond it, one in 4·10^11, is handled apart
+CLOSE = 2.0**-46  # how far a number that is drawn is from a true normal number
 _MARGIN = 1 + 2.0**-40
+_BITS = 400  # of balls
+_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -40,14 +46,6 @@ class Excess:
     source: int
     coordinate: int
     beyond: float
-
-
-class Noise(ABC):
-    """B·z for the rounds to come, in order."""
-
-    @abstractmethod
-    def take(self, count: int) -> Vector:
-        """Return the next `count` rows, shape (count, r)."""
 
 
 class AbstractPair(ABC):
@@ -98,24 +96,13 @@ class AbstractPair(ABC):
 PAIRS: Kinds[AbstractPair] = Kinds("pair")
 
 
-def _second(pair: Any) -> Vector | None:  # noqa: ANN401
-    return None if np.array_equal(pair.noise, pair.strategy) else pair.strategy
-
-
-# the first columns of both factors, of which a document names one where they are one
-COLUMNS = (
-    Field("noise", PACKED_ROW),
-    Field("strategy", PACKED_ROW, attribute=_second, optional=True),
-)
-
-
 class AbstractKeptPair(AbstractPair):
     """A pair whose noise is drawn for all rounds before the first one."""
 
     @property
-    @abstractmethod
     def sources(self) -> int:
-        """How many normal numbers B takes."""
+        """How many normal numbers B takes: one a round."""
+        return self.rounds
 
     @abstractmethod
     def apply(self, z: Vector) -> Vector:
@@ -151,83 +138,6 @@ class AbstractKeptPair(AbstractPair):
             Excess(int(i), int(k), float(z[i, k] - cut[i, k])) for i, k in np.argwhere(z != cut)
         ]
         return self.apply(cut), beyond
-
-
-def _columns(
-    workload: AbstractStreamWorkload, noise: Vector, strategy: Vector | None = None
-) -> ToeplitzPair:
-    return ToeplitzPair(workload, noise, noise if strategy is None else strategy)
-
-
-@PAIRS.kind("toeplitz", *COLUMNS, make=_columns)
-@final
-@dataclass(frozen=True, eq=False)
-class ToeplitzPair(AbstractKeptPair):
-    """B and C are lower-triangular Toeplitz matrices.
-
-    Args:
-        workload: W, Toeplitz.
-        noise: B's first column, shape (n,).
-        strategy: C's first column, shape (n,).
-
-    Raises:
-        PlanError: where the columns are not n finite numbers.
-    """
-
-    workload: AbstractStreamWorkload
-    noise: Vector
-    strategy: Vector
-
-    def __post_init__(self) -> None:
-        for own in (self.noise, self.strategy):
-            if own.shape != (self.rounds,) or not np.all(np.isfinite(own)):
-                raise PlanError("ToeplitzPair needs a finite number a round; plan again")
-        if not self.workload.toeplitz:
-            raise PlanError("ToeplitzPair needs a workload that depends on t - s alone")
-
-    @property
-    def sources(self) -> int:
-        """One normal number a round."""
-        return self.rounds
-
-    @cached_property
-    def column_up(self) -> float:
-        """At least ‖c‖₂: the first column is the longest."""
-        return norm2_up(self.strategy)
-
-    @cached_property
-    def residual_up(self) -> float:
-        """At least ‖w − b∗c‖₂."""
-        made, off = product(self.noise, self.strategy)
-        wanted = self.workload.first_column()
-        apart = np.abs(wanted - made) + 2.0**-50 * (np.abs(wanted) + np.abs(made))
-        return up((norm2_up(apart) + off) * _MARGIN)
-
-    @cached_property
-    def error_up(self) -> float:
-        """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
-        total, n = sum_up(self.noise), self.rounds
-        # Young: ‖B·δ‖₂ ≤ ‖b‖₁·‖δ‖₂
-        return up(
-            (causal_error(total, n, LARGEST) + total * CLOSE * math.sqrt(n)) * _MARGIN,
-        )
-
-    @cached_property
-    def size_up(self) -> float:
-        """At least ‖B·z‖₂."""
-        return up(sum_up(self.noise) * LARGEST * math.sqrt(self.rounds) * _MARGIN)
-
-    def apply(self, z: Vector) -> Vector:
-        """Return B·z."""
-        return causal_product(self.noise, z)
-
-    def column(self, source: int) -> list[Fraction]:
-        """Return a column of B exactly, n numbers."""
-        return [Fraction(0)] * source + fractions(self.noise[: self.rounds - source])
-
-    @cached_property
-    def _variances(self) -> Vector:
-        return frozen(np.cumsum(np.square(self.noise)))
 
 
 @PAIRS.kind("dense", Field("noise", PACKED), Field("strategy", PACKED))
@@ -317,3 +227,177 @@ def _longest(columns: Vector) -> float:
     squares = np.einsum("ij,ij->j", columns, columns)
     length = math.sqrt(float(np.max(squares))) * (1 + growth(len(columns) + 4))
     return up(length + 2.0**-511 * math.sqrt(len(columns)))  # of squares that vanish
+
+
+@PAIRS.kind("tree", "weighted")
+@final
+@dataclass(frozen=True)
+class TreePair(AbstractKeptPair):
+    """C says which rounds each complete sum of 2^l rounds holds; B adds few of these sums.
+
+    A plain running sum adds the sums of the binary digits of t. A weighted one first estimates each
+    of them by least squares from all sums inside it: its own noisy value and its halves, with the
+    variance s_l, 1/s_l = 1 + 1/(2s_{l−1}), s_0 = 1 (Honaker 2015). Both add up to the running sum
+    exactly, so nothing is left of W − B·C.
+
+    Args:
+        workload: running sums.
+        weighted: whether sums are estimated by least squares.
+
+    Raises:
+        PlanError: where the workload is another.
+    """
+
+    workload: Prefix
+    weighted: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.workload, Prefix) or not isinstance(self.weighted, bool):
+            raise PlanError("the binary tree is for running sums; use ln.Prefix")
+
+    @property
+    def _counts(self) -> list[int]:
+        """The number of complete sums of 1, 2, 4, … rounds."""
+        return [self.rounds >> level for level in range(self.rounds.bit_length())]
+
+    @property
+    def _estimates(self) -> list[float]:
+        """The variance of the estimate of a sum of 1, 2, 4, … rounds."""
+        levels = range(len(self._counts))
+        return [1 / (2 - 2.0**-level) if self.weighted else 1.0 for level in levels]
+
+    @property
+    def sources(self) -> int:
+        """One normal number a complete sum."""
+        return sum(self._counts)
+
+    @property
+    def column_up(self) -> float:
+        """At least the square root of how many sums hold a round: one a level."""
+        return up(math.sqrt(len(self._counts)))
+
+    @property
+    def residual_up(self) -> float:
+        """Nothing: a running sum is the sum of its parts."""
+        return 0.0
+
+    @property
+    def _row_sum(self) -> float:
+        """At least Σ|B_ti| in any row: every estimate is a mean of sums, with weights above 0."""
+        own = total = 1.0
+        before = 1.0
+        for variance in self._estimates[1:]:
+            own = variance * (1 + own / before) if self.weighted else 1.0
+            before = variance
+            total += own
+        return total * _MARGIN
+
+    @property
+    def error_up(self) -> float:
+        """At least ‖computed B·z − B·ξ‖₂ for one column of numbers."""
+        roundings = 8 * len(self._counts) + 8
+        most = growth(roundings) * LARGEST + CLOSE
+        return up(self._row_sum * most * math.sqrt(self.rounds) * _MARGIN)
+
+    @property
+    def size_up(self) -> float:
+        """At least ‖B·z‖₂."""
+        return up(self._row_sum * LARGEST * math.sqrt(self.rounds) * _MARGIN)
+
+    def apply(self, z: Vector) -> Vector:
+        """Return B·z; z is ordered by level, and within it by round."""
+        found, start = np.zeros((self.rounds, z.shape[1])), 0
+        estimates, before = z[:0], 1.0
+        parts = zip(self._digits(), self._counts, self._estimates, strict=True)
+        for level, ((uses, place), count, variance) in enumerate(parts):
+            own = z[start : start + count]
+            start += count
+            if self.weighted and level:
+                halves = estimates[: 2 * count : 2] + estimates[1 : 2 * count : 2]
+                own = variance * (own + halves / (2 * before))
+            estimates, before = own, variance
+            found[uses] += own[place]
+        return found
+
+    def _digits(self) -> Iterator[tuple[Chosen, Integers]]:
+        """Yield, level by level, which rounds add a sum of that level, and which one."""
+        t = np.arange(1, self.rounds + 1)
+        for level in range(len(self._counts)):
+            uses = (t >> level) & 1 == 1
+            yield uses, (t[uses] >> level) - 1
+
+    def column(self, source: int) -> list[Fraction]:
+        """Return a column of B exactly, n numbers."""
+        level = 0
+        for count in self._counts:
+            if source < count:
+                break
+            source, level = source - count, level + 1
+        found = [Fraction(0)] * self.rounds
+        share = 1 / (2 - Fraction(1, 1 << level)) if self.weighted else Fraction(1)
+        for own in range(level, len(self._counts) if self.weighted else level + 1):
+            if own > level:  # the sum that this one is a half of: s·(half)/(2·its own s)
+                below = 1 / (2 - Fraction(1, 1 << (own - 1)))
+                share *= 1 / (2 - Fraction(1, 1 << own)) / (2 * below)
+                source //= 2
+            first = (source + 1) << own
+            # rounds whose digit `own` is this very sum
+            for t in range(first, min(first + (1 << own), self.rounds + 1)):
+                if (t >> own) & 1:
+                    found[t - 1] = share
+        return found
+
+    @cached_property
+    def _variances(self) -> Vector:
+        found = np.zeros(self.rounds)
+        for (uses, _), variance in zip(self._digits(), self._estimates, strict=True):
+            found[uses] += variance
+        return frozen(found)
+
+
+def close_normals(count: int, randomness: Randomness) -> Vector:
+    """Return `count` floats, each within 2^-46 of an independent true normal number.
+
+    The numbers in the far tails, one in 2^20, take ball arithmetic and more bits.
+
+    Args:
+        count: how many.
+        randomness: where the bits come from.
+
+    Examples:
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> close_normals(3, SimulationRandomness(1)).shape
+        (3,)
+    """
+    words = randomness.words(count)
+    z = np.empty(count)
+    far: list[int] = []
+    for start in range(0, count, _BLOCK):  # blocks that stay in the cache
+        block = slice(start, start + _BLOCK)
+        z[block], error = normals(words[block])
+        far += (start + np.flatnonzero(~(error <= CLOSE))).tolist()
+    for j in far:
+        z[j] = _tail(int(words[j]), randomness)
+    return z
+
+
+def _tail(word: int, randomness: Randomness) -> float:
+    tail = Tail(word)
+    with precision(_BITS):
+        while True:
+            ball = tail.ball()
+            if ball.is_finite() and ball.rad() < CLOSE / 4:
+                # rounding to a float moves a number below 64 by at most 2^-48
+                return float(ball.mid())
+            tail.refine(randomness)
+
+
+def sum_up(numbers: Vector) -> float:
+    """Return at least Σ|number|."""
+    return up(float(np.sum(np.abs(numbers))) * (1 + growth(numbers.size + 1)))
+
+
+def norm2_up(numbers: Vector) -> float:
+    """Return at least ‖numbers‖₂; a square that vanishes is of a number below 2^-511."""
+    length = math.sqrt(float(np.sum(np.square(numbers)))) * (1 + growth(numbers.size + 4))
+    return up(length + 2.0**-511 * math.sqrt(numbers.size))

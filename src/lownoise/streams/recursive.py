@@ -21,8 +21,7 @@ from lownoise.kinds import VECTOR, Field
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import growth, up
 from lownoise.questions.streams import Decayed, Prefix
-from lownoise.streams.normals import CLOSE, close_normals
-from lownoise.streams.pairs import PAIRS, AbstractPair
+from lownoise.streams.pairs import CLOSE, PAIRS, AbstractPair, close_normals
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
