@@ -12,9 +12,9 @@ import lownoise as ln
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.streams import DensePair, RecursivePair, ToeplitzPair, start
-from lownoise.streams.noise import noise_of
+from lownoise.streams import DensePair, RecursivePair, ToeplitzPair, TreePair, start, steps_of
 from lownoise.streams.pairs import LARGEST
+from lownoise.streams.progress import noise_of
 from streams.kinds import KEPT, TAKEN, WORKLOADS, factors
 
 BUDGETS = (ln.zcdp(1e-10), ln.zcdp(0.5), ln.zcdp(1e5), ln.approx_dp(1, 1e-6), ln.gaussian_dp(0.3))
@@ -327,3 +327,12 @@ def test_running_sums_of_whole_numbers_are_exact(rounds):
 
     values = np.random.default_rng(rounds).integers(-(2**30), 2**30, (rounds, 2)).astype(float)
     assert np.array_equal(_running(values), np.cumsum(values, axis=0))
+
+
+def test_a_grid_that_shows_beside_the_noise_of_a_sum_is_refused():
+    # 2^20 rounds, the tree's deviation of 3.2: half a step a round adds up to 2^19 steps, which may
+    # be 2^-5 of it; a grid of 2^-23 will do, and sums of longer values need one of 2^-21
+    pair, one = TreePair(ln.Prefix(1 << 20)), np.ones(1)
+    assert steps_of(pair.workload, 2.0**18 * one, one, one, pair).tolist() == [2.0**-23]
+    with pytest.raises(PlanError, match="too long for 64 bits beside its noise"):
+        steps_of(pair.workload, 2.0**20.5 * one, one, one, pair)

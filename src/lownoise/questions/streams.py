@@ -14,7 +14,14 @@ from lownoise.errors import QuestionError, told
 from lownoise.kinds import PACKED, Field, Form, Kinds
 from lownoise.numbers.arrays import frozen, matrix, number
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import shrunk
+from lownoise.numbers.rounding import growth, shrunk
+from lownoise.questions.answers import (
+    BITS,
+    DecayedAnswers,
+    MatrixAnswers,
+    PrefixAnswers,
+    WindowAnswers,
+)
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.mean import Mean
 from lownoise.sets.domains.encoding import MEMBER
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.questions.answers import AbstractAnswers
     from lownoise.sets.domains import AbstractDomain
 
 _LONGEST = 1 << 40  # rounds: a sum of so many numbers on a fine grid still has 64 bits
@@ -36,11 +44,7 @@ class AbstractStreamWorkload(ABC):
     """Answer t is Σ_{s ≤ t} W_ts·x_s for a lower-triangular W of n rounds."""
 
     rounds: int
-
-    @property
-    @abstractmethod
-    def toeplitz(self) -> bool:
-        """Whether W_ts is a function of t − s alone."""
+    toeplitz = True  # whether W_ts is a function of t − s alone
 
     @property
     def kind(self) -> str:
@@ -60,6 +64,14 @@ class AbstractStreamWorkload(ABC):
         least that: γ_F(W) ≥ ‖W‖_*/√n (003, Lemma 1), and a maximum is no less than a mean. 0 where
         no closed form is known.
         """
+        return 0.0
+
+    @abstractmethod
+    def exact(self, coordinates: int) -> AbstractAnswers:
+        """Return the exact answers before the first round, of so many numbers a round."""
+
+    def slack(self, reach: float) -> float:
+        """Return how far an exact answer can be from W·codes, in steps, if no |code| is beyond."""
         return 0.0
 
     @abstractmethod
@@ -120,11 +132,6 @@ class Prefix(AbstractStreamWorkload):
         object.__setattr__(self, "rounds", _whole("Prefix.rounds", rounds))
 
     @property
-    def toeplitz(self) -> bool:
-        """Always."""
-        return True
-
-    @property
     def longest(self) -> float:
         """The number of rounds n."""
         return float(self.rounds)
@@ -148,6 +155,10 @@ class Prefix(AbstractStreamWorkload):
             whole = math.log(math.tan(end / 2)) - math.log(math.tan(start / 2))
             total += whole / (4 * angle)
         return shrunk(total / n, _SLACK)
+
+    def exact(self, coordinates: int) -> AbstractAnswers:
+        """Return running sums before the first round: one total a number."""
+        return PrefixAnswers(coordinates)
 
     def first_column(self, count: int | None = None) -> Vector:
         """Return ones."""
@@ -189,14 +200,13 @@ class SlidingWindow(AbstractStreamWorkload):
             )
 
     @property
-    def toeplitz(self) -> bool:
-        """Always."""
-        return True
-
-    @property
     def longest(self) -> float:
         """The width."""
         return float(self.width)
+
+    def exact(self, coordinates: int) -> AbstractAnswers:
+        """Return running sums before the first round: of the last rounds, whose codes are kept."""
+        return WindowAnswers(self.width, coordinates)
 
     def first_column(self, count: int | None = None) -> Vector:
         """Return as many ones as the window is wide, then zeros."""
@@ -239,14 +249,17 @@ class Decayed(AbstractStreamWorkload):
         object.__setattr__(self, "rate", share)
 
     @property
-    def toeplitz(self) -> bool:
-        """Always."""
-        return True
-
-    @property
     def longest(self) -> float:
         """At least 1/(1 − rate)."""
         return min(float(self.rounds), (1 + 2.0**-50) / (1 - self.rate))
+
+    def exact(self, coordinates: int) -> AbstractAnswers:
+        """Return running sums before the first round: in units of 2^-64 of a step."""
+        return DecayedAnswers(self.rate, coordinates)
+
+    def slack(self, reach: float) -> float:
+        """Return a half, and what each round loses: less than a unit."""
+        return 0.5 + 2.0**-BITS * self.longest
 
     def first_column(self, count: int | None = None) -> Vector:
         """Return the powers of the rate."""
@@ -280,6 +293,7 @@ class LowerTriangular(AbstractStreamWorkload):
     """
 
     entries: Vector
+    toeplitz = False  # what is given as a matrix is kept as one
 
     def __init__(self, entries: ArrayLike) -> None:
         W = matrix(entries, field="workload", error=QuestionError)
@@ -314,14 +328,18 @@ class LowerTriangular(AbstractStreamWorkload):
         return len(self.entries)
 
     @property
-    def toeplitz(self) -> bool:
-        """Never: what is given as a matrix is kept as one."""
-        return False
-
-    @property
     def longest(self) -> float:
         """The greatest Σ|W_ts|, rounded up."""
         return float(np.max(np.abs(self.entries).sum(axis=1))) * (1 + self.rounds * 2.0**-52)
+
+    def exact(self, coordinates: int) -> AbstractAnswers:
+        """Return running sums before the first round: rows of the matrix times all codes so far."""
+        return MatrixAnswers(self.entries, coordinates)
+
+    def slack(self, reach: float) -> float:
+        """Return a half, and what a product of so many floats rounds."""
+        off = 0.5 + growth(self.rounds + 2) * self.longest * reach
+        return off if math.isfinite(off) else math.inf
 
     def first_column(self, count: int | None = None) -> Vector:
         """Return the first column."""

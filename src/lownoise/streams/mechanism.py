@@ -43,7 +43,6 @@ from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.bodies import RoundedBody, SymmetricBox, SymmetricPoints
-from lownoise.streams.answers import answer_slack
 from lownoise.streams.pairs import LARGEST, AbstractKeptPair
 
 if TYPE_CHECKING:
@@ -216,7 +215,7 @@ class StreamMechanism:
         # what is off in w: B·z, its product with L, the integer, and the integer of an excess,
         # each less than a step
         off = self._row_sums * (self.pair.error_up + growth(r + 3) * self.pair.size_up) + 2 * whole
-        slack = np.array([answer_slack(self.workload, reach) for reach in self.reach_steps])
+        slack = np.array([self.workload.slack(reach) for reach in self.reach_steps])
         moves = 2 * (off + slack * whole) + self.pair.residual_up * self.change_steps
         still = self.change_steps == 0
         return frozen(np.where(still, 0.0, moves * _MARGIN))

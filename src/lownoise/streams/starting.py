@@ -17,9 +17,7 @@ from lownoise.privacy import Ledger, checked_ledger
 from lownoise.release import codec
 from lownoise.release.codec import Spend
 from lownoise.sensitivity.relations import relation_name
-from lownoise.streams.answers import answers_of
-from lownoise.streams.noise import KeptNoise, noise_from, noise_of
-from lownoise.streams.progress import Progress
+from lownoise.streams.progress import KeptNoise, Progress, noise_from, noise_of
 from lownoise.streams.store import StreamFile
 from lownoise.streams.stream import Stream
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.randomness import Randomness
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
-    from lownoise.streams.noise import AbstractNoise
+    from lownoise.streams.progress import AbstractNoise
     from lownoise.streams.store import Contents, Place
 
 
@@ -88,7 +86,7 @@ def _file(
     account: StreamAccount | None,
 ) -> StreamFile:
     kept = noise.state()["kept"] if isinstance(noise, KeptNoise) else None
-    answers = answers_of(terms.question.workload, terms.mechanism.coding.step.size).state()
+    answers = terms.question.workload.exact(terms.mechanism.coding.step.size).state()
     progress = Progress(
         round=0, answers=answers, noise=noise.state() if kept is None else None, last=None
     )

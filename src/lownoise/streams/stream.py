@@ -16,12 +16,16 @@ from lownoise.errors import StreamError, told
 from lownoise.numbers.arrays import frozen
 from lownoise.release import codec
 from lownoise.release.readable import Guaranteed
-from lownoise.streams.answers import answers_of
 from lownoise.streams.codec import document
-from lownoise.streams.encoder import encoder_of
-from lownoise.streams.noise import KeptNoise, noise_from
-from lownoise.streams.progress import Batch, Progress, state_from_bytes, state_to_bytes
-from lownoise.streams.values import value_of, values_of
+from lownoise.streams.progress import (
+    Batch,
+    KeptNoise,
+    Progress,
+    noise_from,
+    state_from_bytes,
+    state_to_bytes,
+)
+from lownoise.streams.values import encoder_of, value_of, values_of
 from lownoise.streams.view import StreamView
 
 if TYPE_CHECKING:
@@ -32,14 +36,14 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Ledger
+    from lownoise.questions.answers import AbstractAnswers
     from lownoise.release.codec import Spend
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
-    from lownoise.streams.answers import AbstractAnswers
-    from lownoise.streams.encoder import Encoder
-    from lownoise.streams.noise import AbstractNoise
+    from lownoise.streams.progress import AbstractNoise
     from lownoise.streams.starting import StreamAccount
     from lownoise.streams.store import StreamFile
+    from lownoise.streams.values import Encoder
 
 
 @final
@@ -68,7 +72,7 @@ class Stream(Guaranteed):
         self._spend = spend
         self._file = file
         self._account = account
-        self._answers: AbstractAnswers = answers_of(terms.question.workload, r)
+        self._answers: AbstractAnswers = terms.question.workload.exact(r)
         self._counted = terms.mechanism.relation.counted
         self._round = 0
         self._last: tuple[int, float | Vector] | None = None

@@ -7,15 +7,18 @@ holds is taken as it is: its type was the caller's. Everything else is looked at
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from lownoise.engines import Coding
 from lownoise.engines.cells import number, quiet
 from lownoise.errors import StreamError
 
 if TYPE_CHECKING:
+    from lownoise.engines import AbstractCoding
     from lownoise.numbers.arrays import Vector
 
 _ALONE = frozenset({float, int, bool, str, type(None)})  # most values: never a list
@@ -168,3 +171,33 @@ def _item(values: Any, i: int) -> Any:  # noqa: ANN401
         return own.as_py() if hasattr(own, "as_py") else own
     except Exception:  # noqa: BLE001 (as above)
         return None
+
+
+@final
+class Encoder:
+    """One number's code: `Coding.encode`, the same arithmetic.
+
+    Args:
+        coding: of one column.
+    """
+
+    def __init__(self, coding: Coding) -> None:
+        ends = coding.encode(np.stack([coding.lower, coding.upper, coding.missing])).ravel()
+        self._least, self._greatest, self._missing = (int(k) for k in ends)
+        self.center, self.step = float(coding.center[0]), float(coding.step[0])
+        self._inverse = 1 / self.step
+
+    def encode(self, value: float) -> int:
+        """Return the code of a number."""
+        scaled = (number(value) - self.center) * self._inverse + 0.5
+        if scaled != scaled:  # noqa: PLR0124 (not a number)
+            return self._missing
+        if scaled <= self._least:
+            return self._least
+        return self._greatest if scaled >= self._greatest else math.floor(scaled)
+
+
+def encoder_of(coding: AbstractCoding) -> Encoder | None:
+    """Return the encoder of a coding, None where it is not of one number."""
+    alone = isinstance(coding, Coding) and coding.step.size == 1
+    return Encoder(coding) if alone and isinstance(coding, Coding) else None
