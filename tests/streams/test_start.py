@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stream is paid for once, whatever befalls the program while it starts."""
 
+from dataclasses import replace
+
 import pytest
 
 import lownoise as ln
-from lownoise.errors import FileError, LedgerError
+from lownoise.errors import FileError, LedgerError, PlanError
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.privacy import Ledger
 from lownoise.privacy.budget import Zcdp
@@ -49,6 +51,14 @@ def test_a_stream_is_charged_once_and_for_all_rounds(ledger, tmp_path):
         ln.stream(**ASKED, ledger=ledger, path=tmp_path / "t")
     assert not (tmp_path / "t").exists()
     assert ln.stream(**ASKED).spend is None
+
+
+def test_what_reveals_more_than_its_budget_is_not_started(ledger, tmp_path):
+    terms = replace(ln.stream(**ASKED).terms, budget=ln.zcdp(0.19))
+    with pytest.raises(PlanError, match="more than its budget"):
+        start(terms, randomness=SystemRandomness(), ledger=ledger, path=tmp_path / "s")
+    assert states(ledger) == []
+    assert not (tmp_path / "s").exists()
 
 
 def test_a_stream_that_cannot_be_written_costs_nothing(ledger, tmp_path):

@@ -35,6 +35,7 @@ import numpy as np
 from lownoise.engines import TotalsQuery
 from lownoise.errors import PlanError
 from lownoise.noise.codes import coding_for
+from lownoise.noise.covering import covering
 from lownoise.noise.loss import Loss
 from lownoise.noise.means import MeanTotals
 from lownoise.numbers.arrays import frozen
@@ -373,10 +374,7 @@ def stream_mechanism(
     main, side = found.main_up, found.side_up
     share = math.sqrt(min(side / main, 1.0)) if 0 < main < math.inf else 1.0
     found = replace(found, cover=frozen(wide * max(share, _LEAST_COVER)))
-    if 0 < found.loss.mu < math.inf:
-        found = found.scaled(found.loss.mu / parameter)
-    while not found.loss.mu <= parameter:
-        if not math.isfinite(found.loss.mu):
-            raise PlanError("shape leaves a direction that records can move in without noise")
-        found = found.scaled(max(found.loss.mu / parameter, 1 + 2.0**-50))
-    return found
+    start = found.loss.mu / parameter
+    return covering(
+        found.scaled, lambda own: own.loss.mu, parameter, start if 0 < start < math.inf else 1.0
+    )
