@@ -41,6 +41,7 @@ def test_no_point_is_beyond_the_support_and_extreme_points_come_near_it(case):
     assert np.all(points @ theta.T <= support * (1 + 1e-12))
     assert np.all(base.norm_up(ends) <= 1 + 1e-9)
     reached = np.sum(ends * theta, axis=1)
+    assert np.all(reached <= support * (1 + 1e-9))
     assert np.all(reached >= support * (1 - SUPPORT.get(name, NEAR)))
     assert np.all(np.abs(base.support_up(-theta) - support) <= 1e-9 * support)
 

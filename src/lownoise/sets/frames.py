@@ -140,7 +140,7 @@ def _sight(queries: Vector, extent: Vector) -> tuple[Integers, Vector | None]:
     A column is dependent where what the chosen ones leave of it is rounding of its own length: a
     coordinate of little width is as much asked about as any other, and so is each query, whatever
     its unit. Of the independent ones those that say most are chosen first, so that no wide
-    coordinate is told by a narrow one.
+    coordinate is given by a narrow one.
     """
     from scipy.linalg import solve_triangular
 

@@ -90,9 +90,7 @@ class Harmonics:
         """How many entries are of each kind."""
         found = []
         for pattern in self.patterns:
-            orders = math.factorial(self.power)
-            for a in pattern:
-                orders //= math.factorial(a)
+            orders = _orders(pattern)
             places = math.perm(self.size, len(pattern))
             for n in Counter(pattern).values():
                 places //= math.factorial(n)
@@ -103,9 +101,9 @@ class Harmonics:
     def table(self) -> Vector:
         """The squared length of each part of an entry's unit vector, shape (kinds, parts).
 
-        With p = x^α and h its part of degree k on the unit sphere, it is dimₖ/aₖ·E h², since
-        E (x ⊗ … ⊗ x)(x ⊗ … ⊗ x)ᵀ is Σ (aₖ/dimₖ)·Πₖ. And h follows from p by the operator
-        p ↦ |x|²Δp, which is (ℓ(ℓ + d − 2) − k(k + d − 2)) on the part of degree k.
+        For the monomial p = x^α, of Dα copies, that is the diagonal of Kₖ: the coefficient of p in
+        its own part of degree k, over Dα. And that part follows from p by the operator p ↦ |x|²Δp,
+        which is (ℓ(ℓ + d − 2) − k(k + d − 2)) on the part of degree k.
         """
         found = [self._parts(pattern) for pattern in self.patterns]
         return frozen(np.array([[float(v) for v in row] for row in found]))
@@ -125,23 +123,23 @@ class Harmonics:
         return np.stack([rows[k] for k in self.degrees], axis=1)
 
     def _parts(self, pattern: Exponents) -> list[Fraction]:
-        """Return the squared lengths of the parts of one entry, from E p·Dⁱp for few i."""
+        """Return the squared lengths of the parts of one entry, from Dⁱp for few i."""
         whole = (*pattern, *(0 for _ in range(self.size - len(pattern))))
         polynomial = {whole: Fraction(1)}
-        means = []
+        own = []
         for _ in self.degrees:
-            means.append(sum(c * self._moment(whole, other) for other, c in polynomial.items()))
+            own.append(polynomial.get(whole, Fraction(0)))
             polynomial = _stepped(polynomial)
         values = [self.value(k) for k in self.degrees]
         found = []
-        for i, k in enumerate(self.degrees):
+        for i in range(len(values)):
             # Π (D − λ)/(λₖ − λ) over the other values, as coefficients of powers of D
             row = [Fraction(1)]
             for other in values[:i] + values[i + 1 :]:
                 pairs = zip([Fraction(0), *row], [*row, Fraction(0)], strict=True)
                 row = [(low - other * high) / (values[i] - other) for low, high in pairs]
-            square = sum(c * m for c, m in zip(row, means, strict=True))
-            found.append(square / self._share(k))
+            part = sum((c * m for c, m in zip(row, own, strict=True)), start=Fraction(0))
+            found.append(part / _orders(pattern))
         return found
 
     def _share(self, degree: int) -> Fraction:
@@ -150,14 +148,10 @@ class Harmonics:
         front = Fraction(math.factorial(ell), math.factorial(ell - degree) * 2**degree)
         return front * _rising(Fraction(1, 2), j) / _rising(Fraction(self.size, 2), j + degree)
 
-    def _moment(self, one: Exponents, other: Exponents) -> Fraction:
-        """Return E u^(α + β) on the unit sphere."""
-        exponents = [a + b for a, b in zip(one, other, strict=True)]
-        if any(a % 2 for a in exponents):
-            return Fraction(0)
-        top = math.prod(math.prod(range(a - 1, 0, -2)) for a in exponents)
-        total = sum(exponents)
-        return Fraction(top, math.prod(range(self.size, self.size + total, 2)))
+
+def _orders(pattern: Exponents) -> int:
+    """Return in how many orders indices that occur so often can stand."""
+    return math.factorial(sum(pattern)) // math.prod(math.factorial(a) for a in pattern)
 
 
 def _stepped(polynomial: dict[Exponents, Fraction]) -> dict[Exponents, Fraction]:

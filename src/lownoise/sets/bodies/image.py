@@ -155,10 +155,10 @@ class ImageBody(AbstractBody):
             if not np.all(np.isfinite(image)):
                 return math.inf
             size = np.abs(matrix) @ (np.abs(self.dense) @ self.base.widths())
-            hidden = growth(self.dimension + 3) * _length(size) * (1 + 2.0**-30)
+            hidden = growth(self.dimension + 3) * euclidean(size) * (1 + 2.0**-30)
             longest = max(self._piece_up(image, *piece) for piece in self.base.pieces())
             if len(image) <= _FEW_ROWS:  # at most what its rows reach alone; equal for one
-                longest = min(longest, _length(self.base.support_up(image)))
+                longest = min(longest, euclidean(self.base.support_up(image)))
             return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
 
     def _piece_up(self, image: Vector, kept: Integers, base: AbstractUnitBall) -> float:
@@ -355,7 +355,7 @@ def selects(rows: Vector) -> bool:
     return bool(np.all((size == 0) | (size == 1)) and np.all(np.sum(size, axis=1) == 1))
 
 
-def _length(values: Vector) -> float:
+def euclidean(values: Vector) -> float:
     """Return the Euclidean length of values ≥ 0, shape (r,), whatever their size."""
     most = float(np.max(values, initial=0.0))
     return most * float(np.linalg.norm(values / most)) if 0 < most < math.inf else most
@@ -379,11 +379,12 @@ def image_body(factor: Vector, base: AbstractUnitBall) -> ImageBody | SymmetricP
         array([[ 2.,  1.],
                [ 0., -1.]])
     """
-    if factor.ndim == 1 or not isinstance(base, NormBall):
+    order = base.ball_order
+    if factor.ndim == 1 or order is None:
         return ImageBody(factor, base)
-    if base.order == 1 or base.size == 1:
+    if order == 1 or base.dimension == 1:
         return SymmetricPoints(frozen(factor.T.copy()))
-    if not np.isinf(base.order) or base.size > _MOST_GENERATORS:
+    if not math.isinf(order) or base.dimension > _MOST_GENERATORS:
         return ImageBody(factor, base)
     corners = factor[:, :1].T
     for generator in factor.T[1:]:

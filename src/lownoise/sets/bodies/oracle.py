@@ -181,9 +181,9 @@ class OracleDifferences(AbstractOracleBody):
     @property
     def seeds(self) -> Vector:
         """Pairs that span all differences."""
-        spread = self.program.spanning
-        rest = spread[1:] if len(spread) > 1 else spread
-        return np.stack([rest, np.broadcast_to(spread[0], rest.shape)], axis=1)
+        seeds = self.program.spanning
+        rest = seeds[1:] if len(seeds) > 1 else seeds
+        return np.stack([rest, np.broadcast_to(seeds[0], rest.shape)], axis=1)
 
     def vertices(self, points: Vector) -> Vector:
         """Return x − y for each pair."""

@@ -269,7 +269,7 @@ def climbed(base: AbstractUnitBall, image: Vector, away: Vector) -> Vector:
     """
     axes = np.linalg.svd(image, full_matrices=False)[2][:_STARTS]
     starts = np.vstack([axes, -axes, away @ image])
-    if isinstance(base, NormBall) and base.order == 2:  # noqa: PLR2004
+    if base.ball_order == 2:  # noqa: PLR2004
         starts = np.vstack([starts, _trust_region(image, away)[0]])
     x = base.extreme(starts)
     size = np.linalg.norm(x @ image.T + away, axis=1)
@@ -308,9 +308,9 @@ def _bounded(
     body = ImageBody(frozen(factor), base)
     image = matrix @ factor
     if np.any(image):
-        if isinstance(own, NormBall) and own.order == 2:  # noqa: PLR2004
+        if own.ball_order == 2:  # noqa: PLR2004
             body = body.with_multipliers(
-                np.ones(own.size) if base is own else _ball_multipliers(image)
+                np.ones(own.dimension) if base is own else _ball_multipliers(image)
             )
         else:
             body = body.with_multipliers(farthest_multipliers(image, base))

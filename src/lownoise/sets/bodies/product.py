@@ -70,7 +70,7 @@ class ProductSet(AbstractSet):
 
     @cached_property
     def spanning(self) -> Vector:
-        """One point, and each part's with the others still."""
+        """One point, and each part's with the others fixed."""
         own = [part.spanning for part in self.parts]
         first = np.concatenate([rows[0] for rows in own])
         found = [first[None]]

@@ -30,7 +30,6 @@ from lownoise.numbers.rounding import growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.barrier import farthest
 from lownoise.sets.norms import WalkNorm
-from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Vector
@@ -377,4 +376,4 @@ def _stretched(section: Section, factor: float) -> Section:
 
 def is_slabs(part: AbstractUnitBall) -> bool:
     """Return whether a part is a cube: every row a slab of its own."""
-    return isinstance(part, NormBall) and (math.isinf(part.order) or part.size == 1)
+    return part.ball_order is not None and (math.isinf(part.ball_order) or part.dimension == 1)

@@ -44,6 +44,7 @@ from lownoise.sets.bodies.harmonics import (
     multiplicities,
     sphere_moments,
 )
+from lownoise.sets.bodies.image import euclidean
 from lownoise.sets.unit_balls.mixtures import best_mixture
 
 if TYPE_CHECKING:
@@ -121,10 +122,10 @@ class TensorBall:
         total = float(np.sum(y))
         if self.odd:
             return (4 if self.differences else 1) * total * (1 + _SLACK)
-        still = float(y[-1])
+        fixed = float(y[-1])
         if not self.differences:
-            rest = total - still
-            found = rest if rest >= still else total * total / (4 * still)
+            rest = total - fixed
+            found = rest if rest >= fixed else total * total / (4 * fixed)
             return found * (1 + _SLACK)
         far = self.pairs(self.angles) @ y
         high, low = float(np.max(far)), float(np.min(far))
@@ -135,8 +136,8 @@ class TensorBall:
         """Return how far along the mean over the sphere the best center of K stands, of 1."""
         if self.odd or self.differences:
             return 0.0
-        total, still = float(np.sum(y)), float(y[-1])
-        return min(1.0, total / (2 * still))
+        total, fixed = float(np.sum(y)), float(y[-1])
+        return min(1.0, total / (2 * fixed))
 
     def mixture(self, gains: Vector) -> Vector:
         """Return the measure that makes Σ √(gains·squares) greatest, nearly; shape (c,) of gains.
@@ -149,11 +150,11 @@ class TensorBall:
         roots = np.sqrt(gains)
         if self.differences:
             return self._paired(roots)
-        rest, still = float(np.sum(roots[:-1])), float(roots[-1])
-        if not still > 0:
+        rest, fixed = float(np.sum(roots[:-1])), float(roots[-1])
+        if not fixed > 0:
             return np.ones(1)
-        # √w·(rest + still·√(1 − w)) is greatest at this s = √(1 − w)
-        s = (math.hypot(rest, math.sqrt(8) * still) - rest) / (4 * still)
+        # √w·(rest + fixed·√(1 − w)) is greatest at this s = √(1 − w)
+        s = (math.hypot(rest, math.sqrt(8) * fixed) - rest) / (4 * fixed)
         return np.array([1 - s * s])
 
     def _paired(self, roots: Vector) -> Vector:
@@ -287,10 +288,10 @@ class TensorChanges(AbstractBody):
             own, constant = self._sizes(matrix)
             if not all(np.all(np.isfinite(each)) for each in (image, column, own, constant)):
                 return math.inf
-            hidden = growth(3) * _length(own) + growth(self.dimension + 3) * _length(constant)
+            hidden = growth(3) * euclidean(own) + growth(self.dimension + 3) * euclidean(constant)
             found = self._bounded(image, column)
             if len(matrix) <= _FEW_ROWS:  # at most what its rows reach alone
-                found = min(found, _length(self._extents(image, column)))
+                found = min(found, euclidean(self._extents(image, column)))
             return (found + hidden * (1 + 2.0**-30)) * (1 + 2.0**-48)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
@@ -361,8 +362,8 @@ class TensorChanges(AbstractBody):
             return self.ball.energy_up(y)
         if self.ball.odd:
             return (math.fsum(y) + bottom) * (1 + _SLACK)
-        still = float(y[-1])
-        ends = (still * beta**2, math.fsum(y[:-1]) + still * (1 - beta) ** 2)
+        fixed = float(y[-1])
+        ends = (fixed * beta**2, math.fsum(y[:-1]) + fixed * (1 - beta) ** 2)
         return (max(ends) + bottom) * (1 + _SLACK)
 
     def _extents(self, image: Vector, column: Vector) -> Vector:
@@ -404,9 +405,3 @@ def _folded(rows: Vector) -> tuple[Vector, Vector]:
     slack = 4 * growth(n + 4 * k + 99) * float(np.sum(rows * rows))
     triangle: Vector = np.linalg.cholesky(gram + slack * np.eye(k)).T.astype(float)
     return triangle[:, :-1], triangle[:, -1]
-
-
-def _length(values: Vector) -> float:
-    """Return the Euclidean length of values ≥ 0, shape (r,), whatever their size."""
-    most = float(np.max(values, initial=0.0))
-    return most * float(np.linalg.norm(values / most)) if 0 < most < math.inf else most

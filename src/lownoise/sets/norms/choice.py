@@ -83,7 +83,7 @@ def chosen(body: AbstractBody, distance: float) -> AbstractNorm:
 
 
 def unknown(body: AbstractBody) -> PlanError:
-    """Return what is said of a body that no sampler is known for."""
+    """Return the refusal of a body that no sampler is known for."""
     return PlanError(
         f"no exact sampler is known for {type(body).__name__} in "
         f"{body.dimension} dimensions; use (ε, δ), or a domain that is a box, a "
@@ -238,7 +238,7 @@ def enlarged(norm: AbstractNorm, body: AbstractBody) -> AbstractNorm:
 
 
 def hull_vertices(rows: Vector, *, symmetric: bool) -> Vector:
-    """Return the points without those inside the hull, where that is soon said, in their order.
+    """Return the points without those inside the hull, where that is soon found, in their order.
 
     Whatever is left out wrongly is missed in a hull's reach, never in what it costs.
 

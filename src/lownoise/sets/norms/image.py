@@ -333,7 +333,7 @@ def uniform_balls(blocks: Sequence[tuple[slice, float]]) -> AbstractUniform:
 
 
 def no_sampler(base: AbstractUnitBall, dimension: int) -> PlanError:
-    """Return what is said of an image of a unit ball that is neither sampled nor walked in."""
+    """Return the refusal of an image of a unit ball that is neither sampled nor walked in."""
     return PlanError(
         f"{type(base).__name__} in {dimension} dimensions has no exact sampler; use (ε, δ), "
         "or a domain that is an image of an ℓ_r ball or a product of such"

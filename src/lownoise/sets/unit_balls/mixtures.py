@@ -61,20 +61,32 @@ def nearest_mixture(points: Vector, goal: Vector) -> Vector:
 
 def _proportions(about: Vector) -> Vector:
     """Return the weights of the mixture of points that is nearest to 0, shapes (n, d) and (n,)."""
-    from scipy.optimize import nnls
-
-    # the best mixture in all proportions, as in `mixture`
-    system = np.vstack([about.T, np.ones(len(about))])
-    wanted = np.append(np.zeros(about.shape[1]), 1.0)
-    try:
-        weights, _ = nnls(system, wanted, maxiter=50 * len(about))
-    except RuntimeError:  # it goes round in circles: the nearest point alone
+    weights = _in_proportion(about)
+    if weights is None:  # the nearest point alone
         weights = np.zeros(len(about))
         weights[np.argmin(np.sum(np.square(about), axis=1))] = 1.0
     kept = np.flatnonzero(weights)
     found = np.zeros(len(about))
-    found[kept] = _polished(about[kept], np.zeros(about.shape[1]), weights[kept] / np.sum(weights))
+    found[kept] = _polished(about[kept], np.zeros(about.shape[1]), weights[kept])
     return found
+
+
+def _in_proportion(about: Vector) -> Vector | None:
+    """Return nearly those weights; None where the search for them goes round in circles.
+
+    The best mixture in all proportions, a row of ones asking for a sum of 1, is a multiple of the
+    best one whose sum is 1: minimise s²‖e‖² + (s − 1)² over s.
+    """
+    from scipy.optimize import nnls
+
+    system = np.vstack([about.T, np.ones(len(about))])
+    try:
+        weights, _ = nnls(
+            system, np.append(np.zeros(len(system) - 1), 1.0), maxiter=50 * len(about)
+        )
+    except RuntimeError:
+        return None
+    return np.asarray(weights / np.sum(weights))
 
 
 def mixture(
@@ -93,8 +105,6 @@ def mixture(
         goal: shape (d,).
         steps: points that are looked for, at most; a point inside is reached after about 2k.
     """
-    from scipy.optimize import nnls
-
     atoms = np.zeros((1, dimension))
     weights = np.ones(1)
     for _ in range(steps):
@@ -107,17 +117,12 @@ def mixture(
         if gain <= far * (_NEAR * far + _FLOATS * (1 + float(np.linalg.norm(goal)))):
             break
         atoms = np.vstack([atoms, found])
-        # the best mixture in all proportions, a row of ones asking for a sum of 1, is a multiple of
-        # the best one whose sum is 1: minimise s²‖e‖² + (s − 1)² over s
-        system = np.vstack([(atoms @ scaled.T - goal).T, np.ones(len(atoms))])
-        try:
-            weights, _ = nnls(system, np.append(np.zeros(len(goal)), 1.0), maxiter=50 * len(atoms))
-        except RuntimeError:
+        best = _in_proportion(atoms @ scaled.T - goal)
+        if best is None:
             weights = np.append(weights, 0.0)
             break
-        weights /= np.sum(weights)
-        kept = weights > 0
-        atoms, weights = atoms[kept], _polished(atoms[kept] @ scaled.T, goal, weights[kept])
+        kept = best > 0
+        atoms, weights = atoms[kept], _polished(atoms[kept] @ scaled.T, goal, best[kept])
         if not kept[-1]:  # what should help does not: floats tell no more
             break
     return np.asarray(weights @ atoms)
