@@ -291,7 +291,12 @@ def test_plans_and_releases_show_themselves_briefly(name, kind):
     assert len(line) <= 120
     found = report.sections(own)
     assert printed.splitlines()[0] == report.render_text(found).splitlines()[0]
-    assert "error in root mean square is" in " ".join(printed.split())
+    said = " ".join(printed.split())
+    assert "error in root mean square is" in said
+    # error, certificate and bound name their units
+    assert re.search(r"error in root mean square is [^;]*, in (rows|the columns’ units)\.", said)
+    assert "in the unit of" in said or "pure" in name or "no noise" in name
+    assert said.count("the bound, both in") == len(re.findall(r"(?:times|×) the bound", said))
     assert len(printed.splitlines()) <= 70
     assert "array" not in line + printed
     said = check_page(own._repr_html_())

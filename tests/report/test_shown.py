@@ -12,7 +12,6 @@ import lownoise as ln
 from lownoise import theory
 from lownoise.numbers.readable import brief
 from lownoise.questions.streams import LowerTriangular
-from lownoise.release.readable import Readable
 from report.members import Reader, stream
 
 RUDE = "<b>\x1b[31m\nname"
@@ -77,6 +76,28 @@ SHOWN = {
     "Prefix": lambda _: [ln.Prefix(10**6)],
     "SlidingWindow": lambda _: [ln.SlidingWindow(100, 7)],
     "Decayed": lambda _: [ln.Decayed(100, 0.5), LowerTriangular(np.tril(np.ones((90, 90))))],
+    "Box": lambda _: [cube(), MANY],
+    "Ball": lambda _: [ln.Ball(50, radius=2.0), ln.Ball(2, order=1.0)],
+    "Ellipsoid": lambda _: [ln.Ellipsoid(PLANE), ln.Ellipsoid(WIDE)],
+    "KyFanBall": lambda _: [ln.KyFanBall(3, 4, 2)],
+    "OperatorNormBall": lambda _: [ln.OperatorNormBall(3, 4)],
+    "Oracle": lambda _: [ln.Oracle(2, lambda *_: None, half_widths=[1, 1])],
+    "OrderedBall": lambda _: [ln.OrderedBall(np.arange(60.0, 0, -1))],
+    "Points": lambda _: [ln.Points(np.eye(3)), ln.Points(np.eye(300))],
+    "SchattenBall": lambda _: [ln.SchattenBall(3, 4, order=1.0)],
+    "Slab": lambda _: [ln.Slab([1.0, 1.0], 0.0, 1.0)],
+    "TensorPower": lambda _: [ln.TensorPower(3, 2)],
+    "TopBall": lambda _: [ln.TopBall(30, 4)],
+    "UnitarilyInvariantBall": lambda _: [ln.UnitarilyInvariantBall(3, 3, ln.Ball(3))],
+    "Zonotope": lambda _: [ln.Zonotope(WIDE)],
+    "difference_body": lambda _: [ln.difference_body(cube()), ln.difference_body(MANY)],
+    "hull": lambda _: [ln.hull(cube(), ln.Ball(2)), ln.hull(ln.Points(WIDE))],
+    "image": lambda _: [ln.image(PLANE, cube())],
+    "intersection": lambda _: [ln.intersection(cube(), ln.Ball(2))],
+    "kronecker": lambda _: [ln.kronecker(ln.Ball(2), ln.Ball(3))],
+    "minkowski_sum": lambda _: [ln.minkowski_sum(cube(), ln.Ball(2))],
+    "product": lambda _: [ln.product(cube(), MANY)],
+    "projection": lambda _: [ln.projection(cube(), [0])],
     "Enclosure": lambda _: [theory.enclose(cube()), theory.enclose(MANY)],
     "Factorization": lambda _: [theory.factorize(np.tril(np.ones((60, 60))))],
     "Farthest": lambda _: [theory.farthest(cube(), PLANE)],
@@ -138,8 +159,7 @@ def problem():
 
 
 def test_every_public_name_is_looked_at():
-    domains = {name for name, home in ln._HOMES.items() if home == "lownoise.sets.domains"}
-    assert {*SHOWN, *RETURN, *NONE} == {*ln.__all__, *theory.__all__} - domains
+    assert {*SHOWN, *RETURN, *NONE} == {*ln.__all__, *theory.__all__}
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -147,7 +167,7 @@ def test_an_object_shows_itself_in_a_few_lines_and_as_html(name, tmp_path):
     for own in SHOWN[name](tmp_path):
         said = repr(own)
         lines = said.splitlines()
-        assert type(own).__name__ in lines[0]
+        assert type(own).__name__ in lines[0] or lines[0].partition("(")[0] in ln.__all__
         assert len(lines) <= 10
         assert max(map(len, lines)) <= 100
         assert not re.search(r"array\(|\b0x[0-9a-f]{6}|PosixPath|[\x00-\x09\x0b-\x1f]", said)
@@ -155,7 +175,7 @@ def test_an_object_shows_itself_in_a_few_lines_and_as_html(name, tmp_path):
         assert page.open == []
         assert page.fetched == []
         assert "b" not in page.tags
-        assert type(own).__name__ in "".join(page.words) or isinstance(own, Readable)
+        assert "".join(page.words).strip()
 
 
 def test_a_number_is_shown_as_it_is_and_many_by_their_range():

@@ -22,7 +22,7 @@ from typing import Any, final
 
 from lownoise.report import records
 from lownoise.report.answers import to_pandas, write_csv
-from lownoise.report.render import render_html, render_text
+from lownoise.report.parts import render_html, render_text
 from lownoise.report.sections import sections, view_of
 
 __all__ = ["render_html", "render_text", "sections", "to_pandas", "write_csv"]

@@ -16,6 +16,7 @@ from lownoise.errors import QuestionError, told
 from lownoise.kinds import row_of
 from lownoise.questions import AbstractQueries, Parity
 from lownoise.report import charts, spelling
+from lownoise.report.marginals import attributes_table
 from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import (
@@ -24,7 +25,6 @@ from lownoise.report.view import (
     AbstractView,
     Kinds,
     Wording,
-    attributes_table,
     columns,
     comparison,
     estimates,

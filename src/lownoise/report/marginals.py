@@ -24,7 +24,6 @@ from lownoise.report.view import (
     Kinds,
     Row,
     Wording,
-    attributes_table,
     comparison,
     like_it,
     noise_section,
@@ -37,9 +36,11 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
+    from lownoise.questions import Attribute
     from lownoise.report.parts import Part
 
 MOST_ATTRIBUTES = 100  # that are drawn
+_MOST_LABELS, _MOST_LETTERS = 50, 200  # of an attribute's categories
 
 
 @final
@@ -343,3 +344,44 @@ def _map_in_words(terms: Any, values: dict[tuple[int, int], float]) -> str:  # n
     if math.isclose(values[least], values[most]):
         return f"Every one is {spelling.significant(values[most])}."
     return f"From {named(least)} to {named(most)}."
+
+
+def attributes_table(title: str, attributes: Sequence[Attribute], outside: str = "") -> Table:
+    """Return declared attributes, a row each: name, number of cells, categories, other values.
+
+    Args:
+        title: what a reader opens.
+        attributes: what was declared.
+        outside: where other values go, where that is no attribute's own.
+    """
+    return Table(
+        columns=(
+            Column("Name", "name"),
+            Column("Cells"),
+            Column("Categories", "words"),
+            Column("Missing or other", "words"),
+        ),
+        rows=tuple(
+            (shown(a.name), f"{a.size:,}", _labels(a), outside or _outside(a)) for a in attributes
+        ),
+        caption="Public categories, and where a missing value or any other goes.",
+        folded=title,
+    )
+
+
+def _labels(attribute: Attribute) -> str:
+    if attribute.labels is None:
+        return f"0 to {attribute.categories - 1:,}"
+    labels = [shown(attribute.label(k)) for k in range(min(attribute.categories, _MOST_LABELS))]
+    listed = ", ".join(labels)
+    if len(listed) > _MOST_LETTERS or attribute.categories > len(labels):
+        return f"{listed[:_MOST_LETTERS]}…"
+    return listed
+
+
+def _outside(attribute: Attribute) -> str:
+    if attribute.outside is None:
+        return "row left out"
+    if attribute.outside == attribute.categories:
+        return "a cell of their own"
+    return f"counted as {shown(attribute.label(attribute.outside))}"

@@ -19,9 +19,18 @@ from lownoise.report import records, spelling
 from lownoise.report.linear import LinearView
 from lownoise.report.marginals import MarginalsView
 from lownoise.report.mean import MeanView
-from lownoise.report.parts import Caution, Chart, Figures, Items, Prose, Section, Table
+from lownoise.report.parts import (
+    Caution,
+    Chart,
+    Figures,
+    Items,
+    Prose,
+    Section,
+    Table,
+    render_html,
+    render_text,
+)
 from lownoise.report.proofs import GaussianWords, PureWords
-from lownoise.report.render import render_html, render_text
 from lownoise.report.streams import StreamView
 from lownoise.theory.enclosure import Enclosure
 from lownoise.verification import Verification

@@ -13,20 +13,17 @@ import numpy as np
 
 from lownoise.report import spelling
 from lownoise.report.parts import Chart, Column, Estimate, Prose, Section, Table
-from lownoise.report.spelling import shown
 from lownoise.sensitivity.relations import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions import Attribute
     from lownoise.report.parts import Part
 
 MOST_ROWS = 1000
 FEW = 30  # rows in a terminal
 _MOST_KINDS = 40
-_MOST_LABELS, _MOST_LETTERS = 50, 200  # of an attribute's categories
 _VARIED = 1.005  # a largest deviation beyond that many times the typical one is shown beside it
 FILE_HAS = "{hidden} more answers; the file of the plan or the release has all."
 HOLDS = "These numbers hold whatever the data are: a plan reads no data."
@@ -421,44 +418,3 @@ def weighed(weights: Vector, article: str, by: str) -> str:
 def like_it(count: int) -> str:
     """Return how many are like the one that is named."""
     return "this one only" if count == 1 else f"{count - 1:,} more"
-
-
-def attributes_table(title: str, attributes: Sequence[Attribute], outside: str = "") -> Table:
-    """Return declared attributes, a row each: name, number of cells, categories, other values.
-
-    Args:
-        title: what a reader opens.
-        attributes: what was declared.
-        outside: where other values go, where that is no attribute's own.
-    """
-    return Table(
-        columns=(
-            Column("Name", "name"),
-            Column("Cells"),
-            Column("Categories", "words"),
-            Column("Missing or other", "words"),
-        ),
-        rows=tuple(
-            (shown(a.name), f"{a.size:,}", _labels(a), outside or _outside(a)) for a in attributes
-        ),
-        caption="Public categories, and where a missing value or any other goes.",
-        folded=title,
-    )
-
-
-def _labels(attribute: Attribute) -> str:
-    if attribute.labels is None:
-        return f"0 to {attribute.categories - 1:,}"
-    labels = [shown(attribute.label(k)) for k in range(min(attribute.categories, _MOST_LABELS))]
-    listed = ", ".join(labels)
-    if len(listed) > _MOST_LETTERS or attribute.categories > len(labels):
-        return f"{listed[:_MOST_LETTERS]}…"
-    return listed
-
-
-def _outside(attribute: Attribute) -> str:
-    if attribute.outside is None:
-        return "row left out"
-    if attribute.outside == attribute.categories:
-        return "a cell of their own"
-    return f"counted as {shown(attribute.label(attribute.outside))}"
