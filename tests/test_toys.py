@@ -19,16 +19,23 @@ import lownoise as ln
 import test_members
 from cases import MEMBERS, Member
 from lownoise import report
+from lownoise.certificate import EVIDENCE, AbstractDual
 from lownoise.errors import FileError, PlanError, SpecError
+from lownoise.noise.abstract import NOISES, AbstractNoise
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.questions import QUESTIONS, AbstractQueries
+from lownoise.questions.streams import WORKLOADS, AbstractStreamWorkload
 from lownoise.release import codec
 from lownoise.release.execution import execute
+from lownoise.sensitivity.factors import SHAPES, AbstractShape
 from lownoise.sensitivity.relations import RELATIONS, checked_relation
 from lownoise.sets.bodies import SymmetricPoints
-from lownoise.sets.domains import DOMAINS
+from lownoise.sets.domains import DOMAINS, AbstractDomain
 from lownoise.sets.domains.encoding import domain_from_dict, domain_to_dict
+from lownoise.sets.unit_balls import UNIT_BALLS, AbstractUnitBall
 from lownoise.spec.declared import declared_domain, kinds
 from lownoise.spec.files import read_spec
+from lownoise.streams.pairs import PAIRS, AbstractPair
 from toys.domain import Wedge
 from toys.engine import ToySource
 from toys.noise import GeometricNoise
@@ -154,14 +161,14 @@ QUESTIONS_OF_TOYS = {
 }
 NOISES_OF_TOYS = {"gaussian": (ln.zcdp(0.5), None), "geometric": (ln.pure_dp(0.7), "geometric")}
 NOISES_OF_TOYS |= {"laplace": (ln.pure_dp(0.7), "laplace")}
-PAIRS = [
+TOGETHER = [
     pytest.param(question, noise, relation, id=f"{question}, {noise}, {relation}")
     for question in QUESTIONS_OF_TOYS
     for noise in NOISES_OF_TOYS
     for relation in RELATIONS
     if question != "neither" or noise == "geometric"
 ]
-each_pair = pytest.mark.parametrize(("question", "noise", "relation"), PAIRS)
+each_pair = pytest.mark.parametrize(("question", "noise", "relation"), TOGETHER)
 
 
 def rows_of_toys(seed=1):
@@ -334,6 +341,42 @@ def test_every_kind_that_files_name_has_a_member_of_the_family():
     shown = {type(member.domain) for member in MEMBERS}
     shown |= {type(ln.difference_body(ln.Points([[0.0], [1.0]]))), Wedge}
     assert set(DOMAINS.classes) <= shown
+
+
+FAMILIES = {
+    AbstractDomain: DOMAINS,
+    AbstractUnitBall: UNIT_BALLS,
+    AbstractShape: SHAPES,
+    AbstractDual: EVIDENCE,
+    AbstractNoise: NOISES,
+    AbstractQueries: QUESTIONS,
+    AbstractStreamWorkload: WORKLOADS,
+    AbstractPair: PAIRS,
+}
+OTHERWISE = {  # never in a file, or by the fields of what they belong to
+    "Slab",
+    "SelectedShape",
+    "GaussianNoise",
+    "PartialNoise",
+    "ResidualNoise",
+    "OrderedNoise",
+    "ProductNoise",
+}
+
+
+def below(cls):
+    for one in cls.__subclasses__():
+        yield one
+        yield from below(one)
+
+
+@pytest.mark.parametrize("above", FAMILIES, ids=lambda above: above.__name__)
+def test_a_family_is_complete_where_its_package_is_read(above):
+    """What no file names cannot be read: each class has a kind, without a list of modules."""
+    ours = [own for own in below(above) if own.__module__.startswith("lownoise.")]
+    made = {own for own in ours if not inspect.isabstract(own)}
+    assert {own.__name__ for own in made - set(FAMILIES[above].classes)} <= OTHERWISE
+    assert made & set(FAMILIES[above].classes)
 
 
 def test_an_unknown_kind_is_refused_with_those_that_are_known():
