@@ -114,3 +114,19 @@ def test_a_singular_ellipsoid_covers_nothing():
         assert flat.upper() == math.inf
     with pytest.raises(PlanError, match=r"; solve again$"):
         replace(claim, frame=None).upper()
+
+
+@pytest.mark.parametrize("times", [0.5, 0.999, 3.0])
+@pytest.mark.parametrize(
+    "domain",
+    [ln.Box([0, 0], [1, 5]), ln.Ball(3, radius=2.0), ln.TensorPower(3, 2, "ball")],
+    ids=["a box", "a ball", "tensors of a ball"],
+)
+def test_whatever_its_size_an_ellipsoid_is_scaled_until_it_covers(domain, times):
+    """In a body's own coordinates: noise that is too small costs what covers, and no less."""
+    proof = ln.theory.enclose(domain).certificate
+    claim = proof.claim
+    assert claim.frame is None
+    other = replace(claim, shape=claim.shape.scaled(times))
+    assert other.upper() == pytest.approx(proof.upper, rel=1e-9)
+    assert other.upper() >= proof.lower
