@@ -11,6 +11,9 @@ write its digest. What follows from nothing else in the file is said, not proved
 they were made (`created`), by which versions, and who paid (`spend`). That the noise covers a
 record, what it costs, both bounds, and that answers follow from the integers is proved whoever
 wrote the file. Who wrote it, a signature beside it says.
+
+Where a file has a witness, its lower bound is proved once more in whole numbers, and of a box in
+fractions that the noise covers it: nothing is rounded there that could be rounded wrongly.
 """
 
 from __future__ import annotations
