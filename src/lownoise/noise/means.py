@@ -109,6 +109,18 @@ class MeanTotals(AbstractTotals):
         return (*records.sums, records.count * int(1 / self.count_step))
 
     @property
+    def stated(self) -> dict[str, Any]:
+        """The grid, what codes are taken about, the multipliers and the summed coordinates."""
+        multipliers = self.multipliers
+        return {
+            "step": self.query.coding.step.tolist(),
+            "count_step": self.count_step,
+            **({} if self.center is None else {"about": "domain"}),
+            **({} if multipliers is None else {"reach": multipliers.tolist()}),
+            **self.coordinates.stated,
+        }
+
+    @property
     def unit(self) -> Vector:
         """What one grid step is worth in each summed answer, shape (r,), or (r + 1,)."""
         step = self.query.coding.step

@@ -92,6 +92,11 @@ class AbstractTotals(ABC):
         return np.array(list(self.exact(records)), dtype=object)
 
     @property
+    def stated(self) -> dict[str, Any]:
+        """What a file says of them beside the question, as JSON values."""
+        return {"step": self.unit.tolist()}
+
+    @property
     @abstractmethod
     def unit(self) -> Vector:
         """What one step is worth in each summed answer, shape (r,)."""

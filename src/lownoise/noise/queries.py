@@ -19,6 +19,7 @@ from lownoise.engines.codings import LARGEST_CODE
 from lownoise.errors import PlanError
 from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.packing import packed
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.sets.domains.coordinates import Coordinates
 from lownoise.sets.frames import find_frame
@@ -151,6 +152,15 @@ class QueryTotals(AbstractTotals):
         return list(records.totals(self.codes))
 
     @property
+    def stated(self) -> dict[str, Any]:
+        """The grid, and which queries are summed where not all are; a large matrix is packed."""
+        chosen = self.coordinates
+        if chosen.embed is None:
+            return {"step": self.step.tolist()}
+        kept = {"pivots": chosen.pivots.tolist(), "embed": packed(chosen.embed)}
+        return {"step": self.step.tolist(), **kept}
+
+    @property
     def unit(self) -> Vector:
         """What one grid step is worth in each summed query, shape (r,)."""
         return self.step
@@ -233,6 +243,11 @@ class HistogramTotals(AbstractTotals):
         check_rows(self.size, records.count)
         per = int(1 / self.step)
         return tuple(count * per for count in records.counts.tolist())
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The one step of all counts."""
+        return {"step": self.step}
 
     @property
     def unit(self) -> Vector:

@@ -54,13 +54,6 @@ def relation_from_dict(value: object) -> Relation:
     return Change(domain_from_dict(value["change"]))
 
 
-def coordinates_to_dict(chosen: Coordinates) -> dict[str, Any]:
-    """Return which coordinates are summed; nothing where all are."""
-    if chosen.embed is None or chosen.implied:
-        return {}
-    return {"pivots": chosen.pivots.tolist(), "embed": chosen.embed.tolist()}
-
-
 def coordinates_from_dict(fields: dict[str, Any], domain: AbstractDomain) -> Coordinates:
     """Return the coordinates of those fields.
 

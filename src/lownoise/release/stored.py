@@ -21,10 +21,8 @@ from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.loss import distance_within
-from lownoise.noise.means import MeanTotals
 from lownoise.noise.parity import ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.queries import HistogramTotals, QueryTotals
 from lownoise.noise.response import ResponseMechanism
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
@@ -43,11 +41,9 @@ from lownoise.release.terms import GAUSSIAN, Alternative, Terms
 from lownoise.release.totals import (
     histogram_from_dict,
     mean_totals_from_dict,
-    mean_totals_to_dict,
     order_from,
     parity_totals_from_dict,
     query_totals_from_dict,
-    query_totals_to_dict,
     size_from,
 )
 from lownoise.sensitivity.factors import SHAPES
@@ -129,17 +125,8 @@ def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) 
         return {"deviations": totals.by_degree(noise).tolist(), "steps": totals.steps.tolist()}
     return {
         **_added_to_dict(name, noise),
-        **_totals_to_dict(totals),
+        **totals.stated,
     }
-
-
-def _totals_to_dict(totals: AbstractTotals) -> dict[str, Any]:
-    if isinstance(totals, MeanTotals):
-        return mean_totals_to_dict(totals)
-    if isinstance(totals, QueryTotals):
-        return query_totals_to_dict(totals)
-    assert isinstance(totals, HistogramTotals)  # noqa: S101 (the third of three)
-    return {"step": totals.step}
 
 
 def _added_to_dict(name: str, noise: AbstractNoise) -> dict[str, Any]:

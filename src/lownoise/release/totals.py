@@ -21,10 +21,9 @@ from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import HistogramTotals, QueryTotals, queries_follow
 from lownoise.numbers.arguments import checked_order
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.packing import packed, unpacked
+from lownoise.numbers.packing import unpacked
 from lownoise.release.encoding import (
     coordinates_from_dict,
-    coordinates_to_dict,
     relation_from_dict,
 )
 from lownoise.sensitivity.relations import RELATIONS, Change
@@ -82,18 +81,6 @@ def mean_totals_from_dict(fields: dict[str, Any], question: Mean) -> MeanTotals:
     )
 
 
-def mean_totals_to_dict(totals: MeanTotals) -> dict[str, Any]:
-    """Return how records become integers, as JSON values."""
-    multipliers = totals.multipliers
-    return {
-        "step": totals.query.coding.step.tolist(),
-        "count_step": totals.count_step,
-        **({} if totals.center is None else {"about": "domain"}),
-        **({} if multipliers is None else {"reach": multipliers.tolist()}),
-        **coordinates_to_dict(totals.coordinates),
-    }
-
-
 def multipliers_of(noise: dict[str, Any]) -> Vector | None:
     """Return the coefficients for the bound on a record's reach, None where there are none.
 
@@ -106,17 +93,6 @@ def multipliers_of(noise: dict[str, Any]) -> Vector | None:
     if np.any(found == 0):
         raise FileError("noise.reach is not made of numbers above 0")
     return found
-
-
-def query_totals_to_dict(totals: QueryTotals) -> dict[str, Any]:
-    """Return how records become integers, as JSON values."""
-    chosen = totals.coordinates
-    kept = (
-        {}
-        if chosen.embed is None
-        else {"pivots": chosen.pivots.tolist(), "embed": packed(chosen.embed)}
-    )
-    return {"step": totals.step.tolist(), **kept}
 
 
 def query_totals_from_dict(fields: dict[str, Any], question: AbstractQueries) -> QueryTotals:

@@ -21,7 +21,7 @@ from lownoise.release.encoding import (
     shape_from_dict,
 )
 from lownoise.release.terms import Terms
-from lownoise.release.totals import mean_totals_to_dict, multipliers_of
+from lownoise.release.totals import multipliers_of
 from lownoise.sensitivity.factors import SHAPES, check_width
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains.encoding import with_program
@@ -51,7 +51,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
     evidence: dict[str, Any] = {"block": own.block, "changes": evidence_to_dict(own.changes)}
     if own.rounds is not None:
         evidence["rounds"] = evidence_to_dict(own.rounds)
-    totals = mean_totals_to_dict(mechanism.totals)
+    totals = mechanism.totals.stated
     del totals["count_step"]
     return {
         "question": QUESTIONS.write(question),

@@ -9,7 +9,7 @@ the flat, and nothing has to be regularised.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -42,6 +42,13 @@ class Coordinates:
     embed: Vector | None
     start: Vector
     implied: bool = False
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """What a file says of them, as JSON values: nothing where all follows from the domain."""
+        if self.embed is None or self.implied:
+            return {}
+        return {"pivots": self.pivots.tolist(), "embed": self.embed.tolist()}
 
     @property
     def complete(self) -> bool:
