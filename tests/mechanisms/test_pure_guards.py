@@ -44,6 +44,11 @@ class Counts:
         self.count = int(self.counts.sum())
 
 
+def test_noise_wider_than_floats_hold_has_no_finite_variance_and_raises_nothing():
+    noise = KNormNoise(ImageNorm(np.ones(2), NormBall(2, 2.0)), 2.0**600)
+    assert np.all(np.isinf(noise.covariance()))
+
+
 def test_words_beyond_the_last_multiple_are_drawn_again_until_none_is():
     """2^64 = 3k + 1: the last word alone would make the first record likelier."""
     question = Queries(np.array([[1.0, 2.0, 4.0]]), {"x": 3}, outside={"x": 0})

@@ -375,6 +375,7 @@ UNKNOWN_EVENTS = [
     "1",
     "gaussian",
     "",
+    "[" * 100_000,
 ]
 
 
@@ -388,6 +389,15 @@ def test_an_entry_of_unknown_kind_stops_all_spending(ledger, event, name):
         lambda: OPERATIONS[name](ledger),
         "no kind that this version knows",
     )
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE dataset SET budget = ?", "UPDATE dataset SET reading = ?"]
+)
+def test_an_account_that_is_nested_without_end_is_refused_in_one_line(tmp_path, change):
+    ledger = Ledger.create(tmp_path / "l", "flights", approx_dp(1.0, 1e-6), reading="basic")
+    execute(ledger.path, [change, ["[" * 100_000]])
+    refused_untouched(tmp_path, ledger.spent, "no kind that this version knows")
 
 
 def test_an_entry_with_a_number_beyond_the_floats_is_refused(ledger):

@@ -127,17 +127,17 @@ def test_a_ball_without_its_exponential_is_rejected():
 @pytest.mark.parametrize("name", ["hull", "zonotope"])
 def test_equal_shares_for_unequal_pieces_are_rejected(name, monkeypatch):
     case = next(case for case in CASES if case.name == name)
-    pieces = len(case.uniform._cumulative)
-    monkeypatch.setitem(case.uniform.__dict__, "_cumulative", list(range(1, pieces + 1)))
+    pieces = len(case.uniform.cumulative)
+    monkeypatch.setitem(case.uniform.__dict__, "cumulative", list(range(1, pieces + 1)))
     drawn = exact(case.uniform, EXACT, 5)
     assert direction_rejects(drawn, reference(case, REFERENCE))
 
 
 def test_a_missing_simplex_is_rejected(monkeypatch):
     case = next(case for case in CASES if case.name == "hull")
-    weights = list(case.uniform._weights)
-    weights[np.argmax(case.uniform._shares)] = 0
-    monkeypatch.setitem(case.uniform.__dict__, "_cumulative", list(accumulate(weights)))
+    weights = list(case.uniform.weights)
+    weights[np.argmax(case.uniform.shares)] = 0
+    monkeypatch.setitem(case.uniform.__dict__, "cumulative", list(accumulate(weights)))
     assert direction_rejects(exact(case.uniform, EXACT, 6), reference(case, REFERENCE))
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
 
+_WIDEST = 2.0**511  # whose square is a float
+
 
 def _factor(value: Any, field: str) -> Vector:  # noqa: ANN401 (a file)
     found = unpacked(value, field, len(value["shape"]))
@@ -106,7 +108,10 @@ class KNormNoise(AbstractNoise):
     @cached_property
     def _covariance(self) -> Vector:
         d = self.gauge.uniform.rank  # E r² = (d + 1)(d + 2) for Gamma(d + 1, 1)
-        return frozen(self.gauge.uniform.second_moment() * ((d + 1) * (d + 2) * self.scale**2))
+        square = (
+            self.scale**2 if self.scale < _WIDEST else math.inf
+        )  # Python raises where C has inf
+        return frozen(self.gauge.uniform.second_moment() * ((d + 1) * (d + 2) * square))
 
     def covariance(self) -> Vector:
         """Return (d + 1)(d + 2)·scale²·E uuᵀ."""

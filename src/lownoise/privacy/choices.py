@@ -219,7 +219,7 @@ def reading_from_text(text: str) -> AbstractReading:
         kind = fields.pop("kind")
         kinds = {**PLAIN, "mixed": MixedReading()}
         return Caps(**fields) if kind == "caps" else kinds[kind]
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise LedgerError(
             "ledger reading is of no kind that this version knows; upgrade lownoise"
         ) from None

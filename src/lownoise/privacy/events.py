@@ -200,7 +200,7 @@ def event_from_text(text: str) -> Event:
         event = _KINDS[fields.pop("kind")](**fields)
         numbers = asdict(event).values()
         known = all(type(v) in (int, float) and 0 <= float(v) < math.inf for v in numbers)
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         known = False
     if not known:
         raise LedgerError("ledger entry is of no kind that this version knows; upgrade lownoise")

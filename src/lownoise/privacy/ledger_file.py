@@ -108,7 +108,7 @@ def budget_from_text(text: str) -> Budget:
     """
     try:
         return budget_from_dict(json.loads(text))
-    except (ValueError, TypeError, BudgetError):
+    except (ValueError, TypeError, BudgetError, RecursionError):
         raise LedgerError(
             "ledger budget is of no kind that this version knows; upgrade lownoise",
         ) from None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, final
 
 import numpy as np
 from flint import arb
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 WORD = 64
 _FIRST_PRECISION = 128
 UNIT = 2.0**-52  # probabilities are whole numbers of it
+T = TypeVar("T")
 _DROPPED = 12  # bits of a word: 52 are left, as many as a probability has
 
 
@@ -117,6 +118,30 @@ class Composed:
             part.refine(randomness)
 
 
+def settled(
+    ask: Callable[[], T | None],
+    *reals: Lazy,
+    randomness: Randomness,
+    bits: int = _FIRST_PRECISION,
+) -> T:
+    """Return what `ask` says of real vectors once it says anything: until then draw more bits.
+
+    Args:
+        ask: called at a precision that grows with the bits; None where they leave it open.
+        reals: the vectors, whose bits are drawn in this order.
+        randomness: where more bits come from.
+        bits: of the first precision.
+    """
+    while True:
+        with precision(bits):
+            found = ask()
+        if found is not None:
+            return found
+        for real in reals:
+            real.refine(randomness)
+        bits += WORD
+
+
 def above_zero(real: Lazy, *, randomness: Randomness) -> list[bool]:
     """Return whether each coordinate is above 0, drawing more bits until all are sure.
 
@@ -137,16 +162,14 @@ def above_zero(real: Lazy, *, randomness: Randomness) -> list[bool]:
         >>> above_zero(more, randomness=SimulationRandomness(1))
         [False, True]
     """
-    bits = _FIRST_PRECISION
-    while True:
-        with precision(bits):
-            balls = real.balls()
-            yes = [ball > 0 for ball in balls]
-            sure = all(is_above or ball < 0 for is_above, ball in zip(yes, balls, strict=True))
-        if sure:
-            return yes
-        real.refine(randomness)
-        bits += WORD
+
+    def ask() -> list[bool] | None:
+        balls = real.balls()
+        yes = [ball > 0 for ball in balls]
+        sure = all(is_above or ball < 0 for is_above, ball in zip(yes, balls, strict=True))
+        return yes if sure else None
+
+    return settled(ask, real, randomness=randomness)
 
 
 def chosen(cumulative: Sequence[int], *, randomness: Randomness) -> int:
@@ -190,15 +213,15 @@ def rounded(real: Lazy, *, randomness: Randomness) -> list[int]:
         >>> rounded(UniformBits(np.array([2**62], dtype=np.uint64)), randomness=randomness)
         [0]
     """
-    bits = _FIRST_PRECISION
-    while True:
-        with precision(bits):
-            half = arb(0.5)
-            found = [(ball + half).floor().unique_fmpz() for ball in real.balls()]
-        if all(integer is not None for integer in found):
-            return [int(integer) for integer in found]
-        real.refine(randomness)
-        bits += WORD
+
+    def ask() -> list[int] | None:
+        half = arb(0.5)
+        found = [(ball + half).floor().unique_fmpz() for ball in real.balls()]
+        if any(integer is None for integer in found):
+            return None
+        return [int(integer) for integer in found]
+
+    return settled(ask, real, randomness=randomness)
 
 
 def drawn(law: Vector, *, randomness: Randomness) -> int:

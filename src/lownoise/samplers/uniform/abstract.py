@@ -7,6 +7,8 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -15,7 +17,7 @@ from flint import fmpz_mat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
 
@@ -64,6 +66,57 @@ class AbstractUniform(ABC):
     @abstractmethod
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
+
+
+class AbstractDerived(AbstractUniform):
+    """Points that are made one by one of those of another body: no surer and no less sure."""
+
+    inner: AbstractUniform
+
+    @property
+    def rank(self) -> int:
+        """That of the body whose points they are made of."""
+        return self.inner.rank
+
+    @property
+    def relative(self) -> float:
+        """That of the body whose points they are made of."""
+        return self.inner.relative
+
+    @property
+    def distance(self) -> float:
+        """That of the body whose points they are made of."""
+        return self.inner.distance
+
+    @property
+    def estimated(self) -> bool:
+        """That of the body whose points they are made of."""
+        return self.inner.estimated
+
+
+class AbstractTiled(AbstractUniform):
+    """Points of a body that pieces tile: one is chosen by its exact volume, then a point of it."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> list[int]:
+        """The pieces' volumes in a common unit."""
+
+    @cached_property
+    def cumulative(self) -> list[int]:
+        """The sums of the first weights."""
+        return list(accumulate(self.weights))
+
+    @cached_property
+    def shares(self) -> Vector:
+        """The pieces' shares of the volume, in floats."""
+        total = self.cumulative[-1]
+        return np.array([weight / total for weight in self.weights])
+
+    def picks(self, count: int, randomness: Randomness) -> Integers:
+        """Return the numbers of `count` pieces in floats, for predictions and tests alone."""
+        levels = np.cumsum(self.shares)
+        return np.asarray(np.searchsorted(levels, uniforms(randomness, count) * levels[-1]))
 
 
 def uniforms(randomness: Randomness, *shape: int) -> Vector:

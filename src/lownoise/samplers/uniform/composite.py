@@ -15,7 +15,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix, vector
 from lownoise.numbers.rounding import up
 from lownoise.samplers.lazy import Composed
-from lownoise.samplers.uniform.abstract import AbstractUniform
+from lownoise.samplers.uniform.abstract import AbstractDerived, AbstractUniform
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class UniformImage(AbstractUniform):
+class UniformImage(AbstractDerived):
     """Uniform points of F·B: images of those of B, for F stretches all volumes alike.
 
     Args:
@@ -62,26 +62,6 @@ class UniformImage(AbstractUniform):
     def dimension(self) -> int:
         """The number of coordinates d."""
         return self.inner.dimension
-
-    @property
-    def rank(self) -> int:
-        """That of the body whose image it is."""
-        return self.inner.rank
-
-    @property
-    def relative(self) -> float:
-        """That of the body whose image it is."""
-        return self.inner.relative
-
-    @property
-    def distance(self) -> float:
-        """That of the body whose image it is."""
-        return self.inner.distance
-
-    @property
-    def estimated(self) -> bool:
-        """That of the body whose image it is."""
-        return self.inner.estimated
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
@@ -188,7 +168,7 @@ class UniformProduct(AbstractUniform):
 
 @final
 @dataclass(frozen=True, eq=False)
-class UniformPlaced(AbstractUniform):
+class UniformPlaced(AbstractDerived):
     """Uniform points of {u : (u_kept) ∈ B, all others exactly 0}.
 
     Args:
@@ -218,26 +198,6 @@ class UniformPlaced(AbstractUniform):
     def dimension(self) -> int:
         """The number of coordinates d."""
         return self.size
-
-    @property
-    def rank(self) -> int:
-        """That of B."""
-        return self.inner.rank
-
-    @property
-    def relative(self) -> float:
-        """That of B, in the span."""
-        return self.inner.relative
-
-    @property
-    def distance(self) -> float:
-        """That of B."""
-        return self.inner.distance
-
-    @property
-    def estimated(self) -> bool:
-        """That of the body that is placed."""
-        return self.inner.estimated
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""

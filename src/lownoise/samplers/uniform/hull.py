@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -25,7 +24,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.rounding import growth
 from lownoise.samplers.lazy import Composed, UniformBits, chosen
-from lownoise.samplers.uniform.abstract import AbstractUniform, uniforms
+from lownoise.samplers.uniform.abstract import AbstractTiled, AbstractUniform, uniforms
 from lownoise.samplers.uniform.star import star, units_of
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def _one_of(taken: int, whole: int, randomness: Randomness) -> bool:
 
 @final
 @dataclass(frozen=True, eq=False)
-class UniformHull(AbstractUniform):
+class UniformHull(AbstractTiled):
     """Uniform points of the hull of ±p.
 
     A simplex is chosen by its exact volume; then Σ Eᵢvᵢ/Σ Eᵢ over its corners v (0 among them) is
@@ -203,7 +202,7 @@ class UniformHull(AbstractUniform):
     def volume(self) -> Fraction:
         """The exact volume of the hull."""
         unit = self._tiling.exact.unit()
-        return 2 * self._cumulative[-1] * unit / math.factorial(self.dimension)
+        return 2 * self.cumulative[-1] * unit / math.factorial(self.dimension)
 
     def norm_up(self, points: Vector) -> Vector:
         """Return at least max |⟨a, x⟩| over the facets, row by row; shapes (n, d) and (n,).
@@ -230,7 +229,7 @@ class UniformHull(AbstractUniform):
     def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
         d = self.dimension
-        piece = chosen(self._cumulative, randomness=randomness)
+        piece = chosen(self.cumulative, randomness=randomness)
         sign = 1 if int(randomness.words(1)[0]) >> 63 else -1
         corners = arb_mat(d, d, (sign * self.simplices[piece]).ravel().tolist())
 
@@ -251,13 +250,12 @@ class UniformHull(AbstractUniform):
         """
         V, d = self.simplices, self.dimension
         sums = V.sum(axis=1)
-        each = np.einsum("f,fia,fib->ab", self._shares, V, V, optimize=True)
-        return frozen((each + (self._shares[:, None] * sums).T @ sums) / ((d + 1) * (d + 2)))
+        each = np.einsum("f,fia,fib->ab", self.shares, V, V, optimize=True)
+        return frozen((each + (self.shares[:, None] * sums).T @ sums) / ((d + 1) * (d + 2)))
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
-        levels = np.cumsum(self._shares)
-        picks = np.searchsorted(levels, uniforms(randomness, count) * levels[-1])
+        picks = self.picks(count, randomness)
         signs = np.where(uniforms(randomness, count) < 0.5, -1.0, 1.0)  # noqa: PLR2004
         logs = np.log(uniforms(randomness, count, self.dimension + 1))
         shares = signs[:, None] * logs[:, 1:] / logs.sum(axis=1, keepdims=True)
@@ -274,14 +272,6 @@ class UniformHull(AbstractUniform):
         return star(self.points)
 
     @cached_property
-    def _weights(self) -> list[int]:
+    def weights(self) -> list[int]:
+        """The simplices' |determinants|."""
         return self._tiling.weights()
-
-    @cached_property
-    def _cumulative(self) -> list[int]:
-        return list(accumulate(self._weights))
-
-    @cached_property
-    def _shares(self) -> Vector:
-        total = self._cumulative[-1]
-        return np.array([weight / total for weight in self._weights])

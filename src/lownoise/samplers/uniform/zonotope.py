@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, combinations
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -30,7 +30,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.lazy import Composed, UniformBits, chosen
-from lownoise.samplers.uniform.abstract import AbstractUniform, Dyadic, dyadic, uniforms
+from lownoise.samplers.uniform.abstract import AbstractTiled, Dyadic, dyadic, uniforms
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -46,7 +46,7 @@ _THIN = 1e-15  # of the largest piece: less is nothing to a prediction
 
 @final
 @dataclass(frozen=True, eq=False)
-class UniformZonotope(AbstractUniform):
+class UniformZonotope(AbstractTiled):
     """Uniform points of the sum of the segments [−gⱼ, gⱼ].
 
     Args:
@@ -94,11 +94,11 @@ class UniformZonotope(AbstractUniform):
     @property
     def volume(self) -> Fraction:
         """The exact volume of the body."""
-        return self._exact.unit() * (self._cumulative[-1] << self.dimension)
+        return self._exact.unit() * (self.cumulative[-1] << self.dimension)
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return a point, known by its bits so far."""
-        piece = chosen(self._cumulative, randomness=randomness)
+        piece = chosen(self.cumulative, randomness=randomness)
         basis = self._pieces[piece]
         signs = self._signs(basis)
 
@@ -116,20 +116,19 @@ class UniformZonotope(AbstractUniform):
         """Return E u·uᵀ, shape (d, d): a sum over the pieces, in floats."""
         d = self.dimension
         found = np.zeros((d, d))
-        thick = np.flatnonzero(self._shares > _THIN)
+        thick = np.flatnonzero(self.shares > _THIN)
         step = max(_BLOCK // (len(self.generators) * d), 1)
         for start in range(0, len(thick), step):
             pieces = thick[start : start + step]
             centers, sides = self._placed(pieces)
-            share = self._shares[pieces]
+            share = self.shares[pieces]
             found += (share[:, None] * centers).T @ centers
             found += np.einsum("p,pia,pib->ab", share / 3, sides, sides)
-        return frozen(found / np.sum(self._shares[thick]))
+        return frozen(found / np.sum(self.shares[thick]))
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` points in floats, for predictions and tests alone; shape (count, d)."""
-        levels = np.cumsum(self._shares)
-        picks = np.searchsorted(levels, uniforms(randomness, count) * levels[-1])
+        picks = self.picks(count, randomness)
         pieces, own = np.unique(picks, return_inverse=True)
         centers, sides = self._placed(pieces)
         v = 2 * uniforms(randomness, count, self.dimension) - 1
@@ -159,14 +158,10 @@ class UniformZonotope(AbstractUniform):
     def _pieces(self) -> list[tuple[int, ...]]:
         return self._weighed[0]
 
-    @cached_property
-    def _cumulative(self) -> list[int]:
-        return list(accumulate(self._weighed[1]))
-
-    @cached_property
-    def _shares(self) -> Vector:
-        total = self._cumulative[-1]
-        return np.array([weight / total for weight in self._weighed[1]])
+    @property
+    def weights(self) -> list[int]:
+        """The pieces' |determinants|."""
+        return self._weighed[1]
 
     def _signs(self, basis: tuple[int, ...]) -> list[int]:
         """Return sⱼ for each generator; what it says on the basis means nothing."""

@@ -13,11 +13,14 @@ from flint import arb
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix
 from lownoise.numbers.rounding import growth, up
+from lownoise.samplers.lazy import Composed, settled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.samplers.lazy import Lazy
     from lownoise.samplers.walks.membership import AbstractMembership
 
 _NEAR = 2.0**-20  # as near to K as shifts go
@@ -146,3 +149,21 @@ class RoundBody:
     def holds(self, balls: list[Any]) -> bool | None:
         """Return whether the point in these balls is in K; None where they leave it open."""
         return self.membership.holds(self.image(balls))
+
+    def settles(self, point: Lazy, randomness: Randomness, bits: int) -> bool:
+        """Return whether a point is in K, by as many of its bits as that takes.
+
+        Args:
+            point: u, shape (d,).
+            randomness: where more bits come from.
+            bits: of the first precision.
+        """
+
+        def ask() -> bool | None:
+            return self.holds(point.balls())
+
+        return settled(ask, point, randomness=randomness, bits=bits)
+
+    def mapped(self, point: Lazy) -> Lazy:
+        """Return F·u for a point u of K, known by its bits so far."""
+        return Composed(self.dimension, (point,), self.image)

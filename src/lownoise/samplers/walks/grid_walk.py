@@ -24,7 +24,6 @@ from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits
 from lownoise.samplers.uniform import AbstractUniform
-from lownoise.samplers.walks.in_and_out import Mapped
 from lownoise.samplers.walks.increments import Anchored
 
 if TYPE_CHECKING:
@@ -176,16 +175,8 @@ class GridWalk(AbstractUniform):
             center = self.centers[self._walk(randomness)]
             corner = center - side / 2  # exact: a short multiple of a power of two
             point = Anchored(corner, side, UniformBits(randomness.words(self.dimension)))
-            bits = _BITS
-            while True:
-                with precision(bits):
-                    inside = self.body.holds(point.balls())
-                if inside is not None:
-                    break
-                point.refine(randomness)
-                bits += WORD
-            if inside:
-                return Mapped(self.body, point)
+            if self.body.settles(point, randomness, _BITS):
+                return self.body.mapped(point)
 
     def _walk(self, randomness: Randomness) -> int:
         """Return the number of the cell after all steps."""

@@ -24,15 +24,14 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from flint import arb
 
 from lownoise.errors import PlanError
-from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import growth
-from lownoise.samplers.lazy import WORD, Lazy, UniformBits
+from lownoise.samplers.lazy import WORD, Lazy, UniformBits, settled
 from lownoise.samplers.uniform import AbstractUniform
 from lownoise.samplers.walks.increments import ERROR, LARGEST, Anchored, Increments, NormalVector
 from lownoise.samplers.walks.mixing import Proximal, moment, points_after
@@ -138,7 +137,7 @@ class InAndOut(AbstractUniform):
         How long it takes depends on the bits alone. Where the membership knows no half-spaces, more
         than N proposals are tried with a chance that falls like 1/N.
         """
-        return Mapped(self.body, _Path(self, randomness).walk(self.steps))
+        return self.body.mapped(_Path(self, randomness).walk(self.steps))
 
     def second_moment(self) -> Vector:
         """Return an estimate of E u·uᵀ, shape (d, d), by a simulation with a fixed seed."""
@@ -188,28 +187,6 @@ class _Tilt:
     anchor: Vector
     shift: Vector
     limit: float
-
-
-@final
-class Mapped:
-    """F·u for a point u of the round body, known by its bits so far."""
-
-    def __init__(self, body: RoundBody, point: Lazy) -> None:
-        self._body = body
-        self._point = point
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates d."""
-        return self._body.dimension
-
-    def balls(self) -> list[Any]:
-        """Return a ball for each coordinate."""
-        return self._body.image(self._point.balls())
-
-    def refine(self, randomness: Randomness) -> None:
-        """Draw more bits of the point."""
-        self._point.refine(randomness)
 
 
 @final
@@ -297,37 +274,25 @@ class _Path:
         """Whether a point in doubt is in K, by as many of its bits as that takes."""
         if not self._body.membership.exact:
             return False
-        bits = _BITS
-        while True:
-            with precision(bits):
-                found = self._body.holds(point.balls())
-            if found is not None:
-                return found
-            point.refine(self._entropy)
-            bits += WORD
+        return self._body.settles(point, self._entropy, _BITS)
 
     def _takes(self, index: int, back: Anchored, forward: NormalVector, tilt: _Tilt) -> bool:
         """Whether the coin takes a proposal x in K: U < exp((⟨x, N⟩ − S + ⟨x − y₀, δ⟩)/σ² − κ)."""
         coin = self._stock.coin(index)
-        bits = _BITS
-        while True:
-            with precision(bits):
-                sigma = arb(self._sigma)
-                own = [sigma * z for z in back.numbers.balls()]
-                moves = zip(self._point.balls(), forward.balls(), strict=True)
-                y = [x + sigma * z for x, z in moves]
-                height = arb(-tilt.limit)
-                for true, anchor, shift, move in zip(
-                    y, tilt.anchor.tolist(), tilt.shift.tolist(), own, strict=True
-                ):
-                    delta = true - arb(anchor) - arb(shift)
-                    height += (arb(anchor) + move) * arb(shift) + move * delta
-                chance = (height / (sigma * sigma) - arb(self._bounds.kappa)).exp()
-                left = coin.balls()[0] - chance
-            if left < 0:
-                return True
-            if left >= 0:
-                return False
-            for part in (self._point, forward, back, coin):
-                part.refine(self._entropy)
-            bits += WORD
+
+        def ask() -> bool | None:
+            sigma = arb(self._sigma)
+            own = [sigma * z for z in back.numbers.balls()]
+            moves = zip(self._point.balls(), forward.balls(), strict=True)
+            y = [x + sigma * z for x, z in moves]
+            height = arb(-tilt.limit)
+            for true, anchor, shift, move in zip(
+                y, tilt.anchor.tolist(), tilt.shift.tolist(), own, strict=True
+            ):
+                delta = true - arb(anchor) - arb(shift)
+                height += (arb(anchor) + move) * arb(shift) + move * delta
+            chance = (height / (sigma * sigma) - arb(self._bounds.kappa)).exp()
+            left = coin.balls()[0] - chance
+            return True if left < 0 else False if left >= 0 else None
+
+        return settled(ask, self._point, forward, back, coin, randomness=self._entropy, bits=_BITS)
