@@ -188,10 +188,10 @@ class AbstractLayout(ABC):
     @cached_property
     def length(self) -> int:
         """How many integers there are, without a list of all spaces."""
-        orbits, sizes = self.orbits, self.orbits.sizes.tolist()
+        orbits, free = self.orbits, [size - 1 for size in self.orbits.sizes.tolist()]
         return sum(
             orbits.counts[part.place]
-            * math.prod(sizes[k] - 1 for k in orbits.residuals[part.place])
+            * math.prod([free[k] for k in orbits.residuals[part.place]])
             * part.length
             for part in self.parts
         )

@@ -320,6 +320,9 @@ def split_marginals(question: Marginals, *, public: bool) -> Blocks:
     """Return the ordered and the unordered parts of a question's marginals, of any size."""
     orbits = marginal_orbits(question)
     axes = tuple(i for i, a in enumerate(question.attributes) if a.ordered and a.size > 1)
+    if not axes:  # a copy would compute again what these know of themselves
+        spans = ((),) * len(orbits.asked)
+        return Blocks(plain=orbits, axes=(), sizes=(), orders=(), spans=spans, public=public)
     sizes = tuple(question.attributes[i].size for i in axes)
     kind = {int(orbits.kinds[i]): t for t, i in enumerate(axes)}
     members = orbits.members.copy()
