@@ -195,7 +195,8 @@ class StreamMechanism:
     @cached_property
     def reach_steps(self) -> Vector:
         """At least every |code|, shape (r,)."""
-        return frozen(code_reach(self.coding) / self.coding.step * _MARGIN + 1)
+        most = np.asarray(self.coding.reach * _MARGIN)
+        return frozen(most / self.coding.step * _MARGIN + 1)
 
     @cached_property
     def _row_sums(self) -> Vector:
@@ -289,11 +290,6 @@ def round_totals(
         coordinates=chosen,
         multipliers=hint,
     )
-
-
-def code_reach(coding: AbstractCoding) -> Vector:
-    """Return at least |x − center| in the summed coordinates, in the records' unit, shape (r,)."""
-    return np.asarray(coding.reach * _MARGIN)
 
 
 def steps_of(

@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 from lownoise.solvers.streams import (
     enough_buffers,
     from_gaps,
-    from_weights,
     lower_bound,
     optimal_toeplitz,
     rational,
@@ -38,39 +37,6 @@ def test_both_factors_make_up_the_workload(seed, decay, n, error):
     assert np.convolve(c, b)[:n] == pytest.approx(powers, rel=1e-11, abs=1e-11 * np.max(c))
     direct = squared_error(powers, c, error)
     assert found.squared_error(n, error) == pytest.approx(direct, rel=1e-10)
-
-
-@settings(max_examples=40)
-@given(SEED, st.sampled_from([1.0, 0.9]))
-def test_weights_and_gaps_give_back_the_other_factor(seed, decay):
-    found = some(seed, decay)
-    again = from_weights(found.weights, found.gaps, decay)
-    assert again.answer_gaps == pytest.approx(found.answer_gaps, rel=1e-10)
-    mass = np.abs(found.answer_weights)
-    assert np.all(np.abs(again.answer_weights - found.answer_weights) <= 1e-9 * mass + 1e-15)
-
-
-def test_weights_too_small_to_move_a_gap_are_kept():
-    """h − g is 1e-22 at g = 1e-10 and 1e-3: residues in 60 digits."""
-    weights, gaps = np.array([1e-22, 0.3, 1e-25]), np.array([1e-10, 1e-3, 0.2])
-    found = from_weights(weights, gaps, 1.0)
-    with mp.workdps(60):
-        w, g = [mpf(x) for x in weights], [mpf(x) for x in gaps]
-
-        def excess(h):
-            return sum(x / (h - y) for x, y in zip(w, g, strict=True)) - 1
-
-        # next to its own pole a root is ω/(1 − the others' sum there), to 20 digits
-        first = g[0] + w[0] / (1 + w[1] / (g[1] - g[0]))
-        third = g[2] + w[2] / (1 - w[1] / (g[2] - g[1]))
-        roots = sorted([first, third, mp.findroot(excess, g[1] + w[1])])
-        residues = []
-        for j, h in enumerate(roots):
-            top = mp.fprod(y - h for y in g)
-            bottom = mp.fprod(other - h for i, other in enumerate(roots) if i != j)
-            residues.append(float(-top / (h * bottom)))
-    assert found.answer_gaps[1:] == pytest.approx([float(h) for h in roots], rel=1e-14)
-    assert found.answer_weights[1:] == pytest.approx(residues, rel=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from lownoise.solvers.streams.rational import (
     Rational,
     enough_buffers,
     from_gaps,
-    from_weights,
     rational,
 )
 from lownoise.solvers.streams.series import (
@@ -44,7 +43,6 @@ __all__ = [
     "divide",
     "enough_buffers",
     "from_gaps",
-    "from_weights",
     "honaker",
     "honaker_streaming",
     "honaker_variances",

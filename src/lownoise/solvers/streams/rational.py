@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 _SOLVED = 1e-9
 _NEAREST, _WIDEST = 1e-3, 30.0  # what a logarithm of a ratio of two gaps may be
-_WIDER = 1e-9  # of an interval, so that its end is beyond the last root
-_DEEP, _HALVINGS = 600.0, 66  # the logarithms searched, and how often they are halved: to 1e-17
 _FIRST, _SPREAD = 4.0, 0.7  # where the search starts: n times the first gap, and the last
 _STEPS = 3000
 _AHEAD, _WITHIN, _MOST = 3, 0.005, 24
@@ -107,59 +105,6 @@ def from_gaps(gaps: Vector, inverse_gaps: Vector, decay: float) -> Rational:
     """
     across = inverse_gaps[None, :] - gaps[:, None]
     weights = decay * np.prod(across, axis=1) / _others(gaps)
-    return _joined(weights, gaps, inverse_gaps, across, decay)
-
-
-def from_weights(weights: Vector, gaps: Vector, decay: float) -> Rational:
-    """Return the strategy c_t = Σ ω_j θ_j^{t−1}, and what b = w/c is then.
-
-    The h are the roots of Σ_j (ω_j/ρ)/(h − g_j) = 1, one above each g_j and below the next. They
-    are found by bisection of the logarithm of the distance to the nearer of both, so that a
-    distance keeps its digits even where h does not. The last is beyond 2 where weights are too
-    large, and b then grows without bound.
-
-    Args:
-        weights: ω > 0, shape (k,).
-        gaps: g > 0, ascending, shape (k,).
-        decay: ρ in (0, 1].
-
-    Examples:
-        >>> from_weights(np.array([0.5]), np.array([0.25]), 1.0).answer_gaps
-        array([0.  , 0.75])
-    """
-    shares = weights / decay
-    last = gaps[-1] + float(np.sum(shares)) * (1 + _WIDER)
-    above = np.append(gaps[1:], last)
-    half = 0.5 * (above - gaps)
-    offsets = gaps[None, :] - gaps[:, None]  # g_j − g_i at [i, j]
-
-    def excess(signed: Vector, offset: Vector) -> Vector:
-        """Σ ω/(h − g) − 1 where h is `signed` away from its origin; falls as h grows."""
-        found: Vector = np.sum(shares[:, None] / (signed[None, :] + offset), axis=0) - 1
-        return found
-
-    upper = excess(half, offsets) > 0  # the root is in the upper half of its interval
-    upper[-1] = False
-    # the last root may be anywhere below its upper end, which is no pole
-    reach = np.where(np.arange(len(gaps)) == len(gaps) - 1, 2 * half, half)
-    sign = np.where(upper, -1.0, 1.0)
-    origin = np.where(upper, np.append(np.arange(1, len(gaps)), 0), np.arange(len(gaps)))
-    offset = offsets[:, origin]
-    low, high = np.log(reach) - _DEEP, np.log(reach)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        beyond = sign * excess(sign * np.exp(middle), offset) < 0
-        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
-    across = sign * np.exp(0.5 * (low + high)) + offset
-    return _joined(
-        weights, gaps, gaps[origin] + across[origin, np.arange(len(gaps))], across, decay
-    )
-
-
-def _joined(
-    weights: Vector, gaps: Vector, inverse_gaps: Vector, across: Vector, decay: float
-) -> Rational:
-    """Return both factors; `across` holds h_i − g_j at [j, i]."""
     k = len(gaps)
     # h_i − h_j, i > j, is what lies on both sides of g_{j+1} between them
     between = np.zeros((k, k))
