@@ -20,6 +20,7 @@ from lownoise.noise import (
     ResponseMechanism,
 )
 from lownoise.noise.loss import Loss, quotient_up, sampling_loss, sum_up
+from lownoise.noise.mechanism import AbstractTotals
 from lownoise.noise.response import keep_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Queries
@@ -176,6 +177,7 @@ def test_the_noise_does_not_look_at_the_totals():
 
     class Grid:
         size, length, reach = None, 2, BOX
+        pieces, part = AbstractTotals.pieces, AbstractTotals.part
 
         def __init__(self, q):
             self.q = q
