@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
+from lownoise.engines.cells import LONGEST, open_text
 from lownoise.engines.counts import read_histogram, read_records
 from lownoise.engines.duckdb import number
 from lownoise.errors import QuestionError
@@ -124,3 +125,19 @@ def test_labels_of_old_files_are_read_verified_and_counted():
     universe = ln.Queries(np.ones((1, 2)), {"x": ["007", "7"]}).universe
     assert read_histogram(universe, table).counts.tolist() == [3, 0]  # one number has one cell
     assert old.release(table).terms.question.attributes[0].labels == ("007", "7")
+
+
+LONG, LONGER = "1" * LONGEST, "1" * (LONGEST + 1)
+
+
+@pytest.mark.parametrize("fields", [[LONG, LONGER, "x" * 100_000, "2"], [LONG, LONGER], [LONG]])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
+def test_fields_beyond_the_longest_number_are_missing(tmp_path, name, fields):
+    """Before anything is made of them, and they hide no other."""
+    path = tmp_path / name
+    between = "\t" if name.endswith("tsv") else ","
+    lines = [between.join(["a", "b"]), *(between.join([f, "7"]) for f in fields)]
+    path.write_text("\n".join(lines) + "\n")
+    rows = open_text(path, ["a", "b"]).read_all().to_pydict()
+    kept = [f if len(f) <= LONGEST else None for f in fields]
+    assert rows == {"a": kept, "b": ["7"] * len(fields)}
