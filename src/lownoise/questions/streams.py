@@ -70,8 +70,8 @@ class AbstractStreamWorkload(ABC):
     def exact(self, coordinates: int) -> AbstractAnswers:
         """Return the exact answers before the first round, of so many numbers a round."""
 
-    def slack(self, reach: float) -> float:
-        """Return how far an exact answer can be from W·codes, in steps, if no |code| is beyond."""
+    def slack(self, largest: float) -> float:
+        """Return how far an exact total can be from W·codes, in steps, if no |code| is larger."""
         return 0.0
 
     @abstractmethod
@@ -257,7 +257,7 @@ class Decayed(AbstractStreamWorkload):
         """Return running sums before the first round: in units of 2^-64 of a step."""
         return DecayedAnswers(self.rate, coordinates)
 
-    def slack(self, reach: float) -> float:
+    def slack(self, largest: float) -> float:
         """Return a half, and what each round loses: less than a unit."""
         return 0.5 + 2.0**-BITS * self.longest
 
@@ -336,9 +336,9 @@ class LowerTriangular(AbstractStreamWorkload):
         """Return running sums before the first round: rows of the matrix times all codes so far."""
         return MatrixAnswers(self.entries, coordinates)
 
-    def slack(self, reach: float) -> float:
+    def slack(self, largest: float) -> float:
         """Return a half, and what a product of so many floats rounds."""
-        off = 0.5 + growth(self.rounds + 2) * self.longest * reach
+        off = 0.5 + growth(self.rounds + 2) * self.longest * largest
         return off if math.isfinite(off) else math.inf
 
     def first_column(self, count: int | None = None) -> Vector:
