@@ -134,18 +134,6 @@ class AbstractListed(AbstractDomain):
             return frozen(points)
         return frozen(np.ascontiguousarray(points[:, pivots] / step))
 
-    def may_have_room(self, changes: AbstractBody) -> bool:
-        """Return whether a point of the list has: all are looked through."""
-        if not isinstance(changes, SymmetricPoints):
-            return False
-        known = {tuple(row) for row in self.points.tolist()}
-        if len(self.points) * len(changes.points) > _MOST_LOOKS:
-            return False
-        return any(
-            all(tuple(x + s) in known or tuple(x - s) in known for s in changes.points)
-            for x in self.points
-        )
-
     def as_image(self) -> Image | None:
         """Return the segment between two points; None of more.
 
@@ -196,6 +184,18 @@ class Points(AbstractListed):
     intersects: ClassVar[bool] = True
 
     points: Vector
+
+    def may_have_room(self, changes: AbstractBody) -> bool:
+        """Return whether a point of the list has: all are looked through."""
+        if not isinstance(changes, SymmetricPoints):
+            return False
+        known = {tuple(row) for row in self.points.tolist()}
+        if len(self.points) * len(changes.points) > _MOST_LOOKS:
+            return False
+        return any(
+            all(tuple(x + s) in known or tuple(x - s) in known for s in changes.points)
+            for x in self.points
+        )
 
     def __init__(self, points: ArrayLike) -> None:
         checked = matrix(points, field="Points.points", error=DomainError)
