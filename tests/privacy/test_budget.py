@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lownoise.errors import BudgetError, LownoiseError
 from lownoise.numbers.rounding import exact
-from lownoise.privacy import ApproxDP, Zcdp, approx_dp, zcdp
+from lownoise.privacy import ApproxDP, Zcdp, approx_dp, gaussian_dp, zcdp
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.gaussian_curve import parameter_down
 
@@ -121,3 +121,10 @@ def test_the_approx_parameter_is_the_curve_s(epsilon, delta):
 def test_unknown_budgets_are_refused(budget):
     with pytest.raises(BudgetError, match="no known kind"):
         checked_budget(budget)
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.3, 0.7, 1.0])
+def test_a_gaussian_budget_allows_no_more_than_its_decimal(mu):
+    """The float of 0.1 is above 1/10."""
+    found = Fraction(gaussian_dp(mu).gaussian_parameter())
+    assert found <= min(exact(mu), Fraction(mu)) < Fraction(math.nextafter(float(found), math.inf))

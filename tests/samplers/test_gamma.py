@@ -11,7 +11,7 @@ from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.gamma import GammaRadius, k_norm_noise, laplace, simulated_noise
-from lownoise.samplers.lazy import UniformBits, above_zero, chosen, rounded
+from lownoise.samplers.lazy import UniformBits, above_zero, chosen, rounded, settled
 from lownoise.samplers.uniform import UniformNormBall
 from uniform_cases import CASES, Scripted, middles
 
@@ -165,3 +165,19 @@ def test_numbers_kept_alone_keep_their_bits():
         for ball, own in zip(alone.balls(), (whole[2], whole[0]), strict=True):
             assert ball.mid() in own
             assert ball.rad() < 2.0**-120
+
+
+def test_what_is_open_draws_bits_of_every_vector_in_turn():
+    drawn = []
+
+    class Vector:
+        def __init__(self, name):
+            self.name = name
+
+        def refine(self, randomness):
+            drawn.append(self.name)
+
+    answers = iter([None, None, False])
+    found = settled(lambda: next(answers), Vector("a"), Vector("b"), randomness=None)
+    assert found is False
+    assert drawn == ["a", "b", "a", "b"]
