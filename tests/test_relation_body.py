@@ -20,7 +20,7 @@ from lownoise import report
 from lownoise.engines import ClampingCoding, Coding, ListCoding, TotalsQuery
 from lownoise.errors import DomainError, FileError, LownoiseError, PlanError, TableError
 from lownoise.noise import AdditiveMechanism, GaussianNoise
-from lownoise.noise.codes import coding_for
+from lownoise.noise.means import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release.execution import execute
 from lownoise.sensitivity.relations import Change

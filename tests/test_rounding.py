@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lownoise.noise.loss import Loss, composed, sum_up
+from lownoise.noise.abstract import Loss, composed, sum_up
 from lownoise.numbers.rounding import (
     down,
     fraction_up,

@@ -13,7 +13,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import PlanError
-from lownoise.noise.codes import changed_reach, coding_for
+from lownoise.noise.means import changed_reach, coding_for
 from lownoise.noise.queries import QueryTotals, queries_follow, query_coordinates
 from lownoise.questions import Queries
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape

@@ -14,8 +14,8 @@ import lownoise as ln
 from cases import CASES, ORDERS
 from lownoise.engines import Totals
 from lownoise.errors import PlanError, TableError
-from lownoise.noise.codes import coding_for
 from lownoise.noise.fitting import gaussian_mean
+from lownoise.noise.means import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.sensitivity.factors import DiagonalShape
 

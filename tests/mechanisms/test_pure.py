@@ -19,7 +19,7 @@ from lownoise.noise import (
     RecursiveNoise,
     ResponseMechanism,
 )
-from lownoise.noise.loss import Loss, quotient_up, sampling_loss, sum_up
+from lownoise.noise.abstract import Loss, quotient_up, sampling_loss, sum_up
 from lownoise.noise.mechanism import AbstractTotals
 from lownoise.noise.response import keep_for
 from lownoise.numbers.randomness import SimulationRandomness

@@ -14,7 +14,7 @@ from flint import arb
 import lownoise as ln
 from lownoise.errors import PlanError
 from lownoise.noise import KNormNoise
-from lownoise.noise.loss import distance_within
+from lownoise.noise.abstract import distance_within
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.samplers.uniform import UniformNormBall, UniformPlaced, UniformProduct

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import ndtr, roots_genlaguerre, roots_jacobi
 
-from lownoise.noise.loss import Loss, composed, independent_loss
+from lownoise.noise.abstract import Loss, composed, independent_loss
 from lownoise.noise.response import keep_for
 from lownoise.privacy.gaussian_curve import delta_up
 from lownoise.privacy.noise_curve import (

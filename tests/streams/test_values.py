@@ -25,7 +25,7 @@ import lownoise as ln
 from cases import MEMBERS
 from lownoise.engines.cells import number, number_of_text
 from lownoise.errors import StreamError
-from lownoise.noise.codes import coding_for
+from lownoise.noise.means import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Mean
 from lownoise.streams import start

@@ -37,7 +37,7 @@ REPEATS = 20_000
 @pytest.fixture
 def few(monkeypatch):
     """Let products begin with few categories, so that all that is here can be looked at."""
-    monkeypatch.setattr("lownoise.planning.marginals.MOST_CATEGORIES", 1)
+    monkeypatch.setattr("lownoise.planning.gaussian.MOST_CATEGORIES", 1)
 
 
 def plan(relation="add_remove", ordered=None, rho=0.5, order=2.0, **asked):
@@ -245,7 +245,7 @@ DAMAGE = {
 @pytest.fixture(scope="module")
 def text():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lownoise.planning.marginals.MOST_CATEGORIES", 1)
+        patch.setattr("lownoise.planning.gaussian.MOST_CATEGORIES", 1)
         return plan().to_json()
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import lownoise as ln
 from lownoise import report
+from lownoise.noise.baselines import cells_an_answer, squared_change
 from lownoise.questions.ordered import answer_rows
-from lownoise.release.round_noise import cells_an_answer, squared_change
 from lownoise.report.sections import view_of
 
 QUESTIONS = [

@@ -10,8 +10,7 @@ import numpy as np
 from flint import arb
 
 from lownoise.kinds import NONNEGATIVE, Field
-from lownoise.noise.abstract import NOISES, AbstractNoise
-from lownoise.noise.loss import Loss
+from lownoise.noise.abstract import NOISES, AbstractNoise, Loss
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers.lazy import Composed, UniformBits, rounded
 from lownoise.samplers.uniform.abstract import uniforms

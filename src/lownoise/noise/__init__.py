@@ -2,11 +2,9 @@
 """Noise in its final form, the totals that it is added to, and the mechanism that both make."""
 
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.k_norm import KNormNoise
-from lownoise.noise.laplace import LaplaceNoise
 from lownoise.noise.mechanism import AdditiveMechanism
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.recursive import RecursiveNoise
+from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise
 from lownoise.noise.response import ResponseMechanism
 
 __all__ = [

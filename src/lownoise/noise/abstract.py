@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every noise can say of itself.
+"""What every noise can say of itself, and what one run with it reveals, each number rounded up.
 
 The noise is a real vector, drawn without looking at the totals; what is published is the totals,
 integers, plus its rounding: `samplers.lazy` says why rounding reveals nothing more.
@@ -7,23 +7,205 @@ integers, plus its rounding: `samplers.lazy` says why rounding reveals nothing m
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.kinds import Kinds
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import fraction_up, sqrt_up, square_up, up
+from lownoise.privacy import noise_curve
 from lownoise.samplers.lazy import rounded
 
 if TYPE_CHECKING:
-    from lownoise.noise.loss import Loss
+    from collections.abc import Iterable, Sequence
+
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
+    from lownoise.samplers.uniform import AbstractUniform
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
+
+
+_EXP_SLACK = 1 + 2.0**-40
+_LITTLE = 1e-3  # the most that points are off by where 3η covers what μ moves
+
+
+@final
+@dataclass(frozen=True)
+class Loss:
+    """What one run reveals, each number rounded up.
+
+    Args:
+        epsilon: ε; infinite for Gaussian noise, which is μ-GDP and (ε, 0)-DP for no ε.
+        delta: δ, 0 where nothing is approximate.
+        rho: ρ of the noise itself; infinite where nothing but ε is known of it.
+        mu: μ of the noise itself, likewise.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    rho: float = math.inf
+    mu: float = math.inf
+
+
+def gaussian_loss(mu: float) -> Loss:
+    """Return what Gaussian noise reveals of changes of length μ: ρ = μ²/2, rounded up.
+
+    Examples:
+        >>> gaussian_loss(2.0).rho
+        2.0
+    """
+    return Loss(math.inf, 0.0, square_up(mu) / 2, mu)
+
+
+def quotient_up(numerator: float, denominator: float) -> float:
+    """Return a/b where that is a float, else the float above it; infinite for b = 0 < a.
+
+    Examples:
+        >>> quotient_up(1.0, 4.0)
+        0.25
+        >>> Fraction(quotient_up(1.0, 3.0)) >= Fraction(1, 3)
+        True
+    """
+    if numerator == 0:
+        return 0.0
+    if denominator == 0 or not math.isfinite(numerator):
+        return math.inf
+    found = numerator / denominator
+    if not math.isfinite(found):
+        return math.inf
+    enough = Fraction(found) * Fraction(denominator) >= Fraction(numerator)
+    return found if enough else up(found)
+
+
+def sum_up(numbers: Iterable[float]) -> float:
+    """Return the sum where that is a float, else the float above it.
+
+    Examples:
+        >>> sum_up([0.5, 0.25])
+        0.75
+        >>> sum_up([0.1] * 3) >= 0.3
+        True
+    """
+    listed = list(numbers)
+    if not all(map(math.isfinite, listed)):
+        return math.inf
+    return fraction_up(sum(map(Fraction, listed), Fraction(0)))
+
+
+def independent_loss(moves: Sequence[float], epsilon: float) -> Loss:
+    """Return what independent Laplace numbers reveal that move by t of their scales, Σt ≤ ε.
+
+    ρ and μ² add over the numbers and are convex in each t, so the most is where the largest moves
+    are made in full, one after the other, until ε is used up.
+
+    Args:
+        moves: the most that each number may move.
+        epsilon: the most that all may move together.
+
+    Examples:
+        >>> half = independent_loss([0.5, 0.5], 1.0)
+        >>> 0.2130 < half.rho < 0.2131 < 0.367 < independent_loss([1.0, 1.0], 1.0).rho < 0.368
+        True
+    """
+    if not math.isfinite(epsilon):
+        return Loss(math.inf)
+    left, made = Fraction(epsilon), Counter[float]()
+    for most in sorted(moves, reverse=True):
+        if left <= 0 or most <= 0:
+            break
+        own = most if math.isfinite(most) and Fraction(most) <= left else fraction_up(left)
+        made[own] += 1
+        left -= Fraction(own)
+    rho = sum((n * Fraction(noise_curve.laplace_rho_up(t)) for t, n in made.items()), Fraction(0))
+    square = sum(
+        (n * Fraction(noise_curve.laplace_mu_up(t)) ** 2 for t, n in made.items()), Fraction(0)
+    )
+    return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
+
+
+def ball_loss(dimension: int, epsilon: float) -> Loss:
+    """Return what noise ∝ exp(−|z|) of so many numbers reveals that moves by ε, |·| Euclidean.
+
+    Examples:
+        >>> ball_loss(16, 1.0).rho < ball_loss(2, 1.0).rho < ball_loss(1, 1.0).rho
+        True
+    """
+    if not math.isfinite(epsilon):
+        return Loss(math.inf)
+    rho = noise_curve.ball_rho_up(dimension, epsilon)
+    return Loss(epsilon, 0.0, rho, noise_curve.ball_mu_up(dimension, epsilon))
+
+
+def composed(losses: Sequence[Loss]) -> Loss:
+    """Return what several runs reveal together: ε, δ, ρ and μ² add (Dong, Roth & Su 2022).
+
+    Examples:
+        >>> composed([Loss(1.0, 0.0, 0.25, 3.0), Loss(0.5, 0.0, 0.5, 4.0)]).rho
+        0.75
+    """
+    delta = min(sum_up(loss.delta for loss in losses), 1.0)
+    mus = [loss.mu for loss in losses]
+    mu = math.inf
+    if all(map(math.isfinite, mus)):
+        mu = sqrt_up(fraction_up(sum((Fraction(own) ** 2 for own in mus), Fraction(0))))
+    return Loss(
+        sum_up(loss.epsilon for loss in losses), delta, sum_up(loss.rho for loss in losses), mu
+    )
+
+
+def sampling_loss(exact: Loss, uniform: AbstractUniform) -> Loss:
+    """Return what noise reveals that is made of points which are nearly uniform.
+
+    With a density within 1 ± η of the exact noise's, ratios grow by (1 + η)/(1 − η) at most
+    (001, Lemma A.1); its logarithm is below Δ = 2η/(1 − η). So D_α ≤ αρ + Δα/(α − 1), which with
+    the growth of D_α in α is at most α(√ρ + √Δ)²; and both errors of a test stay within 1 ± η of
+    what they were, which moves μ by 3η at most (`docs/theory.md`). With a total variation of τ,
+    P'(A) ≤ P(A) + τ ≤ e^ε·Q(A) + τ ≤ e^ε·Q'(A) + (1 + e^ε)τ (001, section 8).
+
+    Args:
+        exact: what exact noise reveals.
+        uniform: the sampler.
+    """
+    eta, tau, epsilon = uniform.relative, uniform.distance, exact.epsilon
+    if not eta < 1:
+        return Loss(math.inf)
+    if eta == tau == 0:
+        return exact
+    off = up(up(2 * eta) / (1 - eta)) * _EXP_SLACK
+    total = epsilon if eta == 0 else sum_up([epsilon, off])
+    if tau == 0:
+        root = up(sqrt_up(exact.rho) + sqrt_up(off))
+        mu = sum_up([exact.mu, up(3 * eta)]) if eta <= _LITTLE else math.inf
+        return Loss(total, 0.0, up(root * root), mu)
+    grown = math.exp(min(total, 700.0)) * _EXP_SLACK + 1 if total < 700 else math.inf  # noqa: PLR2004
+    return Loss(total, min(up(tau * grown), 1.0))
+
+
+def distance_within(epsilon: float, delta: float) -> float:
+    """Return the total variation τ whose cost (1 + e^ε)τ is within δ, rounded down.
+
+    Args:
+        epsilon: what is revealed at most.
+        delta: δ ≥ 0.
+
+    Examples:
+        >>> distance_within(1.0, 0.0)
+        0.0
+        >>> round(distance_within(0.0, 1e-6), 12)
+        5e-07
+    """
+    if not (delta > 0 and epsilon < 700):  # noqa: PLR2004 (where floats end)
+        return 0.0
+    return delta / (math.exp(epsilon) * _EXP_SLACK + 1) * (1 - 2.0**-39)
 
 
 class AbstractStructure(ABC):

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise, AbstractStructure
-from lownoise.noise.loss import gaussian_loss
+from lownoise.noise.abstract import AbstractNoise, AbstractStructure, gaussian_loss
 from lownoise.numbers.arrays import frozen
 from lownoise.samplers import rounded_gaussian
 
 if TYPE_CHECKING:
-    from lownoise.noise.loss import Loss
+    from lownoise.noise.abstract import Loss
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.sensitivity.factors import AbstractShape

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise
-from lownoise.noise.covering import covering
-from lownoise.noise.loss import gaussian_loss
+from lownoise.noise.abstract import AbstractNoise, gaussian_loss
 from lownoise.noise.marginals import MarginalTotals
-from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.noise.mechanism import AdditiveMechanism, covering
 from lownoise.samplers import prepare, rounded_gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lownoise.noise.loss import Loss
+    from lownoise.noise.abstract import Loss
     from lownoise.noise.marginals import AbstractLayout, Piece, Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness

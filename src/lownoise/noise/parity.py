@@ -12,9 +12,14 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractStructure
-from lownoise.noise.covering import covering
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, check_public, check_rows
+from lownoise.noise.mechanism import (
+    AbstractTotals,
+    AdditiveMechanism,
+    check_public,
+    check_rows,
+    covering,
+)
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.questions.residuals.cost import parity_cost_up, parity_costs

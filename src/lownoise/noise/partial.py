@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise
-from lownoise.noise.loss import Loss
+from lownoise.noise.abstract import AbstractNoise, Loss
 from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:

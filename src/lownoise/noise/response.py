@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.loss import Loss
+from lownoise.noise.abstract import Loss
 from lownoise.noise.mechanism import check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision

@@ -12,15 +12,14 @@ import numpy as np
 from lownoise.engines import TotalsQuery
 from lownoise.errors import LownoiseError, PlanError, told
 from lownoise.noise.abstract import NOISES
-from lownoise.noise.codes import coding_for
 from lownoise.noise.fitting import grid_steps
-from lownoise.noise.laplace import LaplaceNoise
-from lownoise.noise.means import MeanTotals
+from lownoise.noise.means import MeanTotals, coding_for
+from lownoise.noise.pure import LaplaceNoise
 from lownoise.noise.queries import HistogramTotals, QueryTotals, query_body, query_coordinates
 from lownoise.noise.response import MOST_REPORTS, ResponseMechanism, keep_for
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.mean import checked_weights, whole
+from lownoise.planning.gaussian import checked_weights, whole
 from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, recursive
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
@@ -56,11 +55,6 @@ _NOTES = {  # the simplest first
     "ellipsoid": "K-norm noise of the least ellipsoid around all changes",
     "recursive": "K-norm noise level by level",
 }
-
-
-def is_pure(request: Request) -> bool:
-    """Return whether a request is for a pure mechanism."""
-    return isinstance(request.budget, PureDP) or request.mechanism is not None
 
 
 def plan_pure(question: object, request: Request) -> Plan:

@@ -12,12 +12,10 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise import AdditiveMechanism
-from lownoise.noise.covering import covering
-from lownoise.noise.k_norm import KNormNoise
-from lownoise.noise.laplace import LaplaceNoise
-from lownoise.noise.loss import distance_within
+from lownoise.noise.abstract import distance_within
+from lownoise.noise.mechanism import covering
 from lownoise.noise.partial import PartialNoise
-from lownoise.noise.recursive import RecursiveNoise
+from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError, told
+from lownoise.privacy import PureDP
 from lownoise.sensitivity.relations import checked_word
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ class Request:
     rtol: float
     progress: Callable[[Progress], None] | None
     mechanism: str | None = None
+
+    @property
+    def pure(self) -> bool:
+        """Whether it is for a pure mechanism."""
+        return isinstance(self.budget, PureDP) or self.mechanism is not None
 
 
 def checked_counting(request: Request, kind: str, *, drops: bool) -> tuple[Word, int | None]:

@@ -17,7 +17,7 @@ from lownoise.errors import (
     QuestionError,
     told,
 )
-from lownoise.noise.thickness import thickened
+from lownoise.noise.fitting import thickened
 from lownoise.numbers.arrays import frozen
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
 from lownoise.kinds import row_of
-from lownoise.planning.linear import plan_parity, plan_queries
-from lownoise.planning.marginals import plan_marginals
-from lownoise.planning.mean import plan_mean
-from lownoise.planning.pure import is_pure, plan_pure
+from lownoise.planning.gaussian import plan_marginals, plan_mean, plan_parity, plan_queries
+from lownoise.planning.pure import plan_pure
 from lownoise.planning.request import Request
 from lownoise.privacy.budget import checked_budget
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
@@ -109,7 +107,7 @@ def plan(  # noqa: PLR0913
         progress=progress,
         mechanism=mechanism,
     )
-    if is_pure(request):
+    if request.pure:
         return plan_pure(question, request)
     planner = row_of(_PLANNERS, question)
     if planner is None:

@@ -24,7 +24,7 @@ from lownoise.privacy import ApproxDP, ApproxDPEvent, PureNoiseEvent, pure_curve
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 
 if TYPE_CHECKING:
-    from lownoise.noise.loss import Loss
+    from lownoise.noise.abstract import Loss
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, GaussianEvent, PureDP
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import QuestionError, told
+from lownoise.noise.baselines import cells_an_answer, squared_change
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import SLACK
 from lownoise.questions.ordered import answer_count, answer_rows, answers_along
 from lownoise.questions.residuals import marginal_orbits
 from lownoise.release.regions import normal_quantile
-from lownoise.release.round_noise import cells_an_answer, squared_change
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.factors.tables import centered
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from lownoise.certificate import Certificate, order_norm
 from lownoise.errors import PlanError
-from lownoise.noise.laplace import LaplaceNoise
+from lownoise.noise.pure import LaplaceNoise
 from lownoise.noise.response import ResponseMechanism
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen

@@ -18,9 +18,8 @@ from lownoise.errors import FileError
 from lownoise.kinds import expect, numbers, row_of
 from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
-from lownoise.noise.abstract import NOISES
+from lownoise.noise.abstract import NOISES, distance_within
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.loss import distance_within
 from lownoise.noise.parity import ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.response import ResponseMechanism

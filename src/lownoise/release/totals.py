@@ -15,8 +15,7 @@ import numpy as np
 from lownoise.engines import TotalsQuery
 from lownoise.errors import FileError, told
 from lownoise.kinds import expect, numbers
-from lownoise.noise.codes import coding_for
-from lownoise.noise.means import MeanTotals
+from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import HistogramTotals, QueryTotals, queries_follow
 from lownoise.numbers.arguments import checked_order

@@ -34,10 +34,9 @@ import numpy as np
 
 from lownoise.engines import TotalsQuery
 from lownoise.errors import PlanError
-from lownoise.noise.codes import coding_for
-from lownoise.noise.covering import covering
-from lownoise.noise.loss import Loss
-from lownoise.noise.means import MeanTotals
+from lownoise.noise.abstract import Loss
+from lownoise.noise.means import MeanTotals, coding_for
+from lownoise.noise.mechanism import covering
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, square_up, up
 from lownoise.samplers import rounded_gaussian

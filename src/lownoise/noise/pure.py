@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recursive mechanism (001, section 7): K-norm noise level by level, the flattest kept first.
+"""Pure noises: independent Laplace numbers, noise of a norm, and such noise level by level.
+
+Laplace noise is of 001, Theorem 2.6, the K-norm mechanism of 001, Definition 4.1, and the recursive
+mechanism of 001, section 7, which keeps the flattest coordinates first.
 
 In coordinates y = T·q, T any invertible matrix, level 1 adds K-norm noise to all of q and keeps the
 last of y; level 2 adds noise of its own to those of y that are left, for the body that is left; and
@@ -11,6 +14,7 @@ T is made of whole numbers over 2^20, so that what is drawn and what is bounded 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -19,18 +23,192 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import FileError, PlanError
-from lownoise.kinds import PACKED, Field, positive
-from lownoise.noise.abstract import NOISES, AbstractNoise
-from lownoise.noise.k_norm import KNormNoise
-from lownoise.noise.loss import Loss, composed
+from lownoise.kinds import NONNEGATIVE, PACKED, POSITIVE, Field, Form, positive
+from lownoise.noise.abstract import (
+    NOISES,
+    AbstractNoise,
+    Loss,
+    ball_loss,
+    composed,
+    independent_loss,
+    quotient_up,
+    sampling_loss,
+)
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.norms import norm_of
+from lownoise.numbers.packing import packed, unpacked
+from lownoise.samplers.gamma import k_norm_noise, laplace, simulated_noise
+from lownoise.samplers.uniform import UniformNormBall
+from lownoise.sets.norms import ImageNorm, norm_of
+from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
     from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.norms import AbstractNorm
+
+
+_written = NOISES.kind(
+    "laplace", Field("scales", NONNEGATIVE), make=lambda _, __, scales: LaplaceNoise(scales)
+)
+_of_counts = NOISES.kind(
+    "laplace_histogram",
+    Field("scales", NONNEGATIVE),
+    make=lambda _, __, scales: LaplaceNoise(scales),
+)
+
+
+@_of_counts
+@_written
+@final
+@dataclass(frozen=True, eq=False)
+class LaplaceNoise(AbstractNoise):
+    """Independent numbers of density exp(−|z|/bᵢ)/2bᵢ.
+
+    A change s of the integers reveals Σ|sᵢ|/bᵢ: the K-norm mechanism of the cross-polytope with
+    corners ±bᵢeᵢ. The split of ε over the integers is in the scales.
+
+    Args:
+        scales: b, above 0, shape (r,).
+
+    Raises:
+        PlanError: where a scale is no number above 0.
+    """
+
+    scales: Vector
+
+    def __post_init__(self) -> None:
+        if not np.all((self.scales > 0) & np.isfinite(self.scales)):
+            raise PlanError("LaplaceNoise.scales are not all above 0; plan again")
+
+    @property
+    def dimension(self) -> int:
+        """The number of integers r."""
+        return int(self.scales.size)
+
+    @property
+    def estimated(self) -> bool:
+        """It is known."""
+        return False
+
+    def loss(self, changes: AbstractBody) -> Loss:
+        """Return the greatest Σ|sᵢ|/bᵢ over `changes`, and ρ and μ of such changes, rounded up."""
+        gauge = ImageNorm(self.scales, NormBall(self.dimension, 1.0))
+        found = gauge.sensitivity_up(changes)
+        if not math.isfinite(found):
+            return Loss(math.inf)
+        moves = map(quotient_up, changes.widths().tolist(), self.scales.tolist())
+        return independent_loss(list(moves), found)
+
+    def draw(self, randomness: Randomness) -> Lazy:
+        """Return the noise, known by its bits so far."""
+        return laplace(self.scales, randomness=randomness)
+
+    def covariance(self) -> Vector:
+        """Return the variances 2b², shape (r,)."""
+        return frozen(2 * self.scales**2)
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return `count` draws in floats."""
+        cross = UniformNormBall(self.dimension, 1.0)  # whose noise is independent Laplace
+        return simulated_noise(cross, 1.0, count, randomness) * self.scales
+
+
+_WIDEST = 2.0**511  # whose square is a float
+
+
+def _factor(value: Any, field: str) -> Vector:  # noqa: ANN401 (a file)
+    found = unpacked(value, field, len(value["shape"]))
+    if found.ndim not in (1, 2) or len(set(found.shape)) != 1:
+        raise FileError(f"{field} is no diagonal and no square matrix")
+    return found
+
+
+def _ellipsoid(_: AbstractBody, __: float, scale: float, factor: Vector) -> KNormNoise:
+    return KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
+
+
+def _factor_of(noise: KNormNoise) -> Vector:
+    assert isinstance(noise.gauge, ImageNorm)  # noqa: S101 (what that mechanism is)
+    return noise.gauge.factor
+
+
+_written = NOISES.kind(
+    "k_norm",
+    Field("scale", POSITIVE),
+    make=lambda changes, distance, scale: KNormNoise(norm_of(changes, distance), scale),
+)
+_of_ellipsoid = NOISES.kind(
+    "ellipsoid",
+    Field("scale", POSITIVE),
+    Field("factor", Form(packed, _factor), attribute=_factor_of),
+    make=_ellipsoid,
+)
+
+
+@_of_ellipsoid
+@_written
+@final
+@dataclass(frozen=True, eq=False)
+class KNormNoise(AbstractNoise):
+    """Noise of density ∝ exp(−‖z‖/scale), ‖·‖ the norm whose unit ball the gauge is.
+
+    Where one neighbour moves the integers by s, densities differ by exp(‖s‖/scale) at most, by the
+    triangle inequality (001, Theorem 4.3). It is drawn as scale·r·u, r ~ Gamma(d + 1, 1), u uniform
+    in the unit ball (001, Remark 4.2).
+
+    Args:
+        gauge: the norm.
+        scale: above 0.
+
+    Raises:
+        PlanError: where the scale is no number above 0.
+    """
+
+    gauge: AbstractNorm
+    scale: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale < math.inf:
+            raise PlanError(f"KNormNoise.scale={self.scale:g} is not above 0; plan again")
+
+    @property
+    def dimension(self) -> int:
+        """The number of integers r."""
+        return self.gauge.dimension
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the covariance was estimated by simulation."""
+        return self.gauge.uniform.estimated
+
+    def loss(self, changes: AbstractBody) -> Loss:
+        """Return what integers reveal that one neighbour moves by points of `changes`."""
+        own = quotient_up(self.gauge.sensitivity_up(changes), self.scale)
+        # where the norm is not Euclidean, along every change the density is Lipschitz as Laplace's
+        return sampling_loss(ball_loss(self.gauge.euclidean, own), self.gauge.uniform)
+
+    def draw(self, randomness: Randomness) -> Lazy:
+        """Return the noise, known by its bits so far."""
+        return k_norm_noise(self.gauge.uniform, self.scale, randomness=randomness)
+
+    @cached_property
+    def _covariance(self) -> Vector:
+        d = self.gauge.uniform.rank  # E r² = (d + 1)(d + 2) for Gamma(d + 1, 1)
+        square = (
+            self.scale**2 if self.scale < _WIDEST else math.inf
+        )  # Python raises where C has inf
+        return frozen(self.gauge.uniform.second_moment() * ((d + 1) * (d + 2) * square))
+
+    def covariance(self) -> Vector:
+        """Return (d + 1)(d + 2)·scale²·E uuᵀ."""
+        return self._covariance
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return `count` draws in floats."""
+        return np.asarray(simulated_noise(self.gauge.uniform, self.scale, count, randomness))
+
 
 _WHOLE = 2.0**20
 

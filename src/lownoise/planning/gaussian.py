@@ -1,34 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mean and a budget become a plan; no data are read."""
+"""A question and a budget become a plan with Gaussian noise; no data are read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lownoise.errors import PlanError, told
-from lownoise.noise.fitting import gaussian_mean
+from lownoise.noise.fitting import gaussian_mean, gaussian_queries
+from lownoise.noise.ordered import ordered_mechanism
+from lownoise.noise.parity import gaussian_parity
+from lownoise.noise.product import product_mechanism
+from lownoise.noise.queries import query_body, query_coordinates
+from lownoise.noise.residual import residual_mechanism
 from lownoise.numbers.arguments import checked_number, checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.planning.release_plan import Plan
-from lownoise.planning.request import COUNT_SHARE, checked_size
+from lownoise.planning.request import COUNT_SHARE, checked_counting, checked_size
+from lownoise.questions.attributes import check_labels
+from lownoise.questions.residuals import ordered_blocks, product_blocks
+from lownoise.questions.residuals.cost import parity_costs
+from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.solvers import solve
+from lownoise.solvers.independent import solve_parity, solve_residual
+from lownoise.solvers.ordered import solve_ordered
+from lownoise.solvers.product import solve_product
 from lownoise.solvers.solve import weight_for_share
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from lownoise.noise import AdditiveMechanism
     from lownoise.numbers.arrays import Vector
     from lownoise.planning.request import Request
-    from lownoise.questions import Mean
+    from lownoise.privacy import Budget
+    from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Solution
+    from lownoise.solvers.sides import Fitted
+
 
 _LEAST_WEIGHT = 1e-100
 
@@ -139,3 +156,97 @@ def whole(solution: Solution) -> AbstractShape:
     if claim.frame is None or claim.frame.exact or not isinstance(claim.shape, DenseShape):
         return claim.shape
     return DenseShape(claim.frame.up() @ claim.shape.factor)
+
+
+def plan_queries(question: AbstractQueries, request: Request) -> Plan:
+    """Return the plan for linear queries."""
+    question.check()
+    relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
+    order, rtol = checked_order(request.order), checked_rtol(request.rtol)
+    parameter = request.budget.gaussian_parameter()
+    chosen = query_coordinates(question, relation)
+    found = solve(
+        query_body(question, relation, chosen),
+        order=order,
+        weights=question.weights,
+        queries=chosen.embed,
+        rtol=rtol,
+        progress=request.progress,
+    )
+    frame, shape = found.claim.frame, found.claim.shape
+    if frame is not None and not frame.exact and isinstance(shape, DenseShape):
+        shape = DenseShape(frame.up() @ shape.factor)
+    terms = Terms(
+        question=question,
+        budget=request.budget,
+        order=order,
+        evidence=found.claim.dual,
+        mechanism=gaussian_queries(question, relation, size, shape, parameter, chosen),
+    )
+    return Plan(terms, status=found.status)
+
+
+def plan_parity(question: Parity, request: Request) -> Plan:
+    """Return the plan for parities."""
+    relation, size = checked_counting(request, "Parity", drops=question.drops)
+    order, rtol = checked_order(request.order), checked_rtol(request.rtol)
+    parameter = request.budget.gaussian_parameter()
+    found = solve_parity(
+        parity_costs(len(question.attributes), question.degrees, relation),
+        np.array(question.counts, dtype=np.float64),
+        question.degree_weights,
+        order,
+        rtol,
+        request.progress,
+    )
+    terms = Terms(
+        question=question,
+        budget=request.budget,
+        order=order,
+        evidence=found.dual,
+        mechanism=gaussian_parity(question, relation, size, found.noise, parameter),
+    )
+    return Plan(terms, status=found.status)
+
+
+# joint categories of ordered attributes: of more, all pairs are not searched in a minute, and noise
+# that is a product is far less than what is found by then
+_MOST_PAIRED = 150
+
+
+def plan_marginals(question: Marginals, request: Request) -> Plan:
+    """Return the plan for marginals."""
+    check_labels(question.attributes)
+    relation, size = checked_counting(request, "Marginals", drops=question.drops)
+    order, parameter = checked_order(request.order), request.budget.gaussian_parameter()
+    attributes = question.attributes
+    rtol, progress = checked_rtol(request.rtol), request.progress
+    categories = math.prod(a.size for a in question.attributes if a.ordered)
+    most = MOST_CATEGORIES if size is None else min(_MOST_PAIRED, MOST_CATEGORIES)
+    if categories > most:
+        products = product_blocks(question, public=size is not None)
+        across = solve_product(products, order, progress)
+        shape = product_mechanism(attributes, products, size, *across.noise, parameter)
+        return _plan(question, request.budget, order, across, shape)
+    if question.ordered:
+        blocks = ordered_blocks(question, public=size is not None)
+        along = solve_ordered(blocks, order, rtol, progress)
+        noise = ordered_mechanism(attributes, blocks, size, along.noise, parameter)
+        return _plan(question, request.budget, order, along, noise)
+    plain = split_marginals(question, public=size is not None)
+    found = solve_residual(plain.plain, order, relation, rtol, progress)
+    mechanism = residual_mechanism(attributes, plain, size, found.noise, parameter)
+    return _plan(question, request.budget, order, found, mechanism)
+
+
+def _plan(
+    question: Marginals,
+    budget: Budget,
+    order: float,
+    found: Fitted[Any, Any],
+    mechanism: AdditiveMechanism,
+) -> Plan:
+    terms = Terms(
+        question=question, budget=budget, order=order, evidence=found.dual, mechanism=mechanism
+    )
+    return Plan(terms, status=found.status)
