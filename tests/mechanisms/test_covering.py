@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from lownoise.errors import PlanError
-from lownoise.noise import covering as module
+from lownoise.noise import mechanism as module
 
 
 def covering(scaled, allowed):

@@ -18,6 +18,7 @@ import numpy as np
 
 from lownoise.errors import PlanError, TableError
 from lownoise.numbers.arrays import frozen
+from lownoise.sensitivity.relations import checked_relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -156,7 +157,7 @@ def check_public(size: int | None, relation: Relation, *, drops: bool) -> None:
     if size is not None and drops:
         raise PlanError("dropping rows would change the public size; use a stand-in")
     whole = isinstance(size, int) and not isinstance(size, bool) and size >= 1
-    if size is not None if relation == "add_remove" else not whole:
+    if size is not None if checked_relation(relation).counted else not whole:
         raise PlanError("size does not fit the relation; plan again")
 
 

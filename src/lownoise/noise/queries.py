@@ -20,6 +20,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed
+from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.bodies import ImageBody, PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.sets.domains.coordinates import Coordinates
 from lownoise.sets.frames import find_frame
@@ -52,8 +53,9 @@ def query_coordinates(question: AbstractQueries, relation: Relation) -> Coordina
         2
     """
     columns = question.matrix.T
-    start = columns[0] if relation == "substitute" else np.zeros(question.count)
-    body = TranslatedPoints(columns) if relation == "substitute" else SymmetricPoints(columns)
+    counted = checked_relation(relation).counted
+    start = np.zeros(question.count) if counted else columns[0]
+    body = SymmetricPoints(columns) if counted else TranslatedPoints(columns)
     frame = find_frame(body, None)
     embed = None if frame.embed is None else frozen(frame.embed.T.copy())
     return Coordinates(pivots=frame.pivots, embed=embed, start=frozen(start.copy()))
@@ -79,7 +81,8 @@ def query_body(
 ) -> SymmetricPoints | PointDifferences:
     """Return the body of all changes that one neighbour makes to the summed queries."""
     kept = frozen(np.ascontiguousarray(question.matrix[chosen.pivots].T))
-    return PointDifferences(kept) if relation == "substitute" else SymmetricPoints(kept)
+    counted = checked_relation(relation).counted
+    return SymmetricPoints(kept) if counted else PointDifferences(kept)
 
 
 @final

@@ -24,12 +24,14 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
 from lownoise.privacy import noise_curve
+from lownoise.sensitivity.relations import SUBSTITUTE
 
 if TYPE_CHECKING:
     from lownoise.engines.counts import Histogram
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import AbstractQueries
+    from lownoise.sensitivity.relations import AbstractWord
 
 MOST_REPORTS = 10**7
 _WORDS = 2.0**64
@@ -62,9 +64,9 @@ class ResponseMechanism:
             raise PlanError("ResponseMechanism.keep or size is out of range; plan again")
 
     @property
-    def relation(self) -> str:
+    def relation(self) -> AbstractWord:
         """One record takes another value."""
-        return "substitute"
+        return SUBSTITUTE
 
     @property
     def length(self) -> int:

@@ -53,7 +53,7 @@ _LEAST_WEIGHT = 1e-100
 def plan_mean(question: Mean, request: Request) -> Plan:
     """Return the plan for means, sums and counts of records in a domain."""
     relation = checked_relation(request.relation)
-    if question.drops_missing and relation != "add_remove":
+    if question.drops_missing and not relation.counted:
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     size = checked_size(request.size, relation)
     order = checked_order(request.order)
@@ -67,7 +67,7 @@ def plan_mean(question: Mean, request: Request) -> Plan:
     if isinstance(relation, Change):
         relation.check(question.domain, chosen)
     body = sensitivity_set(question.domain, relation, question.center, chosen)
-    counted = relation == "add_remove"
+    counted = relation.counted
     answers = chosen.answers(question.center if counted else None)
 
     def fitted(omega: Vector) -> Solution:

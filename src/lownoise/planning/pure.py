@@ -77,7 +77,7 @@ def plan_pure(question: object, request: Request) -> Plan:
 
 def _plan_mean(question: Mean, request: Request) -> Plan:
     relation = checked_relation(request.relation)
-    if question.drops_missing and relation != "add_remove":
+    if question.drops_missing and not relation.counted:
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     if request.count_share is not None:
         raise PlanError("count_share is for Gaussian noise; under a pure budget leave it out")

@@ -10,7 +10,7 @@ import numpy as np
 
 from lownoise.errors import PlanError, told
 from lownoise.privacy import PureDP
-from lownoise.sensitivity.relations import checked_word
+from lownoise.sensitivity.relations import checked_relation, checked_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def checked_size(size: int | None, relation: Relation) -> int | None:
     Raises:
         PlanError: where it does not fit the relation or is out of range.
     """
-    if relation == "add_remove":
+    if checked_relation(relation).counted:
         if size is not None:
             raise PlanError(
                 f"size={told(size)} is private under add_remove; leave it out: the count is "

@@ -20,7 +20,13 @@ from lownoise.certificate import PointDual, order_norm
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.questions import AbstractQueries, Mean
-from lownoise.sensitivity.relations import Change, sensitivity_set
+from lownoise.sensitivity.relations import (
+    ADD_REMOVE,
+    SUBSTITUTE,
+    Change,
+    checked_relation,
+    sensitivity_set,
+)
 from lownoise.sets.domains import Points
 
 if TYPE_CHECKING:
@@ -49,7 +55,7 @@ def question_body(
     """
     if isinstance(question, AbstractQueries):
         return query_body(question, relation, chosen), chosen.embed
-    counted, own = relation == "add_remove", question.domain.center
+    counted, own = checked_relation(relation).counted, question.domain.center
     body = sensitivity_set(question.domain, relation, own, chosen)
     return body, chosen.answers(middle(question.domain) if counted else None, own)
 
@@ -186,7 +192,7 @@ def _by_changes_of_mean(
 def _by_changes_of_queries(
     question: AbstractQueries, size: int | None, epsilon: float, order: float, weights: Vector
 ) -> float:
-    relation: Relation = "add_remove" if size is None else "substitute"
+    relation = ADD_REMOVE if size is None else SUBSTITUTE
     pivots = query_coordinates(question, relation).pivots
     if not 0 < pivots.size <= _MOST_DIMENSIONS:
         return 0.0

@@ -48,7 +48,7 @@ def mean_totals_from_dict(fields: dict[str, Any], question: Mean) -> MeanTotals:
     noise = fields["noise"]
     relation = relation_from_dict(fields["relation"])
     size, count_step = fields["size"], noise["count_step"]
-    by_size = relation != "add_remove"
+    by_size = not relation.counted
     sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     counted = isinstance(count_step, float) and _FINEST <= count_step <= 1
     whole = sized if by_size else size is None
