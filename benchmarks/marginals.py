@@ -142,8 +142,8 @@ def ordered() -> None:
 
 
 def _ordered_line(name: str, question: ln.Marginals, order: float, relation: str) -> str:
-    from lownoise.questions.residuals import ordered_blocks, product_blocks
-    from lownoise.questions.residuals.ordered import MOST_CATEGORIES
+    from lownoise.sensitivity.residuals import ordered_blocks, product_blocks
+    from lownoise.sensitivity.residuals.ordered import MOST_CATEGORIES
     from lownoise.solvers.ordered import solve_ordered
     from lownoise.solvers.product import solve_product
 

@@ -12,7 +12,7 @@ from lownoise.certificate.tables import ParityDual
 from lownoise.errors import PlanError
 from lownoise.noise.fitting import gaussian_queries
 from lownoise.noise.parity import gaussian_parity
-from lownoise.questions.residuals.cost import ParityChanges, parity_costs
+from lownoise.sensitivity.residuals.cost import ParityChanges, parity_costs
 
 SIZES = {"add_remove": None, "substitute": 100}
 RNG = np.random.default_rng(3)

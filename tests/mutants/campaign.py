@@ -44,7 +44,7 @@ _FIRST = 4.0  # recorded seconds of the first round; each later one is four time
 CORE = (
     *("numbers/rounding.py", "sensitivity/relations.py"),
     *("sets/domains/*", "sets/frames.py", "release/execution.py", "release/regions.py"),
-    *("noise/*", "engines/*", "privacy/*", "samplers/*", "questions/residuals/*"),
+    *("noise/*", "engines/*", "privacy/*", "samplers/*", "sensitivity/residuals/*"),
     *("streams/*", "certificate/*", "bounds/*", "sets/norms/*", "sets/bodies/abstract.py"),
 )
 

@@ -12,9 +12,9 @@ import pytest
 import lownoise as ln
 from lownoise import report
 from lownoise.errors import PlanError, QuestionError
-from lownoise.questions.ordered import answer_count
 from lownoise.questions.streams import Running
 from lownoise.report.parts import Chart, Estimate, Figures, Section, Table
+from lownoise.sensitivity.orders import answer_count
 from lownoise.theory.enclosure import enclose
 from report.members import (
     KINDS,

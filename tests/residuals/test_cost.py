@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.questions.residuals import (
+from lownoise.sensitivity.residuals import (
     PatternCosts,
     TableChanges,
     cost,
     marginal_orbits,
     relaxed,
 )
-from lownoise.questions.residuals.orbits import _interchangeable
+from lownoise.sensitivity.residuals.orbits import _interchangeable
 
 QUESTIONS = {
     "three of two": ln.Marginals({"a": 2, "b": 2, "c": 2}, way=2),

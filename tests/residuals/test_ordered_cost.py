@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.questions.residuals import ChangeCosts, ordered, ordered_blocks
 from lownoise.sensitivity.factors import dense
+from lownoise.sensitivity.residuals import ChangeCosts, ordered, ordered_blocks
 
 QUESTIONS = {
     "one": ln.Marginals({"a": 2, "t": 4, "b": 2}, way=2, ordered={"t": "prefix"}),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.questions.ordered import answer_rows
-from lownoise.questions.residuals import AxisNoise, product_blocks
+from lownoise.sensitivity.orders import answer_rows
+from lownoise.sensitivity.residuals import AxisNoise, product_blocks
 
 QUESTIONS = {
     "alone": ln.Marginals({"t": 6}, sets=[["t"]], ordered={"t": "range"}),

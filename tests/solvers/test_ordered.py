@@ -8,8 +8,8 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import PlanError
-from lownoise.questions.ordered import answer_rows, answers_along
-from lownoise.questions.residuals import ordered_blocks
+from lownoise.sensitivity.orders import answer_rows, answers_along
+from lownoise.sensitivity.residuals import ordered_blocks
 from lownoise.solvers import ordered
 from lownoise.solvers.ordered import solve_ordered
 

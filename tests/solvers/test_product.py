@@ -11,8 +11,8 @@ import lownoise as ln
 from lownoise.certificate import product as certificate
 from lownoise.certificate.product import AxisDual, ProductDual
 from lownoise.errors import PlanError
-from lownoise.questions.ordered import answer_rows
-from lownoise.questions.residuals import product_blocks
+from lownoise.sensitivity.orders import answer_rows
+from lownoise.sensitivity.residuals import product_blocks
 from lownoise.solvers.product import solve_product
 
 

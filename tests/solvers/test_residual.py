@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.questions.residuals import TableChanges, marginal_orbits
+from lownoise.sensitivity.residuals import TableChanges, marginal_orbits
 from lownoise.solvers.independent import solve_residual
 
 ADULT = json.loads((Path(__file__).parents[1] / "data" / "adult-domain.json").read_text())

@@ -16,8 +16,8 @@ import pytest
 import lownoise as ln
 from lownoise.certificate.tables import OrderedDual, ResidualDual
 from lownoise.errors import PlanError
-from lownoise.questions.ordered import answer_rows
-from lownoise.questions.residuals import (
+from lownoise.sensitivity.orders import answer_rows
+from lownoise.sensitivity.residuals import (
     TableChanges,
     marginal_orbits,
     ordered_blocks,

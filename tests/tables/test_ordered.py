@@ -12,10 +12,10 @@ import lownoise as ln
 from lownoise.engines.counts import read_records
 from lownoise.errors import FileError, PlanError, QuestionError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.questions.ordered import answer_rows
 from lownoise.release.execution import execute
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors.tables import CorrelatedFactor
+from lownoise.sensitivity.orders import answer_rows
 
 N = 300
 RNG = np.random.default_rng(12)

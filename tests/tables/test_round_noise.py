@@ -9,8 +9,8 @@ import pytest
 import lownoise as ln
 from lownoise import report
 from lownoise.noise.baselines import cells_an_answer, squared_change
-from lownoise.questions.ordered import answer_rows
 from lownoise.report.sections import view_of
+from lownoise.sensitivity.orders import answer_rows
 
 QUESTIONS = [
     ln.Marginals({"a": 3, "b": 2}, way=2),

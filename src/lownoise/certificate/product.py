@@ -32,12 +32,12 @@ from lownoise.errors import PlanError
 from lownoise.numbers.arrays import triangle_of
 from lownoise.numbers.norms import conjugate
 from lownoise.numbers.rounding import shrunk
-from lownoise.questions.residuals import Products, TableChanges
-from lownoise.questions.residuals.product import reduced
+from lownoise.sensitivity.residuals import Products, TableChanges
+from lownoise.sensitivity.residuals.product import reduced
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals.ordered import Span
+    from lownoise.sensitivity.residuals.ordered import Span
 
 _COLUMNS = 256  # of a matrix that is written out
 _ORTHONORMAL = 2.0**-38
@@ -91,7 +91,7 @@ class ProductDual:
             embed: None: counts are asked for themselves.
 
         Examples:
-            >>> from lownoise.questions.residuals import product_blocks
+            >>> from lownoise.sensitivity.residuals import product_blocks
             >>> from lownoise.questions import Marginals
             >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
             >>> half = np.array([0.5, 0.5])

@@ -36,7 +36,7 @@ from lownoise.certificate.pairing import paired_down
 from lownoise.errors import PlanError
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.numbers.rounding import shrunk
-from lownoise.questions.residuals import Blocks, ChangeCosts, ParityChanges, TableChanges
+from lownoise.sensitivity.residuals import Blocks, ChangeCosts, ParityChanges, TableChanges
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -73,7 +73,7 @@ class ResidualDual:
             PlanError: where the weights are not one an orbit, or one a pattern.
 
         Examples:
-            >>> from lownoise.questions.residuals import TableChanges, marginal_orbits
+            >>> from lownoise.sensitivity.residuals import TableChanges, marginal_orbits
             >>> from lownoise.questions import Marginals
             >>> found = marginal_orbits(Marginals({"x": 4}, sets=[["x"]]))
             >>> none = np.zeros((1, 1), int)
@@ -119,7 +119,7 @@ class ParityDual:
             embed: None: parities are asked for themselves.
 
         Examples:
-            >>> from lownoise.questions.residuals import ParityChanges
+            >>> from lownoise.sensitivity.residuals import ParityChanges
             >>> even = ParityDual(degrees=np.ones(1), patterns=np.ones(1))
             >>> three = np.array([3.0])
             >>> found = even.least(ParityChanges(three[None], three), 2.0, np.ones(1))
@@ -186,7 +186,7 @@ class OrderedDual:
             embed: None: counts are asked for themselves.
 
         Examples:
-            >>> from lownoise.questions.residuals import ordered_blocks
+            >>> from lownoise.sensitivity.residuals import ordered_blocks
             >>> from lownoise.questions import Marginals
             >>> one = Marginals({"age": 2}, sets=[["age"]], ordered={"age": "prefix"})
             >>> even = OrderedDual(cells=(np.ones(2),), patterns=np.zeros((2, 1), int),

@@ -16,7 +16,7 @@ from lownoise.errors import BudgetError, told
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import ApproxDP, GaussianDP, PureDP, Zcdp
 from lownoise.privacy.budget import KNOWN
-from lownoise.questions.ordered import answer_rows
+from lownoise.sensitivity.orders import answer_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

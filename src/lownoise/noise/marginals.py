@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from lownoise.engines.counts import Records
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
-    from lownoise.questions.residuals import Blocks, Orbits, Products, TableChanges
-    from lownoise.questions.residuals.ordered import Span
     from lownoise.sensitivity.relations import AbstractWord, Relation
+    from lownoise.sensitivity.residuals import Blocks, Orbits, Products, TableChanges
+    from lownoise.sensitivity.residuals.ordered import Span
 
 _CHUNK = 1 << 16  # cells that are noised at once, in the cache
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.noise.marginals import Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
-    from lownoise.questions.residuals import Block, Blocks
+    from lownoise.sensitivity.residuals import Block, Blocks
 
 
 @final

@@ -22,8 +22,8 @@ from lownoise.noise.mechanism import (
 )
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
-from lownoise.questions.residuals.cost import parity_cost_up, parity_costs
 from lownoise.sensitivity.factors import DiagonalShape
+from lownoise.sensitivity.residuals.cost import parity_cost_up, parity_costs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from lownoise.noise.marginals import Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
-    from lownoise.questions.residuals import AxisNoise, Products
-    from lownoise.questions.residuals.ordered import Span
-    from lownoise.questions.residuals.product import ProductBlock
+    from lownoise.sensitivity.residuals import AxisNoise, Products
+    from lownoise.sensitivity.residuals.ordered import Span
+    from lownoise.sensitivity.residuals.product import ProductBlock
 
 # The grid is 2^-10 of the least deviation that is left where all other counts are known. A number
 # is a long sum: on a finer grid more of them would be too near a half to be rounded at once.

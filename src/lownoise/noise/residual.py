@@ -19,8 +19,8 @@ from lownoise.noise.marginal_noise import AbstractMarginalNoise, fitted, grid_st
 from lownoise.noise.marginals import AbstractLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
-from lownoise.questions.residuals import TableChanges
 from lownoise.sensitivity.factors.tables import DifferenceFactor, differences
+from lownoise.sensitivity.residuals import TableChanges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.noise.marginals import Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
-    from lownoise.questions.residuals import Blocks
+    from lownoise.sensitivity.residuals import Blocks
 
 
 @final

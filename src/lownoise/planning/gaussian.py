@@ -20,12 +20,12 @@ from lownoise.numbers.arrays import frozen, vector
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import COUNT_SHARE, checked_counting, checked_size
 from lownoise.questions.attributes import check_labels
-from lownoise.questions.residuals import ordered_blocks, product_blocks
-from lownoise.questions.residuals.cost import parity_costs
-from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
+from lownoise.sensitivity.residuals import ordered_blocks, product_blocks
+from lownoise.sensitivity.residuals.cost import parity_costs
+from lownoise.sensitivity.residuals.ordered import MOST_CATEGORIES, split_marginals
 from lownoise.sets.bodies import SymmetricBox
 from lownoise.solvers import solve
 from lownoise.solvers.independent import solve_parity, solve_residual

@@ -15,7 +15,7 @@ from lownoise.errors import QuestionError, counted, told
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.numerals import number_of, told_apart
 from lownoise.numbers.readable import readable
-from lownoise.questions.ordered import ORDERS, Order
+from lownoise.sensitivity.orders import ORDERS, Order
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

@@ -17,7 +17,7 @@ from lownoise.numbers.arrays import floats, frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
 from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, declared_from
-from lownoise.questions.ordered import answer_count
+from lownoise.sensitivity.orders import answer_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ import numpy as np
 from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.numbers.arrays import frozen
-from lownoise.questions.residuals import ParityChanges
 from lownoise.release.views import AbstractRowView
+from lownoise.sensitivity.residuals import ParityChanges
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector

@@ -16,15 +16,15 @@ from lownoise.noise.ordered import OrderedLayout, OrderedNoise, block_steps
 from lownoise.noise.product import ProductLayout, ProductNoise, product_steps
 from lownoise.noise.residual import ResidualLayout, ResidualNoise, grid_steps
 from lownoise.numbers.arrays import frozen, vector
-from lownoise.questions.ordered import answer_count
-from lownoise.questions.residuals import AxisNoise, ordered_blocks, product_blocks
-from lownoise.questions.residuals.ordered import split_marginals
+from lownoise.sensitivity.orders import answer_count
+from lownoise.sensitivity.residuals import AxisNoise, ordered_blocks, product_blocks
+from lownoise.sensitivity.residuals.ordered import split_marginals
 
 if TYPE_CHECKING:
     from lownoise.noise import AdditiveMechanism
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Marginals
-    from lownoise.questions.residuals import Blocks, Products
+    from lownoise.sensitivity.residuals import Blocks, Products
 
     Read = tuple[AdditiveMechanism, ResidualDual | OrderedDual | ProductDual]
 

@@ -14,11 +14,11 @@ from lownoise.errors import QuestionError, told
 from lownoise.noise.baselines import cells_an_answer, squared_change
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import SLACK
-from lownoise.questions.ordered import answer_count, answer_rows, answers_along
-from lownoise.questions.residuals import marginal_orbits
 from lownoise.release.regions import normal_quantile
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.factors.tables import centered
+from lownoise.sensitivity.orders import answer_count, answer_rows, answers_along
+from lownoise.sensitivity.residuals import marginal_orbits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from lownoise.noise.marginal_noise import AbstractMarginalNoise
     from lownoise.noise.marginals import AbstractLayout, MarginalTotals
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals import Blocks, Products, TableChanges
     from lownoise.release.terms import Terms
+    from lownoise.sensitivity.residuals import Blocks, Products, TableChanges
 
 _AT_ONCE = 1 << 16  # cells that are put together at once, in the cache
 Cell = tuple["Sequence[str]", "Sequence[int]"]

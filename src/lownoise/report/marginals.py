@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.questions.ordered import answer_count
-from lownoise.questions.residuals import marginal_orbits
 from lownoise.report import charts, spelling
 from lownoise.report.parts import Chart, Column, Estimate, Prose, Section, Table
 from lownoise.report.spelling import shown
@@ -30,6 +28,8 @@ from lownoise.report.view import (
     totals,
     weighed,
 )
+from lownoise.sensitivity.orders import answer_count
+from lownoise.sensitivity.residuals import marginal_orbits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -24,8 +24,8 @@ import numpy as np
 from lownoise.certificate.tables import ParityDual, ResidualDual
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
-from lownoise.questions.residuals import PatternCosts, TableChanges
-from lownoise.questions.residuals.cost import ParityChanges, parity_cost_up
+from lownoise.sensitivity.residuals import PatternCosts, TableChanges
+from lownoise.sensitivity.residuals.cost import ParityChanges, parity_cost_up
 from lownoise.solvers.newton import Problem, Step, bent_system, objective, steps
 from lownoise.solvers.sides import SOLVED, STUCK, Fitted, Sides
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals import Orbits
+    from lownoise.sensitivity.residuals import Orbits
     from lownoise.solvers.sides import Progress
 
 _FLOOR = 1e-7  # under each cell's weight where p is large: see `newton`

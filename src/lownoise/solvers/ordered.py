@@ -17,8 +17,8 @@ import numpy as np
 
 from lownoise.certificate.tables import OrderedDual, moments
 from lownoise.numbers.arrays import frozen, triangle_of
-from lownoise.questions.residuals import ChangeCosts
-from lownoise.questions.residuals.ordered import whitened
+from lownoise.sensitivity.residuals import ChangeCosts
+from lownoise.sensitivity.residuals.ordered import whitened
 from lownoise.solvers.fidelity import Fidelity, fidelity
 from lownoise.solvers.newton import Problem, Step, bent_system, objective, steps
 from lownoise.solvers.sides import SOLVED, STUCK, Fitted, Sides
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals import Blocks
+    from lownoise.sensitivity.residuals import Blocks
     from lownoise.solvers.sides import Progress
 
 _FLOOR = 1e-7  # under each answer's weight where p is large: see `newton`

@@ -19,7 +19,7 @@ from lownoise.certificate.product import AxisDual, ProductDual
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import conjugate, order_norm
 from lownoise.questions import Marginals
-from lownoise.questions.residuals import AxisNoise, ordered_blocks
+from lownoise.sensitivity.residuals import AxisNoise, ordered_blocks
 from lownoise.solvers.independent import solve_residual
 from lownoise.solvers.newton import objective
 from lownoise.solvers.ordered import solve_ordered
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from lownoise.certificate.tables import ResidualDual
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions.residuals import Orbits, Products
+    from lownoise.sensitivity.residuals import Orbits, Products
     from lownoise.solvers.sides import Fitted, Progress
 
     Across = tuple[tuple[AxisNoise, ...], Vector]

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Residual spaces of a table of counts: what noise on each costs, and what it does to answers."""
 
-from lownoise.questions.residuals.cost import (
+from lownoise.sensitivity.residuals.cost import (
     ParityChanges,
     PatternCosts,
     TableChanges,
 )
-from lownoise.questions.residuals.orbits import Orbits, marginal_orbits
-from lownoise.questions.residuals.ordered import (
+from lownoise.sensitivity.residuals.orbits import Orbits, marginal_orbits
+from lownoise.sensitivity.residuals.ordered import (
     Block,
     Blocks,
     ChangeCosts,
     ordered_blocks,
 )
-from lownoise.questions.residuals.product import (
+from lownoise.sensitivity.residuals.product import (
     AxisNoise,
     Products,
     product_blocks,

@@ -37,13 +37,13 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.rounding import SLACK, grown
-from lownoise.questions.residuals.relaxed import relaxed
+from lownoise.sensitivity.residuals.relaxed import relaxed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals.orbits import Orbits
+    from lownoise.sensitivity.residuals.orbits import Orbits
 
 _WHOLE = 2**22  # patterns: so many are all looked at
 _FEW = 12  # costly patterns that are told

@@ -31,7 +31,7 @@ from lownoise.numbers.rounding import lowered
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.questions.residuals.orbits import Orbits
+    from lownoise.sensitivity.residuals.orbits import Orbits
 
 MOST_ATTRIBUTES = 128
 LARGEST_SETS = 3

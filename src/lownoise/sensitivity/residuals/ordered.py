@@ -41,17 +41,17 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import SLACK, grown, growth
-from lownoise.questions.ordered import answer_count, answer_rows
-from lownoise.questions.residuals.cost import PatternCosts
-from lownoise.questions.residuals.orbits import Orbits, marginal_orbits
 from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.orders import answer_count, answer_rows
+from lownoise.sensitivity.residuals.cost import PatternCosts
+from lownoise.sensitivity.residuals.orbits import Orbits, marginal_orbits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Marginals
-    from lownoise.questions.ordered import Order
+    from lownoise.sensitivity.orders import Order
 
 MOST_CATEGORIES = 1024  # joint ones, of all ordered attributes
 _MOST_ENTRIES = 1 << 25  # of the answers of a block, written out
@@ -259,7 +259,7 @@ class Blocks:
             factors: L_A of each, lower triangles of shape (r, r).
 
         Examples:
-            >>> from lownoise.questions.residuals.ordered import ordered_blocks
+            >>> from lownoise.sensitivity.residuals.ordered import ordered_blocks
             >>> from lownoise.questions import Marginals
             >>> asked = Marginals({"age": 3}, way=1, ordered={"age": "prefix"})
             >>> found = ordered_blocks(asked, public=False)

@@ -29,18 +29,18 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import TINY, grown, growth
-from lownoise.questions.ordered import answer_count
-from lownoise.questions.residuals.cost import TableChanges
-from lownoise.questions.residuals.orbits import marginal_orbits
-from lownoise.questions.residuals.ordered import MOST_CATEGORIES, split_marginals, whitened
+from lownoise.sensitivity.orders import answer_count
+from lownoise.sensitivity.residuals.cost import TableChanges
+from lownoise.sensitivity.residuals.orbits import marginal_orbits
+from lownoise.sensitivity.residuals.ordered import MOST_CATEGORIES, split_marginals, whitened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Marginals
-    from lownoise.questions.residuals.orbits import Orbits
-    from lownoise.questions.residuals.ordered import Blocks, Span
+    from lownoise.sensitivity.residuals.orbits import Orbits
+    from lownoise.sensitivity.residuals.ordered import Blocks, Span
 
 MOST_ANSWERS = 1 << 24  # of marginals that count once, with ordered attributes
 _MOST_ENTRIES = 1 << 25  # of the answers along one attribute, written out
