@@ -40,5 +40,5 @@ def test_a_release_has_as_many_integers_as_its_mechanism():
     made = Release(terms=plan.terms, integers=(1, -(2**70)), spend=None, created="", versions={})
     assert Release.from_json(made.to_json()).integers == made.integers
     short = Release(terms=plan.terms, integers=(1,), spend=None, created="", versions={})
-    with pytest.raises(FileError, match="damaged"):
+    with pytest.raises(FileError, match="not 2 whole numbers"):
         Release.from_json(short._document(["1"]))

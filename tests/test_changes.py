@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.toys.domain import Wedge
 
 import lownoise as ln
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
@@ -19,7 +20,6 @@ from lownoise.sensitivity.relations import sensitivity_set
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.sets.domains import CubePower, Intersection, Product
 from lownoise.sets.domains.coordinates import every_coordinate
-from toys.domain import Wedge
 
 TILT = np.array([[2.0, 1.0], [-1.0, 0.5]])
 SQUARE = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])

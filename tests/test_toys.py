@@ -14,6 +14,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from tests.toys.domain import Wedge
+from tests.toys.engine import ToySource
+from tests.toys.noise import GeometricNoise
+from tests.toys.question import Above
 
 import lownoise as ln
 import test_members
@@ -36,10 +40,6 @@ from lownoise.sets.unit_balls import UNIT_BALLS, AbstractUnitBall
 from lownoise.spec.declared import declared_domain, kinds
 from lownoise.spec.files import read_spec
 from lownoise.streams.pairs import PAIRS, AbstractPair
-from toys.domain import Wedge
-from toys.engine import ToySource
-from toys.noise import GeometricNoise
-from toys.question import Above
 
 SIZE = 400
 SPEC = """

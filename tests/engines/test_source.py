@@ -10,13 +10,13 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.toys.engine import ToySource
 
 import lownoise as ln
 from golden.accessors import simulated
 from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
 from lownoise.errors import EngineError, TableError
-from toys.engine import ToySource
 
 KINDS = {"whole": "integers", "bit": "integers", "real": "numbers", "word": "texts"}
 NAMES = list(KINDS)
