@@ -53,3 +53,12 @@ def program(file, *arguments):
         check=False,
         env=WITHIN_REACH,
     )
+
+
+def refused(done, text):
+    """Check that a command was refused in one line that says so, and printed nothing else."""
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert text in done.stderr

@@ -34,7 +34,7 @@ LIMITS = {
     "files a box's mean runs through": 41,
     "files a pure plan of queries runs through": 60,
     "pairs of places alike": 470,
-    "lines of tests": 45_500,
+    "lines of tests": 45_200,
     "files above 450 lines": 0,
 }
 

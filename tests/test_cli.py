@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from command_line import run, started
+from command_line import refused, run, started
 from lownoise.planning import StreamPlan
 
 SPEC = """
@@ -46,14 +46,6 @@ def opened(folder, rho="0.5"):
     done = run(folder, "ledger", "create", "privacy.ledger", "--dataset", "people", "--rho", rho)
     assert done.returncode == 0, done.stderr
     return ln.Ledger(folder / "privacy.ledger", "people")
-
-
-def refused(done, said):
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
 
 
 def test_plan_reads_no_data(folder):

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
-from command_line import run, started
+from command_line import refused, run, started
 
 ADULT = Path(__file__).parent / "data"
 SPEC = """
@@ -51,14 +51,6 @@ def folder(tmp_path):
 
 def opened(folder, rho="0.5"):
     return ln.Ledger.create(folder / "privacy.ledger", "people", ln.zcdp(float(rho)))
-
-
-def refused(done, said):
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
 
 
 def test_plan_reads_no_data(folder):

@@ -14,6 +14,7 @@ import pytest
 
 import lownoise as ln
 from command_line import run
+from edits import changed, leaves
 from lownoise.errors import FileError
 from lownoise.release import codec
 
@@ -36,33 +37,6 @@ def documents():
 
 
 DOCUMENTS = dict(documents())
-
-
-def leaves(node, path=()):
-    if isinstance(node, dict):
-        for key, value in node.items():
-            yield from leaves(value, (*path, key))
-    elif isinstance(node, list):
-        for i, value in enumerate(node):
-            yield from leaves(value, (*path, i))
-    else:
-        yield path, node
-
-
-def changed(value):
-    match value:
-        case bool():
-            return not value
-        case int():
-            return value + 1
-        case float():
-            return value * 1.5 + 0.25
-        case None:
-            return 1
-        case str() if value.lstrip("-").isdigit():
-            return str(int(value) + 1)
-        case _:
-            return value + "x"
 
 
 def edited(document, path):

@@ -12,6 +12,7 @@ import pytest
 from flint import arb, ctx
 
 import lownoise as ln
+from edits import changed, leaves
 from lownoise.certificate import OrthantDual, RotationDual
 from lownoise.engines import Totals
 from lownoise.errors import DomainError, FileError, PlanError, QuestionError
@@ -403,24 +404,6 @@ def documents():
 
 DOCUMENTS = dict(documents())
 HARMLESS = {"columns", "missing", "drops_missing", "created", "versions", "spend"}
-
-
-def leaves(node, path=()):
-    if isinstance(node, (dict, list)):
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from leaves(value, (*path, key))
-    else:
-        yield path, node
-
-
-def changed(value):
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, (int, float)):
-        return value + 1 if isinstance(value, int) else value * 1.5 + 0.25
-    if value is None:
-        return 1
-    return str(int(value) + 1) if value.lstrip("-").isdigit() else value + "x"
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

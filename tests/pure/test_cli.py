@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from command_line import run
+from command_line import refused, run
 from lownoise.errors import FileError
 from pure.documents import exact, plan_of, table
 from pure.test_spec import MEAN, QUERIES
@@ -25,14 +25,6 @@ def folder(tmp_path):
     account = ("l", "--dataset", "people", "--epsilon", "0.7", "--pure")
     assert run(tmp_path, "ledger", "create", *account).returncode == 0
     return tmp_path
-
-
-def refused(done, said):
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
 
 
 @pytest.mark.parametrize("kind", SPECS)

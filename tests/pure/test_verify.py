@@ -10,6 +10,7 @@ import pytest
 
 import lownoise as ln
 from command_line import run
+from edits import changed, leaves
 from lownoise.errors import FileError
 from lownoise.release import codec
 from pure.documents import ASKED, NAMES, plan_of, planned, table
@@ -22,33 +23,6 @@ EDITED = [n for n in TEXTS if n.startswith("plan") or n.removeprefix("release ")
 # Edits of these leave every promise as it was: names, times, who paid, and a mechanism not taken.
 HARMLESS = {"columns", "missing", "drops_missing", "created", "versions", "spend", "labels"}
 HARMLESS |= {"outside", "name", "categories"}
-
-
-def leaves(node, path=()):
-    if isinstance(node, dict):
-        for key, value in node.items():
-            yield from leaves(value, (*path, key))
-    elif isinstance(node, list):
-        for i, value in enumerate(node):
-            yield from leaves(value, (*path, i))
-    else:
-        yield path, node
-
-
-def changed(value):
-    match value:
-        case bool():
-            return not value
-        case int():
-            return value + 1
-        case float():
-            return value * 1.5 + 0.25
-        case None:
-            return 1
-        case str() if value.lstrip("-").isdigit():
-            return str(int(value) + 1)
-        case _:
-            return value + "x"
 
 
 def worse(path, value):

@@ -4,21 +4,21 @@
 import itertools
 import json
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tables import layouts
+from tests.tables.layouts import NoNoise
 
 import lownoise as ln
-from lownoise.engines.counts import read_records
 from lownoise.errors import FileError, LedgerError, PlanError, QuestionError, TableError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import folders as files
 from lownoise.release import marginals as module
 from lownoise.release.execution import execute
-from lownoise.samplers import rounded_gaussian
-from lownoise.sensitivity.factors.tables import DifferenceFactor
 
 DATA = Path(__file__).parents[1] / "data"
 ADULT = json.loads((DATA / "adult-domain.json").read_text())
@@ -34,6 +34,7 @@ ROWS = pd.DataFrame(
     }
 )
 REPEATS = 80_000
+exact, run = partial(layouts.exact, rows=ROWS), partial(layouts.run, rows=ROWS)
 
 
 def plan(relation="add_remove", rho=0.5, order=2.0, **asked):
@@ -46,19 +47,6 @@ def plan(relation="add_remove", rho=0.5, order=2.0, **asked):
         size=size,
         order=order,
     )
-
-
-def exact(made, *names):
-    declared = {a.name: a for a in made.terms.question.attributes}
-    records = read_records(list(declared.values()), ROWS)
-    return records.marginal(made.terms.question.index(names))
-
-
-class NoNoise:
-    """Words whose normal numbers are 0 up to 2^-60: for tests of everything but the noise."""
-
-    def words(self, count):
-        return np.full(count, 2**63 - 1, dtype=np.uint64)
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
@@ -129,54 +117,17 @@ def test_answers_agree_on_what_they_share(relation):
         assert released.marginal() == N
 
 
-def run(made, randomness):
-    """The integers of one release, as they are made."""
-    mechanism = made.terms.mechanism
-    records = mechanism.read(ROWS)
-    integers = np.zeros(mechanism.length, dtype=np.int64)
-    for start, piece in mechanism.pieces(records, randomness=randomness):
-        integers[start : start + piece.size] = piece
-    return integers
-
-
-def noise(made, repeats, randomness):
-    """The noise of many releases, shape (repeats, length): each space's for all of them at once."""
-    mechanism = made.terms.mechanism
-    found = np.zeros((repeats, mechanism.length), dtype=np.int64)
-    for space in mechanism.totals.layout.spaces:
-        step = mechanism.totals.layout.step(space)
-        scale = float(mechanism.noise.orbit_deviations[space.orbit] / step)
-        copies = repeats * len(space.sets)
-        factor = DifferenceFactor(scale=scale, sizes=space.sizes, copies=copies)
-        own = rounded_gaussian(factor, randomness=randomness).reshape(repeats, -1)
-        found[:, space.start : space.start + own.shape[1]] = own
-    return found
-
-
 def test_a_release_is_the_exact_integers_plus_that_noise():
     made = plan()
     exactly = run(made, NoNoise())
-    drawn = noise(made, 1, SimulationRandomness(3))[0]
+    drawn = layouts.noise(made, "residual", 1, SimulationRandomness(3))[0]
     assert np.array_equal(run(made, SimulationRandomness(3)), exactly + drawn)
     assert np.count_nonzero(drawn) > drawn.size * 0.99
 
 
-def draws(made, names, repeats=REPEATS, seed=17):
+def draws(made, names, repeats=REPEATS):
     """Released counts of many releases of one table."""
-
-    def counts(integers):
-        release = ln.Release(
-            terms=made.terms, integers=integers, spend=None, created="", versions={}
-        )
-        return np.concatenate([release.marginal(*n).reshape(-1) for n in names])
-
-    length = made.terms.mechanism.length
-    start = counts(np.zeros(length, dtype=np.int64))
-    step = 2**20  # counts are affine in the integers
-    unit = np.eye(length, dtype=np.int64) * step
-    matrix = np.array([(counts(row) - start) / step for row in unit])
-    integers = run(made, NoNoise()) + noise(made, repeats, SimulationRandomness(seed))
-    return start + integers @ matrix
+    return layouts.draws(made, "residual", names, repeats, SimulationRandomness(17), rows=ROWS)
 
 
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
