@@ -3,15 +3,17 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import lownoise as ln
-from lownoise.errors import FileError
+from lownoise.errors import FileError, PlanError
 from lownoise.release import codec
 from lownoise.release import folders as files
+from lownoise.sensitivity.relations import checked_relation
 
 ROWS = pd.DataFrame({"a": [0, 1, 1, 2, 9], "b": ["x", "y", "y", "x", "x"]})
 
@@ -206,3 +208,14 @@ def test_a_disk_that_fills_after_the_spend_still_takes_the_document(tmp_path, mo
     assert sorted(p.name for p in (tmp_path / "made").iterdir()) == ["integers.npy", "release.json"]
     assert (tmp_path / "made" / "release.json").stat().st_size <= held[0]
     assert len(held) == 1
+
+
+@pytest.mark.parametrize("made", [MADE[0], MADE[2]])
+def test_totals_and_their_layout_have_one_relation(made):
+    """The layout says what noise covers; another relation's totals would be released under it."""
+    totals = made.terms.mechanism.totals
+    public = totals.size is None
+    other = ("substitute", 5) if public else ("add_remove", None)
+    relation, size = checked_relation(other[0]), other[1]
+    with pytest.raises(PlanError, match="relation is not that of what is summed"):
+        replace(totals, relation=relation, size=size)
