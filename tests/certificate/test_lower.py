@@ -314,3 +314,28 @@ def test_what_is_not_known_of_vertices_is_taken_off(kind, asked):
     assert doubted <= exact
     assert exact < plain  # power: without the doubt it would be too high
     assert doubted >= exact * 0.9
+
+
+@pytest.mark.parametrize("weights", [[1e100, 1e100], [1e100, 3e99], [2e-100, 1e-100]])
+@pytest.mark.parametrize("scale", [2.0**249, 2.0**-249])
+@pytest.mark.parametrize("relation", ["substitute", "add_remove"])
+@pytest.mark.parametrize("boxed", [False, True])
+def test_units_beyond_the_squares_of_floats_change_no_bound(weights, scale, relation, boxed):
+    """Nothing warns, which pytest would raise; without a count both bounds are to scale."""
+
+    def ends(scale, weights):
+        points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.25]])
+        domain = ln.Box([0, 0], [scale, scale]) if boxed else ln.Points(points * scale)
+        size = 100 if relation == "substitute" else None
+        asked = ln.Mean(["a", "b"], domain)
+        made = ln.plan(
+            asked, budget=ln.zcdp(0.1), relation=relation, size=size, weights=weights, rtol=1e-7
+        )
+        assert ln.verify(made.to_json())
+        return made.certificate
+
+    found = ends(scale, weights)
+    assert 0.999 * found.upper < found.lower <= found.upper
+    if relation == "substitute":
+        own = ends(1.0, (np.array(weights) / max(weights)).tolist())
+        assert found.lower / found.upper == pytest.approx(own.lower / own.upper, rel=1e-6)

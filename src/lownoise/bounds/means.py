@@ -333,7 +333,9 @@ def volume_lower_bound(
     scale = np.ones(d) if weights is None else np.asarray(weights, dtype=np.float64)
     if scale.shape != (d,) or not np.all(np.isfinite(scale) & (scale >= 0)):
         raise PlanError(f"weights are not {d} finite numbers of at least 0; give one an answer")
-    axes = _axes(body.moment * np.outer(scale, scale) if moment is None else moment)
+    # directions alone: weights times a power of two have the same ones, and no square overflows
+    level = np.ldexp(scale, -math.frexp(float(np.max(scale, initial=0.0)))[1])
+    axes = _axes(body.moment * np.outer(level, level) if moment is None else moment)
     best = VolumeBound(value=0.0, dimension=0, log_volume=-math.inf, packing=0.0)
     for k in _dimensions(len(axes)):
         matrix = axes[:k] * scale

@@ -9,6 +9,7 @@ own norm is bounded, and the product is rounded down.
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,11 @@ def paired_down(
         queries: L, or None.
         hint: the nearly least M, or None.
     """
+    # in units in which no square of an entry overflows: powers of two, which round nothing
+    seen, power = _in_range(seen)
+    off = np.ldexp(off, -power)
+    asked, more = _in_range(asked)
+    power += more
     if queries is None:
         right = seen * asked
         # at the optimum the square root of rightᵀ·right is asked·M·asked, up to a factor
@@ -50,7 +56,8 @@ def paired_down(
         doubt += grown(float(np.linalg.norm(asked * off)))
     else:
         # rows of asked·L are orthonormal rows times a triangle, and only the triangle is long
-        scaled = asked[:, None] * queries
+        scaled, more = _in_range(asked[:, None] * queries)
+        power += more
         turn = np.linalg.qr(scaled)[0]
         triangle = turn.T @ scaled
         trial, norm = _polar(seen @ triangle.T)
@@ -60,7 +67,21 @@ def paired_down(
         size = np.abs(seen) @ (np.abs(turn).T @ np.abs(scaled)).T
         doubt = growth(m + 2 * d + 99) * float(np.sum(size * np.abs(trial)))
         doubt += grown(float(np.linalg.norm(np.abs(scaled) @ off)))
-    return shrunk(max(found - doubt, 0.0) / norm, TINY)
+    return shrunk(_scaled_down(max(found - doubt, 0.0) / norm, power), TINY)
+
+
+def _in_range(values: Vector) -> tuple[Vector, int]:
+    """Return values at most 1 in size, and the power of two that they are to be multiplied by."""
+    power = math.frexp(float(np.max(np.abs(values), initial=0.0)))[1]
+    return np.ldexp(values, -power), power
+
+
+def _scaled_down(value: float, power: int) -> float:
+    """Return value·2^power, or the largest float where that is more."""
+    try:
+        return math.ldexp(value, power)
+    except OverflowError:
+        return sys.float_info.max
 
 
 def about_mean(vertices: Vector, w: Vector) -> tuple[Vector, Vector]:
@@ -75,8 +96,8 @@ def _root(hint: AbstractShape, asked: Vector) -> Vector | None:
     white = hint.whitening
     if not white.defect < 1 or not np.all(asked > 0):
         return None
-    scaled = white.matrix / asked
-    return scaled.T @ scaled
+    scaled = _in_range(_in_range(white.matrix)[0] / asked)[0]
+    return scaled.T @ scaled if np.all(np.isfinite(scaled)) else None
 
 
 def _polar(rows: Vector, inverse_root: Vector | None = None) -> tuple[Vector, float]:
@@ -86,8 +107,8 @@ def _polar(rows: Vector, inverse_root: Vector | None = None) -> tuple[Vector, fl
     tall = len(rows) >= rows.shape[1]
     high = rows if tall else rows.T
     if tall and inverse_root is not None:
-        near = high @ inverse_root
-        near *= math.sqrt(near.shape[1]) / float(np.linalg.norm(near))
+        near = _in_range(high @ inverse_root)[0]
+        near *= math.sqrt(near.shape[1]) / max(float(np.linalg.norm(near)), TINY)
         if _straighten(near) and _pairs_well(near, high):
             return near, _orthonormal_up(near)
     values, axes = np.linalg.eigh(high.T @ high)

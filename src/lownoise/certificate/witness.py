@@ -92,7 +92,11 @@ class Dyadic:
         return type(self)(self.whole * (1 << (places - self.places)), places)
 
     def floats(self) -> Vector:
-        """Return floats within 2^-52 of each entry, shape (n, m)."""
+        """Return floats within 2^-52 of each entry, shape (n, m).
+
+        Raises:
+            OverflowError: where no float is near an entry.
+        """
         found = [[_near(int(v), self.places) for v in row] for row in self.whole.table()]
         return np.array(found, dtype=np.float64)
 
@@ -180,7 +184,7 @@ def witness(
     try:
         A, R = (np.linalg.cholesky(each.floats()).T for each in (G, C))
         left, _, right = np.linalg.svd(R @ A.T)
-    except np.linalg.LinAlgError:
+    except (np.linalg.LinAlgError, OverflowError):
         return None
     best = A.T @ (left @ right).T @ R
     if not np.any(left - np.diag(np.diag(left))):  # a box: both are diagonal
@@ -298,7 +302,7 @@ def _turning(form: Dyadic) -> Dyadic | None:
 
     try:
         factor = np.linalg.cholesky(form.floats())
-    except np.linalg.LinAlgError:
+    except (np.linalg.LinAlgError, OverflowError):
         return None
     turn = np.asarray(np.tril(solve_triangular(factor, np.eye(len(factor)), lower=True)))
     sound = np.all(np.isfinite(turn)) and np.all(np.diag(turn) > 0)
@@ -307,10 +311,10 @@ def _turning(form: Dyadic) -> Dyadic | None:
 
 def _leaves_a_diagonal(whole: Dyadic, spared: float) -> bool:
     """Return whether a root of what floats hold, a little less, leaves a dominating diagonal."""
-    near = whole.floats()
     try:
+        near = whole.floats()
         root = Dyadic.of(np.asarray(np.linalg.cholesky(near - spared * np.eye(len(near)))))
-    except np.linalg.LinAlgError:
+    except (np.linalg.LinAlgError, OverflowError):
         return False
     left = (whole - root @ root.T).whole.table()
     return all(2 * row[i] >= sum(map(abs, row)) for i, row in enumerate(left))

@@ -237,7 +237,9 @@ def recursive(setting: Setting) -> AdditiveMechanism:
     root = _root(setting.metric)
     values, vectors = np.linalg.eigh(root @ (np.diag(own) if own.ndim == 1 else own) @ root.T)
     turned, values = vectors[:, ::-1].T @ root, values[::-1]
-    gaps = 1 + np.argsort(-(values[:-1] / np.maximum(values[1:], 1e-300)), kind="stable")
+    with np.errstate(over="ignore"):  # no gap is wider than one beyond all floats
+        falls = values[:-1] / np.maximum(values[1:], 1e-300)
+    gaps = 1 + np.argsort(-falls, kind="stable")
     halves = [d >> i for i in range(d.bit_length())]
     ways = {tuple(halves), *((d, int(k)) for k in gaps[:_GAPS])}
     made = [_recursive(setting, turned, way) for way in sorted(ways)]
