@@ -22,9 +22,14 @@ def write(facts):
 
 
 def chosen(facts, rows):
-    """Return the names of quick rows in which each case occurs once, the rest taking turns."""
+    """Return the names of quick rows in which each case occurs once, the rest taking turns.
+
+    A member with a body of changes occurs beside that: its lower bound stands on whether some
+    record has room for all of them, which no other relation asks.
+    """
     of_case = {}
     for name, row in rows.items():
         if name in facts and facts[name]["quick"]:
-            of_case.setdefault(row.case, []).append(name)
+            roomy = name.startswith("member ") and ", change, " in name
+            of_case.setdefault((row.case, roomy), []).append(name)
     return [names[turn % len(names)] for turn, names in enumerate(of_case.values())]
