@@ -25,6 +25,7 @@ from cases import MEMBERS, Member
 from lownoise import report
 from lownoise.certificate import EVIDENCE, AbstractDual
 from lownoise.errors import FileError, PlanError, SpecError
+from lownoise.kinds import Kinds
 from lownoise.noise.abstract import NOISES, AbstractNoise
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import QUESTIONS, AbstractQueries
@@ -407,3 +408,18 @@ def test_relations_are_known_by_the_names_of_the_field_and_said_back_in_ours(giv
     assert f'"{said}"' in plan.to_json()
     with pytest.raises(PlanError, match="relation='swap' is unknown; give one of substitute, add_"):
         checked_relation("swap")
+
+
+def test_the_name_of_ours_is_not_taken_by_a_class_from_outside():
+    """Else a file of Laplace noise would be judged by what a stranger says that it costs."""
+    ours = NOISES["laplace"]
+    with pytest.raises(FileError, match=r"kind of lownoise already.*another name"):
+        NOISES.kind("laplace", "scales")(type("Cheap", (), {}))
+    assert NOISES["laplace"] is ours
+
+    def defined():
+        return type("Square", (), {})
+
+    shapes = Kinds("shape")
+    again = [shapes.kind("square", "side")(defined()) for _ in range(2)]  # a module run again
+    assert shapes["square"].of is again[1]

@@ -302,6 +302,10 @@ class Kinds(Generic[Member]):
             fields: names of attributes, or fields.
             make: what makes an object from its fields; by default the class, from its attributes.
             declared: whether users may write it in a specification, by the arguments of the class.
+
+        Raises:
+            FileError: where a name and the fields that must be there are those of a kind from
+                another package: what reads a file would take one for the other.
         """
         listed = tuple(Field(own) if isinstance(own, str) else own for own in fields)
 
@@ -309,6 +313,13 @@ class Kinds(Generic[Member]):
             found: Kind[Member] = Kind(name, listed, make or cls, make is None, cls)
             others = self._named.get(name, [])
             apart = [own for own in others if own.required != found.required]
+            for own in others:
+                taken = _package(own.of)
+                if own not in apart and taken != _package(cls):
+                    raise FileError(
+                        f"{self.family}.{KIND}={told(name)} is a kind of {taken} already, with the "
+                        "same fields; give it another name"
+                    )
             self._kinds[cls] = found
             self._named[name] = [*apart, found]
             return self.constructor(cls) if declared else cls
@@ -395,6 +406,11 @@ class Kinds(Generic[Member]):
 
     def __getitem__(self, name: str) -> Kind[Member]:
         return self._named[name][-1]
+
+
+def _package(cls: type) -> str:
+    """Return the package that a class is of."""
+    return cls.__module__.partition(".")[0]
 
 
 Row = TypeVar("Row")

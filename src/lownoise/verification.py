@@ -8,12 +8,10 @@ are proved through products of matrices, whose last bits differ between machines
 
 A digest without a key guards against accidents, not against a forger: whoever can write a file can
 write its digest. What follows from nothing else in the file is said, not proved: the integers, when
-they were made (`created`), by which versions, and who paid (`spend`). That the noise covers a
-record, what it costs, both bounds, and that answers follow from the integers is proved whoever
-wrote the file. Who wrote it, a signature beside it says.
-
-Where a file has a witness, its lower bound is proved once more in whole numbers, and of a box in
-fractions that the noise covers it: nothing is rounded there that could be rounded wrongly.
+they were made (`created`), by which versions, who paid (`spend`), and in which words a stream names
+its strategy and the reason for it. That the noise covers a record, what it costs, both bounds, and
+that answers follow from the integers is proved whoever wrote the file. Who wrote it, a signature
+beside it says.
 """
 
 from __future__ import annotations
