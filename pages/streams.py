@@ -52,7 +52,7 @@ def squared_errors(strategy: str, rounds: int) -> tuple[float, float]:
 
 def error_row(strategy: str) -> list[str]:
     """Return what the page says of one strategy."""
-    row = [f"`{strategy}`", STRATEGIES[strategy].said]
+    row = [f"`{strategy}`", STRATEGIES[strategy].description]
     for rounds in SIZES:
         if strategy == "banded" and rounds > 256:
             row += ["", ""]

@@ -130,8 +130,8 @@ def test_without_the_covariance_they_would_not():
         float(release.estimate[-1]),
         variance=np.square(plan.standard_deviation[:-1]),
         covariance=np.zeros(1),
-        spread=float(plan.standard_deviation[-1]),
-        reach=normal_quantile(LEVEL),
+        scale=float(plan.standard_deviation[-1]),
+        radius=normal_quantile(LEVEL),
     )
     ends = plan.terms.question.center[:, None] + wrong
     assert not ends_solve(release, ends, normal_quantile(LEVEL))[0]
@@ -152,8 +152,8 @@ def test_a_center_changes_no_interval_that_its_noise_does_not():
                 25.0,
                 variance=every[:1, 0],
                 covariance=every[:1, 1],
-                spread=math.sqrt(every[1, 1]),
-                reach=2.5,
+                scale=math.sqrt(every[1, 1]),
+                radius=2.5,
             )
         )
     assert np.allclose(found[0] + 7.5, found[1], rtol=1e-12)

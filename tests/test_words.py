@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Public names speak the field's words: no docstring of one uses a word that was retired."""
+"""Public docstrings and the source's names speak the field's words, and no retired one."""
 
+import ast
 import dataclasses
 import inspect
 import re
@@ -10,6 +11,7 @@ import pytest
 
 import lownoise as ln
 
+SOURCE = Path(ln.__file__).parent
 NOTATION = Path(__file__).parents[1] / "docs" / "notation.md"
 
 # what is not said any more, and the term of docs/notation.md that is; a pattern leaves alone what
@@ -99,6 +101,98 @@ def test_the_walk_sees_methods_properties_functions_and_researchers_tools():
 @pytest.mark.parametrize("term", sorted(set(RETIRED.values())))
 def test_the_term_to_say_instead_is_in_the_notation(term):
     assert re.search(rf"^\|[^|]*\b{term}", NOTATION.read_text("utf-8"), re.MULTILINE)
+
+
+# parts of names that are retired; a frame, a shape, an answer and balls of flint have others
+PARTS = frozenset(
+    [
+        "reach",
+        "reaches",
+        "reached",
+        "told",
+        "said",
+        "whole",
+        "known",
+        "still",
+        "spread",
+        "hint",
+        "listed",
+        "declared",
+        "bases",
+        "gauges",
+        "promises",
+        "moved",
+        "pays",
+    ],
+)
+EXCEPTIONS = {
+    # "whole number" is plain English
+    ("kinds.py", "whole_numbers"),
+    ("spec/declared.py", "_whole_numbers"),
+    # public names, which stay
+    ("privacy/ledger.py", "stream_moved"),
+    ("report/parts.py", "whole"),
+    ("sets/domains/abstract.py", "whole"),
+    ("sets/domains/tensor.py", "whole"),
+    ("sets/domains/tensor_ball.py", "whole"),
+    # names of 0.1, which warn
+    ("sets/domains/abstract.py", "known_set"),
+    ("sets/domains/abstract.py", "reach"),
+    # what a specification declares, in the plain meaning of the word
+    ("kinds.py", "declared"),
+    ("spec/declared.py", "declared_domain"),
+    ("spec/declared.py", "declared_question"),
+    ("spec/linear.py", "declared_spec"),
+    ("spec/marginals.py", "_declared"),
+    ("spec/marginals.py", "declared_attributes"),
+    ("spec/means.py", "_declared"),
+}
+
+
+def defined(text):
+    """Return the functions, classes, fields and arguments that a source defines, by name."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return found
+
+
+def retired_names(text):
+    return {name for name in defined(text) if PARTS & set(name.lower().split("_"))}
+
+
+def test_no_name_in_the_source_is_retired_but_the_exceptions():
+    found = {
+        (path.relative_to(SOURCE).as_posix(), name)
+        for path in SOURCE.rglob("*.py")
+        for name in retired_names(path.read_text("utf-8"))
+    }
+    assert found == EXCEPTIONS
+
+
+@pytest.mark.parametrize("name", ["_reach_up", "told", "Known", "spread_down", "_whole"])
+@pytest.mark.parametrize(
+    "source",
+    ["def {}():\n    pass", "class {}:\n    pass", "def f(x, *, {}=1):\n    pass", "{}: int = 1"],
+)
+def test_a_retired_name_is_found_wherever_it_is_defined(source, name):
+    assert retired_names(source.format(name)) == {name}
+    assert retired_names(source.format("retold")) == set()
+
+
+def test_a_domains_members_of_0_1_warn_and_name_the_new_ones():
+    domain = ln.Box([-1.0, 0.0], [1.0, 3.0])
+    with pytest.warns(DeprecationWarning, match=r"domain\.extent since 0\.2"):
+        extent = domain.reach
+    with pytest.warns(DeprecationWarning, match=r"domain\.bounding_set\(\) since 0\.2"):
+        own = domain.known_set()
+    assert extent.tolist() == domain.extent.tolist()
+    assert own.extent.tolist() == domain.bounding_set().extent.tolist()
 
 
 @pytest.mark.parametrize(

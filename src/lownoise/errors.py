@@ -4,11 +4,11 @@
 _LONGEST = 200  # characters of a value in a message
 
 
-def told(value: object) -> str:
+def quoted(value: object) -> str:
     """Return a public value as a message quotes it: short, and in one line.
 
     Examples:
-        >>> told("x"), told(10**12), told(10**9999)
+        >>> quoted("x"), quoted(10**12), quoted(10**9999)
         ("'x'", '1000000000000', 'an integer of more than 200 digits')
     """
     if isinstance(value, int) and abs(value) >= 10**_LONGEST:  # beyond 4300 digits Python refuses

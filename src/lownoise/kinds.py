@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
 import numpy as np
 
-from lownoise.errors import FileError, told
+from lownoise.errors import FileError, quoted
 from lownoise.numbers.arrays import frozen, matrix, vector
 from lownoise.numbers.packing import packed, unpacked
 
@@ -108,19 +108,21 @@ def whole_numbers(values: Any, field: str, dimensions: tuple[int, ...] = (1, 2))
     return found.astype(np.int64)
 
 
-def expect(field: str, value: object, known: tuple[str, ...]) -> None:
+def expect(field: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuse a value that is not known.
 
     Raises:
-        FileError: where `value` is not one of `known`.
+        FileError: where `value` is not one of `choices`.
     """
-    if value not in known:
-        raise FileError(f"{field}={told(value)} is unknown; this version knows {', '.join(known)}")
+    if value not in choices:
+        raise FileError(
+            f"{field}={quoted(value)} is unknown; this version knows {', '.join(choices)}"
+        )
 
 
 def _count(value: Any, field: str) -> int:  # noqa: ANN401
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise FileError(f"{field}={told(value)} is no whole number of at least 1")
+        raise FileError(f"{field}={quoted(value)} is no whole number of at least 1")
     return value
 
 
@@ -132,7 +134,7 @@ def _order(value: Any, field: str) -> float:  # noqa: ANN401
     if value == "inf":
         return math.inf
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 1 <= value < math.inf:
-        raise FileError(f"{field}={told(value)} is no norm's")
+        raise FileError(f"{field}={quoted(value)} is no norm's")
     return float(value)
 
 
@@ -162,7 +164,7 @@ class Field:
         form: how its value stands there.
         attribute: of the object, or what makes its value of the object; the same name by default.
         optional: whether a document may leave it out; where its value is None it does.
-        spread: whether its value is an object whose own fields stand among those of the kind:
+        inlined: whether its value is an object whose own fields stand among those of the kind:
             reading, it gets all that are no other field's.
     """
 
@@ -170,7 +172,7 @@ class Field:
     form: Form = GIVEN
     attribute: str | Callable[[Any], Any] = ""
     optional: bool = False
-    spread: bool = False
+    inlined: bool = False
 
     @property
     def argument(self) -> str:
@@ -212,14 +214,14 @@ class Kind(Generic[Member]):
     @property
     def required(self) -> set[str]:
         """The names of the fields that a document must have."""
-        return {own.name for own in self.fields if not (own.optional or own.spread)}
+        return {own.name for own in self.fields if not (own.optional or own.inlined)}
 
     def write(self, member: Member) -> dict[str, Any]:
         """Return the fields of an object of this kind as JSON values, without those left out."""
         found: dict[str, Any] = {}
         for own in self.fields:
             value = own.value(member)
-            if own.spread:
+            if own.inlined:
                 found.update(value)
             elif not (own.optional and value is None):
                 found[own.name] = value
@@ -236,7 +238,7 @@ class Kind(Generic[Member]):
         Raises:
             FileError: where a field is missing or of no meaning; and whatever `make` raises.
         """
-        known = {own.name: own for own in self.fields if not own.spread}
+        known = {own.name: own for own in self.fields if not own.inlined}
         for name in known:
             if name in self.required and name not in fields:
                 raise FileError(f"{place}.{name} is missing; plan again")
@@ -247,7 +249,7 @@ class Kind(Generic[Member]):
             if name in fields
         }
         for own in self.fields:
-            if own.spread:
+            if own.inlined:
                 found[own.name], rest = own.form.read(rest, place), {}
         for name in rest:
             raise FileError(f"{place}.{name} is unknown; this version knows {', '.join(known)}")
@@ -317,8 +319,8 @@ class Kinds(Generic[Member]):
                 taken = _package(own.of)
                 if own not in apart and taken != _package(cls):
                     raise FileError(
-                        f"{self.family}.{KIND}={told(name)} is a kind of {taken} already, with the "
-                        "same fields; give it another name"
+                        f"{self.family}.{KIND}={quoted(name)} is a kind of {taken} already, with "
+                        "the same fields; give it another name"
                     )
             self._kinds[cls] = found
             self._named[name] = [*apart, found]
@@ -357,7 +359,7 @@ class Kinds(Generic[Member]):
         """How members stand there in a list."""
         return Form(
             lambda members: [self.write(own) for own in members],
-            lambda listed, _: tuple(self.read(fields) for fields in listed),
+            lambda items, _: tuple(self.read(fields) for fields in items),
         )
 
     def of(self, member: object) -> Kind[Member]:

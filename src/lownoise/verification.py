@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.certificate.witness import NEAR
-from lownoise.errors import FileError, LownoiseError, told
+from lownoise.errors import FileError, LownoiseError, quoted
 from lownoise.noise.mechanism import SHOWN, AdditiveMechanism
 from lownoise.numbers.readable import readable
 from lownoise.privacy import ApproxDP
@@ -127,7 +127,7 @@ def _opened(path: str | PathLike[str]) -> tuple[Path, str]:
         return file, file.read_text(encoding="utf-8")
     except (OSError, ValueError, TypeError):
         raise FileError(
-            f"file={told(str(path))} cannot be read; "
+            f"file={quoted(str(path))} cannot be read; "
             "give a plan.json or release.json, its folder, or its text",
         ) from None
 
@@ -149,8 +149,8 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
     except LownoiseError as error:
         return Verification((digest, Check("terms", holds=False, found=str(error))))
     found += codec.guarded(lambda: _exactly(terms, document["terms"]))
-    found += _moved(terms)
-    beside = sorted(told(name) for name in document if name not in _FIELDS[kind])
+    found += _clipped(terms)
+    beside = sorted(quoted(name) for name in document if name not in _FIELDS[kind])
     return Verification((digest, *found, *_derived(document.get("derived"), derived, beside)))
 
 
@@ -254,7 +254,7 @@ def _exactly(terms: Terms, fields: dict[str, Any]) -> list[Check]:
     return found
 
 
-def _moved(terms: Terms) -> list[Check]:
+def _clipped(terms: Terms) -> list[Check]:
     """Return what becomes of records between listed points, which files cannot tell from a hull's.
 
     Version 0.1 wrote combinations of lists as lists, and moved records to the nearest point.
@@ -286,7 +286,7 @@ def _derived(stated: object, computed: dict[str, Any], beside: list[str]) -> lis
         beside: the names of what else stands in the file, at the top.
     """
     claims = stated if isinstance(stated, dict) else {}
-    more = [*beside, *sorted(told(name) for name in claims if name not in computed)]
+    more = [*beside, *sorted(quoted(name) for name in claims if name not in computed)]
     return [
         Check("nothing else is stated", not more, ", ".join(more) or "all of it follows"),
         *(

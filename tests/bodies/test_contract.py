@@ -76,7 +76,7 @@ BODIES = {
     "lifted section": (of_domain(CUT, "add_remove"), lifted(CORNERS / STEP)),
     "product": (of_domain(SIDE, "substitute"), between(IN_SIDE / STEP)[::7]),
     "lifted product": (of_domain(SIDE, "add_remove"), lifted(IN_SIDE / STEP)),
-    "oracle": (OracleBody(SIDE.known_set(), np.arange(3), STEP), IN_SIDE / STEP),
+    "oracle": (OracleBody(SIDE.bounding_set(), np.arange(3), STEP), IN_SIDE / STEP),
 }
 BODIES |= {
     f"rounded {name}": (

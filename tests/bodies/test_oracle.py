@@ -31,7 +31,7 @@ def program(points: Vector, *, tells: bool = True, widen: float = 1.0, **more: A
     options: dict[str, Any] = {
         "name": "list",
         "center": center,
-        "reach": np.abs(points - center).max(axis=0) * widen,
+        "extent": np.abs(points - center).max(axis=0) * widen,
         "maximise": listed(points),
         "differences": pairs(points) if tells else None,
         "contains": None,
@@ -166,7 +166,7 @@ def test_differences_of_a_symmetric_set_need_no_pairs(d: int) -> None:
     known = Program(
         name="ellipsoid",
         center=middle + 0.1,  # not where it is symmetric about
-        reach=np.linalg.norm(factor, axis=1) + 0.11,
+        extent=np.linalg.norm(factor, axis=1) + 0.11,
         maximise=ellipsoid(factor, middle),
         differences=None,
         contains=None,
@@ -271,7 +271,7 @@ def test_spread_spans_the_flat_and_no_more() -> None:
     ],
 )
 def test_a_code_that_is_no_number_is_of_no_point(domain):
-    held = domain.known_set()
+    held = domain.bounding_set()
     for code in held.spanning:
         assert held.knows(code)
         assert not held.knows(np.full_like(code, np.nan))

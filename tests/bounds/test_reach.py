@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lownoise.bounds.means import _reach_up
+from lownoise.bounds.means import _extent_up
 from lownoise.sets.bodies import SymmetricBox
 
 
@@ -16,7 +16,7 @@ def test_a_box_reaches_no_farther_than_is_said():
     for _ in range(200):
         row, half = rng.normal(size=7), rng.exponential(size=7)
         exact = sum(abs(Fraction(a)) * Fraction(h) for a, h in zip(row, half, strict=True))
-        found = Fraction(_reach_up(SymmetricBox(half), row[None]))
+        found = Fraction(_extent_up(SymmetricBox(half), row[None]))
         assert exact <= found <= exact * Fraction(1 + 1e-14)
         low += Fraction(float(np.abs(row) @ half)) < exact
     assert low > 40

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from lownoise.bounds.unbiased import spread_down
+from lownoise.bounds.unbiased import block_worth_down
 from lownoise.solvers.streams import square_root, squared_error
 
 
@@ -36,8 +36,8 @@ def test_long_sums_are_bounded_from_below_and_closely():
 def test_a_bound_over_few_rounds_holds_over_many(workload):
     few = workload.leading(16)
     part = ln.theory.factorize(few, rtol=1e-9).certificate.lower ** 2
-    whole = ln.theory.factorize(workload.matrix(), rtol=1e-9).certificate.upper ** 2 / 40
-    assert part * spread_down(16, 40) <= whole
+    complete = ln.theory.factorize(workload.matrix(), rtol=1e-9).certificate.upper ** 2 / 40
+    assert part * block_worth_down(16, 40) <= complete
 
 
 def test_the_square_root_stays_a_constant_above_the_bound():

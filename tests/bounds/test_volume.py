@@ -102,15 +102,15 @@ def test_what_whole_records_cost(records, pieces, epsilon):
     rounded = unit * math.exp(-pieces * epsilon**2 / 40) * 120**0.2 / epsilon
     rounded -= math.sqrt(pieces) / 2 * reach
     shells = (math.exp(-epsilon * m) * (m**5 - (m - 1) ** 5) for m in range(1, most + 1))
-    whole = unit * math.fsum(shells) ** 0.2
+    complete = unit * math.fsum(shells) ** 0.2
     late = {"convex": 1.0, "vertices": math.exp(-epsilon)}.get(records, 0.0)
     found = [
-        averaging_bound(math.log(volume), 5, epsilon=epsilon, most=most, rounding=how, reach=reach)
+        averaging_bound(math.log(volume), 5, epsilon=epsilon, most=most, rounding=how, extent=reach)
         for how in roundings(records, 5)
     ]
     assert found[-1] == pytest.approx(rounded, rel=1e-9)
     assert len(found) == (2 if late else 1)
-    assert found[0] == pytest.approx(whole * late or rounded, rel=1e-9)
+    assert found[0] == pytest.approx(complete * late or rounded, rel=1e-9)
 
 
 @given(EPSILON, DIMENSION, st.sampled_from(KINDS), st.integers(1, 10**6))
@@ -118,7 +118,7 @@ def test_never_above_the_constant_answer(epsilon, k, records, most):
     """Truths within a ball of radius M: answering its center errs by M at most."""
     for how in roundings(records, k):
         found = averaging_bound(
-            ball_log_volume(k), k, epsilon=epsilon, most=most, rounding=how, reach=1.0
+            ball_log_volume(k), k, epsilon=epsilon, most=most, rounding=how, extent=1.0
         )
         assert found <= most
 
@@ -151,15 +151,15 @@ def test_weights_are_sums_over_shells(epsilon, k, most):
     found = math.exp(log_mass(k, epsilon, most))
     assert exact * (1 - 1e-8) <= found <= exact
     real = math.factorial(k) / epsilon**k * gammainc(k, epsilon * most)
-    assert math.exp(log_mass(k, epsilon, most, whole=False)) == pytest.approx(real, rel=1e-7)
-    assert math.exp(log_mass(k, epsilon, most, whole=False)) <= real * (1 + 1e-9)
+    assert math.exp(log_mass(k, epsilon, most, ceiled=False)) == pytest.approx(real, rel=1e-7)
+    assert math.exp(log_mass(k, epsilon, most, ceiled=False)) <= real * (1 + 1e-9)
 
 
 def test_weights_without_an_end_and_of_many_shells():
     for k in (1, 3, 20):
         assert log_mass(k, 1e-5) == pytest.approx(math.lgamma(k + 1) - k * math.log(1e-5), rel=1e-6)
         assert log_mass(k, 0.3) == pytest.approx(log_mass(k, 0.3, 10**5), abs=1e-9)
-        assert log_mass(k, 1e-5, 10**4) <= log_mass(k, 1e-5, 10**4, whole=False)
+        assert log_mass(k, 1e-5, 10**4) <= log_mass(k, 1e-5, 10**4, ceiled=False)
     assert log_mass(3, 1.0, 0) == -math.inf
     # more shells than are added: still no more than their sum
     assert -1.1e-4 < log_mass(1, 1e-4) + math.log(math.expm1(1e-4)) <= 0
@@ -181,7 +181,7 @@ def test_weights_by_points_drawn_in_a_ball():
 def test_falls_with_epsilon_and_grows_with_the_records(epsilon, k, records):
     def best(epsilon, most):
         return max(
-            averaging_bound(0.0, k, epsilon=epsilon, most=most, rounding=how, reach=0.5)
+            averaging_bound(0.0, k, epsilon=epsilon, most=most, rounding=how, extent=0.5)
             for how in roundings(records, k)
         )
 
@@ -219,10 +219,10 @@ def private_optimum(most, epsilon, per_unit=4):
                 row[one * a + j], row[other * a + j] = 1.0, -math.exp(epsilon)
                 rows.append(row)
                 bounds.append(0.0)
-    whole = np.zeros((t, t * a + 1))
+    complete = np.zeros((t, t * a + 1))
     for i in range(t):
-        whole[i, i * a : (i + 1) * a] = 1.0
-    found = linprog(cost, np.array(rows), bounds, whole, np.ones(t), method="highs")
+        complete[i, i * a : (i + 1) * a] = 1.0
+    found = linprog(cost, np.array(rows), bounds, complete, np.ones(t), method="highs")
     assert found.status == 0
     return math.sqrt(found.fun)
 
@@ -231,10 +231,12 @@ def private_optimum(most, epsilon, per_unit=4):
 def test_below_the_best_private_answer_of_a_small_problem(most, epsilon):
     best = private_optimum(most, epsilon)
     for how in (Rounding(0), Rounding(1)):
-        found = averaging_bound(math.log(2), 1, epsilon=epsilon, most=most, rounding=how, reach=1.0)
+        found = averaging_bound(
+            math.log(2), 1, epsilon=epsilon, most=most, rounding=how, extent=1.0
+        )
         # the convex model has more truths: they are within half a record of these
         assert found <= best + (0.5 if how.pieces == 0 else 0.0)
-    bound = directional_bound(1.0, epsilon=epsilon, most=most, reach=1.0)
+    bound = directional_bound(1.0, epsilon=epsilon, most=most, extent=1.0)
     assert bound <= best <= geometric_down(epsilon) * (1 + 1e-6)
 
 
@@ -242,13 +244,13 @@ def test_the_direction_is_met_by_geometric_noise():
     assert directional_bound(2.0, epsilon=1.0) == pytest.approx(
         2 * math.sqrt(2 * math.exp(-1)) / (1 - math.exp(-1)), rel=1e-9
     )
-    assert directional_bound(1.0, epsilon=1.0, most=400, reach=1.0) > 0.9 * geometric_down(1.0)
+    assert directional_bound(1.0, epsilon=1.0, most=400, extent=1.0) > 0.9 * geometric_down(1.0)
     assert directional_bound(0.0, epsilon=1.0) == 0.0
 
 
 @given(EPSILON, st.integers(1, 10**4))
 def test_no_direction_is_above_the_constant_answer(epsilon, most):
-    assert directional_bound(1.0, epsilon=epsilon, most=most, reach=1.0) <= most
+    assert directional_bound(1.0, epsilon=epsilon, most=most, extent=1.0) <= most
 
 
 @pytest.mark.parametrize("q", [0.2, 0.5, 0.8])

@@ -17,7 +17,7 @@ SLOW = ("optimal", "banded", "honaker")  # at 1,024 rounds
 
 def test_the_page_has_all_strategies():
     assert [row[0].strip("`") for row in ROWS] == list(STRATEGIES)
-    assert [row[1] for row in ROWS] == [own.said for own in STRATEGIES.values()]
+    assert [row[1] for row in ROWS] == [own.description for own in STRATEGIES.values()]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -162,7 +162,7 @@ SETS: dict[str, Any] = {
 def test_bounds_hold_for_points_drawn_at_random(name: str) -> None:
     rng = np.random.default_rng(11)
     domain = SETS[name]()
-    known, d = domain.known_set(), domain.dimension
+    known, d = domain.bounding_set(), domain.dimension
     points = sampled(rng, domain, 60)
     points = np.vstack([points, (points[:30] + points[30:]) / 2])
     for _ in range(4):
@@ -175,7 +175,7 @@ def test_bounds_hold_for_points_drawn_at_random(name: str) -> None:
         assert np.max(lengths) ** 2 * 0.7 <= reached <= told.upper * (1 + 1e-9)
         theta = rng.normal(size=d)
         assert np.max(points @ theta) <= domain.support(theta) + 1e-9
-        assert np.all(np.abs(points - known.center) <= known.reach * (1 + 1e-9))
+        assert np.all(np.abs(points - known.center) <= known.extent * (1 + 1e-9))
         if known.bounds_differences:
             pair = known.farthest_pair(matrix)
             apart = (points[:, None] - points).reshape(-1, d) @ matrix.T
@@ -187,9 +187,9 @@ def test_bounds_hold_for_points_drawn_at_random(name: str) -> None:
 def test_bounds_are_the_maximum_of_lists_and_balls() -> None:
     """All choices of points, and of a ball about each the trust region problem."""
     rng = np.random.default_rng(12)
-    whole = checked_product([ln.Points(FEW), ln.Points(OTHER)]).known_set()
-    hull = ln.hull(ln.Ball(2), ln.Ball(2, 0.5, center=[2, 0])).known_set()
-    rounded = ln.minkowski_sum(ln.Points(FEW), ln.Ellipsoid([2.0, 0.3])).known_set()
+    whole = checked_product([ln.Points(FEW), ln.Points(OTHER)]).bounding_set()
+    hull = ln.hull(ln.Ball(2), ln.Ball(2, 0.5, center=[2, 0])).bounding_set()
+    rounded = ln.minkowski_sum(ln.Points(FEW), ln.Ellipsoid([2.0, 0.3])).bounding_set()
     every = np.array([[*x, *y] for x in FEW for y in OTHER])
     for _ in range(5):
         matrix, center = rng.normal(size=(5, 5)), rng.normal(size=5)

@@ -60,7 +60,7 @@ def records(domain, rng, count):
 
 def outsiders(domain, rng, count):
     """Rows of every kind, most of them outside."""
-    far = domain.center + rng.normal(size=(count, domain.dimension)) * domain.reach * 3
+    far = domain.center + rng.normal(size=(count, domain.dimension)) * domain.extent * 3
     far[::4] *= 10.0 ** rng.uniform(-300, 300, (len(far[::4]), 1))
     wild = rng.choice([np.inf, -np.inf, 1e308, -1e308, 0.0, 5e-324, 1.0], far[1::4].shape)
     far[1::4] = wild
@@ -69,9 +69,9 @@ def outsiders(domain, rng, count):
 
 def room(domain):
     """1e-9 of the domain's own size, and what a last digit of a point far from 0 is worth."""
-    size = np.where(domain.reach > 0, domain.reach, np.inf)
+    size = np.where(domain.extent > 0, domain.extent, np.inf)
     share = float(np.max(2.0**-52 * np.abs(domain.center) / size))
-    return (1e-9 + 4 * share) * domain.reach + 2.0**-52 * np.abs(domain.center)
+    return (1e-9 + 4 * share) * domain.extent + 2.0**-52 * np.abs(domain.center)
 
 
 @every
@@ -80,7 +80,7 @@ def room(domain):
 def test_support_and_width_are_the_most_over_its_points(domain, seed):
     rng = np.random.default_rng(seed)
     inside = records(domain, rng, 60) - domain.center
-    for theta in rng.normal(size=(8, domain.dimension)) / np.maximum(domain.reach, 1e-300):
+    for theta in rng.normal(size=(8, domain.dimension)) / np.maximum(domain.extent, 1e-300):
         off = theta @ domain.center
         noise = 1e-14 * float(np.abs(theta) @ np.abs(domain.center))
         reached = float(np.max(np.abs(inside @ theta)))
@@ -96,7 +96,7 @@ def test_ranges_are_the_supports_of_the_axes(domain):
     for i, axis in enumerate(np.eye(domain.dimension)):
         assert domain.upper[i] == pytest.approx(domain.support(axis), rel=1e-12)
         assert domain.lower[i] == pytest.approx(-domain.support(-axis), rel=1e-12)
-    assert domain.upper - domain.center == pytest.approx(domain.reach, rel=1e-9, abs=1e-9)
+    assert domain.upper - domain.center == pytest.approx(domain.extent, rel=1e-9, abs=1e-9)
 
 
 @every
@@ -119,8 +119,8 @@ def test_what_is_outside_lands_inside(domain, seed):
     rows = outsiders(domain, rng, 12)
     moved = domain.clamp(rows)
     assert np.all(np.isfinite(moved))
-    assert np.all(np.abs(moved - domain.center) <= domain.reach + domain.rounding)
-    unit = np.where(domain.reach > 0, domain.reach, 1.0)
+    assert np.all(np.abs(moved - domain.center) <= domain.extent + domain.rounding)
+    unit = np.where(domain.extent > 0, domain.extent, 1.0)
     for theta in rng.normal(size=(40, domain.dimension)) / unit:
         slack = float(np.abs(theta) @ domain.rounding)
         most = float(domain.base.support_up((theta @ matrix(domain))[None])[0])
@@ -132,7 +132,7 @@ def test_what_is_outside_lands_inside(domain, seed):
 
 @every
 def test_what_is_outside_is_known_to_be_outside(domain):
-    unit = np.where(domain.reach > 0, domain.reach, 1.0)
+    unit = np.where(domain.extent > 0, domain.extent, 1.0)
     for direction in np.random.default_rng(0).normal(size=(3, domain.dimension)) / unit:
         end = domain.extreme(direction[None])[0] - domain.center
         beyond = 1.01 * end if np.any(end) else np.full(domain.dimension, 1e-6)
@@ -182,13 +182,13 @@ def test_a_zonotope_moves_records_to_its_nearest_point(seed):
     d = int(rng.integers(1, 4))
     k = int(rng.integers(d + 1, 8))
     domain = ln.Zonotope(rng.normal(size=(k, d)) * 10.0 ** rng.uniform(-3, 3, d))
-    for row in rng.normal(size=(6, d)) * domain.reach:
-        goal = np.clip(row / domain.reach, -2, 2)
-        found = lsq_linear(domain.factor / domain.reach[:, None], goal, (-1, 1), tol=1e-14)
+    for row in rng.normal(size=(6, d)) * domain.extent:
+        goal = np.clip(row / domain.extent, -2, 2)
+        found = lsq_linear(domain.factor / domain.extent[:, None], goal, (-1, 1), tol=1e-14)
         wanted = domain.factor @ found.x
         moved = domain.clamp(row)
-        assert moved / domain.reach == pytest.approx(wanted / domain.reach, abs=2e-6)
-        mine = float(np.sum(np.square(moved / domain.reach - goal)))
+        assert moved / domain.extent == pytest.approx(wanted / domain.extent, abs=2e-6)
+        mine = float(np.sum(np.square(moved / domain.extent - goal)))
         assert mine <= 2 * found.cost + 1e-8
 
 
@@ -199,11 +199,11 @@ def test_a_wide_image_of_a_ball_moves_records_to_its_nearest_point(seed):
     rng = np.random.default_rng(seed)
     domain = checked_image(rng.normal(size=(2, 4)), NormBall(4, 2.0), np.zeros(2))
     row = 1.5 * rng.normal(size=2)
-    goal = np.clip(row / domain.reach, -2, 2)
+    goal = np.clip(row / domain.extent, -2, 2)
     angles = np.linspace(0, 2 * math.pi, 4000)
-    ends = domain.extreme(np.stack([np.cos(angles), np.sin(angles)], axis=1)) / domain.reach
+    ends = domain.extreme(np.stack([np.cos(angles), np.sin(angles)], axis=1)) / domain.extent
     best = float(np.min(np.linalg.norm(ends - goal, axis=1)))
-    mine = float(np.linalg.norm(domain.clamp(row) / domain.reach - goal))
+    mine = float(np.linalg.norm(domain.clamp(row) / domain.extent - goal))
     assert mine <= best + 1e-5
 
 
@@ -266,7 +266,7 @@ def test_numbers_from_outside_are_copied_and_cannot_be_changed():
         ln.Ellipsoid(np.eye(2)),
         ln.Zonotope(np.eye(2)),
     ):
-        for numbers in (domain.factor, domain.center, domain.reach, domain.lower, domain.upper):
+        for numbers in (domain.factor, domain.center, domain.extent, domain.lower, domain.upper):
             with pytest.raises(ValueError, match="read-only"):
                 numbers[0] = 9.0
     with pytest.raises(ValueError, match="read-only"):

@@ -239,7 +239,7 @@ def test_a_file_without_its_oracle_is_refused_and_with_another_too() -> None:
         np.vstack([TRIANGLE, [[0.9, 0.9]]]),
         name="triangle",
         center=oracle.center,
-        half_widths=oracle.reach,
+        half_widths=oracle.extent,
     )
     assert not ln.verify(text, domain=larger)
 
@@ -249,7 +249,7 @@ def test_reach_is_the_old_name_of_half_widths() -> None:
     with pytest.warns(DeprecationWarning, match="^reach= is half_widths= since 0.2") as seen:
         oracle = ln.Oracle(2, listed(TRIANGLE), **old)
     assert [w.filename for w in seen] == [__file__]
-    assert oracle.reach.tolist() == [1, 1]
+    assert oracle.extent.tolist() == [1, 1]
     with pytest.raises(TypeError, match="reach"):
         ln.Oracle(2, listed(TRIANGLE), half_widths=[1, 1], **old)
 

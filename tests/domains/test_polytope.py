@@ -25,7 +25,7 @@ def test_a_clamped_record_is_a_mixture_but_for_its_rounding():
     origin = [Fraction(float(c)) for c in np.min(corners, axis=0)]
     side = [Fraction(float(c)) - o for c, o in zip(np.max(corners, axis=0), origin, strict=True)]
     far = np.max(np.abs(corners), axis=0)
-    assert np.all(domain.rounding <= 1e-12 * domain.reach + 2.0**-49 * far)
+    assert np.all(domain.rounding <= 1e-12 * domain.extent + 2.0**-49 * far)
     off = 0
     for record in domain.center + 3 * SIDE * RNG.normal(size=(200, 3)):
         found = [Fraction(float(c)) for c in domain.clamp(record)]

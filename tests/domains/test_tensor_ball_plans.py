@@ -342,7 +342,7 @@ def test_codes_do_not_depend_on_other_records():
         assert np.array_equal(coding.encode(rows[::-1]), codes[::-1])
         assert np.array_equal(coding.encode(rows[11]), codes[11])
         assert coding.sums(list(rows.T)) == [sum(k) for k in codes.T.tolist()]
-        most = (ball.reach[ball.pivots] + ball.rounding[ball.pivots]) / coding.step + coding.slack
+        most = (ball.extent[ball.pivots] + ball.rounding[ball.pivots]) / coding.step + coding.slack
         assert np.all(np.abs(codes) <= most)
 
 

@@ -85,7 +85,7 @@ def test_every_code_is_within_the_slack_of_the_domain(member, seed, fine):
             room = sum(abs(a) * s * h for a, s, h in zip(t, slack, steps, strict=True))
             most = Fraction(domain.support(sign * full))
             # the support is a float: its own rounding, of numbers as large as the center's
-            blur = Fraction(float(np.abs(full) @ (np.abs(domain.center) + domain.reach))) / 2**50
+            blur = Fraction(float(np.abs(full) @ (np.abs(domain.center) + domain.extent))) / 2**50
             assert at <= most + room + blur
 
 
@@ -98,9 +98,9 @@ def test_along_a_diagonal_codes_are_within_the_slack_exactly(member, seed):
     if not domain.diagonal:
         return
     rng = np.random.default_rng(seed)
-    wide = domain.reach > 0
-    far = float(np.max(domain.reach)) or 1.0
-    step = np.where(wide, 2.0 ** np.floor(np.log2(np.where(wide, domain.reach, 1.0)) - 48), far)
+    wide = domain.extent > 0
+    far = float(np.max(domain.extent)) or 1.0
+    step = np.where(wide, 2.0 ** np.floor(np.log2(np.where(wide, domain.extent, 1.0)) - 48), far)
     center = domain.lower + rng.random(domain.dimension) * (domain.upper - domain.lower)
     own = coding(domain, step, center)
     codes = own.encode(rows_of(member, rng, 8))

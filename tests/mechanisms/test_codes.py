@@ -13,7 +13,7 @@ import pytest
 
 import lownoise as ln
 from lownoise.errors import PlanError
-from lownoise.noise.means import changed_reach, coding_for
+from lownoise.noise.means import changed_extent, coding_for
 from lownoise.noise.queries import QueryTotals, queries_follow, query_coordinates
 from lownoise.questions import Queries
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
@@ -73,7 +73,7 @@ def test_boxes_of_changes_with_both_roundings_are_never_rounded_down():
     for width, step in zip(rng.uniform(0.1, 3, 300), 2.0 ** rng.integers(-30, 1, 300), strict=True):
         body = ln.Box([-width], [width])
         coding = coding_of(ln.Box([0.0], [9.0]), np.array([4.5]), float(step))
-        reach = changed_reach(coding, Change(body), np.arange(1), mixed=False)
+        reach = changed_extent(coding, Change(body), np.arange(1), mixed=False)
         exact = Fraction(width) / Fraction(step) + 2 * Fraction(float(coding.slack[0]))
         found = Fraction(float(reach.half_width[0]))
         assert exact <= found <= exact * Fraction(1 + 2.0**-51)
@@ -85,7 +85,7 @@ def test_boxes_of_changes_with_both_roundings_are_never_rounded_down():
 def test_a_coordinate_without_width_stays_without():
     coding = coding_of(ln.Box([0.0, 3.0], [9.0, 3.0]), np.array([4.5, 3.0]), 0.5)
     change = Change(ln.Box([-1.0, 0.0], [1.0, 0.0]))
-    reach = changed_reach(coding, change, np.arange(2), mixed=False)
+    reach = changed_extent(coding, change, np.arange(2), mixed=False)
     assert reach.half_width[1] == 0
 
 

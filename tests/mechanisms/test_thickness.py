@@ -16,7 +16,7 @@ def test_every_direction_has_noise_and_no_coordinate_much_more(tilt, scale):
     shape = DenseShape(scale * np.array([[1.0, 0.0, 0.0], [1.0, tilt, 0.0], [0.5, 2.0, 3.0]]))
     found = thickened(shape, np.full(3, scale), 100, 1.0)
     deviations = found.deviations()
-    assert np.all(found.spread()[0] >= 0.4 * THIN * deviations)
+    assert np.all(found.conditional_scales()[0] >= 0.4 * THIN * deviations)
     assert np.all(shape.deviations() <= deviations * (1 + 1e-12))
     assert np.all(deviations <= shape.deviations() * (1 + THIN**2))
     if tilt >= 1e-2:

@@ -56,7 +56,7 @@ def covariance(question, products, noise, variances):
             root[i] = np.vstack([own.triangle, -own.triangle.sum(axis=0)])
         else:
             mean[i], root[i] = np.full(n, 1 / n), np.eye(n) - 1 / n
-    kinds = products.whole
+    kinds = products.complete
     inside = {
         A for s in question.sets() for k in range(len(s) + 1) for A in itertools.combinations(s, k)
     }
@@ -146,7 +146,7 @@ def test_answers_have_the_variances_of_their_sums(name):
     noise, variances = drawn(products, 3)
     M, _ = covariance(question, products, noise, variances)
     found = products.answer_variances(noise, variances)
-    orbits, blocks, start = products.whole, products.blocks, 0
+    orbits, blocks, start = products.complete, products.blocks, 0
     for chosen in question.sets():
         attributes = [question.attributes[i] for i in chosen]
         count = int(np.prod([a.size for a in attributes]))

@@ -78,7 +78,7 @@ class Rows(AbstractShape):
     def deviations(self):
         return np.sqrt(self.diagonal())
 
-    def spread(self):
+    def conditional_scales(self):
         raise NotImplementedError
 
     @property

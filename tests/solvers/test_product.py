@@ -49,7 +49,7 @@ def test_the_bound_is_at_most_what_its_weights_prove(columns, monkeypatch):
         dual = ProductDual(
             axes=axes,
             cells=np.ones(len(products.blocks.spans)),
-            patterns=np.zeros((1, products.whole.members.size), dtype=np.int64),
+            patterns=np.zeros((1, products.complete.members.size), dtype=np.int64),
             chances=np.ones(1),
         )
         shares = [axes[0].chances, np.full(2, 0.5), axes[1].chances]

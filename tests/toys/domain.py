@@ -32,5 +32,5 @@ class Wedge(AbstractDomain):
         total = np.sum(inside, axis=-1, keepdims=True)
         return inside / np.maximum(total / self.size, 1.0)
 
-    def known_set(self) -> PointSet:
+    def bounding_set(self) -> PointSet:
         return PointSet(np.array([[0.0, 0.0], [self.size, 0.0], [0.0, self.size]]))

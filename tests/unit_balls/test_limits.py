@@ -30,16 +30,16 @@ every = pytest.mark.parametrize("domain", DOMAINS.values(), ids=list(DOMAINS))
 
 
 def outside(domain, count):
-    return domain.center + 3 * domain.reach * RNG.normal(size=(count, domain.dimension))
+    return domain.center + 3 * domain.extent * RNG.normal(size=(count, domain.dimension))
 
 
 @every
 def test_what_is_left_is_at_right_angles_to_the_body(domain):
     """x is the nearest point if and only if ⟨g − x, y − x⟩ ≤ 0 for all y: one support says it."""
     rows = outside(domain, 40)
-    unit = np.where(domain.reach > 0, domain.reach, 1.0)
+    unit = np.where(domain.extent > 0, domain.extent, 1.0)
     near = (domain.clamp(rows) - domain.center) / unit
-    left = np.where(domain.reach > 0, np.clip((rows - domain.center) / unit, -2, 2), 0.0) - near
+    left = np.where(domain.extent > 0, np.clip((rows - domain.center) / unit, -2, 2), 0.0) - near
     assert np.count_nonzero(np.linalg.norm(left, axis=1) > 0.01) > 20  # most of them are outside
     for rest, x in zip(left, near, strict=True):
         most = domain.support(rest / unit) - (rest / unit) @ domain.center
@@ -52,7 +52,7 @@ def test_points_of_the_body_stay_and_those_beyond_do_not(domain):
     share = RNG.dirichlet(np.ones(3), size=10)
     mixed = np.einsum("ij,ijk->ik", share, ends.reshape(10, 3, -1))
     for rows, room in ((ends, 3e-7), (mixed, 3e-7)):
-        assert np.all(np.abs(domain.clamp(rows) - rows) <= room * domain.reach + 1e-12)
+        assert np.all(np.abs(domain.clamp(rows) - rows) <= room * domain.extent + 1e-12)
     for end in ends[:5]:
         assert domain.contains(end)
         assert not domain.contains(domain.center + (end - domain.center) * (1 + 1e-5))
@@ -81,14 +81,14 @@ def test_no_row_hangs_on_another_row(domain):
 def test_nearest_points_are_their_own_nearest_points(domain):
     """On a face between two faces distances and multipliers vanish together."""
     near = domain.clamp(outside(domain, 200))
-    assert np.all(np.abs(domain.clamp(near) - near) <= 3e-7 * domain.reach + 1e-12)
+    assert np.all(np.abs(domain.clamp(near) - near) <= 3e-7 * domain.extent + 1e-12)
 
 
 def test_corners_of_zonotopes_stay_to_the_last_digits():
     for name in ("zonotope", "flat zonotope"):
         domain = DOMAINS[name]
         ends = domain.extreme(RNG.normal(size=(40, domain.dimension)))
-        room = 1e-11 * (domain.reach + np.abs(domain.center))
+        room = 1e-11 * (domain.extent + np.abs(domain.center))
         assert np.all(np.abs(domain.clamp(ends) - ends) <= room + 1e-12)
 
 
@@ -98,9 +98,9 @@ def test_a_general_optimiser_comes_no_nearer():
     factor = RNG.normal(size=(4, 9))
     domain = ln.Zonotope(factor.T)
     rows = outside(domain, 20)
-    near = domain.clamp(rows) / domain.reach
-    scaled = factor / domain.reach[:, None]
-    for goal, x in zip(np.clip(rows / domain.reach, -2, 2), near, strict=True):
+    near = domain.clamp(rows) / domain.extent
+    scaled = factor / domain.extent[:, None]
+    for goal, x in zip(np.clip(rows / domain.extent, -2, 2), near, strict=True):
         best = scaled @ lsq_linear(scaled, goal, (-1, 1), method="bvls").x
         np.testing.assert_allclose(x, best, atol=1e-9)
 

@@ -73,9 +73,9 @@ def pure_mean_bound(
     scale = np.ones(center.size) if weights is None else np.asarray(weights, dtype=np.float64)
     share = shrunk(1.0 if size is None else 1 / size)
     found = 0.0
-    told = _changes(domain, size, center)
-    if told is not None:
-        body, records, most = told
+    found_changes = _changes(domain, size, center)
+    if found_changes is not None:
+        body, records, most = found_changes
         asked = volume_lower_bound(
             body, epsilon=epsilon, records=records, most=most, weights=scale, order=order
         )
@@ -119,7 +119,7 @@ def extent_bound(
             epsilon=epsilon,
             most=most,
             changes=chains,
-            reach=grown(order_norm(scale * lengths, order)),
+            extent=grown(order_norm(scale * lengths, order)),
         )
         found = max(found, bound)
     return found * share
@@ -166,7 +166,9 @@ def _points_changes(
 def _product_changes(
     domain: Product, size: int | None, center: Vector
 ) -> tuple[AbstractBody, Records, float] | None:
-    return None if domain.listed is None else _changes(Polytope(domain.listed), size, center)
+    return (
+        None if domain.few_corners is None else _changes(Polytope(domain.few_corners), size, center)
+    )
 
 
 @singledispatch
@@ -185,8 +187,8 @@ def _points_extents(
         lower, upper = domain.lower, domain.upper
     else:
         lower, upper = domain.points.min(axis=0), domain.points.max(axis=0)
-    told = upper - lower if size else np.maximum(upper - center, center - lower)
-    return told, told
+    found_changes = upper - lower if size else np.maximum(upper - center, center - lower)
+    return found_changes, found_changes
 
 
 @_extents.register(Image)
@@ -227,7 +229,7 @@ def directional_bound(
     epsilon: float,
     most: float = math.inf,
     changes: int = 1,
-    reach: float = 0.0,
+    extent: float = 0.0,
 ) -> float:
     """Return Γ_p(S)·√(2q)/(1 − q), q = e^{−ε}, less what an end to the records costs.
 
@@ -254,12 +256,12 @@ def directional_bound(
         epsilon: ε > 0.
         most: M, how often each of those changes can be made, and its opposite.
         changes: how many points of S the proof uses; of no matter where M = ∞.
-        reach: at least ‖s‖_p for each of them; likewise.
+        extent: at least ‖s‖_p for each of them; likewise.
 
     Examples:
         >>> round(directional_bound(1.0, epsilon=0.01) * 0.01, 4)
         1.4142
-        >>> directional_bound(1.0, epsilon=0.01, most=2000, reach=1.0) < 130
+        >>> directional_bound(1.0, epsilon=0.01, most=2000, extent=1.0) < 130
         True
     """
     if gamma <= 0:
@@ -271,7 +273,7 @@ def directional_bound(
         rate = epsilon * 2.0 ** (8 - i / 3)
         kept = gamma * geometric_down(epsilon + rate)
         lost = math.sqrt(2) * math.exp(-rate * (most + 1) / 2) / -math.expm1(-rate)
-        found = max(found, lowered(kept - grown(changes * reach * lost), kept))
+        found = max(found, lowered(kept - grown(changes * extent * lost), kept))
     return found
 
 
@@ -349,9 +351,9 @@ def volume_lower_bound(
         norm = grown(spectral_up(matrix[:, used] / scale[used]), FEW)
         share = float(np.count_nonzero(used)) ** (1 / order - 0.5) if order > 2 else 1.0  # noqa: PLR2004
         share = shrunk(share / norm)
-        reach = _reach_up(body, matrix)
+        extent = _extent_up(body, matrix)
         value = share * max(
-            averaging_bound(log_volume, k, epsilon=epsilon, most=most, rounding=how, reach=reach)
+            averaging_bound(log_volume, k, epsilon=epsilon, most=most, rounding=how, extent=extent)
             for how in roundings(records, k)
         )
         if value > best.value:
@@ -380,7 +382,7 @@ def _axes(moment: Vector) -> Vector:
     return np.asarray(vectors[:, kept].T)
 
 
-def _reach_up(body: AbstractBody, matrix: Vector) -> float:
+def _extent_up(body: AbstractBody, matrix: Vector) -> float:
     """Return at least max ‖As‖ over the body."""
     if isinstance(body, SymmetricBox):
         far = float(np.linalg.norm(np.abs(matrix) @ body.half_width))

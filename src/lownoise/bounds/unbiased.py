@@ -116,7 +116,7 @@ def may_have_room(domain: AbstractDomain, change: Change) -> bool:
     return domain.may_have_room(change.changes(np.arange(d), np.ones(d)))
 
 
-def spread_down(block: int, rounds: int) -> float:
+def block_worth_down(block: int, rounds: int) -> float:
     """Return at most what a bound on γ_F² over `block` rounds is worth, a round, over all rounds.
 
     W holds the leading block ⌊n/m⌋ times along its diagonal where it is Toeplitz; each block of
@@ -127,7 +127,7 @@ def spread_down(block: int, rounds: int) -> float:
         rounds: n ≥ m.
 
     Examples:
-        >>> spread_down(4, 4), spread_down(4, 11)
+        >>> block_worth_down(4, 4), block_worth_down(4, 11)
         (0.25, 0.18181818181818182)
     """
     return (rounds // block) / rounds

@@ -91,27 +91,29 @@ def ball_log_volume(k: int, order: float = 2.0) -> float:
     return k * (math.log(2) + math.lgamma(1 + 1 / order)) - math.lgamma(1 + k / order)
 
 
-def log_mass(k: int, epsilon: float, most: float = math.inf, *, whole: bool = True) -> float:
+def log_mass(k: int, epsilon: float, most: float = math.inf, *, ceiled: bool = True) -> float:
     """Return at most ln Z, the weight of mS over m ≤ `most` where S has volume 1.
 
-    Z = ∫₀^M k·t^{k−1}·e^{−εt} dt, with ⌈t⌉ in place of t where `whole`; without an end the first is
-    k!/ε^k, and the second is Σ e^{−εm}(m^k − (m−1)^k), at least e^{−ε} times the first.
+    Z = ∫₀^M k·t^{k−1}·e^{−εt} dt, with ⌈t⌉ in place of t where `ceiled`; without an end the first
+    is k!/ε^k, and the second is Σ e^{−εm}(m^k − (m−1)^k), at least e^{−ε} times the first.
 
     Args:
         k: the dimension.
         epsilon: ε > 0.
         most: M, an integer or ∞.
-        whole: whether distances are whole numbers.
+        ceiled: whether distances are rounded up to whole numbers.
 
     Examples:
-        >>> round(math.exp(log_mass(3, 1.0, whole=False)), 6), round(math.exp(log_mass(1, 1.0)), 6)
-        (6.0, 0.581977)
+        >>> round(math.exp(log_mass(3, 1.0, ceiled=False)), 6)
+        6.0
+        >>> round(math.exp(log_mass(1, 1.0)), 6)
+        0.581977
     """
     if most < 1:
         return -math.inf
     real = math.lgamma(k + 1) - k * math.log(epsilon) + _log_gamma_share(k, epsilon * most)
     real = lowered(real, 1 + math.lgamma(k + 1) + k * abs(math.log(epsilon)))
-    if not whole:
+    if not ceiled:
         return real
     terms = min(most, (k + 40 * math.sqrt(k) + 40) / epsilon + 2)
     if terms > _MOST_TERMS:
@@ -150,7 +152,7 @@ def averaging_bound(
     epsilon: float,
     most: float = math.inf,
     rounding: Rounding | None = None,
-    reach: float = 0.0,
+    extent: float = 0.0,
 ) -> float:
     """Return √(k/(k+2))·(vol_k(PS)·Z/v_k)^{1/k}, less what rounding to whole records costs.
 
@@ -162,7 +164,7 @@ def averaging_bound(
         epsilon: ε > 0.
         most: M, how many records can be changed.
         rounding: how truths are made of records; by default shares of them.
-        reach: at least max ‖Ps‖ over S, where numbers of records are rounded at random.
+        extent: at least max ‖Ps‖ over S, where numbers of records are rounded at random.
 
     Raises:
         PlanError: where epsilon is not above 0 and finite.
@@ -175,7 +177,7 @@ def averaging_bound(
     if not 0 < epsilon < math.inf:
         raise PlanError(f"epsilon={epsilon} is not above 0 and finite; give a budget")
     how = rounding or Rounding(None)
-    mass = log_mass(k, epsilon, most, whole=how.pieces == 0)
+    mass = log_mass(k, epsilon, most, ceiled=how.pieces == 0)
     if math.isinf(log_volume) or math.isinf(mass):
         return 0.0
     pieces = how.pieces or 0
@@ -184,7 +186,7 @@ def averaging_bound(
     if exponent > 700:  # noqa: PLR2004 (beyond the floats)
         return 0.0
     found = math.sqrt(k / (k + 2)) * math.exp(exponent)
-    blur = math.sqrt(pieces / 4) * reach
+    blur = math.sqrt(pieces / 4) * extent
     return max(lowered(found - blur, found + blur), 0.0)
 
 

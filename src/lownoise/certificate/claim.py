@@ -116,12 +116,12 @@ class Claim:
             PlanError: where the ellipsoid does not cover the body, or the evidence is malformed.
         """
         upper = self.upper()
-        hint = (
+        initial = (
             self.shape
             if self.queries is None and self.shape.dimension == len(self.weights)
             else None
         )
-        lower = self.dual.least(self.body, self.order, self.weights, self.queries, hint)
+        lower = self.dual.least(self.body, self.order, self.weights, self.queries, initial)
         return Certificate(min(lower, upper), upper, self, unit_of("the answers", self.weights))
 
     def upper(self) -> float:
@@ -147,12 +147,12 @@ class Claim:
         if not white.defect < 1:
             return math.inf
         down = white.matrix if frame.exact else white.matrix @ frame.map_down()
-        reach = body.length_up(down, self.center)
+        extent = body.length_up(down, self.center)
         if frame.view is not None:  # otherwise the product above is a choice of columns
             far = body.extent_up(np.eye(body.dimension), self.center)
             sums = np.abs(white.matrix) @ (np.abs(frame.map_down()) @ far)
-            reach += growth(frame.rank + 9) * float(np.linalg.norm(sums))
-        radius = reach / (1 - white.defect)
+            extent += growth(frame.rank + 9) * float(np.linalg.norm(sums))
+        radius = extent / (1 - white.defect)
         seen = frame.seen(self.queries)
         factor = shape.factor if seen is None else seen @ shape.factor
         rows = grown(row_lengths(factor), growth(factor.shape[1] + 12))

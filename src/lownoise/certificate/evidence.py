@@ -82,19 +82,19 @@ class Moments:
     mean: Vector
     off: Vector
 
-    def paired(self, asked: Vector, embed: Vector | None, hint: AbstractShape | None) -> float:
+    def paired(self, asked: Vector, embed: Vector | None, initial: AbstractShape | None) -> float:
         """Return at most the nuclear norm of diag(asked)·L·rowsᵀ, of the exact rows.
 
         Args:
             asked: √c·ω, shape (m,).
             embed: L, or None.
-            hint: the nearly least M, or None.
+            initial: the nearly least M, or None.
         """
         off = self.off * math.sqrt(max(self.off.size, asked.size))
-        return paired_down(self.rows, off, asked, embed, hint)
+        return paired_down(self.rows, off, asked, embed, initial)
 
 
-def listed(
+def moments_of_points(
     vertices: Vector,
     w: Vector,
     body: AbstractBody,
@@ -157,7 +157,7 @@ class AbstractDual(ABC):
         """
 
     def fidelity(
-        self, changes: Kind, asked: Vector, embed: Vector | None, hint: AbstractShape | None
+        self, changes: Kind, asked: Vector, embed: Vector | None, initial: AbstractShape | None
     ) -> float:
         """Return at most tr (G^{1/2} C G^{1/2})^{1/2}, relative rounding aside.
 
@@ -167,12 +167,12 @@ class AbstractDual(ABC):
             changes: the body.
             asked: √c·ω, shape (m,).
             embed: L, or None.
-            hint: the nearly least M, or None.
+            initial: the nearly least M, or None.
 
         Raises:
             PlanError: where it is no measure on that body.
         """
-        return self.moments(changes).paired(asked, embed, hint)
+        return self.moments(changes).paired(asked, embed, initial)
 
     def square(self, changes: Kind) -> Square | None:
         """Return the measure's second moment exactly; None where its points are nearly known.
@@ -189,7 +189,7 @@ class AbstractDual(ABC):
         order: float,
         weights: Vector,
         embed: Vector | None = None,
-        hint: AbstractShape | None = None,
+        initial: AbstractShape | None = None,
     ) -> float:
         """Return a number that √tr_{p/2}(ωLMLᵀω) exceeds for every M that covers the body.
 
@@ -198,7 +198,7 @@ class AbstractDual(ABC):
             order: p in [2, ∞].
             weights: ω > 0, shape (m,).
             embed: L, shape (m, d); None for the identity.
-            hint: the nearly least M, if it is known: it makes the bound quicker, not other.
+            initial: the nearly least M, if it is known: it makes the bound quicker, not other.
 
         Raises:
             PlanError: where the evidence does not fit.
@@ -212,7 +212,7 @@ class AbstractDual(ABC):
         if not sound or weights.shape != ((kinds,) if copies is None else (1,)):
             raise self.misfit()
         asked = np.sqrt(c) * weights
-        found = self.fidelity(changes, asked, embed, hint)
+        found = self.fidelity(changes, asked, embed, initial)
         size = order_norm(c, conjugate(order), copies)
         return shrunk(found / math.sqrt(size)) if size >= LEAST_MASS and found > 0 else 0.0
 

@@ -17,7 +17,7 @@ from lownoise.certificate.evidence import (
     QUERY_WEIGHTS,
     AbstractDual,
     Moments,
-    listed,
+    moments_of_points,
     nothing,
     weighed,
 )
@@ -61,7 +61,7 @@ class CornerDual(AbstractDual):
         changes: SymmetricBox,
         asked: Vector,
         embed: Vector | None,
-        hint: AbstractShape | None,
+        initial: AbstractShape | None,
     ) -> float:
         """Return Σ √cᵢ·ωᵢhᵢ: G and C are diagonal."""
         if embed is not None or not isinstance(changes, SymmetricBox):
@@ -73,7 +73,7 @@ class CornerDual(AbstractDual):
         return moment(Dyadic.of(changes.half_width), np.ones(changes.dimension))[0], Fraction(1)
 
 
-def _listed(
+def _read_points(
     query_weights: Vector, vertices: Integers, vertex_weights: Vector, measure: str
 ) -> PointDual:
     expect("evidence.measure", measure, ("list", "product"))
@@ -87,7 +87,7 @@ def _listed(
     Field("vertices", WHOLES, attribute="indices"),
     Field("vertex_weights", NONNEGATIVE),
     Field("measure", attribute=lambda own: "product" if own.independent else "list"),
-    make=_listed,
+    make=_read_points,
 )
 @final
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class PointDual(AbstractDual):
             return self._of_differences(changes, counted=counted)
         known = isinstance(changes, AbstractPointBody) and changes.knows(self.indices)
         w = self.shares(self.vertex_weights, len(self.indices), fits=known)
-        return listed(changes.vertices(self.indices), w, changes, counted=counted)
+        return moments_of_points(changes.vertices(self.indices), w, changes, counted=counted)
 
     def square(self, changes: AbstractPointBody) -> Square:
         """Return that of the vertices; of differences each is formed exactly."""
@@ -134,7 +134,7 @@ class PointDual(AbstractDual):
         mass = grown(math.fsum(w) ** 2 - math.fsum(w * w))
         if not mass > LEAST_MASS:
             return nothing(changes.dimension, counted=False)
-        found = listed(changes.points[own], w, changes, counted=False, moves=True)
+        found = moments_of_points(changes.points[own], w, changes, counted=False, moves=True)
         scale = math.sqrt(2 / mass)
         return Moments(scale * found.rows, 0 * found.mean, grown(scale * found.off))
 
@@ -159,12 +159,12 @@ class OracleDual(AbstractDual):
 
     def moments(self, changes: AbstractOracleBody | JointBody, *, counted: bool = False) -> Moments:
         """Return the points' moments; what is not known of their places is taken off."""
-        body = changes.whole if isinstance(changes, JointBody) and not counted else changes
+        body = changes.combined if isinstance(changes, JointBody) and not counted else changes
         if not isinstance(body, AbstractOracleBody):
             raise self.misfit()
         known = body.knows(self.points)
         w = self.shares(self.vertex_weights, len(self.points), fits=known)
-        found = listed(body.vertices(self.points), w, body, counted=counted)
+        found = moments_of_points(body.vertices(self.points), w, body, counted=counted)
         doubt = body.doubt[: found.mean.size] * float(np.sum(np.sqrt(w)))
         return Moments(found.rows, found.mean, found.off + 2 * doubt)
 
@@ -195,7 +195,7 @@ class SectionDual(AbstractDual):
             return nothing(changes.dimension - counted, counted=counted)
         if not counted:
             found = found / np.maximum(gauges, 1.0)[:, None]
-        own = listed(found, w, changes, counted=counted)
+        own = moments_of_points(found, w, changes, counted=counted)
         # changes are differences of what is as large as `far`
         lost = growth(changes.dimension + 9) * float(np.sum(np.sqrt(w)))
         return Moments(own.rows, own.mean, own.off + lost * changes.far[: own.mean.size])
@@ -217,7 +217,7 @@ def _part(fields: dict[str, Any]) -> AbstractDual:
 
 _PARTS = Form(
     lambda parts: [_part_to_json(part) for part in parts],
-    lambda listed, _: tuple(_part(fields) for fields in listed),
+    lambda items, _: tuple(_part(fields) for fields in items),
 )
 
 
@@ -305,7 +305,7 @@ class SquaresDual(AbstractDual):
         return moment(columns, self.squares)[0], mass
 
     def fidelity(
-        self, changes: ImageBody, asked: Vector, embed: Vector | None, hint: AbstractShape | None
+        self, changes: ImageBody, asked: Vector, embed: Vector | None, initial: AbstractShape | None
     ) -> float:
         """Return the best of what z proves and of what signs that are not drawn at random do."""
         z = self._scaled(changes)
@@ -314,7 +314,7 @@ class SquaresDual(AbstractDual):
         if embed is None and changes.diagonal:
             # G and C are diagonal, so the fidelity is Σ √(cᵢzᵢ)·ωᵢ|fᵢ|
             return math.fsum(asked * np.sqrt(z) * np.abs(changes.factor))
-        paired = self.moments(changes).paired(asked, embed, hint)
+        paired = self.moments(changes).paired(asked, embed, initial)
         return max(paired, _rounded_signs(changes, z, asked, embed))
 
 
@@ -351,7 +351,7 @@ class ImageDual(AbstractDual):
             x = x / np.where(size > 0, size, 1.0)[:, None]
         rows = x @ changes.dense.T
         lost = growth(k + 9) * (np.sqrt(w) @ (np.abs(x) @ np.abs(changes.dense.T)))
-        found = listed(rows, w, changes, counted=counted)
+        found = moments_of_points(rows, w, changes, counted=counted)
         return Moments(found.rows, found.mean, found.off + 2 * lost[: found.mean.size])
 
     def square(self, changes: ImageBody) -> Square:

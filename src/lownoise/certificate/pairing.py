@@ -31,7 +31,7 @@ def paired_down(
     off: Vector,
     asked: Vector,
     queries: Vector | None,
-    hint: AbstractShape | None,
+    initial: AbstractShape | None,
 ) -> float:
     """Return at most the nuclear norm of diag(asked)·L·seenᵀ.
 
@@ -40,7 +40,7 @@ def paired_down(
         off: how far the mean that sᵢ is taken about can be off, shape (d,).
         asked: √c·ω, shape (m,).
         queries: L, or None.
-        hint: the nearly least M, or None.
+        initial: the nearly least M, or None.
     """
     # in units in which no square of an entry overflows: powers of two, which round nothing
     seen, power = _in_range(seen)
@@ -50,7 +50,7 @@ def paired_down(
     if queries is None:
         right = seen * asked
         # at the optimum the square root of rightᵀ·right is asked·M·asked, up to a factor
-        trial, norm = _polar(right, None if hint is None else _root(hint, asked))
+        trial, norm = _polar(right, None if initial is None else _root(initial, asked))
         products = right * trial
         found, doubt = math.fsum(products.ravel()), growth(9) * float(np.sum(np.abs(products)))
         doubt += grown(float(np.linalg.norm(asked * off)))
@@ -91,9 +91,9 @@ def about_mean(vertices: Vector, w: Vector) -> tuple[Vector, Vector]:
     return about - w @ about, off
 
 
-def _root(hint: AbstractShape, asked: Vector) -> Vector | None:
+def _root(initial: AbstractShape, asked: Vector) -> Vector | None:
     """Return the inverse of asked·M·asked, shape (d, d)."""
-    white = hint.whitening
+    white = initial.whitening
     if not white.defect < 1 or not np.all(asked > 0):
         return None
     scaled = _in_range(_in_range(white.matrix)[0] / asked)[0]

@@ -197,12 +197,12 @@ def _basis(first: Vector, others: Vector) -> Vector | None:
     return found if sound else None
 
 
-def _block_down(axes: list[_Axis], told: dict[Span, float], paid: dict[Span, float]) -> float:
+def _block_down(axes: list[_Axis], answered: dict[Span, float], paid: dict[Span, float]) -> float:
     """Return at most the nuclear norm of one block.
 
     Args:
         axes: the ordered attributes.
-        told: what weights make of the answers of each ordered set.
+        answered: what weights make of the answers of each ordered set.
         paid: what changes make of M⁻¹ where just the axes of a set are orthogonal to e.
     """
     found = 0.0
@@ -213,7 +213,7 @@ def _block_down(axes: list[_Axis], told: dict[Span, float], paid: dict[Span, flo
         inside = [t for t in range(len(axes)) if t not in outside]
         shape = [axes[t].size for t in inside]
         rows = []
-        for span, weight in told.items():
+        for span, weight in answered.items():
             if not set(outside) <= set(span):
                 continue
             row = np.full((1, 1), math.sqrt(weight))

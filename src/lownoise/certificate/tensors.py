@@ -96,7 +96,7 @@ class RotationDual(AbstractDual):
         changes: TensorBall | TensorChanges,
         asked: Vector,
         embed: Vector | None,
-        hint: AbstractShape | None,
+        initial: AbstractShape | None,
     ) -> float:
         """Return Σ √c·√C over entries of a ball's tensors: tr √G √C is at most the fidelity.
 
@@ -191,7 +191,7 @@ class OrthantDual(AbstractDual):
         changes: TensorBall | TensorChanges,
         asked: Vector,
         embed: Vector | None,
-        hint: AbstractShape | None,
+        initial: AbstractShape | None,
     ) -> float:
         """Return the fidelity, G and C having the same three parts: diagonal, trace, the others."""
         if isinstance(changes, TensorChanges):

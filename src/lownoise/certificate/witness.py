@@ -54,7 +54,7 @@ class Dyadic:
         [[0.25, 0.5], [0.5, 1.0]]
     """
 
-    whole: Any
+    integers: Any
     places: int
 
     @classmethod
@@ -73,23 +73,23 @@ class Dyadic:
     @property
     def T(self) -> Self:  # noqa: N802 (the transpose)
         """The transpose."""
-        return type(self)(self.whole.transpose(), self.places)
+        return type(self)(self.integers.transpose(), self.places)
 
     def __matmul__(self, other: Self) -> Self:
-        return type(self)(self.whole * other.whole, self.places + other.places)
+        return type(self)(self.integers * other.integers, self.places + other.places)
 
     def __sub__(self, other: Self) -> Self:
         places = max(self.places, other.places)
-        return type(self)(self.finer(places).whole - other.finer(places).whole, places)
+        return type(self)(self.finer(places).integers - other.finer(places).integers, places)
 
     def times(self, number: Fraction) -> Self:
         """Return a multiple by a whole number over a power of two."""
         power = number.denominator.bit_length() - 1
-        return type(self)(self.whole * number.numerator, self.places + power)
+        return type(self)(self.integers * number.numerator, self.places + power)
 
     def finer(self, places: int) -> Self:
         """Return the same matrix over 2^places, places at least its own."""
-        return type(self)(self.whole * (1 << (places - self.places)), places)
+        return type(self)(self.integers * (1 << (places - self.places)), places)
 
     def floats(self) -> Vector:
         """Return floats within 2^-52 of each entry, shape (n, m).
@@ -97,13 +97,13 @@ class Dyadic:
         Raises:
             OverflowError: where no float is near an entry.
         """
-        found = [[_near(int(v), self.places) for v in row] for row in self.whole.table()]
+        found = [[_near(int(v), self.places) for v in row] for row in self.integers.table()]
         return np.array(found, dtype=np.float64)
 
 
-def _near(whole: int, places: int) -> float:
-    beyond = max(whole.bit_length() - 64, 0)
-    return math.ldexp(float(whole >> beyond), beyond - places)
+def _near(integers: int, places: int) -> float:
+    beyond = max(integers.bit_length() - 64, 0)
+    return math.ldexp(float(integers >> beyond), beyond - places)
 
 
 Square = tuple[Dyadic, Fraction]  # Σ wᵢ·rowᵢ·rowᵢᵀ, and at least the mass of the measure
@@ -280,8 +280,8 @@ def proves(G: Dyadic, C: Dyadic, X: Vector) -> bool:
     if left is None or right is None:
         return False
     across = left @ Dyadic.of(X) @ right.T
-    whole = _blocks(left @ G @ left.T, across, right @ C @ right.T)
-    return any(_leaves_a_diagonal(whole, given * _SPARED) for given in _GIVEN)
+    integers = _blocks(left @ G @ left.T, across, right @ C @ right.T)
+    return any(_leaves_a_diagonal(integers, given * _SPARED) for given in _GIVEN)
 
 
 def _blocks(upper: Dyadic, across: Dyadic, lower: Dyadic) -> Dyadic:
@@ -290,7 +290,7 @@ def _blocks(upper: Dyadic, across: Dyadic, lower: Dyadic) -> Dyadic:
 
     parts = (upper, across, across.T, lower)
     places = max(own.places for own in parts)
-    tables = [own.finer(places).whole.table() for own in parts]
+    tables = [own.finer(places).integers.table() for own in parts]
     top = [a + b for a, b in zip(tables[0], tables[1], strict=True)]
     bottom = [a + b for a, b in zip(tables[2], tables[3], strict=True)]
     return Dyadic(fmpz_mat(top + bottom), places)
@@ -309,12 +309,12 @@ def _turning(form: Dyadic) -> Dyadic | None:
     return Dyadic.of(turn) if sound else None
 
 
-def _leaves_a_diagonal(whole: Dyadic, spared: float) -> bool:
+def _leaves_a_diagonal(integers: Dyadic, spared: float) -> bool:
     """Return whether a root of what floats hold, a little less, leaves a dominating diagonal."""
     try:
-        near = whole.floats()
+        near = integers.floats()
         root = Dyadic.of(np.asarray(np.linalg.cholesky(near - spared * np.eye(len(near)))))
     except (np.linalg.LinAlgError, OverflowError):
         return False
-    left = (whole - root @ root.T).whole.table()
+    left = (integers - root @ root.T).integers.table()
     return all(2 * row[i] >= sum(map(abs, row)) for i, row in enumerate(left))

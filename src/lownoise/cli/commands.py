@@ -119,18 +119,18 @@ def release(
         made = read.plan(progress)
     assert isinstance(made, Plan)  # noqa: S101 (streams do not come here)
     if out is not None and made.terms.view.folder:
-        with _told(), working("counting the table"):
+        with _explained(), working("counting the table"):
             tables = made.release(table, read.account(), path=out)
         _deliver_tables(tables, out, as_json=as_json)
         return
     with claimed(out, ("release.json", "report.html")):
-        with _told(), working("summing the table"):
+        with _explained(), working("summing the table"):
             answer = made.release(table, read.account())
         _deliver(answer, out, as_json=as_json)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _explained() -> Iterator[None]:
     """Say what an interrupt leaves behind."""
     try:
         yield

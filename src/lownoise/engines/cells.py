@@ -53,13 +53,13 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def alike(said: str, passing: type[LownoiseError] = EngineError) -> Iterator[None]:
+def alike(text: str, passing: type[LownoiseError] = EngineError) -> Iterator[None]:
     """Turn whatever fails in the block into one error, which gives no spend back; nothing warns.
 
     What failed may depend on a row, and its own text may quote one, or how many there are.
 
     Args:
-        said: the error's text, of what is public alone.
+        text: the error's text, of what is public alone.
         passing: errors that say nothing of rows, and are left as they are.
 
     Raises:
@@ -77,7 +77,7 @@ def alike(said: str, passing: type[LownoiseError] = EngineError) -> Iterator[Non
     except passing:
         raise
     except Exception:  # noqa: BLE001 (whatever it is, its text may quote a value)
-        raise EngineError(said) from None
+        raise EngineError(text) from None
 
 
 def number_of_text(text: str) -> float:

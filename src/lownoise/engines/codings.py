@@ -63,7 +63,7 @@ class AbstractCoding(ABC):
 
     @property
     @abstractmethod
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """At least |x − center| in the summed coordinates, in their units, shape (r,)."""
 
     @abstractmethod
@@ -124,7 +124,7 @@ class Coding(AbstractCoding):
         return rounding_slack(self.lower, self.upper, self.center, self.step)
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """The distance of the center from the farther bound, rounded to nearest, shape (d,)."""
         return np.maximum(np.abs(self.lower - self.center), self.upper - self.center)
 
@@ -203,15 +203,15 @@ def _codes(
         # clamping the code is clamping the value, because every step is monotone
         np.clip(codes, np.floor(scaled(lower)), np.floor(scaled(upper)), out=codes)
         np.copyto(codes, scaled(missing), where=np.isnan(values))
-        whole: Integers = np.floor(codes, out=codes).astype(np.int64)
-    return whole
+        integers: Integers = np.floor(codes, out=codes).astype(np.int64)
+    return integers
 
 
 def _scaled(lower: float, upper: float, center: float, step: float) -> ScaledIntegers | None:
     """Return what the code of each integer x is, where it is exactly (x − center)/step."""
     largest = max(-lower, upper, abs(center))
-    whole = lower.is_integer() and upper.is_integer() and (center / step).is_integer()
-    if not (whole and step <= 1 and largest / step <= _EXACT):
+    integers = lower.is_integer() and upper.is_integer() and (center / step).is_integer()
+    if not (integers and step <= 1 and largest / step <= _EXACT):
         return None
     scale = int(1 / step)
     return ScaledIntegers(int(lower), int(upper), scale, int(center * scale))

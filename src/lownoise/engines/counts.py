@@ -72,8 +72,8 @@ class Records:
         shape = [self.sizes[i] for i in chosen]
         if self.table is not None:
             others = tuple(i for i in range(len(self.sizes)) if i not in chosen)
-            whole: Integers = np.asarray(self.table.sum(axis=others))
-            return whole
+            summed: Integers = np.asarray(self.table.sum(axis=others))
+            return summed
         assert self.codes is not None  # noqa: S101 (one of the two is kept)
         if not shape:
             return np.array(self.count)

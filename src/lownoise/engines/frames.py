@@ -23,7 +23,7 @@ def arrow_of(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
     import pyarrow as pa
 
     # once the types are known, whatever fails may depend on a value
-    said = (
+    text = (
         f"table={named(table)} could not be read, and a spend on it stays reserved; check that all "
         "of its rows can be, and are of types that Arrow has"
     )
@@ -34,16 +34,16 @@ def arrow_of(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
         series = [table.iloc[:, place] for place in places]
         for c, s in zip(columns, series, strict=True):
             _require_kind(s.dtype, c)
-        with alike(said):
+        with alike(text):
             return pa.table({c: _pandas_column(s) for c, s in zip(columns, series, strict=True)})
     if hasattr(table, "__arrow_c_stream__"):
-        with alike(said):  # a query that waits for its reader computes its rows here
+        with alike(text):  # a query that waits for its reader computes its rows here
             reader = pa.RecordBatchReader.from_stream(table)
             schema = reader.schema
         require(list(schema.names), columns)
         for c in columns:
             _require_arrow(schema.field(c).type, c)
-        with alike(said):
+        with alike(text):
             arrow = reader.read_all()
             return pa.table({c: _arrow_column(arrow.column(c)) for c in columns})
     raise TableError(

@@ -117,13 +117,13 @@ class ClampingCoding(AbstractRecordCoding):
     most: ClassVar[float] = LARGEST_CODE / 4
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """At least |x − center| in the summed coordinates, shape (r,)."""
         return self._far
 
     @property
     def _far(self) -> Vector:
-        far = self.domain.reach + self.domain.rounding
+        far = self.domain.extent + self.domain.rounding
         return np.asarray((far + np.abs(self.domain.center - self.center))[self.pivots])
 
     @cached_property
@@ -135,7 +135,7 @@ class ClampingCoding(AbstractRecordCoding):
         takes half a step. Where nothing moves, nothing is off.
         """
         off = self.domain.rounding[self.pivots] / self.step
-        moves = self.domain.reach[self.pivots] > 0
+        moves = self.domain.extent[self.pivots] > 0
         return frozen(np.where(moves, (off + 0.75) * (1 + 2.0**-50), 0.0))
 
     def _encoded(self, rows: Vector) -> Integers:
@@ -177,7 +177,7 @@ class ListCoding(AbstractRecordCoding):
         return rounding_slack(own.lower[kept], own.upper[kept], self.center[kept], self.step)
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """The greatest code, in the coordinates' units, shape (r,)."""
         return np.asarray(np.max(np.abs(self.codes), axis=0) * self.step)
 
@@ -219,7 +219,7 @@ class SignCoding(AbstractRecordCoding):
         return rounding_slack(-ends, ends, self.center[self.pivots], self.step)
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """The greatest code, in the coordinates' units, shape (r,)."""
         return np.asarray(np.max(np.abs(self.codes), axis=0) * self.step)
 

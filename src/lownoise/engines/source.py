@@ -283,18 +283,18 @@ def rows_of(columns: Sequence[str], table: Any) -> Iterator[Vector]:  # noqa: AN
             before a row is read.
         EngineError: later, where reading rows failed; the text is the same for every cause.
     """
-    said = (
+    text = (
         f"table={named(table)} could not be read to its end; check that the file is complete, and "
         "that memory and temporary disk suffice"
     )
-    return _rows(columns, source_of(table, columns), said)
+    return _rows(columns, source_of(table, columns), text)
 
 
-def _rows(columns: Sequence[str], source: AbstractSource, said: str) -> Iterator[Vector]:
-    with alike(said):
+def _rows(columns: Sequence[str], source: AbstractSource, text: str) -> Iterator[Vector]:
+    with alike(text):
         batches = iter(source.batches(columns))
     while True:
-        with alike(said):  # and not around `yield`: what the caller says is the caller's
+        with alike(text):  # and not around `yield`: what the caller says is the caller's
             batch = next(batches, None)
             if batch is None:
                 return

@@ -305,9 +305,9 @@ class AbstractNoise(ABC):
             unit: what one step of each integer is worth, shape (r,).
             embed: from the integers' worth to the answers, shape (m, r); None for the identity.
         """
-        return self.spread(unit, embed)[0]
+        return self.answer_scales(unit, embed)[0]
 
-    def spread(self, unit: Vector, embed: Vector | None) -> tuple[Vector, Vector]:
+    def answer_scales(self, unit: Vector, embed: Vector | None) -> tuple[Vector, Vector]:
         """Return how answers stray, and how each does with the last; shapes (m,) and (m,).
 
         Args:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.errors import BudgetError, told
+from lownoise.errors import BudgetError, quoted
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy import ApproxDP, GaussianDP, PureDP, Zcdp
 from lownoise.privacy.budget import KNOWN
@@ -52,7 +52,7 @@ def split_laplace(budget: object, widths: Vector) -> Vector:
     Raises:
         BudgetError: where the budget is of another kind.
     """
-    raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
+    raise BudgetError(f"budget={quoted(budget)} is of no known kind; use {KNOWN}")
 
 
 @split_laplace.register(ApproxDP)

@@ -92,7 +92,7 @@ def gaussian_mean(
         extent = (domain.upper - domain.lower)[kept] * (1 + _ROOM)
         shape = thickened(shape, extent, size, parameter)
         width = np.where(width > 0, width, extent)
-    least, most = shape.spread()
+    least, most = shape.conditional_scales()
     step = grid_steps(least / parameter, most / parameter, width, extent, size, parameter)
     count_step = None
     if size is None:
@@ -139,7 +139,7 @@ def gaussian_queries(
         PlanError: where the shape has no noise in a direction that needs some.
     """
     width = query_body(question, relation, chosen).widths()
-    least, most = shape.spread()
+    least, most = shape.conditional_scales()
     step = frozen(grid_steps(least / parameter, most / parameter, width, width, size, parameter))
     totals = QueryTotals(
         question=question, relation=relation, size=size, coordinates=chosen, step=step
@@ -227,7 +227,7 @@ def _thickened_of_diagonal_shape(shape: DiagonalShape, floor: Vector) -> Abstrac
 def _thickened_of_dense_shape(shape: DenseShape, floor: Vector) -> AbstractShape:
     deviations = shape.deviations()
     regular = shape.sources == shape.dimension
-    if regular and np.all(shape.spread()[0] > _THIN * deviations):
+    if regular and np.all(shape.conditional_scales()[0] > _THIN * deviations):
         return shape
     more = np.maximum(floor, _THIN * deviations)
     more = np.where((more > 0) | (deviations > 0), more, _NOTHING)

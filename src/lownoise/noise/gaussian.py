@@ -78,7 +78,7 @@ class GaussianNoise(AbstractNoise):
         """Return the standard deviations of the answers, shape (m,)."""
         return frozen(self.answer_factor(unit, embed).deviations())
 
-    def spread(self, unit: Vector, embed: Vector | None) -> tuple[Vector, Vector]:
+    def answer_scales(self, unit: Vector, embed: Vector | None) -> tuple[Vector, Vector]:
         """Return the answers' deviations, and the covariance of each with the last."""
         factor = self.answer_factor(unit, embed)
         places, entries = factor.row(factor.dimension - 1)

@@ -78,7 +78,7 @@ def _coding_of_cube_power(domain: CubePower, pivots: Integers) -> Callable[..., 
     return partial(SignCoding, domain=domain, pivots=pivots)
 
 
-def changed_reach(
+def changed_extent(
     coding: AbstractCoding, change: Change, pivots: Integers, *, mixed: bool
 ) -> AbstractBody:
     """Return S over the step, and around it what rounding of both of the records can add.
@@ -143,7 +143,7 @@ class MeanTotals(AbstractTotals):
         if isinstance(self.relation, Change):
             chosen = self.coordinates
             mixed = chosen.embed is not None
-            found = changed_reach(self.query.coding, self.relation, chosen.pivots, mixed=mixed)
+            found = changed_extent(self.query.coding, self.relation, chosen.pivots, mixed=mixed)
         else:
             found = self.query.coding.changes(self.count_step)
         if self.multipliers is None:

@@ -274,7 +274,7 @@ class AdditiveMechanism:
         """The standard deviation of each answer, shape (m,)."""
         return self.noise.deviations(self.totals.unit, self.totals.embed)
 
-    def spread(self, embed: Vector | None) -> tuple[Vector, Vector]:
+    def answer_scales(self, embed: Vector | None) -> tuple[Vector, Vector]:
         """Return how answers that follow from the summed ones stray; shapes (m,) and (m,).
 
         Args:
@@ -283,7 +283,7 @@ class AdditiveMechanism:
         Returns:
             Their standard deviations, and the covariance of each with the last.
         """
-        return self.noise.spread(self.totals.unit, embed)
+        return self.noise.answer_scales(self.totals.unit, embed)
 
     def covariance(self) -> Vector:
         """Return the covariance of the answers, shape (m, m)."""

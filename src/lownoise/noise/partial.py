@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @final
-class _Spread:
+class _Padded:
     """A real vector with zeros between its coordinates."""
 
     def __init__(self, inner: Lazy | None, kept: Integers, dimension: int) -> None:
@@ -93,7 +93,7 @@ class PartialNoise(AbstractNoise):
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far."""
         inner = self.inner.draw(randomness) if self.inner else None
-        return _Spread(inner, self.kept, self.total)
+        return _Padded(inner, self.kept, self.total)
 
     def covariance(self) -> Vector:
         """Return the covariance, zeros included."""

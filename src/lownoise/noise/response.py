@@ -178,7 +178,7 @@ class ResponseMechanism:
         return float(self.size * np.max(second - first) / q**2)
 
     @cached_property
-    def spread(self) -> Vector:
+    def ranges(self) -> Vector:
         """How far apart what two reports add to each answer can be, shape (m,)."""
         W = self.question.matrix
         return frozen((W.max(axis=1) - W.min(axis=1)) / self.keep)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.errors import told
+from lownoise.errors import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +74,7 @@ def real(value: object) -> float:
     """
     own = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if isinstance(own, bool) or not isinstance(own, (Real, Decimal)):
-        raise TypeError(f"{told(own)} is no number")
+        raise TypeError(f"{quoted(own)} is no number")
     return float(own)
 
 
@@ -105,7 +105,7 @@ def _refuse_others(values: list[object] | tuple[object, ...]) -> None:
     for kind in set(map(type, values)):
         if kind in _OTHERS:
             wrong = next(item for item in values if type(item) is kind)
-            raise TypeError(f"{told(wrong)} is no number")
+            raise TypeError(f"{quoted(wrong)} is no number")
         if kind in (list, tuple):
             for item in values:
                 if isinstance(item, (list, tuple)):

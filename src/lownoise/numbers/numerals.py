@@ -44,11 +44,11 @@ def number_of(text: str) -> float | None:
     return None
 
 
-def told_apart(number: float) -> float:
+def distinguishable(number: float) -> float:
     """Return the number where floats tell it from its neighbours, else not a number.
 
     Examples:
-        >>> told_apart(7.0), told_apart(2.0**53), told_apart(math.inf)
+        >>> distinguishable(7.0), distinguishable(2.0**53), distinguishable(math.inf)
         (7.0, nan, nan)
     """
     return number if abs(number) < LIMIT else math.nan

@@ -63,8 +63,8 @@ def brief(value: object) -> str:
     if isinstance(value, PurePath):
         return repr(str(value))
     own = is_dataclass(value) and not isinstance(value, type)
-    said = _whole(value) if own else " ".join(repr(value).split())
-    return said if len(said) <= _NESTED else f"{said[: _NESTED - 1]}…"
+    texts = _complete(value) if own else " ".join(repr(value).split())
+    return texts if len(texts) <= _NESTED else f"{texts[: _NESTED - 1]}…"
 
 
 def _array(values: np.ndarray[Any, Any]) -> str:
@@ -80,9 +80,9 @@ def _array(values: np.ndarray[Any, Any]) -> str:
     return f"{size} numbers from {low:.6g} to {high:.6g}"
 
 
-def _list(said: list[str], count: int) -> str:
+def _list(texts: list[str], count: int) -> str:
     """Return as many entries as fit, and of more how many there are."""
-    kept = said[:_FEW]
+    kept = texts[:_FEW]
     while len(kept) > 1 and sum(map(len, kept)) + 2 * len(kept) > _NESTED - 8:
         kept.pop()
     whole = len(kept) == count
@@ -95,18 +95,18 @@ def _shown(own: Any) -> list[tuple[str, str]]:  # noqa: ANN401
     return [(f.name, brief(value)) for f, value in held if value is not None or f.default]
 
 
-def _whole(own: object) -> str:
-    said = ", ".join(f"{field}={value}" for field, value in _shown(own))
-    return f"{type(own).__name__}({said})"
+def _complete(own: object) -> str:
+    texts = ", ".join(f"{field}={value}" for field, value in _shown(own))
+    return f"{type(own).__name__}({texts})"
 
 
 def _line(own: object) -> str:
     """Return `repr`: one line, or where that is too long a line a field."""
-    line = _whole(own)
+    line = _complete(own)
     if len(line) <= _WIDE:
         return line
-    said = (f"    {field}={value}," for field, value in _shown(own))
-    return "\n".join([f"{type(own).__name__}(", *said, ")"])
+    texts = (f"    {field}={value}," for field, value in _shown(own))
+    return "\n".join([f"{type(own).__name__}(", *texts, ")"])
 
 
 def _table(own: object) -> str:

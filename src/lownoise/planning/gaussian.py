@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.errors import PlanError, told
+from lownoise.errors import PlanError, quoted
 from lownoise.noise.fitting import gaussian_mean, gaussian_queries
 from lownoise.noise.ordered import ordered_mechanism
 from lownoise.noise.parity import gaussian_parity
@@ -99,7 +99,7 @@ def plan_mean(question: Mean, request: Request) -> Plan:
                 question,
                 relation,
                 size,
-                whole(solution),
+                full_shape(solution),
                 parameter,
                 chosen,
                 solution.claim.body.multipliers,
@@ -136,7 +136,7 @@ def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
     if isinstance(weights, str):
         if weights != "range":
             raise PlanError(
-                f'weights={told(weights)} is unknown; give "range" or a number a column'
+                f'weights={quoted(weights)} is unknown; give "range" or a number a column'
             )
         width = question.domain.upper - question.domain.lower
         return 1 / np.where(width > 0, width, 1.0)
@@ -150,7 +150,7 @@ def checked_weights(weights: ArrayLike | str | None, question: Mean) -> Vector:
     return given
 
 
-def whole(solution: Solution) -> AbstractShape:
+def full_shape(solution: Solution) -> AbstractShape:
     """Return the shape in all summed coordinates, where a body of changes kept to some."""
     claim = solution.claim
     if claim.frame is None or claim.frame.exact or not isinstance(claim.shape, DenseShape):

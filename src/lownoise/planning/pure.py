@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.engines import TotalsQuery
-from lownoise.errors import LownoiseError, PlanError, told
+from lownoise.errors import LownoiseError, PlanError, quoted
 from lownoise.noise.abstract import NOISES
 from lownoise.noise.fitting import grid_steps
 from lownoise.noise.means import MeanTotals, coding_for
@@ -19,7 +19,7 @@ from lownoise.noise.queries import HistogramTotals, QueryTotals, query_body, que
 from lownoise.noise.response import MOST_REPORTS, ResponseMechanism, keep_for
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.gaussian import checked_weights, whole
+from lownoise.planning.gaussian import checked_weights, full_shape
 from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, recursive
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
@@ -146,11 +146,11 @@ def _checked(request: Request) -> PureDP | ApproxDP:
     named = isinstance(request.mechanism, str) and request.mechanism in names()
     if request.mechanism is not None and not named:
         raise PlanError(
-            f"mechanism={told(request.mechanism)} is unknown; give one of {', '.join(names())}",
+            f"mechanism={quoted(request.mechanism)} is unknown; give one of {', '.join(names())}",
         )
     if not isinstance(request.budget, (PureDP, ApproxDP)):
         raise PlanError(
-            f"mechanism={told(request.mechanism)} is pure, and budget={request.budget} is not; "
+            f"mechanism={quoted(request.mechanism)} is pure, and budget={request.budget} is not; "
             "give ln.pure_dp(epsilon), or leave the mechanism out",
         )
     return request.budget
@@ -215,7 +215,7 @@ def _best(
     wanted = request.mechanism or (ranked[0].name if ranked else None)
     if wanted not in made:
         reason = next((r.note for r in refused if r.mechanism == wanted), "it is not for means")
-        raise PlanError(f"mechanism={told(wanted)} is not available here: {reason}")
+        raise PlanError(f"mechanism={quoted(wanted)} is not available here: {reason}")
     terms = replace(made[wanted], alternatives=compared)
     without = replace(terms, evidence=None)
     return Plan(
@@ -266,7 +266,7 @@ def _ellipsoid(setting: Setting, found: Solution | None) -> AdditiveMechanism:
         multipliers = found.claim.body.multipliers
         if multipliers is not None:
             setting = replace(setting, totals=replace(totals, multipliers=multipliers))
-    return ellipsoid(setting, whole(found).scaled(1 / step))
+    return ellipsoid(setting, full_shape(found).scaled(1 / step))
 
 
 def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | AbstractQueries) -> Vector:

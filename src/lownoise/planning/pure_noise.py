@@ -68,10 +68,10 @@ class Setting:
     @cached_property
     def body(self) -> AbstractBody:
         """Their changes."""
-        whole: AbstractBody = self.totals.changes
+        full_shape: AbstractBody = self.totals.changes
         if self.kept.size == self.totals.length:
-            return whole
-        return whole.mapped(np.eye(self.totals.length)[self.kept])
+            return full_shape
+        return full_shape.mapped(np.eye(self.totals.length)[self.kept])
 
     @cached_property
     def _gauge(self) -> AbstractNorm | PlanError:

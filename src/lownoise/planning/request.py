@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.errors import PlanError, told
+from lownoise.errors import PlanError, quoted
 from lownoise.privacy import PureDP
 from lownoise.sensitivity.relations import checked_relation, checked_word
 
@@ -82,14 +82,14 @@ def checked_size(size: int | None, relation: Relation) -> int | None:
     if checked_relation(relation).counted:
         if size is not None:
             raise PlanError(
-                f"size={told(size)} is private under add_remove; leave it out: the count is "
+                f"size={quoted(size)} is private under add_remove; leave it out: the count is "
                 "released",
             )
         return None
-    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-    if not whole or not 1 <= int(size or 0) <= _MOST_RECORDS:
+    full_shape = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+    if not full_shape or not 1 <= int(size or 0) <= _MOST_RECORDS:
         raise PlanError(
-            f"size={told(size)} is no public number of records; where one record changes give a "
+            f"size={quoted(size)} is no public number of records; where one record changes give a "
             "whole number from 1 to 10^12",
         )
     return int(size or 0)

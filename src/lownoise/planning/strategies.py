@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.errors import PlanError, told
+from lownoise.errors import PlanError, quoted
 from lownoise.numbers.arrays import frozen
 from lownoise.questions import Decayed, Prefix
 from lownoise.solvers.streams import (
@@ -76,13 +76,13 @@ class Strategy:
     Args:
         make: returns the pair.
         refuses: returns why it cannot factor this workload, or None.
-        said: what it is, in a few words.
+        description: what it is, in a few words.
         keeps: whether the noise of all rounds is drawn before the first one.
     """
 
     make: Callable[[AbstractStreamWorkload, Choice], Made]
     refuses: Callable[[AbstractStreamWorkload], str | None]
-    said: str
+    description: str
     keeps: bool = True
 
 
@@ -155,15 +155,15 @@ def _normalized(workload: AbstractStreamWorkload, choice: Choice) -> Made:
         own = frozen(root)
         return Made(NormalizedPair(workload, own, own, frozen(column_norms(root).copy())))
     lag = np.subtract.outer(np.arange(root.size), np.arange(root.size))
-    whole = np.where(lag >= 0, root[np.maximum(lag, 0)], 0.0)
-    return _from_strategy(workload, whole / column_norms(root))
+    full_shape = np.where(lag >= 0, root[np.maximum(lag, 0)], 0.0)
+    return _from_strategy(workload, full_shape / column_norms(root))
 
 
 def _banded(workload: AbstractStreamWorkload, choice: Choice) -> Made:
     n = workload.rounds
     band = min(n, _BAND) if choice.memory is None else choice.memory
     if not 1 <= band <= n:
-        raise PlanError(f"memory={told(band)} is no band of {n} rounds; give 1 to {n}")
+        raise PlanError(f"memory={quoted(band)} is no band of {n} rounds; give 1 to {n}")
     given = workload.first_column() if workload.toeplitz else workload.matrix()
     return _from_strategy(workload, banded(given, band, _error(choice)))
 

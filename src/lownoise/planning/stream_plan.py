@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import DomainError, PlanError, told
+from lownoise.errors import DomainError, PlanError, quoted
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.release_plan import AbstractPlan
 from lownoise.privacy.budget import budget_to_dict, checked_budget
@@ -52,7 +52,7 @@ class StreamRequest:
 
     def __post_init__(self) -> None:
         if not isinstance(self.error, str) or self.error not in ORDERS:
-            raise PlanError(f'error={told(self.error)} is unknown; give "mean" or "max"')
+            raise PlanError(f'error={quoted(self.error)} is unknown; give "mean" or "max"')
         if not isinstance(self.domain, AbstractDomain) or not self.domain.of_records:
             raise DomainError(
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"

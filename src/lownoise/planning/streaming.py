@@ -15,7 +15,7 @@ from lownoise.errors import (
     FileError,
     PlanError,
     QuestionError,
-    told,
+    quoted,
 )
 from lownoise.noise.fitting import thickened
 from lownoise.numbers.arrays import frozen
@@ -107,7 +107,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
     """
     if isinstance(workload, (Number, str, bytes)):
         raise QuestionError(
-            f"workload={told(workload)} is no workload; give ln.Prefix(n) for n rounds"
+            f"workload={quoted(workload)} is no workload; give ln.Prefix(n) for n rounds"
         )
     asked = workload if isinstance(workload, AbstractStreamWorkload) else LowerTriangular(workload)
     request = StreamRequest(
@@ -140,7 +140,7 @@ def begun(
         LownoiseError: as `stream`.
     """
     if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
-        raise FileError(f"path={told(path)} is no path of a file; give a new one")
+        raise FileError(f"path={quoted(path)} is no path of a file; give a new one")
     ledger = checked_ledger(ledger)
     if path is not None and os.path.lexists(path):
         return request.resume(path, ledger)
@@ -172,7 +172,7 @@ def plan_stream(
     pair = made.pair
     evidence, block = (made.dual, asked.rounds) if made.dual else _evidence(asked, error)
     # one round's noise, about as wide as it must be: rescaled to what the final integers need
-    shape, hint = _about_zero(space, question, chosen, neighbour)
+    shape, multipliers = _about_zero(space, question, chosen, neighbour)
     shape = shape.scaled(pair.column_up / parameter)
     extent = np.maximum(
         np.abs(question.domain.upper - question.center),
@@ -180,9 +180,9 @@ def plan_stream(
     )[chosen.pivots]
     if isinstance(neighbour, Change):
         shape = thickened(shape, extent, 1, parameter)
-    thin, wide = shape.spread()
+    thin, wide = shape.conditional_scales()
     step = steps_of(asked, extent, thin, wide, pair)
-    totals = round_totals(question, neighbour, chosen, frozen(step), hint)
+    totals = round_totals(question, neighbour, chosen, frozen(step), multipliers)
     terms = Terms(
         question=Running(asked, question),
         budget=request.budget,
@@ -197,16 +197,18 @@ def plan_stream(
 
 def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> tuple[str, str]:
     if not isinstance(strategy, str) or strategy not in ("auto", *STRATEGIES):
-        raise PlanError(f"strategy={told(strategy)} is unknown; give auto, {', '.join(STRATEGIES)}")
+        raise PlanError(
+            f"strategy={quoted(strategy)} is unknown; give auto, {', '.join(STRATEGIES)}"
+        )
     memory = choice.memory
     if memory is not None and strategy not in ("rational", "banded"):
         raise PlanError(
-            f'memory={told(memory)} is for strategy="rational" or "banded"; leave it out'
+            f'memory={quoted(memory)} is for strategy="rational" or "banded"; leave it out'
         )
     if memory is not None and (
         isinstance(memory, bool) or not isinstance(memory, (int, np.integer))
     ):
-        raise PlanError(f"memory={told(memory)} is no whole number; give one of at least 1")
+        raise PlanError(f"memory={quoted(memory)} is no whole number; give one of at least 1")
     name, reason = strategy, "it was asked for"
     if strategy == "auto":
         name, reason = choose(workload, choice.error)
@@ -254,7 +256,7 @@ def _about_zero(
     F·B in the ellipsoid of M, that is in the one of (1 + t)M + (1 + 1/t)ccᵀ, whose trace is least
     at t = |c|/√tr M; for a ball no ellipsoid around ±K has less.
     """
-    shape, domain = _whole(space), question.domain
+    shape, domain = _full_shape_of(space), question.domain
     if not relation.counted or not isinstance(domain, Image):
         return shape, None
     center = domain.center[chosen.pivots]
@@ -273,7 +275,7 @@ def _about_zero(
     return DenseShape(factor), frozen(np.append(weights / (1 + t), t / (1 + t)))
 
 
-def _whole(space: Solution) -> AbstractShape:
+def _full_shape_of(space: Solution) -> AbstractShape:
     """Return the shape in all summed coordinates."""
     claim = space.claim
     if claim.frame is None or claim.frame.exact or not isinstance(claim.shape, DenseShape):

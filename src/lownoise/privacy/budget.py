@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
-from lownoise.errors import BudgetError, told
+from lownoise.errors import BudgetError, quoted
 from lownoise.numbers.arrays import real
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import decimal_up, down, exact, float_up, up
@@ -278,7 +278,7 @@ def pure_dp(epsilon: float, delta: None = None) -> PureDP:
     """
     if delta is not None:
         raise BudgetError(
-            f"pure_dp.delta={told(delta)} is given; pure privacy has no delta, leave it out or "
+            f"pure_dp.delta={quoted(delta)} is given; pure privacy has no delta, leave it out or "
             "give ln.approx_dp(epsilon, delta)",
         )
     return PureDP(_within("pure_dp.epsilon", epsilon, 1e-6, 1e3))
@@ -325,7 +325,7 @@ def checked_budget(budget: Budget) -> Budget:
         lownoise.errors.BudgetError: zcdp.rho=-1 is out of range; give at least 1e-12 and at most...
     """
     if not isinstance(budget, Budget):
-        raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
+        raise BudgetError(f"budget={quoted(budget)} is of no known kind; use {KNOWN}")
     return budget_from_dict(budget_to_dict(budget))
 
 
@@ -339,12 +339,12 @@ def budget_from_dict(fields: dict[str, Any]) -> Budget:
     kind = numbers.pop("kind", None)
     if kind not in _MADE:
         raise BudgetError(
-            f"budget.kind={told(kind)} is unknown; this version knows {', '.join(_MADE)}"
+            f"budget.kind={quoted(kind)} is unknown; this version knows {', '.join(_MADE)}"
         )
     try:
         return _MADE[kind](**numbers)
     except TypeError:
-        raise BudgetError(f"budget={told(fields)} has other fields than {kind} needs") from None
+        raise BudgetError(f"budget={quoted(fields)} has other fields than {kind} needs") from None
 
 
 def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget:
@@ -369,12 +369,12 @@ def convert(budget: Budget, kind: Kind, *, delta: float | None = None) -> Budget
         1.232
     """
     if not isinstance(kind, str) or kind not in _MADE:
-        raise BudgetError(f"kind={told(kind)} is unknown; give one of {', '.join(_MADE)}")
+        raise BudgetError(f"kind={quoted(kind)} is unknown; give one of {', '.join(_MADE)}")
     if not isinstance(budget, Budget):
-        raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
+        raise BudgetError(f"budget={quoted(budget)} is of no known kind; use {KNOWN}")
     if (kind == "approx_dp") != (delta is not None):
         raise BudgetError(
-            f"delta={told(delta)} does not fit {kind}; give it for approx_dp and only then"
+            f"delta={quoted(delta)} does not fit {kind}; give it for approx_dp and only then"
         )
     if delta is not None:
         delta = approx_dp(1.0, delta).delta

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
-from lownoise.errors import BudgetError, LedgerError, told
+from lownoise.errors import BudgetError, LedgerError, quoted
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import down, exact, float_up, root_up, up
 from lownoise.privacy import gaussian_curve, zcdp_curve
@@ -83,7 +83,7 @@ class Caps(AbstractReading):
             plain = isinstance(number, (int, float)) and not isinstance(number, bool)
             if not (plain and 0 <= number <= sys.float_info.max):
                 raise BudgetError(
-                    f"caps.{name}={told(number)} is no number; give one of at least 0"
+                    f"caps.{name}={quoted(number)} is no number; give one of at least 0"
                 )
         left = exact(budget.epsilon) - max(exact(self.epsilon), Fraction(self.epsilon))
         if left < 0:
@@ -186,7 +186,7 @@ def named(reading: str | Caps) -> AbstractReading:
         return reading
     found = PLAIN.get(reading) if isinstance(reading, str) else None
     if found is None:
-        raise BudgetError(f"reading={told(reading)} is unknown; {_GIVE}")
+        raise BudgetError(f"reading={quoted(reading)} is unknown; {_GIVE}")
     return found
 
 

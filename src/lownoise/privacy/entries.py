@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
-from lownoise.errors import LedgerError, told
+from lownoise.errors import LedgerError, quoted
 from lownoise.numbers.readable import readable
 from lownoise.privacy.events import Event, event_from_text
 
@@ -79,7 +79,7 @@ def check_relation(
     if relation is None:
         return
     if relation not in RELATION_NAMES:
-        raise LedgerError(f"relation={told(relation)} is unknown; use {_RELATIONS}")
+        raise LedgerError(f"relation={quoted(relation)} is unknown; use {_RELATIONS}")
     other = connection.execute(
         "SELECT relation FROM spend WHERE dataset = ? AND state != 'cancelled' AND relation != ?",
         [dataset, relation],

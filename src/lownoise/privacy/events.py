@@ -23,12 +23,12 @@ READINGS = ("gaussian", "zcdp", "basic", "caps")
 class AbstractEvent(ABC):
     """A release: what is known of it as an (ε, δ), as a ρ and as a μ, None where nothing is.
 
-    `known` says what it was recorded by; `first` is the reading that it fixes where it is the first
-    spend of an account whose reading nobody named.
+    `recorded_by` is the cost that it was recorded by; `first` is the reading that it fixes where it
+    is the first spend of an account whose reading nobody named.
     """
 
     kind: ClassVar[str]
-    known: ClassVar[str]
+    recorded_by: ClassVar[str]
     first: ClassVar[str]
 
     def as_pair(self) -> tuple[float, float] | None:
@@ -70,7 +70,7 @@ class GaussianEvent(AbstractEvent):
 
     mu: float
     kind: ClassVar[str] = "gaussian"
-    known: ClassVar[str] = "mu"
+    recorded_by: ClassVar[str] = "mu"
     first: ClassVar[str] = "gaussian"
 
     def as_rho(self) -> Fraction:
@@ -89,7 +89,7 @@ class ZcdpEvent(AbstractEvent):
 
     rho: float
     kind: ClassVar[str] = "zcdp"
-    known: ClassVar[str] = "rho"
+    recorded_by: ClassVar[str] = "rho"
     first: ClassVar[str] = "zcdp"
 
     def as_rho(self) -> Fraction:
@@ -105,7 +105,7 @@ class ApproxDPEvent(AbstractEvent):
     epsilon: float
     delta: float
     kind: ClassVar[str] = "approx_dp"
-    known: ClassVar[str] = "(epsilon, delta)"
+    recorded_by: ClassVar[str] = "(epsilon, delta)"
     first: ClassVar[str] = "basic"
 
     def as_pair(self) -> tuple[float, float]:
@@ -128,7 +128,7 @@ class PureDPEvent(AbstractEvent):
 
     epsilon: float
     kind: ClassVar[str] = "pure_dp"
-    known: ClassVar[str] = "epsilon"
+    recorded_by: ClassVar[str] = "epsilon"
     first: ClassVar[str] = "basic"
 
     def as_pair(self) -> tuple[float, float]:
@@ -157,7 +157,7 @@ class PureNoiseEvent(AbstractEvent):
     rho: float
     mu: float
     kind: ClassVar[str] = "pure_noise"
-    known: ClassVar[str] = "epsilon, rho and mu"
+    recorded_by: ClassVar[str] = "epsilon, rho and mu"
     first: ClassVar[str] = "basic"
 
     def as_pair(self) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from lownoise.errors import BudgetError, LedgerError, ReadingNotice, told
+from lownoise.errors import BudgetError, LedgerError, ReadingNotice, quoted
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
 from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
@@ -54,7 +54,7 @@ class Ledger:
 
     def __init__(self, path: str | PathLike[str], dataset: str) -> None:
         if not isinstance(path, (str, PathLike)):
-            raise LedgerError(f"ledger={told(path)} is no path of a file; give one")
+            raise LedgerError(f"ledger={quoted(path)} is no path of a file; give one")
         object.__setattr__(self, "path", Path(path))
         object.__setattr__(self, "dataset", dataset)
 
@@ -95,7 +95,9 @@ class Ledger:
         ledger = cls(path, dataset)
         total = checked_budget(budget)
         if not isinstance(dataset, str) or not dataset.strip() or not dataset.isprintable():
-            raise LedgerError(f"dataset={told(dataset)} is no name; give one of letters that print")
+            raise LedgerError(
+                f"dataset={quoted(dataset)} is no name; give one of letters that print"
+            )
         found = only_reading(total) if reading is None else chosen(reading, total)
         if ledger.path.name == ":memory:" or (ledger.path.exists() and not ledger.path.is_file()):
             raise LedgerError(f"ledger={ledger.path} keeps nothing; give the path of a file")
@@ -305,7 +307,7 @@ class Ledger:
         relation: RelationName | None = None,
     ) -> int:
         if not isinstance(event, Event):
-            raise BudgetError(f"event={told(event)} is none; give one of lownoise.privacy")
+            raise BudgetError(f"event={quoted(event)} is none; give one of lownoise.privacy")
         event = event_from_text(event_to_text(event))  # what is decided on is what is recorded
         budget = self._budget(connection)
         check_relation(connection, self.dataset, relation)
@@ -430,4 +432,4 @@ def checked_ledger(ledger: object) -> Ledger | None:
     """
     if ledger is None or isinstance(ledger, Ledger):
         return ledger
-    raise LedgerError(f"ledger={told(ledger)} is no ledger; give ln.Ledger(path, dataset)")
+    raise LedgerError(f"ledger={quoted(ledger)} is no ledger; give ln.Ledger(path, dataset)")

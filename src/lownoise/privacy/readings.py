@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
-from lownoise.errors import BudgetError, told
+from lownoise.errors import BudgetError, quoted
 from lownoise.numbers.rounding import (
     decimal_down,
     exact,
@@ -87,7 +87,7 @@ class AbstractReading(ABC):
         found = self.counted(event, pair)
         if found is None:
             raise BudgetError(
-                f"a spend known by its {event.known} alone cannot be paid where {self.adds}; "
+                f"a spend known by its {event.recorded_by} alone cannot be paid where {self.adds}; "
                 f"{self._remedy(event)}",
             )
         return found
@@ -289,7 +289,7 @@ def only_reading(budget: Budget) -> AbstractReading | None:
             return PureReading()
         case ApproxDP():
             return None
-    raise BudgetError(f"budget={told(budget)} is of no known kind; use {KNOWN}")
+    raise BudgetError(f"budget={quoted(budget)} is of no known kind; use {KNOWN}")
 
 
 def first_reading(budget: Budget, event: Event) -> AbstractReading:
@@ -342,14 +342,14 @@ def frozen_pair(event: Event, asked: Budget | None) -> Pair | None:
     return (asked.epsilon, asked.delta) if kept else None
 
 
-def least(spent: float, whole: float, *, kept: bool) -> float:
+def least(spent: float, full: float, *, kept: bool) -> float:
     """Return what is spent, at most the whole where that is kept: what rounding adds says nothing.
 
     Examples:
         >>> least(1.0000000000000002e-06, 1e-06, kept=True)
         1e-06
     """
-    return min(spent, whole) if kept else spent
+    return min(spent, full) if kept else spent
 
 
 def _down(name: str, number: Fraction) -> float:
@@ -360,4 +360,6 @@ def unfit(kind: str, budget: Budget) -> BudgetError:
     """Return the refusal of a reading that a budget cannot have."""
     only = only_reading(budget)
     has = f"only {only.kind!r}" if only else "none such"
-    return BudgetError(f"reading={told(kind)} does not fit {budget}, which has {has}; leave it out")
+    return BudgetError(
+        f"reading={quoted(kind)} does not fit {budget}, which has {has}; leave it out"
+    )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, counted, told
+from lownoise.errors import QuestionError, counted, quoted
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.numerals import number_of, told_apart
+from lownoise.numbers.numerals import distinguishable, number_of
 from lownoise.numbers.readable import readable
 from lownoise.sensitivity.orders import ORDERS, Order
 
@@ -61,7 +61,7 @@ class Attribute:
         Not a number where it is a word, or so large that its neighbours are the same float.
         """
         spelled = [_number(c) for c in self.labels or ()]
-        return frozen(np.array([math.nan if x is None else told_apart(x) for x in spelled]))
+        return frozen(np.array([math.nan if x is None else distinguishable(x) for x in spelled]))
 
     @cached_property
     def words(self) -> dict[str, int]:
@@ -79,7 +79,7 @@ class Attribute:
         """
         if not 0 <= cell < self.size:
             raise QuestionError(
-                f"cell={cell} of {told(self.name)} does not exist; "
+                f"cell={cell} of {quoted(self.name)} does not exist; "
                 f"give one from 0 to {self.size - 1}",
             )
         if cell == self.categories:
@@ -121,14 +121,14 @@ def attributes(
     for name in sizes:
         if not isinstance(name, str) or not _printable(name):
             raise QuestionError(
-                f"sizes has the name {told(name)}; give the name of a column, a text"
+                f"sizes has the name {quoted(name)}; give the name of a column, a text"
             )
     folded: dict[str, str] = {}
     for name in sizes:
         other = folded.setdefault(name.casefold(), name)
         if other != name:
             raise QuestionError(
-                f"sizes has names {told(other)} and {told(name)} that differ only in case; "
+                f"sizes has names {quoted(other)} and {quoted(name)} that differ only in case; "
                 "rename one",
             )
     policies, orders = _policies(outside, sizes), _orders(ordered, sizes)
@@ -137,13 +137,13 @@ def attributes(
     )
 
 
-def check_labels(declared: Sequence[Attribute]) -> None:
+def check_labels(schema: Sequence[Attribute]) -> None:
     """Refuse categories that a table could not tell apart, whatever type its columns have.
 
     Files of version 0.1 may hold such categories, and are read; no plan is made of them.
 
     Args:
-        declared: the attributes of a question.
+        schema: the attributes of a question.
 
     Raises:
         QuestionError: where two categories of one attribute are or spell one number, or one is not
@@ -155,21 +155,21 @@ def check_labels(declared: Sequence[Attribute]) -> None:
         lownoise.errors.QuestionError: sizes['area'] lists '007' and '7', both 7 in a column of \
 numbers; list one of them
     """
-    for attribute in declared:
+    for attribute in schema:
         seen: dict[float, float | str] = {}
         for label in attribute.labels or ():
             number = _number(label)
             if number is None:
                 continue
-            if math.isnan(told_apart(number)):
+            if math.isnan(distinguishable(number)):
                 raise QuestionError(
-                    f"sizes[{told(attribute.name)}] lists {told(label)}, which counts as "
+                    f"sizes[{quoted(attribute.name)}] lists {quoted(label)}, which counts as "
                     "missing: numbers from 2^53 on are not told apart; give it another name",
                 )
             if number in seen:
                 raise QuestionError(
-                    f"sizes[{told(attribute.name)}] lists {told(seen[number])} and {told(label)}, "
-                    f"both {number:.17g} in a column of numbers; list one of them",
+                    f"sizes[{quoted(attribute.name)}] lists {quoted(seen[number])} and "
+                    f"{quoted(label)}, both {number:.17g} in a column of numbers; list one of them",
                 )
             seen[number] = label
 
@@ -198,7 +198,8 @@ def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]
     if isinstance(outside, str):
         if outside not in POLICIES:
             raise QuestionError(
-                f'outside={told(outside)} is no policy; give "extra", "drop" or a mapping by name',
+                f'outside={quoted(outside)} is no policy; give "extra", "drop" '
+                "or a mapping by name",
             )
         return dict.fromkeys(sizes, outside)
     if not isinstance(outside, Mapping):
@@ -208,7 +209,7 @@ def _policies(outside: object, sizes: Mapping[str, object]) -> dict[str, object]
     for name in outside:
         if name not in sizes:
             raise QuestionError(
-                f"outside names {told(name)}, which is not in sizes; name attributes"
+                f"outside names {quoted(name)}, which is not in sizes; name attributes"
             )
     return {name: outside.get(name, "drop") for name in sizes}
 
@@ -225,14 +226,14 @@ def _orders(ordered: object, sizes: Mapping[str, object]) -> dict[str, Order]:
     for name, kind in ordered.items():
         if name not in sizes:
             raise QuestionError(
-                f"ordered names {told(name)}, which is not in sizes; name attributes"
+                f"ordered names {quoted(name)}, which is not in sizes; name attributes"
             )
-        known = [k for k in ORDERS if isinstance(kind, str) and k == kind]
-        if not known:
+        allowed = [k for k in ORDERS if isinstance(kind, str) and k == kind]
+        if not allowed:
             raise QuestionError(
-                f'ordered[{told(name)}]={told(kind)} is unknown; give "prefix" or "range"'
+                f'ordered[{quoted(name)}]={quoted(kind)} is unknown; give "prefix" or "range"'
             )
-        found[name] = known[0]
+        found[name] = allowed[0]
     return found
 
 
@@ -242,7 +243,7 @@ def _attribute(name: str, given: object, policy: object, order: Order | None) ->
         categories = int(given)
         if not 1 <= categories <= _MOST_CATEGORIES:
             raise QuestionError(
-                f"sizes[{told(name)}]={told(categories)} is no number of categories; "
+                f"sizes[{quoted(name)}]={quoted(categories)} is no number of categories; "
                 "give 1 to 2^31",
             )
     else:
@@ -261,19 +262,19 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
     listed = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(listed, (str, bytes, Mapping)) or not isinstance(listed, (Sequence, range)):
         raise QuestionError(
-            f"sizes[{told(name)}]={told(given)} is neither a number of categories nor a list "
+            f"sizes[{quoted(name)}]={quoted(given)} is neither a number of categories nor a list "
             "of them; give one of both",
         )
     if len(listed) > _MOST_LISTED:
         raise QuestionError(
-            f"sizes[{told(name)}] lists {counted(len(listed))} categories; list at most 2^24, "
+            f"sizes[{quoted(name)}] lists {counted(len(listed))} categories; list at most 2^24, "
             "or give their number",
         )
     texts = [item for item in listed if isinstance(item, str)]
     if texts and len(texts) == len(listed):
         if not all(map(_storable, texts)):
             raise QuestionError(
-                f"sizes[{told(name)}] lists a text that no file can hold; give texts of letters",
+                f"sizes[{quoted(name)}] lists a text that no file can hold; give texts of letters",
             )
         found: tuple[str, ...] | tuple[float, ...] = tuple(texts)
     else:
@@ -284,7 +285,7 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
         ]
         if len(numbers) != len(listed) or not all(map(math.isfinite, numbers)) or not numbers:
             raise QuestionError(
-                f"sizes[{told(name)}] lists categories that are not all finite numbers or "
+                f"sizes[{quoted(name)}] lists categories that are not all finite numbers or "
                 "all texts; give one kind",
             )
         found = tuple(numbers)
@@ -292,7 +293,7 @@ def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:
     if len(set(spelled)) < len(found):
         twice = next(c for i, c in enumerate(found) if spelled[i] in spelled[:i])
         raise QuestionError(
-            f"sizes[{told(name)}] lists {told(twice)} twice; list each category once"
+            f"sizes[{quoted(name)}] lists {quoted(twice)} twice; list each category once"
         )
     return found
 
@@ -305,11 +306,11 @@ def _cell(
 ) -> int | None:
     if isinstance(policy, str) and policy in POLICIES:
         return categories if policy == "extra" else None
-    known: Sequence[object] = range(categories) if labels is None else labels
+    allowed: Sequence[object] = range(categories) if labels is None else labels
     plain = isinstance(policy, (str, int, float, np.integer, np.floating))
-    if not plain or isinstance(policy, bool) or policy not in known:
+    if not plain or isinstance(policy, bool) or policy not in allowed:
         raise QuestionError(
-            f"outside[{told(name)}]={told(policy)} is no policy and no category; "
+            f"outside[{quoted(name)}]={quoted(policy)} is no policy and no category; "
             'give "extra", "drop" or one of the declared categories',
         )
-    return known.index(policy)
+    return allowed.index(policy)

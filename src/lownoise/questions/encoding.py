@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import FileError, told
+from lownoise.errors import FileError, quoted
 from lownoise.kinds import Kinds
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
     }
 
 
-def declared_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+def schema_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the sizes and the policies of attributes, as a question declares them.
 
     Args:
@@ -38,7 +38,7 @@ def declared_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict
         FileError: where a name stands twice.
 
     Examples:
-        >>> declared_from([{"name": "sex", "categories": ["F", "M"], "outside": 2}])
+        >>> schema_from([{"name": "sex", "categories": ["F", "M"], "outside": 2}])
         ({'sex': ['F', 'M']}, {'sex': 'extra'})
     """
     sizes: dict[str, Any] = {}
@@ -52,7 +52,7 @@ def declared_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict
         elif cell == count:
             outside[name] = "extra"
         elif not 0 <= cell < count:
-            raise FileError(f"question.outside={told(cell)} is no category and no policy")
+            raise FileError(f"question.outside={quoted(cell)} is no category and no policy")
         else:
             outside[name] = cell if isinstance(categories, int) else categories[cell]
     if len(sizes) < len(given):

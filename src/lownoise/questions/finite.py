@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, told
+from lownoise.errors import QuestionError, quoted
 from lownoise.numbers.arrays import frozen, number
 from lownoise.numbers.arrays import matrix as matrix_of
 from lownoise.numbers.readable import readable
@@ -81,10 +81,10 @@ def finite_problem(
     m, N = W.shape
     if not isinstance(relation, str) or relation not in {"add_remove", "substitute"}:
         raise QuestionError(
-            f"relation={told(relation)} is unknown; give 'add_remove' or 'substitute'"
+            f"relation={quoted(relation)} is unknown; give 'add_remove' or 'substitute'"
         )
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-        raise QuestionError(f"size={told(size)} is no number of records; give an integer from 1")
+        raise QuestionError(f"size={quoted(size)} is no number of records; give an integer from 1")
     p = number(order, field="order", error=QuestionError)
     if not p >= 1:
         raise QuestionError(f"order={p:g} is out of range; give p from 1 to infinity")
@@ -96,7 +96,7 @@ def finite_problem(
     # there are more databases than records and than kinds: neither may be long
     if (min(size, free) and size + free > _MOST) or math.comb(size + free, free) > _MOST:
         raise QuestionError(
-            f"size={told(size)} over {N} kinds of record makes more than {_MOST:,} databases; "
+            f"size={quoted(size)} over {N} kinds of record makes more than {_MOST:,} databases; "
             "take fewer records",
         )
     count = math.comb(size + free, free)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, counted, told
+from lownoise.errors import QuestionError, counted, quoted
 from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import floats, frozen
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
-from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, declared_from
+from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, schema_from
 from lownoise.sensitivity.orders import answer_count
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _written(
     sets: Any = None,  # noqa: ANN401
     way: Any = None,  # noqa: ANN401
 ) -> Marginals:
-    sizes, outside = declared_from(attributes)
+    sizes, outside = schema_from(attributes)
     ordered = {own["name"]: own["ordered"] for own in attributes if "ordered" in own}
     names = list(sizes)
     named = None if sets is None else [[names[i] for i in places] for places in sets]
@@ -45,7 +45,7 @@ def _written(
 
 @QUESTIONS.kind(
     "marginals",
-    Field("attributes", Form(lambda listed: [attribute_to_dict(own) for own in listed])),
+    Field("attributes", Form(lambda items: [attribute_to_dict(own) for own in items])),
     Field(
         "sets",
         Form(lambda chosen: [list(own) for own in chosen]),
@@ -110,7 +110,7 @@ class Marginals:
         outside: str | Mapping[str, object] = "drop",
         ordered: Mapping[str, str] | None = None,
     ) -> None:
-        declared = attributes(sizes, outside, ordered)
+        schema = attributes(sizes, outside, ordered)
         if (way is None) == (sets is None):
             raise QuestionError(
                 "Marginals needs either way=k, for all marginals of up to k attributes, or "
@@ -118,13 +118,13 @@ class Marginals:
             )
         chosen: tuple[tuple[int, ...], ...] = ()
         if way is not None:
-            count = _checked_way(way, len(declared)) + 1
+            count = _checked_way(way, len(schema)) + 1
         else:
             assert sets is not None  # noqa: S101 (one of the two was given)
-            chosen = _checked_sets(sets, [a.name for a in declared])
+            chosen = _checked_sets(sets, [a.name for a in schema])
             count = len(chosen)
-        _check_cells(declared, way, chosen)
-        object.__setattr__(self, "attributes", declared)
+        _check_cells(schema, way, chosen)
+        object.__setattr__(self, "attributes", schema)
         object.__setattr__(self, "way", None if way is None else int(way))
         object.__setattr__(self, "chosen", chosen)
         object.__setattr__(self, "weights", _checked_weights(weights, count))
@@ -201,7 +201,7 @@ def _checked_way(way: object, count: int) -> int:
     found = int(way) if whole and isinstance(way, (int, np.integer)) else -1
     if not 0 <= found <= count:
         raise QuestionError(
-            f"Marginals.way={told(way)} with {count} attributes; give a whole number from 0 to "
+            f"Marginals.way={quoted(way)} with {count} attributes; give a whole number from 0 to "
             f"{count}",
         )
     marginals = sets = 1
@@ -217,21 +217,21 @@ def _checked_way(way: object, count: int) -> int:
 
 
 def _check_cells(
-    declared: Sequence[Attribute], way: int | None, chosen: Sequence[tuple[int, ...]]
+    schema: Sequence[Attribute], way: int | None, chosen: Sequence[tuple[int, ...]]
 ) -> None:
     """Refuse a marginal that would not fit the memory while it is counted."""
     if way is not None:
-        largest = sorted(range(len(declared)), key=lambda i: -declared[i].size)
+        largest = sorted(range(len(schema)), key=lambda i: -schema[i].size)
         chosen = [tuple(largest[:way])]
     for places in chosen:
-        cells = math.prod(declared[i].size for i in places)
+        cells = math.prod(schema[i].size for i in places)
         if cells > _MOST_CELLS:
-            names = tuple(declared[i].name for i in sorted(places))
+            names = tuple(schema[i].name for i in sorted(places))
             raise QuestionError(
                 f"Marginals asks for {names}, of {counted(cells)} cells; ask for at most 3·10^7 "
                 "in one marginal, by fewer attributes or wider categories",
             )
-        if sum(declared[i].size > 1 for i in places) > _MOST_ATTRIBUTES:
+        if sum(schema[i].size > 1 for i in places) > _MOST_ATTRIBUTES:
             raise QuestionError(
                 f"Marginals asks for a marginal of {len(places)} attributes; ask for at most "
                 f"{_MOST_ATTRIBUTES} in one",
@@ -255,12 +255,12 @@ _MOST_NAMES = 20  # in a message
 
 def _indices(chosen: object, names: list[str], field: str) -> tuple[int, ...]:
     if isinstance(chosen, str) or not isinstance(chosen, Sequence):
-        raise QuestionError(f'{field}={told(chosen)} is no list of names; give ["name", …]')
+        raise QuestionError(f'{field}={quoted(chosen)} is no list of names; give ["name", …]')
     known = {name: i for i, name in enumerate(names)}
     for name in chosen:
         if not isinstance(name, str) or name not in known:
             some = ", ".join(map(repr, names[:_MOST_NAMES])) + ", …" * (len(names) > _MOST_NAMES)
-            raise QuestionError(f"{field}: {told(name)} is no attribute; name some of {some}")
+            raise QuestionError(f"{field}: {quoted(name)} is no attribute; name some of {some}")
     found = sorted(known[name] for name in chosen)
     if len(set(found)) < len(found):
         raise QuestionError(f"{field}={tuple(chosen)} names an attribute twice; name it once")

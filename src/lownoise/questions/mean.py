@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import FileError, QuestionError, told
+from lownoise.errors import FileError, QuestionError, quoted
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.readable import readable
@@ -33,14 +33,14 @@ def _written(
     drops_missing: object,
 ) -> Mean:
     if not isinstance(drops_missing, bool):
-        raise FileError(f"question.drops_missing={told(drops_missing)} is not true or false")
+        raise FileError(f"question.drops_missing={quoted(drops_missing)} is not true or false")
     return Mean(columns, domain, center=center, missing="drop" if drops_missing else missing)
 
 
 @QUESTIONS.kind(
     "mean",
     "columns",
-    Field("domain", MEMBER, spread=True),
+    Field("domain", MEMBER, inlined=True),
     "center",
     "missing",
     "drops_missing",
@@ -90,7 +90,7 @@ class Mean:
         listed = isinstance(columns, Iterable) and not isinstance(columns, str)
         if not listed or not all(_is_name(c) for c in columns):
             raise QuestionError(
-                f'Mean.columns={told(columns)} is not a list of names; give ["name"]'
+                f'Mean.columns={quoted(columns)} is not a list of names; give ["name"]'
             )
         names = tuple(columns)
         if not isinstance(domain, AbstractDomain) or not domain.of_records:
@@ -105,13 +105,14 @@ class Mean:
             )
         if len(set(names)) != len(names):
             twice = next(c for i, c in enumerate(names) if c in names[:i])
-            raise QuestionError(f"Mean.columns names {told(twice)} twice; name each column once")
+            raise QuestionError(f"Mean.columns names {quoted(twice)} twice; name each column once")
         middle = domain.center if center is None else _point(center, domain, "Mean.center")
         drops = isinstance(missing, str) and missing == "drop"
         if isinstance(missing, str):
             if missing not in ("center", "drop"):
                 raise QuestionError(
-                    f'Mean.missing={told(missing)} is no policy; give "center", "drop" or a point',
+                    f'Mean.missing={quoted(missing)} is no policy; give "center", "drop" '
+                    "or a point",
                 )
             stand_in = domain.clamp(middle)
         else:

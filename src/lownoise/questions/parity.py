@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import FileError, QuestionError, counted, told
+from lownoise.errors import FileError, QuestionError, counted, quoted
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.readable import readable
@@ -93,9 +93,11 @@ class Parity:
             raise QuestionError(f"Parity.bits names {len(bits):,}; name at most {_MOST_BITS:,}")
         for i, name in enumerate(bits):
             if not isinstance(name, str):
-                raise QuestionError(f"Parity.bits[{i}]={told(name)} is no name; give a text")
+                raise QuestionError(f"Parity.bits[{i}]={quoted(name)} is no name; give a text")
             if name in bits[:i]:
-                raise QuestionError(f"Parity.bits names {told(name)} twice; name each column once")
+                raise QuestionError(
+                    f"Parity.bits names {quoted(name)} twice; name each column once"
+                )
         declared = attributes(dict.fromkeys(bits, 2), _policy(outside, bits))
         degrees = _degrees(degree, len(bits))
         object.__setattr__(self, "attributes", declared)
@@ -103,8 +105,8 @@ class Parity:
         object.__setattr__(self, "degree_weights", _weights(weights, len(degrees)))
         if self.count > _MOST:
             raise QuestionError(
-                f"Parity.degree={told(degree)} of {len(bits)} bits asks for {counted(self.count)} "
-                "parities; "
+                f"Parity.degree={quoted(degree)} of {len(bits)} bits asks for "
+                f"{counted(self.count)} parities; "
                 f"ask for at most {_MOST:,}",
             )
 
@@ -168,7 +170,8 @@ def _policy(outside: object, bits: Sequence[str]) -> Mapping[str, object] | str:
         bit = isinstance(policy, (int, float, np.integer, np.floating)) and policy in (0, 1)
         if not drop and (isinstance(policy, bool) or not bit):
             raise QuestionError(
-                f'Parity.outside={told(policy)} for {told(name)} is no policy; give "drop", 0 or 1',
+                f"Parity.outside={quoted(policy)} for {quoted(name)} is no policy; "
+                'give "drop", 0 or 1',
             )
     return given
 
@@ -182,8 +185,8 @@ def _degrees(degree: object, bits: int) -> tuple[int, ...]:
     ]
     if not found or min(found) < 0 or max(found) > bits or len(set(found)) < len(found):
         raise QuestionError(
-            f"Parity.degree={told(degree)} for {bits} bits; give a whole number from 0 to {bits}, "
-            "or several different ones",
+            f"Parity.degree={quoted(degree)} for {bits} bits; give a whole number from 0 to "
+            f"{bits}, or several different ones",
         )
     return tuple(sorted(found))
 

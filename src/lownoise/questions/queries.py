@@ -14,7 +14,7 @@ from lownoise.kinds import PACKED, Field, Form
 from lownoise.numbers.arrays import matrix as matrix_of
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import check_labels
-from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, declared_from
+from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, schema_from
 from lownoise.questions.universe import Universe, universe_of
 
 if TYPE_CHECKING:
@@ -89,14 +89,14 @@ class AbstractQueries(ABC):
 
 
 def _universe_to_json(universe: Universe) -> dict[str, Any]:
-    if universe.listed is None:
+    if universe.rows is None:
         return {"attributes": [attribute_to_dict(a) for a in universe.attributes]}
     labels = [a.labels or () for a in universe.attributes]
     return {
         "columns": [a.name for a in universe.attributes],
         "records": [
             [own[cell] for own, cell in zip(labels, cells, strict=True)]
-            for cells in universe.listed.tolist()
+            for cells in universe.rows.tolist()
         ],
         "outside": universe.outside,
     }
@@ -107,7 +107,7 @@ def _written(matrix: Vector, universe: dict[str, Any]) -> Queries:
         records, place = universe["records"], universe["outside"]
         outside = "drop" if place is None else records[place]
         return Queries(matrix, records, columns=universe["columns"], outside=outside)
-    sizes, policies = declared_from(universe["attributes"])
+    sizes, policies = schema_from(universe["attributes"])
     return Queries(matrix, sizes, outside=policies)
 
 

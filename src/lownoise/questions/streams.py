@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, told
+from lownoise.errors import QuestionError, quoted
 from lownoise.kinds import PACKED, Field, Form, Kinds
 from lownoise.numbers.arrays import frozen, matrix, number
 from lownoise.numbers.readable import readable
@@ -129,7 +129,7 @@ class Prefix(AbstractStreamWorkload):
     rounds: int
 
     def __init__(self, rounds: int) -> None:
-        object.__setattr__(self, "rounds", _whole("Prefix.rounds", rounds))
+        object.__setattr__(self, "rounds", _positive_integer("Prefix.rounds", rounds))
 
     @property
     def longest(self) -> float:
@@ -192,8 +192,8 @@ class SlidingWindow(AbstractStreamWorkload):
     width: int
 
     def __init__(self, rounds: int, width: int) -> None:
-        object.__setattr__(self, "rounds", _whole("SlidingWindow.rounds", rounds))
-        object.__setattr__(self, "width", _whole("SlidingWindow.width", width))
+        object.__setattr__(self, "rounds", _positive_integer("SlidingWindow.rounds", rounds))
+        object.__setattr__(self, "width", _positive_integer("SlidingWindow.width", width))
         if self.width > self.rounds:
             raise QuestionError(
                 f"SlidingWindow.width={width} is beyond its {self.rounds} rounds; use ln.Prefix",
@@ -240,7 +240,7 @@ class Decayed(AbstractStreamWorkload):
     rate: float
 
     def __init__(self, rounds: int, rate: float) -> None:
-        object.__setattr__(self, "rounds", _whole("Decayed.rounds", rounds))
+        object.__setattr__(self, "rounds", _positive_integer("Decayed.rounds", rounds))
         share = number(rate, field="Decayed.rate", error=QuestionError)
         if not 0 < share < 1:
             raise QuestionError(
@@ -363,7 +363,7 @@ def _written(workload: AbstractStreamWorkload, **values: Any) -> Running:  # noq
     "stream",
     Field("workload", Form(WORKLOADS.write, lambda fields, _: WORKLOADS.read(fields))),
     "columns",
-    Field("domain", MEMBER, spread=True),
+    Field("domain", MEMBER, inlined=True),
     Field("center", attribute=lambda own: own.values.center),
     Field("missing", attribute=lambda own: own.values.missing),
     make=_written,
@@ -392,10 +392,10 @@ class Running:
         return self.values.domain
 
 
-def _whole(field: str, value: object) -> int:
+def _positive_integer(field: str, value: object) -> int:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise QuestionError(f"{field}={told(value)} is no whole number; give one of at least 1")
+        raise QuestionError(f"{field}={quoted(value)} is no whole number; give one of at least 1")
     found = int(value)
     if not 1 <= found <= _LONGEST:
-        raise QuestionError(f"{field}={told(found)} is out of range; give 1 to 2^40")
+        raise QuestionError(f"{field}={quoted(found)} is out of range; give 1 to 2^40")
     return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, counted, told
+from lownoise.errors import QuestionError, counted, quoted
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
 
@@ -32,27 +32,27 @@ class Universe:
 
     Args:
         attributes: the columns of a table, and the values of each.
-        listed: of each record, the cell of each attribute, shape (N, k); None where the records are
+        rows: of each record, the cell of each attribute, shape (N, k); None where the records are
             all combinations of cells, the last attribute fastest.
         outside: the place of the listed record that stands in for all others; None where a row that
             is not listed is left out, and where the attributes say it.
     """
 
     attributes: tuple[Attribute, ...]
-    listed: Integers | None = None
+    rows: Integers | None = None
     outside: int | None = None
 
     @property
     def size(self) -> int:
         """The number of records N."""
-        if self.listed is not None:
-            return len(self.listed)
+        if self.rows is not None:
+            return len(self.rows)
         return math.prod(a.size for a in self.attributes)
 
     @property
     def drops(self) -> bool:
         """Whether a row may be left out."""
-        if self.listed is not None:
+        if self.rows is not None:
             return self.outside is None
         return any(a.outside is None for a in self.attributes)
 
@@ -70,8 +70,8 @@ class Universe:
             raise QuestionError(
                 f"record={place} does not exist; give one from 0 to {self.size - 1}"
             )
-        if self.listed is not None:
-            cells = self.listed[place].tolist()
+        if self.rows is not None:
+            cells = self.rows[place].tolist()
         else:
             cells = [int(c) for c in np.unravel_index(place, [a.size for a in self.attributes])]
         return tuple(a.label(cell) for a, cell in zip(self.attributes, cells, strict=True))
@@ -89,7 +89,7 @@ class Universe:
             [1, 0, 0]
         """
         found: Integers = np.zeros(len(cells[0]), dtype=np.int64)
-        if self.listed is None:
+        if self.rows is None:
             for attribute, own in zip(self.attributes, cells, strict=True):
                 known = (found >= 0) & (own >= 0)
                 found = np.where(known, found * attribute.size + own, -1)
@@ -105,9 +105,9 @@ class Universe:
     @cached_property
     def _beginnings(self) -> list[Integers]:
         """For each column, the sorted keys of (place of the beginning so far, next cell)."""
-        assert self.listed is not None  # noqa: S101 (the caller looked)
-        found, keys = np.zeros(len(self.listed), dtype=np.int64), []
-        for attribute, own in zip(self.attributes, self.listed.T, strict=True):
+        assert self.rows is not None  # noqa: S101 (the caller looked)
+        found, keys = np.zeros(len(self.rows), dtype=np.int64), []
+        for attribute, own in zip(self.attributes, self.rows.T, strict=True):
             known, found = np.unique(found * attribute.size + own, return_inverse=True)
             keys.append(known)
         return keys
@@ -115,8 +115,8 @@ class Universe:
     @cached_property
     def _order(self) -> Integers:
         """The place of each record in the order of the last keys."""
-        assert self.listed is not None  # noqa: S101 (the caller looked)
-        return np.lexsort(self.listed.T[::-1]).astype(np.int64)
+        assert self.rows is not None  # noqa: S101 (the caller looked)
+        return np.lexsort(self.rows.T[::-1]).astype(np.int64)
 
 
 def universe_of(
@@ -149,12 +149,12 @@ def universe_of(
             raise QuestionError("columns goes with a list of records; the mapping has the names")
         if not (isinstance(outside, (str, Mapping))):
             raise QuestionError(
-                f'outside={told(outside)} is no policy; give "extra", "drop" or by name'
+                f'outside={quoted(outside)} is no policy; give "extra", "drop" or by name'
             )
         found = Universe(attributes=attributes(given, outside))
         _check_size(found.size)
         return found
-    return _listed(given, columns, outside)
+    return _of_records(given, columns, outside)
 
 
 def _check_size(size: int) -> None:
@@ -164,7 +164,7 @@ def _check_size(size: int) -> None:
         )
 
 
-def _listed(given: object, columns: object, outside: object) -> Universe:
+def _of_records(given: object, columns: object, outside: object) -> Universe:
     rows = given.tolist() if isinstance(given, np.ndarray) else given
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Sequence) or not len(rows):
         raise QuestionError(
@@ -190,28 +190,28 @@ def _listed(given: object, columns: object, outside: object) -> Universe:
         row = outside.tolist() if isinstance(outside, np.ndarray) else outside
         if isinstance(row, str) or not isinstance(row, Sequence):
             raise QuestionError(
-                f'outside={told(outside)} is no policy; give "drop" or a listed record'
+                f'outside={quoted(outside)} is no policy; give "drop" or a listed record'
             )
         stand_in = place.get(_record(row, "outside", len(names)))
         if stand_in is None:
-            raise QuestionError(f"outside={told(outside)} is not listed; give one of the records")
+            raise QuestionError(f"outside={quoted(outside)} is not listed; give one of the records")
     declared = attributes(sizes)  # a column of two kinds is refused there
-    return Universe(attributes=declared, listed=found, outside=stand_in)
+    return Universe(attributes=declared, rows=found, outside=stand_in)
 
 
 def _names(columns: object) -> list[str]:
     if isinstance(columns, str) or not isinstance(columns, Sequence) or not len(columns):
         raise QuestionError('columns is no list of names; give ["age", …], one a value of a record')
-    names = [name if isinstance(name, str) else told(name) for name in columns]
+    names = [name if isinstance(name, str) else quoted(name) for name in columns]
     if len(set(names)) < len(names):
-        raise QuestionError(f"columns={told(names)} names one twice; name each column once")
+        raise QuestionError(f"columns={quoted(names)} names one twice; name each column once")
     return names
 
 
 def _record(row: object, field: str, width: int) -> Record:
     values = row.tolist() if isinstance(row, np.ndarray) else row
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence) or len(values) != width:
-        raise QuestionError(f"{field}={told(row)} is no row of {width} values; give one a column")
+        raise QuestionError(f"{field}={quoted(row)} is no row of {width} values; give one a column")
     return tuple(_value(value, field) for value in values)
 
 
@@ -225,4 +225,4 @@ def _value(value: object, field: str) -> float | str:
             number = math.nan
         if math.isfinite(number):
             return number
-    raise QuestionError(f"{field} has the value {told(value)}; give finite numbers or texts")
+    raise QuestionError(f"{field} has the value {quoted(value)}; give finite numbers or texts")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
-from lownoise.errors import FileError, LownoiseError, told
+from lownoise.errors import FileError, LownoiseError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise FileError(f"name={told(name)} stands twice; use an unedited file")
+            raise FileError(f"name={quoted(name)} stands twice; use an unedited file")
         found[name] = value
     return found
 
@@ -114,12 +114,12 @@ def expect_meant(stated: object, meant: object, field: str = "terms") -> None:
             if name in meant and name not in _CONTENTS:
                 expect_meant(value, meant[name], f"{field}.{name}")
             elif name not in meant and (field, name) != _ROOM:
-                raise FileError(f"{field}.{told(name)} says something that it does not mean")
+                raise FileError(f"{field}.{quoted(name)} says something that it does not mean")
     elif isinstance(stated, list) and isinstance(meant, list) and len(stated) == len(meant):
         for own, other in zip(stated, meant, strict=True):
             expect_meant(own, other, field)
     elif stated != meant or type(stated) is not type(meant):
-        raise FileError(f"{field}={told(stated)} says something that it does not mean")
+        raise FileError(f"{field}={quoted(stated)} says something that it does not mean")
 
 
 def expect_format(document: object, kinds: tuple[str, ...]) -> None:
@@ -132,10 +132,10 @@ def expect_format(document: object, kinds: tuple[str, ...]) -> None:
     stated = _FORMAT.fullmatch(found) if isinstance(found, str) else None
     if stated is None or stated[1] not in kinds:
         wanted = " or ".join(f"lownoise.{kind}/{VERSION}" for kind in kinds)
-        raise FileError(f"format={told(found)} is not {wanted}; give a file of that kind")
+        raise FileError(f"format={quoted(found)} is not {wanted}; give a file of that kind")
     if int(stated[2]) > VERSION:
         raise FileError(
-            f"format={told(found)} is newer than this lownoise, which reads up to version "
+            f"format={quoted(found)} is newer than this lownoise, which reads up to version "
             f"{VERSION}; upgrade lownoise",
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.certificate import EVIDENCE
-from lownoise.errors import FileError, told
+from lownoise.errors import FileError, quoted
 from lownoise.kinds import KIND, table, whole_numbers
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.sensitivity.factors import SHAPES
@@ -49,7 +49,7 @@ def relation_from_dict(value: object) -> Known:
             if value == word:
                 return word
         raise FileError(
-            f"relation={told(value)} is unknown; this version knows {', '.join(RELATIONS)}"
+            f"relation={quoted(value)} is unknown; this version knows {', '.join(RELATIONS)}"
         )
     return Change(domain_from_dict(value["change"]))
 

@@ -219,5 +219,5 @@ def _integers(folder: Path, length: int) -> Integers:
             f"folder={folder} has not the {length:,} integers of its release; "
             "restore integers.npy from a copy",
         )
-    whole: Integers = found
-    return whole
+    counted: Integers = found
+    return counted

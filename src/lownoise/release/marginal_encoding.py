@@ -82,7 +82,7 @@ def _residual_from_dict(
     own = ResidualNoise(ResidualLayout(blocks, steps), deviations)
     chances = numbers(evidence["chances"], "evidence.chances", len(evidence["chances"]))
     shape = (chances.size, orbits.members.size)
-    patterns = _whole_rows(evidence["patterns"], "patterns", shape, orbits.members)
+    patterns = _integer_rows(evidence["patterns"], "patterns", shape, orbits.members)
     cells = numbers(evidence["cells"], "evidence.cells", len(orbits.asked))
     return marginal_mechanism(question.attributes, size, own), ResidualDual(
         cells=cells, patterns=patterns, chances=chances
@@ -138,9 +138,9 @@ def _triangle(given: Any, length: int, field: str) -> Vector:  # noqa: ANN401 (a
 def _ordered_dual(evidence: dict[str, Any], blocks: Blocks) -> OrderedDual:
     chances = numbers(evidence["chances"], "evidence.chances", len(evidence["chances"]))
     most = blocks.plain.members
-    patterns = _whole_rows(evidence["patterns"], "patterns", (chances.size, most.size), most)
+    patterns = _integer_rows(evidence["patterns"], "patterns", (chances.size, most.size), most)
     top = np.full(2, blocks.categories - 1)
-    pairs = _whole_rows(evidence["pairs"], "pairs", (chances.size, 2), top)
+    pairs = _integer_rows(evidence["pairs"], "pairs", (chances.size, 2), top)
     if not blocks.public and (np.any(patterns) or np.any(pairs[:, 0] != pairs[:, 1])):
         raise FileError("evidence has changes of a record where none is changed")
     counts = blocks.counts
@@ -153,7 +153,7 @@ def _ordered_dual(evidence: dict[str, Any], blocks: Blocks) -> OrderedDual:
     return OrderedDual(cells=tuple(cells), patterns=patterns, pairs=pairs, chances=chances)
 
 
-def _whole_rows(given: Any, field: str, shape: tuple[int, int], most: Integers) -> Integers:  # noqa: ANN401
+def _integer_rows(given: Any, field: str, shape: tuple[int, int], most: Integers) -> Integers:  # noqa: ANN401
     """Return whole numbers from 0 to `most`, shape (k, ·).
 
     Raises:
@@ -232,8 +232,8 @@ def _product_dual(evidence: dict[str, Any], products: Products) -> ProductDual:
         for given, order, n in zip(evidence["axes"], blocks.orders, blocks.sizes, strict=True)
     )
     chances = numbers(evidence["chances"], "evidence.chances", len(evidence["chances"]))
-    most = products.whole.members
-    patterns = _whole_rows(evidence["patterns"], "patterns", (chances.size, most.size), most)
+    most = products.complete.members
+    patterns = _integer_rows(evidence["patterns"], "patterns", (chances.size, most.size), most)
     if not blocks.public and np.any(patterns):
         raise FileError("evidence has changes of a record where none is changed")
     cells = numbers(evidence["cells"], "evidence.cells", len(blocks.spans))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, told
+from lownoise.errors import QuestionError, quoted
 from lownoise.noise.baselines import cells_an_answer, squared_change
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import SLACK
@@ -247,7 +247,7 @@ class MarginalView(AbstractView):
             cell_number = by_name[attribute.name]
             if isinstance(cell_number, bool) or not isinstance(cell_number, (int, np.integer)):
                 raise QuestionError(
-                    f"cell={told(cell_number)} of {told(attribute.name)} is no whole number; "
+                    f"cell={quoted(cell_number)} of {quoted(attribute.name)} is no whole number; "
                     f"give one from 0 to {attribute.size - 1}",
                 )
             attribute.label(int(cell_number))
@@ -404,9 +404,9 @@ class MarginalAnswers:
             QuestionError: as `marginal`.
             PlanError: where `level` is not between 0 and 1.
         """
-        reach = normal_quantile(level) * self._terms.standard_deviation(*names)
+        extent = normal_quantile(level) * self._terms.standard_deviation(*names)
         counts = self.marginal(*names)
-        return frozen(np.asarray(counts - reach)), frozen(np.asarray(counts + reach))
+        return frozen(np.asarray(counts - extent)), frozen(np.asarray(counts + extent))
 
     def total(self, cells: Sequence[Cell]) -> tuple[float, float]:
         """Return a sum of cells of any marginals, and the standard deviation of its noise.

@@ -325,7 +325,7 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
         PlanError: where `level` is not between 0 and 1.
     """
     outside = (1 - checked_level(level)) / together
-    deviations, beside = mechanism.spread(mechanism.totals.embed)
+    deviations, beside = mechanism.answer_scales(mechanism.totals.embed)
     columns = deviations.size - 1
     missed = _MISSED / (_DIRECTIONS * max(columns, 1))
     few = columns * _DIRECTIONS * _DRAWS <= _MOST_NUMBERS
@@ -348,8 +348,8 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
 
 def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:
     """Return half widths for a sum of independent reports, each within its spread (Hoeffding)."""
-    reach = math.sqrt(mechanism.size * math.log(2 / outside) / 2)
-    return frozen(reach * mechanism.spread)
+    extent = math.sqrt(mechanism.size * math.log(2 / outside) / 2)
+    return frozen(extent * mechanism.ranges)
 
 
 def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = _MISSED) -> bool:

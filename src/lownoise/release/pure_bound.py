@@ -154,7 +154,7 @@ def unbeaten(
         epsilon=epsilon,
         most=size // (2 * max(changes, 1)),
         changes=changes,
-        reach=order_norm(weights * body.answer_widths(embed), order) * (1 + _TINY),
+        extent=order_norm(weights * body.answer_widths(embed), order) * (1 + _TINY),
     )
     return max(found, own / (1 if isinstance(question, AbstractQueries) else size))
 

@@ -51,8 +51,8 @@ class Region:
     @property
     def box(self) -> Vector:
         """The ends of the region in each coordinate, shape (m, 2): valid together, as it is."""
-        reach = self.radius * np.sqrt(self.noise.diagonal())
-        return frozen(np.stack([self.center - reach, self.center + reach], axis=1))
+        extent = self.radius * np.sqrt(self.noise.diagonal())
+        return frozen(np.stack([self.center - extent, self.center + extent], axis=1))
 
 
 def normal_quantile(level: float) -> float:
@@ -125,24 +125,24 @@ def ratio_interval(
     *,
     variance: Vector,
     covariance: Vector,
-    spread: float,
-    reach: Vector | float,
+    scale: float,
+    radius: Vector | float,
 ) -> Vector | None:
     """Return Fieller's interval for each of d ratios of one denominator, shape (d, 2).
 
-    It holds every t whose numerator − t·denominator is within `reach` deviations of its noise.
+    It holds every t whose numerator − t·denominator is within `radius` deviations of its noise.
     About the ratio θ that was observed, with the noise of numerator − θ·denominator of variance a²
     and covariance k with the denominator's, those are the t = θ + u with
-    u²n² ≤ reach²(a² − 2uk + u²b²): an interval where n > reach·b, and unbounded otherwise. Nothing
-    here depends on the point that numerators are taken about.
+    u²n² ≤ radius²(a² − 2uk + u²b²): an interval where n > radius·b, and unbounded otherwise.
+    Nothing here depends on the point that numerators are taken about.
 
     Args:
         numerator: what was observed, shape (d,).
         denominator: n, what was observed.
         variance: of each numerator's noise, shape (d,).
         covariance: of each numerator's noise with the denominator's, shape (d,).
-        spread: b, the standard deviation of the denominator's noise.
-        reach: in standard deviations, a number or one a ratio.
+        scale: b, the standard deviation of the denominator's noise.
+        radius: in standard deviations, a number or one a ratio.
 
     Returns:
         The ends; None where some are unbounded: the denominator may be zero, and nothing is
@@ -151,16 +151,16 @@ def ratio_interval(
     Examples:
         >>> one = np.ones(1)
         >>> ends = ratio_interval(
-        ...     6 * one, 3.0, variance=one, covariance=0 * one, spread=0.0, reach=3.0
+        ...     6 * one, 3.0, variance=one, covariance=0 * one, scale=0.0, radius=3.0
         ... )
         >>> ends.tolist()
         [[1.0, 3.0]]
     """
-    left = denominator**2 - np.square(np.multiply(reach, spread))
+    left = denominator**2 - np.square(np.multiply(radius, scale))
     if not (denominator > 0 and np.all(left > 0)):
         return None
     ratio = numerator / denominator
-    about = np.maximum(variance - 2 * ratio * covariance + np.square(ratio * spread), 0.0)
-    tilt = np.square(reach) * (covariance - ratio * spread**2)
-    half = reach * np.sqrt(tilt * (covariance - ratio * spread**2) + left * about)
+    about = np.maximum(variance - 2 * ratio * covariance + np.square(ratio * scale), 0.0)
+    tilt = np.square(radius) * (covariance - ratio * scale**2)
+    half = radius * np.sqrt(tilt * (covariance - ratio * scale**2) + left * about)
     return np.stack([ratio + (-tilt - half) / left, ratio + (half - tilt) / left], axis=1)

@@ -158,14 +158,14 @@ class Release(Guaranteed):
 
     def _ratios(self, question: Mean, level: float, together: int = 1) -> Vector:
         mechanism = self.terms.mechanism
-        deviations, beside = mechanism.spread(mechanism.totals.embed)
+        deviations, beside = mechanism.answer_scales(mechanism.totals.embed)
         ends = ratio_interval(
             self.estimate[:-1],
             float(self.estimate[-1]),
             variance=np.square(deviations[:-1]),
             covariance=beside[:-1],
-            spread=float(deviations[-1]),
-            reach=self.terms.proof.ratio_quantile(level, together),
+            scale=float(deviations[-1]),
+            radius=self.terms.proof.ratio_quantile(level, together),
         )
         return within_bounds(question, ends)
 

@@ -294,9 +294,9 @@ def _partial(
     return PartialNoise(inner, kept, totals.length)
 
 
-def _compared(listed: list[dict[str, Any]], chosen: str) -> tuple[Alternative, ...]:
+def _compared(encoded: list[dict[str, Any]], chosen: str) -> tuple[Alternative, ...]:
     """Return the mechanisms that were compared: each once, the best first, one of them chosen."""
-    found = tuple(_alternative(each) for each in listed)
+    found = tuple(_alternative(each) for each in encoded)
     names = [own.mechanism for own in found]
     errors = [math.inf if own.error is None else own.error for own in found]
     available = [own.mechanism for own in found if own.error is not None]

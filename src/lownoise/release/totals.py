@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.engines import TotalsQuery
-from lownoise.errors import FileError, told
+from lownoise.errors import FileError, quoted
 from lownoise.kinds import expect, numbers
 from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.parity import ParityTotals
@@ -54,7 +54,7 @@ def mean_totals_from_dict(fields: dict[str, Any], question: Mean) -> MeanTotals:
     whole = sized if by_size else size is None
     if not whole or by_size != (count_step is None) or by_size == counted:
         raise FileError(
-            f"size={told(size)} and count_step={told(count_step)} do not fit the relation"
+            f"size={quoted(size)} and count_step={quoted(count_step)} do not fit the relation"
         )
     if isinstance(relation, Change) and relation.body.dimension != question.domain.dimension:
         raise FileError("relation.change has not one coordinate a column")
@@ -163,5 +163,5 @@ def size_from(fields: dict[str, Any]) -> int | None:
     size = fields["size"]
     sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
-        raise FileError(f"size={told(size)} does not fit the relation")
+        raise FileError(f"size={quoted(size)} does not fit the relation")
     return size if sized else None

@@ -312,7 +312,7 @@ class MeanView(AbstractRowView):
         does where the domain lies.
         """
         about = self.totals.embed_about(middle(self.question.domain))
-        deviations, beside = self._terms.mechanism.spread(about)
+        deviations, beside = self._terms.mechanism.answer_scales(about)
         far = farthest_mean(self.question.domain)
         ends = far * deviations[-1]
         # in a unit, a power of two, in which no square is beyond floats

@@ -132,12 +132,12 @@ def _multiples_in_words(names: Sequence[str], ratios: Sequence[Vector]) -> str:
             for label, r in pairs
         )
 
-    def said(k: int) -> str:
+    def spoken(k: int) -> str:
         if np.isnan(ratios[0][k]):
             return _NO_NOISE
         return ", ".join(f"{label} {significant(float(r[k]))} times" for label, r in pairs)
 
-    return "; ".join(f"{shown(name)}: {said(k)}" for k, name in enumerate(names))
+    return "; ".join(f"{shown(name)}: {spoken(k)}" for k, name in enumerate(names))
 
 
 # --- the noise of two answers together
@@ -165,9 +165,9 @@ def ellipses(terms: Any) -> tuple[Chart, ...]:  # noqa: ANN401
 def _ellipse(terms: Any, i: int, j: int) -> Markup:  # noqa: ANN401
     radius = chi_quantile(_LEVEL, 2)
     across, up = (float(radius * terms.standard_deviation[k]) for k in (i, j))
-    reach = float(radius * terms.isotropic[i])  # the same in every coordinate
+    extent = float(radius * terms.isotropic[i])  # the same in every coordinate
     axes, angle = _axes(terms.mechanism.answer_noise, i, j)
-    largest = max(across, up, reach)
+    largest = max(across, up, extent)
     fitted: dict[str, str] = {
         "class": "fitted",
         "rx": f"{radius * axes[0] / largest:.4f}",
@@ -182,21 +182,21 @@ def _ellipse(terms: Any, i: int, j: int) -> Markup:  # noqa: ANN401
         {"viewBox": "-1.12 -1.12 2.24 2.24"},
         [
             element("path", {"class": "cross", "d": "M-1.1 0H1.1M0 -1.1V1.1"}),
-            element("circle", {"class": "round", "r": f"{reach / largest:.4f}"}),
+            element("circle", {"class": "round", "r": f"{extent / largest:.4f}"}),
             element("ellipse", fitted),
         ],
         name=f"pair-{i}-{j}",
         title=f"Noise of {words[0]} (across) and {words[1]} (up)",
         description=(
             f"This plan: an ellipse reaching {significant(across)} across and {significant(up)} "
-            f"up; i.i.d. Gaussian noise: a circle of radius {significant(reach)}."
+            f"up; i.i.d. Gaussian noise: a circle of radius {significant(extent)}."
         ),
     )
     lines = (
         ("axis", f"→ {shortened(terms.names[i], 18)}"),
         ("axis", f"↑ {shortened(terms.names[j], 18)}"),
         ("own", own),
-        ("quiet", f"i.i.d. ±{significant(reach)}"),
+        ("quiet", f"i.i.d. ±{significant(extent)}"),
     )
     under = [element("span", {"class": look}, said) for look, said in lines]
     return element("div", {"class": "ellipse"}, picture, element("p", {}, *under))
@@ -302,10 +302,10 @@ def circle(x: float, y: float, radius: float, look: str) -> Markup:
     )
 
 
-def text(x: float, y: float, said: str, look: str = "") -> Markup:
+def text(x: float, y: float, content: str, look: str = "") -> Markup:
     """Return a text that begins at a point, or as `look` has it."""
     place = {"x": f"{x:.1f}", "y": f"{y:.1f}"}
-    return element("text", {**place, **({"class": look} if look else {})}, said)
+    return element("text", {**place, **({"class": look} if look else {})}, content)
 
 
 def described(

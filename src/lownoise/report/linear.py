@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, told
+from lownoise.errors import QuestionError, quoted
 from lownoise.kinds import row_of
 from lownoise.questions import AbstractQueries, Parity
 from lownoise.report import charts, spelling
@@ -107,7 +107,7 @@ def _records(question: AbstractQueries) -> tuple[Part, ...]:
     universe = question.universe
     if universe is None:
         return (Prose(shown(question.rows), note=True),)
-    if universe.listed is None:
+    if universe.rows is None:
         return (attributes_table("Columns and their categories", universe.attributes),)
     note = "A row that is not among them is left out."
     if universe.outside is not None:
@@ -285,7 +285,7 @@ def places_of(count: int, answers: Sequence[int] | None) -> list[int]:
         whole = isinstance(place, (int, np.integer)) and not isinstance(place, bool)
         if not whole or not 0 <= place < count:
             raise QuestionError(
-                f"answers has {told(place)}, which is no place of an answer; give numbers from 0 "
+                f"answers has {quoted(place)}, which is no place of an answer; give numbers from 0 "
                 f"to {count - 1}",
             )
     return places[:MOST_ROWS]

@@ -65,16 +65,16 @@ class AbstractNoiseWords(ABC):
         *most, last = paying(self.terms.cost.event, self.terms.budget)
         return f"Paid by accounts with reading {', '.join(most)} or {last}."
 
-    def bound(self, of: str, said: str, over: str | None, note: str) -> Section:
+    def bound(self, of: str, prose: str, over: str | None, note: str) -> Section:
         """Return the section of the lower bound.
 
         Args:
             of: what does not beat it.
-            said: what is known, in a sentence.
+            prose: what is known, in a sentence.
             over: the error over the bound, None where there is none.
             note: of whom it holds.
         """
-        parts: tuple[Part, ...] = (Prose(said, "lower bound"),)
+        parts: tuple[Part, ...] = (Prose(prose, "lower bound"),)
         if over is not None:
             rows = [
                 ("Error of this plan", self.error()),
@@ -122,12 +122,12 @@ class GaussianWords(AbstractNoiseWords):
             ("Gap (upper/lower − 1)", spelling.at_most(found.gap, 2)),
             ("Unit of both bounds", found.unit),
         ]
-        said = spelling.better(found.gap, least, wording.measure)
+        prose = spelling.better(found.gap, least, wording.measure)
         has = f"It is {spelling.significant(found.upper)} in the unit of {found.unit}."
         note = " ".join(filter(None, (wording.weight, ANEW)))
         caption = f"{spelling.capital(wording.measure)}, bounded from both sides."
         parts = (
-            Prose(f"{said} {has}", "certificate"),
+            Prose(f"{prose} {has}", "certificate"),
             pairs(caption, rows),
             Prose(note, note=True),
         )
@@ -136,18 +136,18 @@ class GaussianWords(AbstractNoiseWords):
     def _bound(self) -> Section:
         terms, over = self.terms, None
         if self.view.error() == 0:
-            said = spelling.NO_ERROR
+            prose = spelling.NO_ERROR
         elif terms.lower_bound == 0:
-            said, over = spelling.NO_BOUND, spelling.shortest(float("nan"))
+            prose, over = spelling.NO_BOUND, spelling.shortest(float("nan"))
         else:
             over = spelling.significant(self.view.error() / terms.lower_bound)
             who = "unbiased mechanism with this zCDP cost"
-            said = self.below(who, self.view.where(), f"{over} times")
+            prose = self.below(who, self.view.where(), f"{over} times")
         note = (
             "The bound holds for every unbiased mechanism with this zCDP guarantee, Gaussian or "
             "not; the best of them lies between the two numbers."
         )
-        return self.bound("unbiased mechanism", said, over, note)
+        return self.bound("unbiased mechanism", prose, over, note)
 
     def cost(self) -> tuple[Part, ...]:
         """Return the cost in three currencies, each rounded up."""
@@ -156,7 +156,7 @@ class GaussianWords(AbstractNoiseWords):
         # ε as the budget has it, or four digits, rounded up
         spelt = spelling.shortest if isinstance(terms.budget, ApproxDP) else spelling.at_most
         pair = f"({spelt(terms.cost.epsilon)}, {spelling.at_most(terms.cost.delta, 3)})"
-        said = f"{mu}-GDP; {rho}-zCDP; {pair}-DP{together and f', {together}'}. {self.payers()}"
+        prose = f"{mu}-GDP; {rho}-zCDP; {pair}-DP{together and f', {together}'}. {self.payers()}"
         rows = (
             ("μ-GDP", mu, f"The whole trade-off, {together or 'for one Gaussian release'}."),
             ("ρ-zCDP", rho, "Adds up over releases; ρ = μ²/2."),
@@ -164,7 +164,7 @@ class GaussianWords(AbstractNoiseWords):
         )
         heads = (Column("Currency", "name"), Column("Cost", "value"), Column("Meaning", "words"))
         caption = "One cost in three currencies, each rounded up."
-        return Prose(said, "cost"), Table(columns=heads, rows=rows, caption=caption)
+        return Prose(prose, "cost"), Table(columns=heads, rows=rows, caption=caption)
 
     def named(self) -> str:
         """Return what Gaussian noise it is."""
@@ -227,20 +227,20 @@ class PureWords(AbstractNoiseWords):
     def _bound(self) -> Section:
         terms, over = self.terms, None
         if terms.error == 0:
-            said = spelling.NO_ERROR
+            prose = spelling.NO_ERROR
         elif isinstance(terms.budget, ApproxDP):
-            said = "Nothing is proved of mechanisms that may leave a chance delta out."
+            prose = "Nothing is proved of mechanisms that may leave a chance delta out."
         elif not terms.lower_bound > 0:
-            said = "No bound was found for this question at this budget: it is 0."
+            prose = "No bound was found for this question at this budget: it is 0."
         else:
             over = self._times()
             who = f"mechanism that is {terms.budget}, biased or not,"
-            said = self.below(who, "every table", f"at most {over}")
+            prose = self.below(who, "every table", f"at most {over}")
         note = (
             "The bound holds for every mechanism, of any noise, on its worst table; the best of "
             "them lies between the two numbers."
         )
-        return self.bound("mechanism of this budget", said, over, note)
+        return self.bound("mechanism of this budget", prose, over, note)
 
     def cost(self) -> tuple[Part, ...]:
         """Return what is promised to one person."""
@@ -251,14 +251,14 @@ class PureWords(AbstractNoiseWords):
             f"Whatever is seen is at most e^{epsilon} times likelier when one row {neighbour}"
         )
         if spent.delta == 0:
-            said = f"{epsilon}-DP, pure. {likelier}; no chance is left out."
+            prose = f"{epsilon}-DP, pure. {likelier}; no chance is left out."
         else:
             delta = spelling.brief_at_most(spent.delta, 3)
-            said = (
+            prose = (
                 f"({epsilon}, {delta})-DP. {likelier}, but for a chance of {delta}: the points of "
                 "the noise are drawn by a walk whose law is known that closely."
             )
-        return (Prose(f"{said} {self.payers()}", "guarantee"),)
+        return (Prose(f"{prose} {self.payers()}", "guarantee"),)
 
     def named(self) -> str:
         """Return which mechanism it is, in words."""

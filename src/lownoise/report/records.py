@@ -118,8 +118,8 @@ def account(ledger: Ledger) -> list[Section]:
         terminal=MOST_ROWS,
     )
     said = f"{spent_text(ledger)}; {reading_text(ledger)}{relation_text(ledger)}"
-    told = (table,) if rows else (Prose("Nothing was spent yet.", "spends"),)
-    return [Section("head", f"{shown(ledger.dataset)}: {said}", told, kicker="Account")]
+    spends = (table,) if rows else (Prose("Nothing was spent yet.", "spends"),)
+    return [Section("head", f"{shown(ledger.dataset)}: {said}", spends, kicker="Account")]
 
 
 def spent_text(account: Ledger) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, final
 
 import numpy as np
 
-from lownoise.errors import DomainError, PlanError, told
+from lownoise.errors import DomainError, PlanError, quoted
 from lownoise.sets.bodies import AbstractBody, ImageBody, SymmetricBox, image_body
 from lownoise.sets.domains import AbstractDomain
 from lownoise.sets.domains.coordinates import OFF
@@ -235,7 +235,7 @@ def word_of(word: str) -> AbstractWord:
         ('substitute', True)
     """
     if word not in _NAMES:
-        raise PlanError(f"relation={told(word)} is unknown; give {' or '.join(RELATIONS)}")
+        raise PlanError(f"relation={quoted(word)} is unknown; give {' or '.join(RELATIONS)}")
     return _NAMES[word]
 
 
@@ -255,7 +255,7 @@ def checked_relation(relation: object) -> Known:
         return Change(relation)
     if isinstance(relation, str) and relation in _NAMES:
         return _NAMES[relation]
-    said = told(relation) if isinstance(relation, str) else type(relation).__name__
+    said = quoted(relation) if isinstance(relation, str) else type(relation).__name__
     raise PlanError(
         f"relation={said} is unknown; give one of {', '.join(RELATIONS)}, or a domain that holds "
         "every change of a record, such as ln.Ball(…)",
@@ -274,7 +274,7 @@ def checked_word(relation: object, kind: str) -> AbstractWord:
     """
     if isinstance(relation, str) and relation in _NAMES:
         return _NAMES[relation]
-    said = told(relation) if isinstance(relation, str) else type(relation).__name__
+    said = quoted(relation) if isinstance(relation, str) else type(relation).__name__
     raise PlanError(f"relation={said} is unknown for {kind}; give {' or '.join(RELATIONS)}")
 
 

@@ -108,7 +108,7 @@ def farthest_pairs(
     level = max(level, seen) if enough is None else level
     # what was pruned is no longer than `level`, what was not reached no longer than its bound
     tight = falling.copy()
-    lengths = np.sqrt(np.maximum(scan.reach[:done].astype(np.float64), 0.0) + scan.error)
+    lengths = np.sqrt(np.maximum(scan.extent[:done].astype(np.float64), 0.0) + scan.error)
     tight[:done] = np.minimum(falling[:done], np.maximum(lengths, level) * (1 + grain))
     rest = float(falling[done]) if done < order.size else 0.0
     if done >= live:
@@ -128,7 +128,7 @@ def farthest_pairs(
 class _Scan:
     """Pairs looked at so far, of points no longer than 1.
 
-    Of each point, shape (n,): `reach` is the squared distance to the farthest point seen, within
+    Of each point, shape (n,): `extent` is the squared distance to the farthest point seen, within
     `error`, and `at` where the points begin among which that one is; `exact` and `other` are the
     distance and the point over the pairs that were computed one by one. `most` is at least every
     squared distance seen.
@@ -149,7 +149,7 @@ class _Scan:
         part = (r + 9) * _SINGLE
         self.error = total * part / (1 - part) * (1 + part) + _TINY if part < 1 else math.inf
         self._hidden = growth(r + 9) * total
-        self.reach = np.zeros(n, dtype=np.float32)
+        self.extent = np.zeros(n, dtype=np.float32)
         self.at = np.zeros(n, dtype=np.int64)
         self.exact = np.zeros(n)
         self.other = np.zeros(n, dtype=np.int64)
@@ -157,11 +157,11 @@ class _Scan:
 
     def count(self, length: float) -> int:
         """Return about how many points have a partner farther than that."""
-        return int(np.count_nonzero(self.reach > length**2))
+        return int(np.count_nonzero(self.extent > length**2))
 
     def beyond(self, length: float) -> tuple[Integers, Integers, Vector]:
         """Return points with a partner farther than that, shape (k,), those, and how far."""
-        first = np.flatnonzero(self.reach.astype(np.float64) + self.error > length**2)
+        first = np.flatnonzero(self.extent.astype(np.float64) + self.error > length**2)
         second, squares = self.other[first], self.exact[first]
         by_start = np.argsort(self.at[first], kind="stable")
         ends = np.flatnonzero(np.diff(self.at[first[by_start]])) + 1
@@ -198,8 +198,8 @@ class _Scan:
 
     def _note(self, best: Single, mine: slice, at: int) -> None:
         """Take in how far points see others, and where these begin."""
-        better = best > self.reach[mine]
-        np.maximum(self.reach[mine], best, out=self.reach[mine])
+        better = best > self.extent[mine]
+        np.maximum(self.extent[mine], best, out=self.extent[mine])
         self.at[mine][better] = at
 
     def _settle(self, table: Single, start: int, first: int) -> None:

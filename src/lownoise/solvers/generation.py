@@ -94,8 +94,8 @@ class _Short:
 
     problem: Problem
     indices: Integers
-    listed: Vector
-    whole: bool
+    points: Vector
+    complete: bool
     inner: float
     most: int
 
@@ -141,30 +141,30 @@ def generate(
     wanted = 2 * vertices.dimension + 4
     best: Best = Sides(rtol, progress, tie=rtol * _TIE)
     indices = vertices.first(2 * wanted)
-    listed = vertices.gather(indices)
-    state = _cold(problem, listed)
+    points = vertices.gather(indices)
+    state = _cold(problem, points)
     status = _SHORT
     try:
         while best.steps < most:
-            whole = len(indices) == vertices.count
-            inner = rtol if whole else max(rtol * _LAST, min(_FIRST, best.ahead * _INNER))
+            complete = len(indices) == vertices.count
+            inner = rtol if complete else max(rtol * _LAST, min(_FIRST, best.ahead * _INNER))
             short = _Short(
                 problem=problem,
                 indices=indices,
-                listed=listed,
-                whole=whole,
+                points=points,
+                complete=complete,
                 inner=inner,
                 most=most,
             )
             iterate = _polish(short, state, best)
-            found = None if whole else _price(vertices, indices, iterate, best, wanted)
+            found = None if complete else _price(vertices, indices, iterate, best, wanted)
             if best.gap <= rtol:
                 status = SOLVED
                 break
             if best.ahead <= rtol / 2 and best.gap > rtol:  # bounds that no vertex explains
                 status = STUCK
                 break
-            if whole or found is None or (not len(found) and inner <= rtol * _LAST):
+            if complete or found is None or (not len(found) and inner <= rtol * _LAST):
                 status = STUCK if best.steps < most else _SHORT
                 break
             keep = _outer(iterate)
@@ -174,7 +174,7 @@ def generate(
                 break
             found = found[:room]
             indices = np.concatenate([indices[keep], found])
-            listed = vertices.gather(indices)
+            points = vertices.gather(indices)
             state = _warm(iterate, keep, len(found), best.gap)
     except KeyboardInterrupt:
         if best.steps == 0:
@@ -192,7 +192,7 @@ def generate(
 def _polish(short: _Short, state: _State, best: Best) -> Iterate[Fidelity]:
     """Return an iterate whose bounds on the listed vertices are within `inner` of each other."""
     lower, upper, stalled, settling = 0.0, math.inf, 0, 0
-    program = ListedVertices(short.problem, short.listed)
+    program = ListedVertices(short.problem, short.points)
     for iterate in newton(program, state.weights, state.roots, state.product):
         better = iterate.lower > lower or iterate.objective * iterate.radius < upper
         lower = max(lower, iterate.lower)
@@ -200,11 +200,11 @@ def _polish(short: _Short, state: _State, best: Best) -> Iterate[Fidelity]:
         stalled = 0 if better else stalled + 1
         best.steps += 1
         best.prove(iterate.lower, (short.indices, iterate))
-        if short.whole:
+        if short.complete:
             best.cover(iterate.objective * iterate.radius, (short.indices, iterate, iterate.radius))
         best.tell()
         near = upper / lower - 1 <= short.inner
-        if near and short.whole and settling < _SETTLING and best.steps < short.most:
+        if near and short.complete and settling < _SETTLING and best.steps < short.most:
             settling += 1
             if not (iterate.settled and iterate.gap <= short.inner):
                 continue
@@ -236,14 +236,14 @@ def _price(
     priced = vertices.price(inverse, iterate.state.mean, beyond, wanted)
     radius = priced.radius * root
     best.cover(iterate.objective * radius, (indices, iterate, radius))
-    if priced.reached is not None:
-        best.reached = min(best.reached, iterate.objective * priced.reached * root)
+    if priced.farthest is not None:
+        best.farthest = min(best.farthest, iterate.objective * priced.farthest * root)
     return priced.indices
 
 
-def _cold(problem: Problem, listed: Vector) -> _State:
+def _cold(problem: Problem, points: Vector) -> _State:
     """Start with weights in proportion to size: right where vertices are orthogonal and p = 2."""
-    about = listed - listed.mean(axis=0) if problem.moves else listed
+    about = points - points.mean(axis=0) if problem.moves else points
     seen = about * problem.queries if problem.queries.ndim == 1 else about @ problem.queries.T
     size = np.linalg.norm(seen, axis=1)
     weights = size / np.sum(size) + _LEAST

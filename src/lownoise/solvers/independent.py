@@ -207,17 +207,17 @@ class _Search:
             aim=_INNER * self.sides.rtol,
             most=_MOST_STEPS if small else _MOST_ROUNDS,
             each=lambda step: self._met(patterns, step),
-            last=lambda step: self._take(patterns, step, whole=True),
+            last=lambda step: self._take(patterns, step, complete=True),
         )
         return _PROBLEM if ended is None else ended
 
     def _met(self, patterns: Integers, step: Step[_State]) -> bool:
         """Take one step in; all patterns are looked at where that is quick, else at the end."""
-        self._take(patterns, step, whole=self.relation == "add_remove")
+        self._take(patterns, step, complete=self.relation == "add_remove")
         return self.sides.met
 
-    def _take(self, patterns: Integers, step: Step[_State], *, whole: bool) -> None:
-        """Take one step in; where `whole`, its variances are measured on all patterns."""
+    def _take(self, patterns: Integers, step: Step[_State], *, complete: bool) -> None:
+        """Take one step in; where `complete`, its variances are measured on all patterns."""
         weights, roots, state, _ = step
         self.sides.steps += 1
         dual = ResidualDual(
@@ -226,7 +226,7 @@ class _Search:
             chances=frozen(weights.copy()),
         )
         self.sides.prove(dual.least(self.changes, self.order, np.sqrt(self.orbits.weights)), dual)
-        if whole:
+        if complete:
             self.roots, self.weights = roots, weights
             self.last = variances = np.zeros(self.moving.size)
             variances[self.moving] = np.sqrt(state.paid / state.seen)

@@ -55,7 +55,7 @@ class _Part:
         root: E = root·rootᵀ, shape (d, r).
         center: b, shape (d,).
         answers: which of the whole's, shape (k,).
-        spread: their weighted squares under E, shape (k,).
+        squares: their weighted squares under E, shape (k,).
         pull: and of b, shape (k,).
         solution: where it is from.
     """
@@ -63,7 +63,7 @@ class _Part:
     root: Vector
     center: Vector
     answers: Integers
-    spread: Vector
+    squares: Vector
     pull: Vector
     solution: Solution
 
@@ -78,7 +78,7 @@ def joint_solution(body: JointBody, asked: Asked) -> Solution:
     split = body.split(asked.queries)
     frame = find_frame(body, asked.queries, in_order=asked.in_order)
     if split is None or not frame.rank:
-        found = solution(body.whole, asked)
+        found = solution(body.combined, asked)
         return replace(found, claim=replace(found.claim, body=body))
     sides: Sides[Claim, AbstractDual] = Sides(rtol)
     counts = np.full(len(body.parts), weights[-1])
@@ -155,10 +155,10 @@ def _solved(
     constant = np.zeros(answers.size)
     if queries is not None and body.counted:
         constant = queries[:-1, -1]
-    spread = np.square(omega) * np.einsum("ij,ij->i", rows @ root, rows @ root)
+    squares = np.square(omega) * np.einsum("ij,ij->i", rows @ root, rows @ root)
     pull = np.square(omega * (rows @ center + constant)) if body.counted else np.zeros(answers.size)
     assert d == root.shape[0] + body.counted  # noqa: S101 (what bodies of parts are)
-    return _Part(root, center, answers, spread, pull, found)
+    return _Part(root, center, answers, squares, pull, found)
 
 
 def _root_of(square: Vector, columns: int) -> Vector:
@@ -176,7 +176,7 @@ def _scales(parts: list[_Part], order: float, count: float | None) -> tuple[Vect
         count: κ, or None where nothing is counted; t is then not used.
     """
     n = len(parts)
-    wide = np.array([float(np.max(part.spread, initial=0.0)) > 0 for part in parts])
+    wide = np.array([float(np.max(part.squares, initial=0.0)) > 0 for part in parts])
     if math.isinf(order):
         return _flat_scales(parts, count, wide)
     h = order / 2
@@ -187,7 +187,7 @@ def _scales(parts: list[_Part], order: float, count: float | None) -> tuple[Vect
         top = max(
             [count**2 * t if count is not None else 0.0]
             + [
-                float(np.max(u[i] * part.spread + (t if count is not None else 0.0) * part.pull))
+                float(np.max(u[i] * part.squares + (t if count is not None else 0.0) * part.pull))
                 for i, part in enumerate(parts)
                 if wide[i]
             ]
@@ -199,9 +199,9 @@ def _scales(parts: list[_Part], order: float, count: float | None) -> tuple[Vect
                 if count is not None:
                     slope += float(np.sum((t * part.pull / top) ** (h - 1) * part.pull))
                 continue
-            v = u[i] * part.spread + (t * part.pull if count is not None else 0.0)
+            v = u[i] * part.squares + (t * part.pull if count is not None else 0.0)
             tilt = (v / top) ** (h - 1)
-            slopes[i] = float(np.sum(tilt * part.spread))
+            slopes[i] = float(np.sum(tilt * part.squares))
             if count is not None:
                 slope += float(np.sum(tilt * part.pull))
         new = np.where(wide, u * (u * u * np.where(wide, slopes, 1.0)) ** (-1 / (h + 1)), math.inf)
@@ -220,7 +220,9 @@ def _flat_scales(parts: list[_Part], count: float | None, wide: Vector) -> tuple
 
     def needed(level: float, t: float) -> Vector:
         own = [
-            np.min((level - t * p.pull[p.spread > 0]) / p.spread[p.spread > 0]) if w else math.inf
+            np.min((level - t * p.pull[p.squares > 0]) / p.squares[p.squares > 0])
+            if w
+            else math.inf
             for p, w in zip(parts, wide, strict=True)
         ]
         return np.array(own)
@@ -240,7 +242,7 @@ def _flat_scales(parts: list[_Part], count: float | None, wide: Vector) -> tuple
         return high
 
     if count is None:
-        sizes = np.array([float(np.max(p.spread, initial=0.0)) for p in parts])
+        sizes = np.array([float(np.max(p.squares, initial=0.0)) for p in parts])
         total = float(np.sum(sizes))
         return np.where(wide, total / np.where(wide, sizes, 1.0), math.inf), math.inf
     from scipy.optimize import minimize_scalar
@@ -264,13 +266,13 @@ def _count(part: _Part, u: float, t: float, order: float) -> float:
     if not math.isfinite(u):
         return 1.0
     alone, time = 1 + u / t, 1 + t / u  # u/t as in the whole, 1/u + 1/t = 1
-    v = alone * part.spread + time * part.pull
+    v = alone * part.squares + time * part.pull
     top = float(np.max(v))
     if math.isinf(order):
         return math.sqrt(top / time)
     h = order / 2
     tilt = (v / top) ** (h - 1)
-    left = float(np.sum(tilt * part.spread)) * (alone / time) ** 2 - float(tilt @ part.pull)
+    left = float(np.sum(tilt * part.squares)) * (alone / time) ** 2 - float(tilt @ part.pull)
     left = max(left, _LEAST * top / time)
     # κ²·(κ²·t/top)^(h − 1) is left
     return math.sqrt((left * (top / time) ** (h - 1)) ** (1 / h))
@@ -290,7 +292,7 @@ def _query_weights(
     c, pulled = np.zeros(weights.size), 0.0
     for part, u in zip(parts, scale, strict=True):
         own = part.solution.claim.dual.query_weights[: part.answers.size]
-        size = float(own @ part.spread)
+        size = float(own @ part.squares)
         if not (math.isfinite(u) and size > 0):
             continue
         c[part.answers] = own / (u * u * size)

@@ -249,7 +249,9 @@ def _step(
 
     mean = float(y @ z) / len(y)
     dy, dz = direction(np.zeros(len(y)))
-    ahead = float((y + min(1.0, _reach(y, dy)) * dy) @ (z + min(1.0, _reach(z, dz)) * dz))
+    ahead = float(
+        (y + min(1.0, _longest_step(y, dy)) * dy) @ (z + min(1.0, _longest_step(z, dz)) * dz)
+    )
     centring = max((ahead / len(y) / mean) ** 3, _LEAST_CENTRING)
     dy, dz = direction(centring * mean - dy * dz)
     steps = _steps(y, dy, z, dz)
@@ -261,10 +263,12 @@ def _step(
 
 
 def _steps(y: Vector, dy: Vector, z: Vector, dz: Vector) -> tuple[float, float]:
-    return min(1.0, _TO_BOUNDARY * _reach(y, dy)), min(1.0, _TO_BOUNDARY * _reach(z, dz))
+    return min(1.0, _TO_BOUNDARY * _longest_step(y, dy)), min(
+        1.0, _TO_BOUNDARY * _longest_step(z, dz)
+    )
 
 
-def _reach(x: Vector, dx: Vector) -> float:
+def _longest_step(x: Vector, dx: Vector) -> float:
     """Return the longest step along dx that keeps x ≥ 0."""
     down = dx < 0
     return float(np.min(-x[down] / dx[down], initial=math.inf))

@@ -202,12 +202,12 @@ class _Search:
         for block, queries in zip(self.blocks.blocks, self.blocks.queries, strict=True):
             rows = []
             for span, own in queries.items():
-                told = sum(
+                answer_share = sum(
                     entry * self.scale[self.starts[row]]
                     for row, entry in self.blocks.seen(block)
                     if self.blocks.spans[row] == span
                 )
-                rows.append(math.sqrt(told) * own)
+                rows.append(math.sqrt(answer_share) * own)
             triangle = triangle_of(np.vstack(rows))
             found.append(_Asked(triangle, np.arange(start, start + len(triangle))))
             start += len(triangle)

@@ -159,7 +159,7 @@ def equal_weights(
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Known:
+class _Distances:
     """What a pass told of the distances of each point, under the map `inverse`."""
 
     bounds: Vector
@@ -182,10 +182,10 @@ def generate_growing(
         progress: called after every step, with bounds that hold for all pairs; an interrupt ends
             the search with the best that was found.
     """
-    part = PairVertices(points).spread(_START)
+    part = PairVertices(points).scattered(_START)
     sides: Sides[Outcome, Outcome] = Sides(rtol, progress)
-    inner, whole, status = _FIRST, False, STUCK
-    known: _Known | None = None
+    inner, complete, status = _FIRST, False, STUCK
+    earlier: _Distances | None = None
     for _ in range(_ROUNDS):
         heard = _heard(progress, sides.steps, sides.lower, sides.upper)
         found = _of_all(
@@ -194,10 +194,10 @@ def generate_growing(
         sides.steps += found.iterations
         sides.prove(found.lower, found)
         try:
-            far, known = _pass(points, found, known, whole=whole)
+            far, earlier = _pass(points, found, earlier, complete=complete)
         except KeyboardInterrupt:
             if sides.noise is None:
-                around = _scaled(found, _round_reach(points, found))
+                around = _scaled(found, _round_extent(points, found))
                 sides.cover(around.upper, around)
             status = INTERRUPTED
             break
@@ -207,12 +207,12 @@ def generate_growing(
             status = INTERRUPTED if found.status == INTERRUPTED else SOLVED
             break
         joined = np.union1d(part, np.concatenate([far.first[:_JOIN], far.second[:_JOIN]]))
-        if joined.size == part.size and whole and inner <= rtol * _LAST:
+        if joined.size == part.size and complete and inner <= rtol * _LAST:
             break
         part = joined
-        whole = whole or far.first.size < _ENOUGH
+        complete = complete or far.first.size < _ENOUGH
         ahead = found.upper * float(np.max(far.distances, initial=1.0)) / sides.lower - 1
-        inner = rtol * _LAST if whole else max(rtol * _LAST, min(_FIRST, ahead * _INNER))
+        inner = rtol * _LAST if complete else max(rtol * _LAST, min(_FIRST, ahead * _INNER))
     assert sides.noise is not None  # noqa: S101 (there is a first round)
     assert sides.dual is not None  # noqa: S101 (likewise)
     return replace(
@@ -227,17 +227,17 @@ def generate_growing(
 
 
 def _pass(
-    points: Vector, found: Outcome, known: _Known | None, *, whole: bool
-) -> tuple[Pairs, _Known]:
-    """Return pairs that an ellipsoid does not cover; where `whole`, all that are near its edge."""
+    points: Vector, found: Outcome, earlier: _Distances | None, *, complete: bool
+) -> tuple[Pairs, _Distances]:
+    """Return pairs that an ellipsoid does not cover; where `complete`, all near its edge."""
     inverse = _inverse(found)
     far = farthest_pairs(
         _image(points, inverse),
-        beyond=_NEAR if whole else 1.0,
-        enough=len(points) + 1 if whole else _ENOUGH,
-        bounds=None if known is None else carried(known.bounds, known.inverse, inverse),
+        beyond=_NEAR if complete else 1.0,
+        enough=len(points) + 1 if complete else _ENOUGH,
+        bounds=None if earlier is None else carried(earlier.bounds, earlier.inverse, inverse),
     )
-    return far, _Known(far.bounds, inverse)
+    return far, _Distances(far.bounds, inverse)
 
 
 def _inverse(found: Outcome) -> Vector:
@@ -249,7 +249,7 @@ def _image(points: Vector, inverse: Vector) -> Vector:
     return np.asarray((points - middle) @ inverse.T)
 
 
-def _round_reach(points: Vector, found: Outcome) -> float:
+def _round_extent(points: Vector, found: Outcome) -> float:
     """Return what no difference exceeds, without a look at pairs."""
     image = _image(points, _inverse(found))
     return 2 * float(np.max(np.linalg.norm(image, axis=1))) * (1 + _GRAIN)
@@ -271,7 +271,7 @@ def _heard(
     if progress is None:
         return None
 
-    def told(own: Progress) -> None:
+    def report(own: Progress) -> None:
         progress(Progress(steps + own.iteration, max(lower, own.lower), upper))
 
-    return told
+    return report

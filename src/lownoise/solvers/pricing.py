@@ -39,12 +39,12 @@ class Priced:
     Args:
         radius: at least max ‖X(s − mean)‖ over all vertices, up to rounding.
         indices: vertices beyond what was asked, the farthest first, shape (k,) or (k, 2).
-        reached: how far the farthest vertex is that was found, where the radius may be more.
+        farthest: how far the farthest vertex is that was found, where the radius may be more.
     """
 
     radius: float
     indices: Integers
-    reached: float | None = None
+    farthest: float | None = None
 
 
 class AbstractVertices(ABC):
@@ -181,7 +181,7 @@ class PairVertices(AbstractVertices):
         n = len(self._points)
         return n * (n - 1) // 2
 
-    def spread(self, wanted: int) -> Integers:
+    def scattered(self, wanted: int) -> Integers:
         """Return about `wanted` points: the farthest out, extreme ones, and every so many."""
         inverse, middle = _whitening(self._points, moves=True)
         distance = _norms(self._points, inverse, middle)
@@ -198,9 +198,9 @@ class PairVertices(AbstractVertices):
         sample = _sample(self._points)
         inverse, _ = _whitening(self._points, moves=True)
         # a fixed stream of directions to look along: nothing that is released depends on it
-        spread = np.random.default_rng(0).standard_normal((wanted, self.dimension))
-        spread[: self.dimension] = np.eye(self.dimension)
-        along = _extreme_pairs(sample, spread @ inverse) * _stride(self._points)
+        scattered = np.random.default_rng(0).standard_normal((wanted, self.dimension))
+        scattered[: self.dimension] = np.eye(self.dimension)
+        along = _extreme_pairs(sample, scattered @ inverse) * _stride(self._points)
         return _spanning_pairs(self._points, along, inverse)
 
     def gather(self, indices: Integers) -> Vector:

@@ -123,13 +123,13 @@ class _Search:
         self, orbits: Orbits, noise: tuple[AxisNoise, ...], variances: Vector, scales: Vector
     ) -> Orbits:
         """Return the one answer for each orbit of marginals as large as all of them now are."""
-        assert orbits.told is not None  # noqa: S101 (`averaged` gives it)
-        rows, columns, entries = orbits.told
+        assert orbits.answer_parts is not None  # noqa: S101 (`averaged` gives it)
+        rows, columns, entries = orbits.answer_parts
         all_of_them = self.products.answer_variances(noise, variances * scales)
         own = np.array([objective(v, self.order) ** 2 for v in all_of_them])
         seen = orbits.cell_variances(variances)
         ratio = own / np.where(seen > 0, seen, 1.0)
-        return replace(orbits, told=(rows, columns, frozen(entries * ratio[rows])))
+        return replace(orbits, answer_parts=(rows, columns, frozen(entries * ratio[rows])))
 
     def _take(
         self,

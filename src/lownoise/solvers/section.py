@@ -52,7 +52,7 @@ class Multipliers:
     """What was found.
 
     Args:
-        hint: (p, n) > 0, shape (2M,), as `SectionBody` takes it.
+        multipliers: (p, n) > 0, shape (2M,), as `SectionBody` takes it.
         precision: N over T: the ellipsoid is {s : sᵀ·precision·s ≤ 1}, shape (d, d).
         center: where it stands, shape (d,).
         query_weights: c, shape (m,).
@@ -60,7 +60,7 @@ class Multipliers:
         steps: how many Newton steps it took.
     """
 
-    hint: Vector
+    multipliers: Vector
     precision: Vector
     center: Vector
     query_weights: Vector

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both sides of a search so far: the least noise, the best evidence, and what is told of them."""
+"""Both sides of a search so far: the least noise, the best evidence, and how it goes on."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Sides(Generic[Noise, Dual]):
     ) -> None:
         self.rtol, self.progress, self._tie = rtol, progress, tie
         self.lower, self.upper, self.steps = 0.0, math.inf, 0
-        self.reached = math.inf  # what was found to stick out explains so much of `upper`
+        self.farthest = math.inf  # what was found to stick out explains so much of `upper`
         self.noise: Noise | None = None
         self.dual: Dual | None = None
 
@@ -92,7 +92,7 @@ class Sides(Generic[Noise, Dual]):
     @property
     def ahead(self) -> float:
         """The gap that is explained: less than `gap` where a bound over all is loose."""
-        return min(self.upper, self.reached) / self.lower - 1 if self.lower > 0 else math.inf
+        return min(self.upper, self.farthest) / self.lower - 1 if self.lower > 0 else math.inf
 
     @property
     def met(self) -> bool:

@@ -82,10 +82,10 @@ class Asked:
 
     def heard(self, unit: float) -> Callable[[Progress], None] | None:
         """Return the callback for bounds in parts of `unit`."""
-        told = self.progress
-        if told is None:
+        report = self.progress
+        if report is None:
             return None
-        return lambda at: told(Progress(at.iteration, at.lower * unit, at.upper * unit))
+        return lambda at: report(Progress(at.iteration, at.lower * unit, at.upper * unit))
 
     def claim(
         self,

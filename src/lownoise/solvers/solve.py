@@ -121,7 +121,7 @@ def section_solution(body: SectionBody, asked: Asked) -> Solution:
     root = np.linalg.inv(np.linalg.cholesky(found.precision)).T
     view = root if frame.exact else frame.down(root.T).T
     shape = DenseShape(lower_triangle(view))
-    claim = asked.claim(body.with_multipliers(found.hint), frame, shape, none, found.center)
+    claim = asked.claim(body.with_multipliers(found.multipliers), frame, shape, none, found.center)
     try:
         points = far_changes(body, sight, asked.order, asked.rtol, found.precision)
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lownoise.spec.model import mistaken, said
+from lownoise.spec.model import mistake_text, mistaken
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,29 +28,33 @@ def read_matrix(path: Path) -> Vector:
         try:
             found = np.load(path, allow_pickle=False)
         except OSError as error:
-            raise said(
+            raise mistake_text(
                 f"{path} cannot be read ({error.strerror or 'no .npy file'}); give the path of a "
                 ".npy or CSV file",
             ) from None
         except (ValueError, EOFError):
-            raise said(f"{path} is no .npy file of numbers; write it with numpy.save") from None
+            raise mistake_text(
+                f"{path} is no .npy file of numbers; write it with numpy.save"
+            ) from None
         if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "biuf":  # noqa: PLR2004
-            raise said(f"{path} holds no matrix of numbers; save an array of two dimensions")
+            raise mistake_text(
+                f"{path} holds no matrix of numbers; save an array of two dimensions"
+            )
         return found.astype(np.float64)
     rows = _rows(path)
     if not rows:
-        raise said(f"{path} has no rows; give one row of numbers a query")
+        raise mistake_text(f"{path} has no rows; give one row of numbers a query")
     table = []
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
-            raise said(
+            raise mistake_text(
                 f"{path} row {number} has {len(row)} numbers, row 1 has {len(rows[0])}; give one "
                 "a record",
             )
         try:
             table.append([float(value) for value in row])
         except ValueError:
-            raise said(
+            raise mistake_text(
                 f"{path} row {number} is not all numbers; give numbers alone, without a header",
             ) from None
     return np.array(table)
@@ -65,11 +69,11 @@ def read_records(path: Path) -> tuple[list[str], list[list[float | str]]]:
     """
     rows = _rows(path)
     if len(rows) < 2:  # noqa: PLR2004
-        raise said(f"{path} has no records; give a header of names and one record a row")
+        raise mistake_text(f"{path} has no records; give a header of names and one record a row")
     names = [name.strip() for name in rows[0]]
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(names):
-            raise said(
+            raise mistake_text(
                 f"{path} row {number} has {len(row)} values for {len(names)} names; give one a "
                 "name",
             )
@@ -87,9 +91,11 @@ def _rows(path: Path) -> list[list[str]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return [row for row in csv.reader(file) if row]
     except OSError as error:
-        raise said(f"{path} cannot be read ({error.strerror}); give the path of a file") from None
+        raise mistake_text(
+            f"{path} cannot be read ({error.strerror}); give the path of a file"
+        ) from None
     except (UnicodeDecodeError, csv.Error):
-        raise said(f"{path} is not CSV in UTF-8; save it as such") from None
+        raise mistake_text(f"{path} is not CSV in UTF-8; save it as such") from None
 
 
 def numbers_of(rows: list[list[Any]]) -> list[list[float]]:

@@ -168,7 +168,7 @@ def _text(value: object, path: Path, mistakes: list[Mistake]) -> object:
     return value
 
 
-def _whole(value: object, path: Path, mistakes: list[Mistake]) -> object:
+def _integer(value: object, path: Path, mistakes: list[Mistake]) -> object:
     if not isinstance(value, int) or isinstance(value, bool):
         mistakes.append(Mistake(path, "is no whole number; write it without quotes", value))
     elif abs(value) > _LARGEST:
@@ -212,6 +212,6 @@ _READERS: dict[str, Reader] = {
     "Sequence[float]": _numbers,
     "Sequence[int]": _whole_numbers,
     "float": _number,
-    "int": _whole,
+    "int": _integer,
     "str": _text,
 }

@@ -195,15 +195,15 @@ def read_spec(path: Path) -> Spec:
     bounded = not isinstance(asked, dict) or "domain" not in asked
     folder = path.parent
     spec = checked(Spec, fields, path, {BOUNDED: bounded, FOLDER: folder})
-    moved: dict[str, Strict] = {
+    resolved: dict[str, Strict] = {
         name: part.model_copy(update={"path": folder / part.path})
         for name, part in (("data", spec.data), ("ledger", spec.ledger))
         if part is not None
     }
     question = spec.question
     if isinstance(question, MeanSpec) and question.points is not None:
-        moved["question"] = question.model_copy(update={"points": folder / question.points})
-    return spec.model_copy(update=moved)
+        resolved["question"] = question.model_copy(update={"points": folder / question.points})
+    return spec.model_copy(update=resolved)
 
 
 def read_domain(path: Path) -> tuple[tuple[str, ...], AbstractDomain]:

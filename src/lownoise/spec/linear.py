@@ -13,7 +13,7 @@ from lownoise.questions import Parity, Queries
 from lownoise.spec.arrays import numbers_of, read_matrix, read_records
 from lownoise.spec.declared import declared_question
 from lownoise.spec.marginals import FOLDER, declared_attributes
-from lownoise.spec.model import AskedSpec, Mechanism, Number, mistaken, said
+from lownoise.spec.model import AskedSpec, Mechanism, Number, mistake_text, mistaken
 
 
 def _beside(given: str, info: ValidationInfo) -> Path:
@@ -29,7 +29,7 @@ def _matrix(given: object, info: ValidationInfo) -> Any:  # noqa: ANN401
     rows = given if isinstance(given, list) else []
     even = all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows)
     if not rows or not even or not rows[0]:
-        raise said(
+        raise mistake_text(
             "is no matrix; give a list of rows of as many numbers each, or the path of a .npy or "
             "CSV file",
         )
@@ -90,11 +90,13 @@ class ParitySpec(AskedSpec):
 
     @field_validator("degree", mode="before")
     @classmethod
-    def _whole(cls, degree: object) -> object:
+    def _integers(cls, degree: object) -> object:
         several = degree if isinstance(degree, list) else [degree]
         whole = all(isinstance(k, int) and not isinstance(k, bool) and k >= 0 for k in several)
         if not whole or not several:
-            raise said("is no number of bits; give a whole number from 0, or a list of them")
+            raise mistake_text(
+                "is no number of bits; give a whole number from 0, or a list of them"
+            )
         return degree
 
     @model_validator(mode="after")
@@ -120,7 +122,7 @@ def _check(spec: QueriesSpec | ParitySpec) -> None:
     try:
         asked = spec.asked()
     except LownoiseError as error:
-        raise said(str(error)) from None
+        raise mistake_text(str(error)) from None
     if spec.size is not None and asked.drops:
         text = '"drop" would change the public size; give what stands in for other values'
         raise mistaken([(("outside",), text, None)])

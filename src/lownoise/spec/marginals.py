@@ -12,7 +12,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from lownoise.errors import LownoiseError, QuestionError
 from lownoise.questions import Marginals
 from lownoise.questions.attributes import attributes
-from lownoise.spec.model import AskedSpec, Number, mistaken, said
+from lownoise.spec.model import AskedSpec, Number, mistake_text, mistaken
 
 FOLDER = "folder"
 
@@ -25,7 +25,7 @@ def declared_attributes(given: object, info: ValidationInfo) -> dict[str, Any]:
     if isinstance(given, str):
         given = _read((info.context or {}).get(FOLDER, Path()) / given)
     if not isinstance(given, dict) or not given:
-        raise said(
+        raise mistake_text(
             "is no table of attributes; give each its number of categories or a list of them, "
             "or the path of a JSON file that does",
         )
@@ -52,13 +52,13 @@ def _read(path: Path) -> object:
     try:
         found: object = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=once)
     except OSError as error:
-        raise said(
+        raise mistake_text(
             f"{path} cannot be read ({error.strerror}); give the path of a JSON file",
         ) from None
     except (ValueError, RecursionError):  # of its syntax or its encoding
-        raise said(f"{path} is not JSON; give a mapping from names to categories") from None
+        raise mistake_text(f"{path} is not JSON; give a mapping from names to categories") from None
     if twice:
-        raise said(f"{path} names {twice[0]!r} twice; name each attribute once")
+        raise mistake_text(f"{path} names {twice[0]!r} twice; name each attribute once")
     return found
 
 
@@ -86,7 +86,7 @@ class MarginalsSpec(AskedSpec):
             try:
                 attributes(sizes, outside)  # type: ignore[arg-type]  # it says what is wrong
             except QuestionError as error:
-                raise said(str(error)) from None
+                raise mistake_text(str(error)) from None
             policies = dict.fromkeys(sizes, outside)
         else:
             mistakes = []
@@ -102,7 +102,7 @@ class MarginalsSpec(AskedSpec):
             policies = {name: outside.get(name, "drop") for name in sizes}
         dropped = [name for name, policy in policies.items() if policy == "drop"]
         if dropped and info.data.get("relation") == "substitute":
-            raise said(
+            raise mistake_text(
                 f'"drop" of {dropped[0]!r} would change the public size; give "extra", or a '
                 "category that stands in",
             )
@@ -114,7 +114,7 @@ class MarginalsSpec(AskedSpec):
         try:
             self.asked()
         except LownoiseError as error:
-            raise said(str(error)) from None
+            raise mistake_text(str(error)) from None
         return self
 
     def asked(self) -> Marginals:

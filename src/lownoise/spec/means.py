@@ -14,7 +14,7 @@ from lownoise.questions import Mean
 from lownoise.sets.domains import Box
 from lownoise.spec.declared import declared_domain
 from lownoise.spec.listed import read_points
-from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, mistaken, said
+from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, mistake_text, mistaken
 
 if TYPE_CHECKING:
     from lownoise.sets.domains import AbstractDomain
@@ -159,7 +159,7 @@ class MeanSpec(AskedSpec):
             try:
                 self.asked()
             except LownoiseError as error:
-                raise said(str(error)) from None
+                raise mistake_text(str(error)) from None
         return self
 
     def asked(self) -> Mean:

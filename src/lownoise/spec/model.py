@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lownoise.solvers import Progress
 
 VERSION = 1  # of specifications, where they say one; see docs/file-versions.md
-_SAID = "said"
+_TEXT = "said"
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
@@ -48,7 +48,7 @@ class Strict(BaseModel):
 def _named(name: object, *, of_means: bool = False) -> object:
     known = names(of_means=of_means)
     if name is not None and (not isinstance(name, str) or name not in known):
-        raise said(f"is no mechanism; give one of {', '.join(known)}")
+        raise mistake_text(f"is no mechanism; give one of {', '.join(known)}")
     return name
 
 
@@ -103,15 +103,16 @@ _PASSED = ("relation", "size", "order", "mechanism", "count_share")  # as `plan`
 _Model = TypeVar("_Model", bound=Strict)
 
 
-def said(text: str) -> PydanticCustomError:
+def mistake_text(text: str) -> PydanticCustomError:
     """Return a mistake in words that are shown as they are, such as a constructor's."""
-    return PydanticCustomError(_SAID, "{said}", {"said": text})
+    return PydanticCustomError(_TEXT, "{said}", {"said": text})
 
 
 def mistaken(mistakes: Iterable[tuple[tuple[str | int, ...], str, object]]) -> ValidationError:
     """Return mistakes as one error: of each its path from here, its text and what was found."""
     details = [
-        InitErrorDetails(type=said(text), loc=path, input=value) for path, text, value in mistakes
+        InitErrorDetails(type=mistake_text(text), loc=path, input=value)
+        for path, text, value in mistakes
     ]
     return ValidationError.from_exception_data("declared", details)
 
@@ -174,7 +175,7 @@ def _mistake(detail: ErrorDetails) -> str:
         text = "is not a field of a specification; see docs/specification.md"
     if detail["type"] == "float_type":
         text = "is not a number; write it without quotes, infinity as inf"
-    if detail["type"] != _SAID:
+    if detail["type"] != _TEXT:
         text = text[0].lower() + text[1:]
     given = detail["input"]
     shown = f" (found {given!r})" if isinstance(given, (str, int, float)) else ""

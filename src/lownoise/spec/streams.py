@@ -15,7 +15,7 @@ from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import Box
 from lownoise.spec.arrays import numbers_of
 from lownoise.spec.means import DeclaredDomain, RangeSpec, named_columns
-from lownoise.spec.model import Strict, mistaken, said
+from lownoise.spec.model import Strict, mistake_text, mistaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lownoise.questions import AbstractStreamWorkload
     from lownoise.solvers import Progress
 
-_Whole = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
+_Positive = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
 _Rate = Annotated[float, Field(gt=0, lt=1, strict=True)]
 
 
@@ -33,7 +33,7 @@ def _rows(given: object) -> Any:  # noqa: ANN401
     """Return a square matrix of numbers, or every mistake in it, each with its place."""
     rows = given if isinstance(given, list) else []
     if not rows or not all(isinstance(row, list) and len(row) == len(rows) for row in rows):
-        raise said("is no square matrix; give a list of n rows of n numbers each")
+        raise mistake_text("is no square matrix; give a list of n rows of n numbers each")
     return numbers_of(rows)
 
 
@@ -42,13 +42,13 @@ class StreamSpec(Strict):
 
     kind: Literal["stream"]
     workload: Literal["prefix", "sliding_window", "decayed", "matrix"] = "prefix"
-    rounds: _Whole | None = None
-    width: _Whole | None = None
+    rounds: _Positive | None = None
+    width: _Positive | None = None
     rate: _Rate | None = None
     matrix: Annotated[Any, PlainValidator(_rows)] = None
     strategy: str = "auto"
     error: Literal["mean", "max"] = "mean"
-    memory: _Whole | None = None
+    memory: _Positive | None = None
     relation: Literal["substitute", "add_remove"] | None = None
     changes: DeclaredDomain = None
     domain: DeclaredDomain = None
@@ -86,7 +86,7 @@ class StreamSpec(Strict):
         try:
             self.request(zcdp(1.0))
         except LownoiseError as error:
-            raise said(str(error)) from None
+            raise mistake_text(str(error)) from None
         return self
 
     @property

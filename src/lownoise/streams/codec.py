@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import FileError, counted, told
+from lownoise.errors import FileError, counted, quoted
 from lownoise.kinds import expect, numbers
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
@@ -97,7 +97,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     check_width(cover, "cover")
     block = evidence["block"]
     if isinstance(block, bool) or not isinstance(block, int) or not 1 <= block <= workload.rounds:
-        raise FileError(f"evidence.block={told(block)} is no number of rounds of the stream")
+        raise FileError(f"evidence.block={quoted(block)} is no number of rounds of the stream")
     rounds = None
     if "rounds" in evidence:
         if block > LARGEST_DENSE or (block < workload.rounds and not workload.toeplitz):

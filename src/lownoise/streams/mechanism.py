@@ -108,7 +108,7 @@ class StreamMechanism:
             self.coding.encode(np.zeros((1, len(self.coding.columns))))
         ):
             raise PlanError("stream's domain does not hold 0, which a round becomes; plan again")
-        largest = self.reach_steps * self.workload.longest + LARGEST * self._row_up
+        largest = self.extent_steps * self.workload.longest + LARGEST * self._row_up
         if not np.all(largest < 2.0**_TOTAL_BITS):
             raise PlanError("stream has answers beyond 2^62 steps; use a coarser grid")
 
@@ -192,9 +192,9 @@ class StreamMechanism:
         return frozen(found[: self.coding.step.size] * _MARGIN)
 
     @cached_property
-    def reach_steps(self) -> Vector:
+    def extent_steps(self) -> Vector:
         """At least every |code|, shape (r,)."""
-        most = np.asarray(self.coding.reach * _MARGIN)
+        most = np.asarray(self.coding.extent * _MARGIN)
         return frozen(most / self.coding.step * _MARGIN + 1)
 
     @cached_property
@@ -216,7 +216,7 @@ class StreamMechanism:
         # what is off in w: B·z, its product with L, the integer, and the integer of an excess,
         # each less than a step
         off = self._row_sums * (self.pair.error_up + growth(r + 3) * self.pair.size_up) + 2 * whole
-        slack = np.array([self.workload.slack(reach) for reach in self.reach_steps])
+        slack = np.array([self.workload.slack(extent) for extent in self.extent_steps])
         moves = 2 * (off + slack * whole) + self.pair.residual_up * self.change_steps
         still = self.change_steps == 0
         return frozen(np.where(still, 0.0, moves * _MARGIN))
@@ -269,7 +269,7 @@ class StreamMechanism:
 
 
 def round_totals(
-    values: Mean, relation: Known, chosen: Coordinates, step: Vector, hint: Vector | None
+    values: Mean, relation: Known, chosen: Coordinates, step: Vector, multipliers: Vector | None
 ) -> MeanTotals:
     """Return how the value of one round becomes integers: the totals of one record.
 
@@ -278,8 +278,8 @@ def round_totals(
         relation: what a neighbour is.
         chosen: which coordinates are summed, and how the others follow.
         step: the grid of each, powers of two, shape (r,).
-        hint: coefficients that prove how far values reach, where an image of a unit body needs
-            them; any are a proof, and the right ones prove the least. Shape (k,), or None.
+        multipliers: coefficients that prove how far values reach, where an image of a unit
+            body needs them; any are a proof, the right ones prove the least. Shape (k,), or None.
     """
     return MeanTotals(
         query=TotalsQuery(coding_for(values, chosen, step), drops_missing=False),
@@ -287,7 +287,7 @@ def round_totals(
         size=None if relation.counted else 1,
         count_step=1.0 if relation.counted else None,
         coordinates=chosen,
-        multipliers=hint,
+        multipliers=multipliers,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import FileError, told
+from lownoise.errors import FileError, quoted
 from lownoise.numbers.packing import packed, unpacked, unpacked_integers
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.release import codec
@@ -87,13 +87,13 @@ class Progress:
         """
         done, answers, noise = fields["round"], fields["answers"], fields["noise"]
         if isinstance(done, bool) or not isinstance(done, int):
-            raise FileError(f"round={told(done)} is no whole number")
+            raise FileError(f"round={quoted(done)} is no whole number")
         if not 0 <= done <= terms.question.workload.rounds or not isinstance(answers, dict):
             raise FileError(f"round={done} is none of the stream's")
         return cls(
             round=done,
-            answers=_whole(answers),
-            noise=None if noise is None else _whole(noise),
+            answers=_from_plain(answers),
+            noise=None if noise is None else _from_plain(noise),
             last=_batch(fields["last"], terms),
         )
 
@@ -165,7 +165,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _whole(value: Any) -> Any:  # noqa: ANN401
+def _from_plain(value: Any) -> Any:  # noqa: ANN401
     """Return what `_plain` took."""
     if not isinstance(value, dict):
         return value
@@ -173,7 +173,7 @@ def _whole(value: Any) -> Any:  # noqa: ANN401
         fields = value["packed"]
         kind = next(k for k in _PACKED if k in fields)
         return _PACKED[kind](fields, "progress", len(fields["shape"]))
-    return {k: _whole(v) for k, v in value.items()}
+    return {k: _from_plain(v) for k, v in value.items()}
 
 
 class AbstractNoise(ABC):

@@ -256,13 +256,13 @@ def _geometric(base: Any, count: int) -> Any:  # noqa: ANN401 (flint carries no 
     return arb(count) if base == 1 else (1 - base**count) / (1 - base)
 
 
-def _pair_sum(bases: list[Any], weights: list[Any], count: int) -> Any:  # noqa: ANN401
+def _pair_sum(ratios: list[Any], weights: list[Any], count: int) -> Any:  # noqa: ANN401
     """Return Σ_{t<count} (Σ_j weight_j·base_j^t)² in balls."""
     from flint import arb
 
     total = arb(0)
-    for v, a in zip(weights, bases, strict=True):
-        for w, b in zip(weights, bases, strict=True):
+    for v, a in zip(weights, ratios, strict=True):
+        for w, b in zip(weights, ratios, strict=True):
             total += v * w * _geometric(a * b, count)
     return total
 

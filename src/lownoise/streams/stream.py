@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, final
 import numpy as np
 
 from lownoise.engines.cells import quiet
-from lownoise.errors import StreamError, told
+from lownoise.errors import StreamError, quoted
 from lownoise.numbers.arrays import frozen
 from lownoise.release import codec
 from lownoise.release.readable import Guaranteed
@@ -174,7 +174,7 @@ class Stream(Guaranteed):
                     f"stream lives in file={self._file.path}, and a second state of it could be "
                     "gone on with too; move the file, and use ln.Stream.open",
                 )
-            return state_to_bytes(self.terms, self._spend, self._progress(whole=True))
+            return state_to_bytes(self.terms, self._spend, self._progress(complete=True))
 
     def to_json(self) -> str:
         """Return what is guaranteed as JSON, without noise or answers; `ln.verify` checks it.
@@ -292,7 +292,7 @@ class Stream(Guaranteed):
         """Answer the next rounds, shape (k, d) both; on disk, where there is a file."""
         with self._lock:
             self._check_room(0)
-            if at is not None and not (_whole(at) and at == self._round + 1):
+            if at is not None and not (_is_integer(at) and at == self._round + 1):
                 return np.reshape(self._published(at), (1, -1))
             self._check_room(len(values))
             if not len(values):
@@ -306,7 +306,7 @@ class Stream(Guaranteed):
 
     def _run_one(self, encoder: Encoder, value: float, at: int | None) -> float:
         with self._lock:
-            if at is not None and not (_whole(at) and at == self._round + 1):
+            if at is not None and not (_is_integer(at) and at == self._round + 1):
                 self._check_room(0)
                 return float(self._published(at)[0])
             self._check_room(1)
@@ -343,13 +343,13 @@ class Stream(Guaranteed):
 
     def _published(self, at: int) -> Vector:
         """Return the answer of a round of the last batch."""
-        if self._last is not None and _whole(at):
+        if self._last is not None and _is_integer(at):
             first, own = self._last
             answers = np.atleast_1d(np.asarray(own))
             if first <= at < first + len(answers):
                 return np.atleast_1d(answers[at - first]).copy()
         raise StreamError(
-            f"round={told(at)} is neither the next one, {self._round + 1:,}, nor of the last "
+            f"round={quoted(at)} is neither the next one, {self._round + 1:,}, nor of the last "
             "batch; what was published before is not kept here",
         )
 
@@ -368,7 +368,7 @@ class Stream(Guaranteed):
         try:
             with file.turn(self._round) as save:
                 found = self._next(codes)
-                place = save(self._progress(whole=False))
+                place = save(self._progress(complete=False))
             if self._account is not None:
                 self._account.move(file.path, place)
         except BaseException:
@@ -378,9 +378,9 @@ class Stream(Guaranteed):
             raise
         return found
 
-    def _progress(self, *, whole: bool) -> Progress:
+    def _progress(self, *, complete: bool) -> Progress:
         """Return how far it is; kept noise only where the whole is asked for."""
-        apart = isinstance(self._noise, KeptNoise) and not whole
+        apart = isinstance(self._noise, KeptNoise) and not complete
         return Progress(
             round=self._round,
             answers=self._answers.state(),
@@ -404,5 +404,5 @@ class Stream(Guaranteed):
         return np.asarray(found)
 
 
-def _whole(number: object) -> bool:
+def _is_integer(number: object) -> bool:
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool)

@@ -74,7 +74,7 @@ def values_of(values: object, dimension: int) -> tuple[Vector, bool]:
             return np.array(cells, dtype=np.float64).T, True
         if isinstance(values, np.ndarray):
             return _of_array(values, dimension), values.ndim > 1
-        items = _items(values) if _is_listed(values) else None
+        items = _items(values) if _is_list(values) else None
         if items is None:
             raise _no_values(dimension)
         if dimension == 1:
@@ -148,7 +148,7 @@ def _columns(values: Any) -> list[Any] | None:  # noqa: ANN401
     return None
 
 
-def _is_listed(values: object) -> bool:
+def _is_list(values: object) -> bool:
     """Return whether it is a list, another sequence, or a column of a table."""
     column = any(hasattr(values, name) for name in _LISTED)
     return (column or isinstance(values, Sequence)) and not isinstance(values, _PLAIN)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.bounds.unbiased import spread_down
+from lownoise.bounds.unbiased import block_worth_down
 from lownoise.certificate import unit_of
-from lownoise.errors import PlanError, StreamError, told
+from lownoise.errors import PlanError, StreamError, quoted
 from lownoise.numbers.arrays import frozen
 from lownoise.questions.streams import Running
 from lownoise.release.terms import VIEWS
@@ -93,7 +93,7 @@ class StreamView(AbstractView):
         """
         found = [word for word, order in ORDERS.items() if order == self._terms.order]
         if not found:
-            raise PlanError(f"order={told(self._terms.order)} is of no error of a stream; give 2")
+            raise PlanError(f"order={quoted(self._terms.order)} is of no error of a stream; give 2")
         return found[0]
 
     def deviations(self, first: int = 0, count: int | None = None) -> Vector:
@@ -105,7 +105,7 @@ class StreamView(AbstractView):
         """
         shown = self.question.workload.rounds - first if count is None else count
         pair = self.mechanism.pair.variances(first, shown)
-        through, side = self._spread
+        through, side = self._variances
         return np.asarray(np.sqrt(pair[:, None] * through + side))
 
     def standard_deviation(self, t: int) -> float | Vector:
@@ -115,8 +115,8 @@ class StreamView(AbstractView):
             StreamError: where there is no such round.
         """
         rounds = self.question.workload.rounds
-        if not _whole(t) or not 1 <= t <= rounds:
-            raise StreamError(f"t={told(t)} is no round of the stream; give 1 to {rounds}")
+        if not _is_integer(t) or not 1 <= t <= rounds:
+            raise StreamError(f"t={quoted(t)} is no round of the stream; give 1 to {rounds}")
         own = self.deviations(int(t) - 1, 1)[0]
         return float(own[0]) if own.size == 1 else frozen(own)
 
@@ -127,11 +127,11 @@ class StreamView(AbstractView):
             StreamError: where there are no such rounds.
         """
         rounds = self.question.workload.rounds
-        whole = _whole(first) and (count is None or _whole(count))
+        whole = _is_integer(first) and (count is None or _is_integer(count))
         shown = rounds - first + 1 if whole and count is None else count
         if not whole or shown is None or not 1 <= first <= first + shown - 1 <= rounds:
             raise StreamError(
-                f"first={told(first)} and count={told(count)} are no rounds of the stream; "
+                f"first={quoted(first)} and count={quoted(count)} are no rounds of the stream; "
                 f"give rounds from 1 to {rounds}",
             )
         if shown > _MOST_SHOWN:
@@ -157,11 +157,11 @@ class StreamView(AbstractView):
         """√(mean or largest over rounds of the total variance of an answer)."""
         pair = self.mechanism.pair
         worst = pair.mean_variance if self.measure == "mean" else pair.largest_variance
-        through, side = self._spread
+        through, side = self._variances
         return math.sqrt(float(np.sum(worst * through + side)))
 
     @cached_property
-    def _spread(self) -> tuple[Vector, Vector]:
+    def _variances(self) -> tuple[Vector, Vector]:
         """The variance of each answer for a row of B of length 1, and what hides rounding, (d,)."""
         mechanism, embed = self.mechanism, self.mechanism.totals.coordinates.embed
         step, cover = mechanism.coding.step, mechanism.cover_variances
@@ -185,7 +185,7 @@ class StreamView(AbstractView):
         if evidence.rounds is not None:
             columns = SymmetricPoints(workload.leading(m).T.copy())
             gamma = evidence.rounds.least(columns, self._terms.order, np.ones(m))
-            found = gamma if self.measure == "max" else gamma * math.sqrt(spread_down(m, n))
+            found = gamma if self.measure == "max" else gamma * math.sqrt(block_worth_down(m, n))
         return max(found, workload.trace_norm_down) * (1 - _TINY)
 
     @cached_property
@@ -303,5 +303,5 @@ def round_changes(values: Mean, chosen: Coordinates, relation: Known) -> tuple[A
     return sensitivity_set(domain, "substitute", values.center, chosen), True
 
 
-def _whole(number: object) -> bool:
+def _is_integer(number: object) -> bool:
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool)

@@ -120,11 +120,11 @@ def enclose(
     omega = checked_weights(weights, answers)
     check_size(omega, queries)
     asked = Asked(order=order, weights=omega, queries=queries, rtol=rtol, progress=progress)
-    whole = domain.base if isinstance(domain, Difference) else domain
-    if isinstance(whole, CubePower):
-        return _enclose_tensors(domain, whole, asked)
-    if isinstance(whole, BallPower):
-        return _enclose_ball(domain, whole, asked)
+    tensor = domain.base if isinstance(domain, Difference) else domain
+    if isinstance(tensor, CubePower):
+        return _enclose_tensors(domain, tensor, asked)
+    if isinstance(tensor, BallPower):
+        return _enclose_ball(domain, tensor, asked)
     body, offset = domain.enclosed(mixed=queries is not None)
     found = solution(body, asked)
     claim = found.claim
@@ -187,7 +187,7 @@ def _dimension(domain: object) -> int:
 
 def _enclose_tensors(
     domain: AbstractDomain,
-    whole: CubePower,
+    tensor: CubePower,
     asked: Asked,
 ) -> Enclosure:
     """Return the least ellipsoid around tensors of signs: that of their different entries.
@@ -195,32 +195,32 @@ def _enclose_tensors(
     Entries of one kind are copies of each other, so they get one noise, and ‖·‖_p of their weighted
     deviations is that of one of them times the ‖·‖_p of their weights.
     """
-    copies, k = whole.copies, whole.base.dimension
+    copies, k = tensor.copies, tensor.base.dimension
     queries, weights = asked.queries, asked.weights
     if queries is None:
         omega, folded = frozen(_norms_by(copies, weights, asked.order, k)), None
     else:
-        omega, folded = weights, frozen(np.stack([whole.folded(row) for row in queries]))
+        omega, folded = weights, frozen(np.stack([tensor.folded(row) for row in queries]))
     alike = queries is None and bool(np.ptp(weights) == 0)
-    body = _tensors(whole, differences=domain is not whole, alike=alike)
+    body = _tensors(tensor, differences=domain is not tensor, alike=alike)
     found = solution(body, replace(asked, weights=omega, queries=folded))
     claim = found.claim
-    shape, at = claim.shape, np.zeros(whole.dimension)
+    shape, at = claim.shape, np.zeros(tensor.dimension)
     used = np.flatnonzero(copies >= 0)
     at[used] = claim.center[copies[used]]
     if isinstance(shape, DiagonalShape):
         scale = np.where(copies < 0, 0.0, shape.scale[copies])
-        spread: AbstractShape = SelectedShape(scale, np.maximum(copies, 0))
+        expanded: AbstractShape = SelectedShape(scale, np.maximum(copies, 0))
     else:
         assert isinstance(shape, DenseShape)  # noqa: S101 (what solvers make)
         up = shape.factor if claim.frame is None else claim.frame.up() @ shape.factor
-        spread = DenseShape(np.where(copies[:, None] < 0, 0.0, up[copies]))
-    return _enclosure(asked, found, spread, at + domain.center)
+        expanded = DenseShape(np.where(copies[:, None] < 0, 0.0, up[copies]))
+    return _enclosure(asked, found, expanded, at + domain.center)
 
 
 def _enclose_ball(
     domain: AbstractDomain,
-    whole: BallPower,
+    tensor: BallPower,
     asked: Asked,
 ) -> Enclosure:
     """Return the ellipsoid around tensors of a ball that treats all directions alike.
@@ -228,18 +228,18 @@ def _enclose_ball(
     Raises:
         PlanError: where its factor would not fit the memory.
     """
-    if domain.dimension * math.comb(whole.size + whole.power - 1, whole.power) > _MOST_NUMBERS:
+    if domain.dimension * math.comb(tensor.size + tensor.power - 1, tensor.power) > _MOST_NUMBERS:
         raise PlanError(
-            f"TensorPower.power={whole.power} of a ball in {whole.size} dimensions needs a factor "
-            "beyond 10^7 numbers; give fewer dimensions or a lower power",
+            f"TensorPower.power={tensor.power} of a ball in {tensor.size} dimensions needs a "
+            "factor beyond 10^7 numbers; give fewer dimensions or a lower power",
         )
-    body = TensorBall(whole.size, whole.power, whole.value, domain is not whole)
+    body = TensorBall(tensor.size, tensor.power, tensor.value, domain is not tensor)
     found = solution(body, asked)
     deviations = found.claim.shape.deviations()
     y = body.parts.shares / np.square(deviations)
-    along = body.share(y) * whole.value * sphere_moments(whole.monomials)[whole.copies]
-    length = whole.value * math.sqrt(body.energy_up(y))
-    shape = DenseShape(length * _rotated_factor(whole, body, deviations))
+    along = body.share(y) * tensor.value * sphere_moments(tensor.monomials)[tensor.copies]
+    length = tensor.value * math.sqrt(body.energy_up(y))
+    shape = DenseShape(length * _rotated_factor(tensor, body, deviations))
     return _enclosure(asked, found, shape, along)
 
 
@@ -278,7 +278,7 @@ def _norms_by(copies: Integers, weights: Vector, order: float, sets: int) -> Vec
     return np.asarray(top * np.bincount(copies[used], weights=part, minlength=sets) ** (1 / order))
 
 
-def _tensors(whole: CubePower, *, differences: bool, alike: bool) -> AbstractBody:
+def _tensors(tensor: CubePower, *, differences: bool, alike: bool) -> AbstractBody:
     """Return the body of the different entries of tensors of signs.
 
     Where answers matter alike its majorants say all. Otherwise the tensors are listed where they
@@ -288,17 +288,17 @@ def _tensors(whole: CubePower, *, differences: bool, alike: bool) -> AbstractBod
     Raises:
         PlanError: where that would have to be known.
     """
-    if alike or whole.size > _MOST_CORNERS:
-        if not (alike or differences or whole.odd):
+    if alike or tensor.size > _MOST_CORNERS:
+        if not (alike or differences or tensor.odd):
             raise PlanError(
-                f"workload or weights on an even power would list 2^{whole.size - 1} tensors; "
+                f"workload or weights on an even power would list 2^{tensor.size - 1} tensors; "
                 "leave it out, or enclose ln.difference_body(domain)",
             )
-        scale = whole.difference_scale * whole.value if differences else whole.value
-        base = whole.difference_base if differences else whole.base
-        return ImageBody(frozen(np.full(whole.base.dimension, scale)), base)
-    signs = np.array([(1.0, *rest) for rest in product((1.0, -1.0), repeat=whole.size - 1)])
-    points = frozen(whole.value * parities(signs, whole.degrees))
-    if whole.odd:
+        scale = tensor.difference_scale * tensor.value if differences else tensor.value
+        base = tensor.difference_base if differences else tensor.base
+        return ImageBody(frozen(np.full(tensor.base.dimension, scale)), base)
+    signs = np.array([(1.0, *rest) for rest in product((1.0, -1.0), repeat=tensor.size - 1)])
+    points = frozen(tensor.value * parities(signs, tensor.degrees))
+    if tensor.odd:
         return SymmetricPoints(frozen(2 * points) if differences else points)
     return PointDifferences(points) if differences else TranslatedPoints(points)

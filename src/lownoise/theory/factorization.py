@@ -167,7 +167,7 @@ def _triangles(claim: Claim, body: SymmetricPoints, *, triangular: bool) -> tupl
         left, right = _factors(frame.up() @ shape.factor, shape.factor, frame.down(body.points).T)
     if triangular and (frame is None or frame.view is None):
         pivots = np.arange(0) if frame is None else frame.pivots
-        left, right = _spread(left, pivots, 1), _spread(right, pivots, 0)
+        left, right = _expanded(left, pivots, 1), _expanded(right, pivots, 0)
     return left, right
 
 
@@ -219,7 +219,7 @@ def _factors(left: Vector, factor: Vector, columns: Vector) -> tuple[Vector, Vec
     return left * longest, right / longest
 
 
-def _spread(factor: Vector, pivots: Integers, axis: int) -> Vector:
+def _expanded(factor: Vector, pivots: Integers, axis: int) -> Vector:
     """Return the square triangle that has the columns, or rows, of `factor` at `pivots`."""
     size = factor.shape[1 - axis]
     square = np.zeros((size, size))

@@ -225,8 +225,8 @@ def _meets_once(points: Vector, facets: Integers, normals: Vector, eta: float) -
         hidden = growth(k + 9) * (np.abs(normals) @ np.abs(ray))
         near = np.flatnonzero(heights + hidden >= (1 - 2 * eta) * np.max(heights - hidden))
         inside = [_inside(points[facets[f]], ray) for f in near]
-        if all(told is not None for told in inside):
-            return sum(bool(told) for told in inside) == 1
+        if all(solved is not None for solved in inside):
+            return sum(bool(solved) for solved in inside) == 1
     return False
 
 

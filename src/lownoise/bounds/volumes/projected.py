@@ -241,17 +241,17 @@ def _gauge_up(points: Vector, chosen: Integers, target: Vector, span: float) -> 
     least = math.inf
     for _ in range(_ROUNDS):
         own = points[used].T
-        told = linprog(
+        solved = linprog(
             np.ones(2 * used.size), A_eq=np.hstack([own, -own]), b_eq=target, method="highs-ds"
         )
-        if told.status:
+        if solved.status:
             break
-        shares = told.x[: used.size] - told.x[used.size :]
+        shares = solved.x[: used.size] - solved.x[used.size :]
         size = np.linalg.norm(np.abs(own) @ np.abs(shares)) + np.linalg.norm(target)
         rest = float(np.linalg.norm(target - own @ shares)) + growth(used.size + k + 9) * size
         value = math.fsum(np.abs(shares)) + grown(float(span * rest))
         least = min(least, grown(float(value), FEW))
-        slack = np.abs(points @ told.eqlin.marginals)
+        slack = np.abs(points @ solved.eqlin.marginals)
         if np.max(slack) <= _NEAR:
             break
         used = np.union1d(used, np.argsort(-slack, kind="stable")[:k])

@@ -128,11 +128,11 @@ def _half(size: int, randomness: Randomness) -> list[bool]:
     return found
 
 
-def _one_of(taken: int, whole: int, randomness: Randomness) -> bool:
+def _one_of(taken: int, of: int, randomness: Randomness) -> bool:
     """Return True with probability taken/whole, exactly; 0 < taken ≤ whole or 0."""
-    if taken in (0, whole):
+    if taken in (0, of):
         return bool(taken)
-    return chosen([taken, whole], randomness=randomness) == 0
+    return chosen([taken, of], randomness=randomness) == 0
 
 
 @final
@@ -218,8 +218,8 @@ class UniformHull(AbstractTiled):
             some = np.any(x != 0, axis=1)
             with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                 y = np.ldexp(x, -units)
-                reach = np.abs(y @ rows.T) + lost * (np.abs(y) @ np.abs(rows).T)
-                most = np.max(reach, axis=1) * (1 + 2.0**-50)
+                extent = np.abs(y @ rows.T) + lost * (np.abs(y) @ np.abs(rows).T)
+                most = np.max(extent, axis=1) * (1 + 2.0**-50)
                 most += (
                     _TINY * (1 + np.abs(y).sum(axis=1)) * np.max(np.abs(rows).sum(axis=1)) * some
                 )

@@ -188,9 +188,9 @@ class _Growing:
 
     def _side(self, index: int) -> Integers:
         """Return 1 where p sees the simplex, −1 where −p does, else 0."""
-        reach = self._normals[: self._count] @ self._points[index]
-        size = np.abs(reach)
-        side = np.where(size > 1, np.sign(reach), 0.0).astype(np.int64)
+        extent = self._normals[: self._count] @ self._points[index]
+        size = np.abs(extent)
+        side = np.where(size > 1, np.sign(extent), 0.0).astype(np.int64)
         doubtful = np.flatnonzero(~(np.abs(size - 1) > self._errors[: self._count]))
         if doubtful.size:
             p = self._exact.rows[index]

@@ -85,13 +85,13 @@ class RoundBody:
     def _axes(self) -> Vector:
         return self.membership.axes_up()
 
-    def doubt(self, reach: float, error: float) -> float:
+    def doubt(self, extent: float, error: float) -> float:
         """Return how far `norms` can be off near 1 at points |uᵢ| ≤ reach known to ± error.
 
         ‖e‖_K ≤ √d·error/inner for what is not known; the product F·u is off by γ_d |F||u|.
         """
         d = self.dimension
-        images = np.abs(self.matrix).sum(axis=1) * reach
+        images = np.abs(self.matrix).sum(axis=1) * extent
         products = growth(d + 2) * float(images @ self._axes) * (1 + 2.0**-40)
         unknown = up(d**0.5 * error / self.inner) * (1 + 2.0**-40)
         return self.membership.doubt(images * (1 + 2.0**-40)) + products + unknown

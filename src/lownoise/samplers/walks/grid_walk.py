@@ -164,8 +164,8 @@ class GridWalk(AbstractUniform):
     @cached_property
     def weights(self) -> Vector:
         """The weights, shape (cells^d,): taken as exact floats, and exactly 1 where K may be."""
-        d, reach = self.dimension, self.grid.side * math.sqrt(self.dimension) / 2 / self.body.inner
-        beyond = self.body.norms(self.centers) - 1 - reach * (1 + _CLOSE) - _CLOSE
+        d, extent = self.dimension, self.grid.side * math.sqrt(self.dimension) / 2 / self.body.inner
+        beyond = self.body.norms(self.centers) - 1 - extent * (1 + _CLOSE) - _CLOSE
         return np.asarray(np.exp(-2 * d * np.maximum(beyond, 0.0)))
 
     def draw(self, randomness: Randomness) -> Lazy:

@@ -43,7 +43,7 @@ class AbstractMembership(ABC):
         """Return ‖x‖_S in floats, row by row; shapes (n, d) and (n,)."""
 
     @abstractmethod
-    def doubt(self, reach: Vector) -> float:
+    def doubt(self, extent: Vector) -> float:
         """Return how far `norms` can be off near 1 where |x| ≤ reach, shape (d,); rounded up."""
 
     @abstractmethod
@@ -123,9 +123,9 @@ class Preimage(AbstractMembership):
         """Return the norm of aᵀx/b."""
         return _norms(np.abs(points @ self._scaled), self.order)
 
-    def doubt(self, reach: Vector) -> float:
+    def doubt(self, extent: Vector) -> float:
         """Return the rounding of the products (Higham 2002, 3.5), and of the powers."""
-        rows = growth(self.dimension + 3) * (reach @ np.abs(self._scaled))
+        rows = growth(self.dimension + 3) * (extent @ np.abs(self._scaled))
         powers = 0.0 if math.isinf(self.order) else _POWERS + rows.size * 2.0**-50
         return float(_norms(rows[None], self.order)[0]) * (1 + 2.0**-30) + powers
 
@@ -216,9 +216,9 @@ class Meet(AbstractMembership):
         """Return the greatest norm."""
         return np.asarray(np.max([part.norms(points) for part in self.parts], axis=0))
 
-    def doubt(self, reach: Vector) -> float:
+    def doubt(self, extent: Vector) -> float:
         """Return the greatest doubt."""
-        return max(part.doubt(reach) for part in self.parts)
+        return max(part.doubt(extent) for part in self.parts)
 
     def cuts(self, points: Vector) -> tuple[Vector, Vector, Vector] | None:
         """Ask at each point the part whose norm is greatest."""
@@ -276,7 +276,7 @@ class Weak(AbstractMembership):
         """Return at least the norm."""
         return self.base.norm_up(points)
 
-    def doubt(self, reach: Vector) -> float:
+    def doubt(self, extent: Vector) -> float:
         """Return the slack."""
         return self.slack
 

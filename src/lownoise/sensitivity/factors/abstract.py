@@ -78,7 +78,7 @@ class AbstractShape(ABC):
         """Return the standard deviations, shape (d,)."""
 
     @abstractmethod
-    def spread(self) -> tuple[Vector, Vector]:
+    def conditional_scales(self) -> tuple[Vector, Vector]:
         """Return each standard deviation given all other coordinates, and without; (d,) each."""
 
     @property

@@ -101,7 +101,7 @@ class DenseShape(AbstractShape):
         """Return the lengths of the rows of L, shape (d,)."""
         return frozen(row_lengths(self.factor))
 
-    def spread(self) -> tuple[Vector, Vector]:
+    def conditional_scales(self) -> tuple[Vector, Vector]:
         """Return 1/√(M⁻¹)ᵢᵢ and √Mᵢᵢ; zeros first where L is not square and regular."""
         most = self.deviations()
         white = self.whitening
@@ -160,8 +160,8 @@ class DenseShape(AbstractShape):
         white = self.whitening
         if not white.defect < 1:
             return np.inf
-        reach = np.linalg.norm(np.abs(white.matrix) @ half_width)
-        return float(reach) * (1 + growth(4 * self.dimension + 99)) / (1 - white.defect)
+        extent = np.linalg.norm(np.abs(white.matrix) @ half_width)
+        return float(extent) * (1 + growth(4 * self.dimension + 99)) / (1 - white.defect)
 
 
 def _inverse(matrix: Vector) -> Vector | None:

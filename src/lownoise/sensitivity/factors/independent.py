@@ -117,7 +117,7 @@ class DiagonalShape(AbstractScaled):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(vector == 0, 0.0, vector / self.scale)
 
-    def spread(self) -> tuple[Vector, Vector]:
+    def conditional_scales(self) -> tuple[Vector, Vector]:
         """Return the scale twice: the coordinates are independent."""
         return self.scale, self.scale
 
@@ -204,7 +204,7 @@ class SelectedShape(AbstractScaled):
         off = np.abs(self.scale * z[self.source] - vector)
         return np.full(self.count, np.inf) if np.any(off > 1e-9 * np.abs(vector)) else z
 
-    def spread(self) -> tuple[Vector, Vector]:
+    def conditional_scales(self) -> tuple[Vector, Vector]:
         """Return zeros for answers that follow from others, and the scale."""
         alone = np.bincount(self.source, minlength=self.count)[self.source] == 1
         return frozen(np.where(alone, self.scale, 0.0)), self.scale

@@ -253,14 +253,14 @@ class PatternCosts:
             kind = types[len(fixed)]
             for d in range(int(self.orbits.members[kind]) + 1):
                 now = product * self.tables[kind][occurs[kind], d]
-                reach = bound(now, len(fixed) + 1)
+                extent = bound(now, len(fixed) + 1)
                 made += 1
                 if len(fixed) + 1 < len(types):
-                    heapq.heappush(open_branches, (-reach, made, (*fixed, d), now))
-                elif reach > highest:
+                    heapq.heappush(open_branches, (-extent, made, (*fixed, d), now))
+                elif extent > highest:
                     best = np.zeros(len(types), dtype=np.int64)
                     best[types] = (*fixed, d)
-                    highest = reach
+                    highest = extent
         left = -open_branches[0][0] if open_branches else 0.0
         return best[None], max(highest, left)
 

@@ -51,8 +51,8 @@ class Orbits:
             in which they agree, and −h where they differ; 1/n where it is not given.
         counted: how many answers the marginals of each orbit have, shape (g,); their cells where it
             is not given.
-        told: what the residual variances add to those of answers: rows, columns and entries; that
-            of cells where it is not given.
+        answer_parts: what the residual variances add to those of answers: rows, columns and
+            entries; that of cells where it is not given.
     """
 
     kinds: Integers
@@ -62,7 +62,7 @@ class Orbits:
     weights: Vector
     shares: Vector | None = None
     counted: Vector | None = None
-    told: tuple[Integers, Integers, Vector] | None = None
+    answer_parts: tuple[Integers, Integers, Vector] | None = None
 
     @cached_property
     def products(self) -> Vector:
@@ -127,8 +127,8 @@ class Orbits:
     @cached_property
     def variance_terms(self) -> tuple[Integers, Integers, Vector]:
         """The matrix from residual variances to cell variances V: rows, columns and entries."""
-        if self.told is not None:
-            return self.told
+        if self.answer_parts is not None:
+            return self.answer_parts
         part, shrunk = 1 - 1 / self.sizes, 1 / np.square(self.sizes.astype(np.float64))
         rows, columns, entries = [], [], []
         for row, orbit in enumerate(self.asked):
@@ -202,8 +202,8 @@ def marginal_orbits(question: Marginals) -> Orbits:
 
 def _numbered(values: Iterable[object]) -> list[int]:
     """Return for each value the number of different values before its first place."""
-    known: dict[object, int] = {}
-    return [known.setdefault(value, len(known)) for value in values]
+    numbers: dict[object, int] = {}
+    return [numbers.setdefault(value, len(numbers)) for value in values]
 
 
 def _interchangeable(

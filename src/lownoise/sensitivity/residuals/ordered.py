@@ -227,15 +227,15 @@ class Blocks:
     @cached_property
     def queries(self) -> tuple[dict[Span, Vector], ...]:
         """For each block and each span that is asked there, the answers' coordinates."""
-        known: dict[tuple[bytes, Span], Vector] = {}  # blocks that see the same have the same
+        shared: dict[tuple[bytes, Span], Vector] = {}  # blocks that see the same have the same
         found = []
         for block in self.blocks:
             own = {}
             for span in sorted({self.spans[row] for row, _ in self.seen(block)}):
                 key = (block.corners.tobytes(), span)
-                if key not in known:
-                    known[key] = frozen(block.rows(span, self.answer_parts(span))[0])
-                own[span] = known[key]
+                if key not in shared:
+                    shared[key] = frozen(block.rows(span, self.answer_parts(span))[0])
+                own[span] = shared[key]
             found.append(own)
         return tuple(found)
 
@@ -417,21 +417,21 @@ class ChangeCosts:
         alone = sum(t * np.diag(q) for t, q in zip(self.trace, products, strict=True))
         base = (alone + np.zeros(K))[x] + (alone + np.zeros(K))[y]
         crossed = np.stack([q[x, y] for q in products])  # blocks by pairs
-        reach = base + 2 * self.trace @ np.abs(crossed)
-        order = np.argsort(-reach, kind="stable")
+        extent = base + 2 * self.trace @ np.abs(crossed)
+        order = np.argsort(-extent, kind="stable")
         agreeing = self.agreeing(self.patterns)
         step = max(_CHUNK // len(self.patterns), 1)
         values, worst = np.full(order.size, -np.inf), np.zeros(order.size, dtype=np.int64)
         highest = -np.inf
         for start in range(0, order.size, step):
             pairs = order[start : start + step]
-            if reach[pairs[0]] <= highest:
+            if extent[pairs[0]] <= highest:
                 break  # no pair that is left can cost more
             costs = base[pairs] - 2 * (agreeing @ crossed[:, pairs])
             worst[pairs] = np.argmax(costs, axis=0)
             values[pairs] = costs[worst[pairs], np.arange(pairs.size)]
             highest = max(highest, float(np.max(values[pairs])))
-        # a few of each category, so that what is told is not all alike
+        # a few of each category, so that those chosen are not all alike
         chosen: list[int] = []
         seen = np.zeros(K, dtype=np.int64)
         for j in np.argsort(-values, kind="stable").tolist():

@@ -65,7 +65,7 @@ class AxisNoise:
         return frozen(np.hstack([self.mean[:, None], self.triangle]))
 
     @cached_property
-    def reach(self) -> tuple[float, float]:
+    def extent(self) -> tuple[float, float]:
         """At least κ and at most −γ; both infinite where L has no inverse that floats find."""
         n = self.mean.size + 1
         found, off = whitened(np.eye(n)[:, :-1] - self.mean, self.triangle)
@@ -125,26 +125,26 @@ class Products:
 
     Args:
         blocks: their ordered and unordered parts.
-        whole: the orbits of all attributes; its residual orbits number the variances.
+        complete: the orbits of all attributes; its residual orbits number the variances.
     """
 
     blocks: Blocks
-    whole: Orbits
+    complete: Orbits
 
     @property
     def kinds(self) -> tuple[int, ...]:
-        """The type of each ordered attribute in `whole`."""
-        return tuple(int(self.whole.kinds[i]) for i in self.blocks.axes)
+        """The type of each ordered attribute in `complete`."""
+        return tuple(int(self.complete.kinds[i]) for i in self.blocks.axes)
 
     def variable(self, place: int, span: Span) -> int:
         """Return where σ of an orbit of unordered attributes and an ordered set stands."""
         orbit = self.blocks.plain.residuals[place]
-        return self.whole.place[tuple(sorted((*orbit, *(self.kinds[t] for t in span))))]
+        return self.complete.place[tuple(sorted((*orbit, *(self.kinds[t] for t in span))))]
 
     @cached_property
     def silent(self) -> Vector:
         """Which variances are none: that of the number of records where it is public."""
-        empty = [self.blocks.public and not orbit for orbit in self.whole.residuals]
+        empty = [self.blocks.public and not orbit for orbit in self.complete.residuals]
         return frozen(np.array(empty))
 
     @cached_property
@@ -219,7 +219,7 @@ class Products:
             weights: c ≥ 0 of each answer along each ordered attribute: the one answer has the
                 variance Σ Π c_t·(variance) in units of variances that are divided by Π (κ + γ).
         """
-        shares, scales = reduced(self, [own.reach for own in noise])
+        shares, scales = reduced(self, [own.extent for own in noise])
         parts = self.blocks.answer_parts(tuple(range(len(noise))))
         pairs = []
         for part, own, c in zip(parts, noise, weights, strict=True):
@@ -234,8 +234,8 @@ class Products:
                     rows.append(row)
                     columns.append(self.variable(place, inside))
                     entries.append(entry * found * scales[columns[-1]])
-        told = (np.array(rows), np.array(columns), frozen(np.array(entries)))
-        return replace(shares, counted=self.blocks.plain.cells, told=told), scales
+        answer_parts = (np.array(rows), np.array(columns), frozen(np.array(entries)))
+        return replace(shares, counted=self.blocks.plain.cells, answer_parts=answer_parts), scales
 
     def cost_up(self, noise: Sequence[AxisNoise], variances: Vector) -> float:
         """Return at least μ², the squared distance that one neighbour moves the noisy counts.
@@ -253,28 +253,28 @@ class Products:
             >>> round(found.cost_up([even, even], np.ones(4)), 9)  # ±1 on four spaces
             4.0
         """
-        shares, scales = reduced(self, [own.reach for own in noise])
+        shares, scales = reduced(self, [own.extent for own in noise])
         if not np.all(np.isfinite(scales)):
             return math.inf
         return TableChanges(shares, self.blocks.relation).cost_up(variances / scales)
 
 
-def reduced(products: Products, reach: Sequence[tuple[float, float]]) -> tuple[Orbits, Vector]:
+def reduced(products: Products, extent: Sequence[tuple[float, float]]) -> tuple[Orbits, Vector]:
     """Return the orbits with h of each attribute, and Π (κ + γ) of each residual orbit.
 
     Args:
         products: what is asked.
-        reach: κ and −γ of each ordered attribute.
+        extent: κ and −γ of each ordered attribute.
     """
-    shares = (1 / products.whole.sizes).astype(np.float64)
+    shares = (1 / products.complete.sizes).astype(np.float64)
     width = np.ones(shares.size)
-    for kind, (most, least) in zip(products.kinds, reach, strict=True):
+    for kind, (most, least) in zip(products.kinds, extent, strict=True):
         if not math.isfinite(most) or most <= 0:
-            return products.whole, np.full(len(products.whole.residuals), math.inf)
+            return products.complete, np.full(len(products.complete.residuals), math.inf)
         shares[kind] = -least / (most - least)
         width[kind] = grown(most - least, TINY)
-    scales = [math.prod(width[list(orbit)].tolist()) for orbit in products.whole.residuals]
-    return replace(products.whole, shares=frozen(shares)), np.array(scales)
+    scales = [math.prod(width[list(orbit)].tolist()) for orbit in products.complete.residuals]
+    return replace(products.complete, shares=frozen(shares)), np.array(scales)
 
 
 def product_blocks(question: Marginals, *, public: bool) -> Products:
@@ -309,4 +309,4 @@ def product_blocks(question: Marginals, *, public: bool) -> Products:
             f"ordered attributes ask for {asked:,} answers along them; declare fewer categories, "
             'or ask for "prefix" in place of "range"',
         )
-    return Products(blocks=blocks, whole=marginal_orbits(question))
+    return Products(blocks=blocks, complete=marginal_orbits(question))

@@ -164,13 +164,13 @@ class Relaxed:
         return lowered(best, size, _SLACK)
 
 
-def _shift(whole: Vector) -> Vector:
+def _shift(rows: Vector) -> Vector:
     """Return d ≥ 0 that makes a matrix plus diag d positive semidefinite, nearly the least."""
-    live = np.any(whole, axis=1)
-    shift = np.zeros(len(whole))
+    live = np.any(rows, axis=1)
+    shift = np.zeros(len(rows))
     if not np.any(live):
         return shift
-    matrix = whole[np.ix_(live, live)]
+    matrix = rows[np.ix_(live, live)]
     d, v = np.zeros(len(matrix)), np.full(len(matrix), 1 / math.sqrt(len(matrix)))
     for _ in range(_POWERS):  # the rank one that fits beside the diagonal
         v = matrix @ v + d * v

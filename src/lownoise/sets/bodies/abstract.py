@@ -291,7 +291,7 @@ class AbstractSet(ABC):
     """A bounded set K ⊂ R^d that says how far it reaches."""
 
     center: Vector
-    reach: Vector
+    extent: Vector
 
     @property
     def dimension(self) -> int:
@@ -336,7 +336,7 @@ class AbstractSet(ABC):
 
     def far(self, center: Vector) -> Vector:
         """Return at least |x − center| over K, shape (d,)."""
-        return np.asarray((self.reach + np.abs(self.center - center)) * (1 + 2.0**-50))
+        return np.asarray((self.extent + np.abs(self.center - center)) * (1 + 2.0**-50))
 
     @abstractmethod
     def farthest(self, matrix: Vector, center: Vector) -> Farthest:
@@ -356,7 +356,7 @@ class AbstractSet(ABC):
 
 
 def affine_farthest(
-    known: AbstractSet, linear: Vector, origin: Vector, constant: Vector
+    held: AbstractSet, linear: Vector, origin: Vector, constant: Vector
 ) -> Farthest:
     """Return a point far out, and at least max ‖A(x − origin) + a‖², the square completed.
 
@@ -364,20 +364,20 @@ def affine_farthest(
     ‖A(x − c)‖² plus ‖e‖².
 
     Args:
-        known: the set.
+        held: the set.
         linear: A, shape (r, d).
         origin: shape (d,).
         constant: a, shape (r,).
     """
-    middle = _middle(known, linear, origin, constant)
-    answer = known.farthest(linear, middle)
+    middle = _middle(held, linear, origin, constant)
+    answer = held.farthest(linear, middle)
     shift = middle - origin
     rest = linear @ shift + constant
     d, m = shift.size, len(linear)
     off = growth(d + 4) * (np.abs(linear) @ np.abs(shift) + np.abs(constant))
     # ‖Az + e‖² = ‖Az‖² + 2⟨z, Aᵀe⟩ + ‖e‖², and Aᵀe is nearly 0
     pull = np.abs(rest @ linear) + np.abs(linear).T @ (off + growth(m + 2) * np.abs(rest))
-    cross = 2 * float(known.far(middle) @ pull)
+    cross = 2 * float(held.far(middle) @ pull)
     length = float(np.linalg.norm(rest)) + float(np.linalg.norm(off))
     return Farthest(answer.point, answer.upper + (cross + length**2) * (1 + growth(d + m + 60)))
 
@@ -385,17 +385,17 @@ def affine_farthest(
 _BEYOND = 2.0**20  # of the reach: a center farther out says nothing in floats
 
 
-def _middle(known: AbstractSet, linear: Vector, origin: Vector, constant: Vector) -> Vector:
+def _middle(held: AbstractSet, linear: Vector, origin: Vector, constant: Vector) -> Vector:
     """Return the center about which the length has no linear term, shape (d,)."""
-    reach = known.reach
-    used = reach > 0
-    scaled = linear[:, used] * reach[used]
-    found = known.center.copy()
+    extent = held.extent
+    used = extent > 0
+    scaled = linear[:, used] * extent[used]
+    found = held.center.copy()
     if not np.any(scaled):
         return found
     parts = np.linalg.lstsq(scaled, constant + linear @ (found - origin))[0]
     if np.all(np.abs(parts) < _BEYOND):
-        found[used] -= parts * reach[used]
+        found[used] -= parts * extent[used]
     return found
 
 

@@ -127,8 +127,8 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
             "intersection has parts too unlike in size for floats to search; bring coordinates to "
             "like units"
         ) from None
-    reach = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", directions, metric, directions), 0.0))
-    theta: Vector = np.asarray(directions / np.where(reach > 0, reach, 1.0)[:, None])
+    extent = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", directions, metric, directions), 0.0))
+    theta: Vector = np.asarray(directions / np.where(extent > 0, extent, 1.0)[:, None])
     point: Vector = np.zeros((n, d))
     multipliers: Vector = np.zeros((n, len(barrier.rows)))
     t = 1.0
@@ -154,7 +154,7 @@ def _followed(barrier: _Barrier, directions: Vector, last: float) -> tuple[Vecto
         if t >= last:
             break
         t *= _GROW
-    scale = np.where(reach > 0, reach, 0.0)[:, None] * (size > 0)
+    scale = np.where(extent > 0, extent, 0.0)[:, None] * (size > 0)
     return point, multipliers * scale
 
 

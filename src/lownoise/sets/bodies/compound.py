@@ -2,7 +2,7 @@
 """Sets made of sets: the hull of a union, and images; each composes what its parts prove.
 
 * A hull reaches as far as one of its parts.
-* Lengths of images F·x + t are lengths of x about another center (`known.affine_farthest`).
+* Lengths of images F·x + t are lengths of x about another center (`at_least.affine_farthest`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class HullSet(AbstractSet):
     def __init__(self, parts: tuple[AbstractSet, ...], center: Vector) -> None:
         self.parts = parts
         self.center = center
-        self.reach = frozen(np.max([part.far(center) for part in parts], axis=0))
+        self.extent = frozen(np.max([part.far(center) for part in parts], axis=0))
 
     @property
     def width(self) -> int:
@@ -138,15 +138,15 @@ class MappedSet(AbstractSet):
         self.part = part
         self.shift = shift
         self.center = frozen(shift + factor @ part.center)
-        sizes = np.abs(factor) @ part.reach * (1 + growth(part.dimension + 9))
+        sizes = np.abs(factor) @ part.extent * (1 + growth(part.dimension + 9))
         ends = [
             max(part.support_up(side, part.center) for side in (row, -row)) if np.any(row) else 0.0
             for row in factor
         ]
         # the center is rounded, and so are differences to it
         off = growth(part.dimension + 9) * (np.abs(factor) @ np.abs(part.center) + np.abs(shift))
-        moves = np.any(factor * (part.reach > 0), axis=1)
-        self.reach = frozen(np.where(moves, np.minimum(sizes, np.maximum(ends, 0.0)) + off, 0.0))
+        moves = np.any(factor * (part.extent > 0), axis=1)
+        self.extent = frozen(np.where(moves, np.minimum(sizes, np.maximum(ends, 0.0)) + off, 0.0))
 
     @property
     def width(self) -> int:
@@ -166,9 +166,9 @@ class MappedSet(AbstractSet):
     @cached_property
     def doubt(self) -> Vector:
         """That of the part, and rounding of products and sums."""
-        size = np.abs(self.factor) @ (np.abs(self.part.center) + self.part.reach)
+        size = np.abs(self.factor) @ (np.abs(self.part.center) + self.part.extent)
         off = growth(self.part.dimension + 9) * (size + np.abs(self.shift))
-        moves = np.any(self.factor * (self.part.reach > 0), axis=1)
+        moves = np.any(self.factor * (self.part.extent > 0), axis=1)
         return np.asarray(np.where(moves, np.abs(self.factor) @ self.part.doubt + off, 0.0))
 
     def place(self, encoded: Vector) -> Vector:
@@ -183,7 +183,7 @@ class MappedSet(AbstractSet):
         """Return matrix·F, and how far lengths about the part's center are off by its rounding."""
         linear = matrix @ self.factor
         off = growth(len(self.factor) + 4) * (np.abs(matrix) @ np.abs(self.factor))
-        return linear, float(np.linalg.norm(off @ self.part.reach)) * (1 + 2.0**-30)
+        return linear, float(np.linalg.norm(off @ self.part.extent)) * (1 + 2.0**-30)
 
     def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return the image of what is farthest, and the part's bound."""
@@ -216,20 +216,20 @@ class MappedSet(AbstractSet):
         return self.part.extreme(direction @ self.factor)
 
 
-def _apart(one: AbstractSet, two: AbstractSet, matrix: Vector, known: float) -> Farthest:
+def _apart(one: AbstractSet, two: AbstractSet, matrix: Vector, at_least: float) -> Farthest:
     """Return a pair of points of two sets, and at least max ‖matrix·(x − y)‖².
 
     Args:
         one: points, or an image.
         two: either.
         matrix: shape (r, d).
-        known: a square: pairs that are proved to be nearer need no bound of their own.
+        at_least: a square: pairs that are proved to be nearer need no bound of their own.
     """
     if isinstance(two, PointSet) and not isinstance(one, PointSet):
-        answer = _apart(two, one, matrix, known)
+        answer = _apart(two, one, matrix, at_least)
         return Farthest(answer.point[::-1] if answer.point.size else answer.point, answer.upper)
     if isinstance(one, PointSet):
-        return _from_points(one, two, matrix, known)
+        return _from_points(one, two, matrix, at_least)
     assert isinstance(one, ImageSet)  # noqa: S101 (what else bounds differences in a hull)
     assert isinstance(two, ImageSet)  # noqa: S101
     offset = one.center - two.center
@@ -248,7 +248,7 @@ def _apart(one: AbstractSet, two: AbstractSet, matrix: Vector, known: float) -> 
     return Farthest(pair, upper * upper * (1 + 2.0**-50))
 
 
-def _from_points(one: PointSet, two: AbstractSet, matrix: Vector, known: float) -> Farthest:
+def _from_points(one: PointSet, two: AbstractSet, matrix: Vector, at_least: float) -> Farthest:
     about = two.farthest(matrix, two.center).upper ** 0.5 * (1 + 2.0**-40)
     away = (one.rows - two.center) @ matrix.T
     # rounding of lengths that only prune: what they leave out is bounded by them
@@ -257,7 +257,7 @@ def _from_points(one: PointSet, two: AbstractSet, matrix: Vector, known: float) 
     order = np.argsort(-most, kind="stable")
     pair, upper, longest = np.zeros((0, 0)), 0.0, -1.0
     for i in order:
-        if most[i] * most[i] * (1 + 2.0**-40) <= max(known, upper):
+        if most[i] * most[i] * (1 + 2.0**-40) <= max(at_least, upper):
             break
         answer = two.farthest(matrix, one.rows[i])
         upper = max(upper, answer.upper)
@@ -265,4 +265,4 @@ def _from_points(one: PointSet, two: AbstractSet, matrix: Vector, known: float) 
         if length > longest:
             longest, pair = length, np.zeros((2, max(1, two.width)))
             pair[0, 0], pair[1, : two.width] = i, answer.point
-    return Farthest(pair, max(upper, known))
+    return Farthest(pair, max(upper, at_least))

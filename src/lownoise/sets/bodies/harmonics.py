@@ -291,10 +291,10 @@ def _polynomial(step: Any, others: list[int], *, exact: bool) -> Any:  # noqa: A
     return total.toarray()
 
 
-def _over(top: Any, below: int, whole: Vector) -> Any:  # noqa: ANN401
+def _over(top: Any, below: int, counts: Vector) -> Any:  # noqa: ANN401
     from scipy.sparse import csr_array
 
-    floats = top.astype(np.float64) / float(below) / whole[:, None]
+    floats = top.astype(np.float64) / float(below) / counts[:, None]
     return csr_array(floats)
 
 

@@ -35,7 +35,7 @@ _GAIN = 1e-9
 
 @final
 @dataclass(frozen=True, eq=False)
-class Reached:
+class OracleExtent:
     """How far a body reaches under a map.
 
     Args:
@@ -70,7 +70,7 @@ class AbstractOracleBody(AbstractBody):
         """
 
     @abstractmethod
-    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> OracleExtent:
         """Return at least max ‖matrix·(s − center)‖ over the body, and who may reach it.
 
         Args:
@@ -86,7 +86,7 @@ class AbstractOracleBody(AbstractBody):
 
     def knows(self, points: Vector) -> bool:
         """Return whether `points` are of the right shape, and of K as far as the program tells."""
-        return self._known(points, (self.program.width,))
+        return self._has_points(points, (self.program.width,))
 
     def extreme(self, direction: Vector) -> Vector:
         """Return evidence for vertices that should be extreme along a direction, both ways."""
@@ -127,13 +127,13 @@ class AbstractOracleBody(AbstractBody):
     def _kept(self, points: Vector) -> Vector:
         return np.asarray(self.program.place(points)[..., self.pivots])
 
-    def _whole(self, center: Vector) -> Vector:
+    def _point_at(self, center: Vector) -> Vector:
         """Return a point whose coordinates in the body are `center`, shape (d,)."""
         found = self.program.center.copy()
         found[self.pivots] = center * self.step
         return found
 
-    def _known(self, points: Vector, shape: tuple[int, ...]) -> bool:
+    def _has_points(self, points: Vector, shape: tuple[int, ...]) -> bool:
         if points.shape != (len(points), *shape):
             return False
         return all(self.program.knows(x) for x in np.reshape(points, (-1, self.program.width)))
@@ -162,14 +162,14 @@ class OracleBody(AbstractOracleBody):
         """Return their coordinates."""
         return self._kept(points) / self.step
 
-    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> OracleExtent:
         """Return at least max ‖matrix·(x − center)‖."""
-        answer = self.program.farthest(self._raised(matrix), self._whole(center))
-        return Reached(answer.point[None], root_up(answer.upper))
+        answer = self.program.farthest(self._raised(matrix), self._point_at(center))
+        return OracleExtent(answer.point[None], root_up(answer.upper))
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(x − center)|, row by row."""
-        about = self._whole(center)
+        about = self._point_at(center)
         return _extents(self.program, self._raised(matrix), about)
 
 
@@ -191,16 +191,16 @@ class OracleDifferences(AbstractOracleBody):
 
     def knows(self, points: Vector) -> bool:
         """Return whether these are pairs of points of K, shape (n, 2, d)."""
-        return self._known(points, (2, self.program.width))
+        return self._has_points(points, (2, self.program.width))
 
-    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> OracleExtent:
         """Return at least max ‖matrix·(x − y)‖; `center` is 0."""
         whole = self._raised(matrix)
         if self.program.bounds_differences:
             answer = self.program.farthest_pair(whole)
-            return Reached(answer.point[None], root_up(answer.upper))
+            return OracleExtent(answer.point[None], root_up(answer.upper))
         found = _least_ball(self.program, whole, near)
-        return Reached(_far_pairs(self.program, whole, found.points), 2 * found.upper)
+        return OracleExtent(_far_pairs(self.program, whole, found.points), 2 * found.upper)
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the pair of both ends."""
@@ -232,11 +232,11 @@ class LiftedOracle(AbstractOracleBody):
         about = (self._kept(points) - self.origin[self.pivots]) / self.step
         return np.hstack([about, np.full((len(points), 1), self.count)])
 
-    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> Reached:
+    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> OracleExtent:
         """Return at least max ‖A₁(x − origin) + a‖, the square completed; `center` is 0."""
         linear, constant = self._raised(matrix), matrix[:, -1] * self.count
         answer = affine_farthest(self.program, linear, self.origin, constant)
-        return Reached(answer.point[None], root_up(answer.upper))
+        return OracleExtent(answer.point[None], root_up(answer.upper))
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |A₁(x − origin) + a|, row by row; `center` is 0."""

@@ -50,7 +50,7 @@ class PointSet(AbstractSet):
         middle = points[0] + np.mean(points - points[0], axis=0)
         self.center = frozen(np.clip(middle, low, high))
         far = np.maximum(high - self.center, self.center - low)
-        self.reach = frozen(np.where(far > 0, np.nextafter(far, np.inf), 0.0))
+        self.extent = frozen(np.where(far > 0, np.nextafter(far, np.inf), 0.0))
 
     @property
     def width(self) -> int:
@@ -62,11 +62,11 @@ class PointSet(AbstractSet):
         """Points that are far out along the axes, and as many as span the flat."""
         about = self.rows - self.rows[0]
         ends = np.concatenate([[0], np.argmax(about, axis=0), np.argmin(about, axis=0)])
-        used = np.flatnonzero(self.reach > 0)
+        used = np.flatnonzero(self.extent > 0)
         if used.size and len(self.rows) > 1:
             from scipy.linalg import qr
 
-            scaled = about[:, used] / self.reach[used]
+            scaled = about[:, used] / self.extent[used]
             pivots = qr(scaled.T, mode="r", pivoting=True, check_finite=False)[1]
             ends = np.concatenate([ends, pivots[: used.size]])
         return np.unique(ends)[:, None].astype(np.float64)
@@ -118,7 +118,7 @@ class ImageSet(AbstractSet):
         self.factor = factor
         self.base = base
         self.center = center
-        self.reach = frozen(base.support_up(factor) * (1 + 2.0**-45))
+        self.extent = frozen(base.support_up(factor) * (1 + 2.0**-45))
 
     @property
     def width(self) -> int:
@@ -134,8 +134,8 @@ class ImageSet(AbstractSet):
             return np.zeros((1, self.width))
         from scipy.linalg import qr
 
-        wide = self.reach > 0
-        scaled = self.factor[np.ix_(wide, used)] / self.reach[wide, None]
+        wide = self.extent > 0
+        scaled = self.factor[np.ix_(wide, used)] / self.extent[wide, None]
         pivots = qr(scaled, mode="r", pivoting=True, check_finite=False)[1]
         axes = np.eye(self.width)[used[pivots[: len(self.factor)]]]
         axes /= self.base.norm_up(axes)[:, None]
@@ -201,7 +201,7 @@ class SectionSet(AbstractSet):
     def __init__(self, section: Section, middle: Vector) -> None:
         self.section = section
         self.center = middle
-        self.reach = section.reach
+        self.extent = section.extent
 
     @property
     def width(self) -> int:
@@ -217,7 +217,7 @@ class SectionSet(AbstractSet):
     @cached_property
     def doubt(self) -> Vector:
         """What adding the middle rounds."""
-        return np.asarray((np.abs(self.center) + self.reach) * 2.0**-50)
+        return np.asarray((np.abs(self.center) + self.extent) * 2.0**-50)
 
     def place(self, encoded: Vector) -> Vector:
         """Return the points, brought inside."""
@@ -283,7 +283,7 @@ def climbed(base: AbstractUnitBall, image: Vector, away: Vector) -> Vector:
     return np.asarray(x[np.argmax(size)])
 
 
-def image_reach(image: Vector, away: Vector, base: AbstractUnitBall) -> float:
+def image_extent(image: Vector, away: Vector, base: AbstractUnitBall) -> float:
     """Return at least max ‖X·x + o‖ over B.
 
     Args:

@@ -26,7 +26,7 @@ from lownoise.numbers.arrays import frozen, slices
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.abstract import AbstractBody, AbstractSet, Farthest, longer
 from lownoise.sets.bodies.image import SymmetricBox
-from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_reach
+from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_extent
 from lownoise.sets.norms.choice import norm_of, unknown
 from lownoise.sets.norms.product import ProductNorm
 from lownoise.sets.unit_balls import product_ball
@@ -54,7 +54,7 @@ class ProductSet(AbstractSet):
     def __init__(self, parts: tuple[AbstractSet, ...]) -> None:
         self.parts = parts
         self.center = frozen(np.concatenate([part.center for part in parts]))
-        self.reach = frozen(np.concatenate([part.reach for part in parts]))
+        self.extent = frozen(np.concatenate([part.extent for part in parts]))
         self.blocks = slices([part.dimension for part in parts])
         self._encoded = slices([part.width for part in parts])
 
@@ -110,7 +110,7 @@ class ProductSet(AbstractSet):
         best = self._climbed(matrix, start, center)
         upper = (sum(answer.upper for answer in own) + lost) * (1 + growth(len(own) + 9))
         if any(len(a) > len(matrix) for a in maps):  # they meet, and splitting lost something
-            found = self._listed(matrix, center)
+            found = self._length_of_points(matrix, center)
             if found is not None:
                 starts = (best, self._climbed(matrix, found.point[0], center))
                 best = max(starts, key=lambda x: self._length(matrix, x, center))
@@ -120,7 +120,7 @@ class ProductSet(AbstractSet):
     def _length(self, matrix: Vector, point: Vector, center: Vector) -> float:
         return float(np.linalg.norm(matrix @ (self.place(point) - center)))
 
-    def _listed(self, matrix: Vector, center: Vector | None) -> Farthest | None:
+    def _length_of_points(self, matrix: Vector, center: Vector | None) -> Farthest | None:
         """Return at least max ‖Σ Aᵢzᵢ‖², z about the center, or differences where there is none.
 
         Images are one image, and every choice of points is looked at that can be the farthest.
@@ -156,12 +156,12 @@ class ProductSet(AbstractSet):
             )
         image = np.hstack(columns)
         base = product_ball([part.base for part in images])
-        around = image_reach(image, np.zeros(r), base)
+        around = image_extent(image, np.zeros(r), base)
         longest, at_most = -1.0, 0
         for i in np.argsort(-lengths, kind="stable"):
             if (lengths[i] + around) * (1 + growth(9)) <= longest:
                 break
-            reached = image_reach(image, choices[i], base)
+            reached = image_extent(image, choices[i], base)
             if reached > longest:
                 longest, at_most = reached, int(i)
         x = climbed(base, image, choices[at_most])
@@ -188,7 +188,7 @@ class ProductSet(AbstractSet):
 
     def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return the parts' farthest pairs, and the sum of their bounds."""
-        maps, lost = self._split(matrix, 2 * self.reach)
+        maps, lost = self._split(matrix, 2 * self.extent)
         own = [part.farthest_pair(a) for part, a in zip(self.parts, maps, strict=True)]
         first, second = own[0].point
         for answer in own[1:]:  # each part either way round, whichever is longer
@@ -199,7 +199,7 @@ class ProductSet(AbstractSet):
             first, second = max(pairs, key=lambda pair: self._apart(matrix, *pair))
         upper = (sum(answer.upper for answer in own) + lost) * (1 + growth(len(own) + 9))
         if any(len(a) > len(matrix) for a in maps):
-            found = self._listed(matrix, None)
+            found = self._length_of_points(matrix, None)
             if found is not None:
                 both = ((first, second), tuple(found.point))
                 first, second = max(both, key=lambda pair: self._apart(matrix, *pair))
@@ -286,12 +286,12 @@ class JointBody(AbstractBody):
     """The body of a product, with the same kind of body of each part.
 
     Args:
-        whole: of the product; where it is lifted the count is last.
+        combined: of the product; where it is lifted the count is last.
         parts: of each part, in order; where the whole is lifted each has a count of its own, last.
         offsets: where the parts' bodies have their origin, shape (d,), if they may be translated.
     """
 
-    whole: AbstractOracleBody
+    combined: AbstractOracleBody
     parts: tuple[AbstractBody, ...]
     offsets: Vector | None = None
 
@@ -303,7 +303,7 @@ class JointBody(AbstractBody):
     @property
     def count(self) -> float:
         """What one record counts."""
-        return self.whole.count
+        return self.combined.count
 
     @property
     def blocks(self) -> list[slice]:
@@ -313,36 +313,36 @@ class JointBody(AbstractBody):
     @property
     def spanning(self) -> Vector:
         """Vertices that span the whole."""
-        return self.whole.spanning
+        return self.combined.spanning
 
     @property
     def moves(self) -> bool:
         """Whether an ellipsoid may choose its center."""
-        return self.whole.moves
+        return self.combined.moves
 
     @property
     def base_point(self) -> Vector:
         """What the whole says."""
-        return self.whole.base_point
+        return self.combined.base_point
 
     @property
     def dimension(self) -> int:
         """The number of coordinates d."""
-        return self.whole.dimension
+        return self.combined.dimension
 
     def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·(s − center)‖ over the whole."""
-        return self.whole.length_up(matrix, center)
+        return self.combined.length_up(matrix, center)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(s − center)|, row by row."""
-        return self.whole.extent_up(matrix, center)
+        return self.combined.extent_up(matrix, center)
 
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two."""
         parts = tuple(part.scaled(factor) for part in self.parts)
         moved = None if self.offsets is None else frozen(factor * self.offsets)
-        return type(self)(self.whole.scaled(factor), parts, moved)
+        return type(self)(self.combined.scaled(factor), parts, moved)
 
     def projections(self, blocks: list[slice]) -> list[AbstractBody | None]:
         """Return the parts where these are their blocks."""

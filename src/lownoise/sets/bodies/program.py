@@ -39,7 +39,7 @@ class Program(AbstractSet):
     Args:
         name: how it is called in messages and files.
         center: a public point, shape (d,).
-        reach: at least |x − center| in each coordinate, shape (d,).
+        extent: at least |x − center| in each coordinate, shape (d,).
         maximise: (Q, c) ↦ (x, (x − c)ᵀQ(x − c), upper).
         differences: Q ↦ ((x, y), (x − y)ᵀQ(x − y), upper), or None.
         contains: x ↦ whether it is in K, up to rounding, or None.
@@ -50,18 +50,18 @@ class Program(AbstractSet):
         *,
         name: str,
         center: Vector,
-        reach: Vector,
+        extent: Vector,
         maximise: Callable[..., Any],
         differences: Callable[..., Any] | None,
         contains: Callable[..., Any] | None,
     ) -> None:
         self.name = name
         self.center = center
-        self.reach = reach
+        self.extent = extent
         self._maximise = maximise
         self._differences = differences
         self._contains = contains
-        self._room = reach * (1 + _ROOM) + (np.abs(center) + reach) * 2.0**-50 * (reach > 0)
+        self._room = extent * (1 + _ROOM) + (np.abs(center) + extent) * 2.0**-50 * (extent > 0)
         self._said: dict[bytes, tuple[Vector, float]] = {}
         self._points: dict[bytes, Vector] = {}
 
@@ -213,8 +213,8 @@ class Program(AbstractSet):
             i = int(wrong[0])
             raise DomainError(
                 f"Oracle.{field} of {self.name!r} gave a point whose coordinate {i} is "
-                f"{point[i]}, farther than half_widths[{i}]={self.reach[i]} from {self.center[i]}; "
-                "raise it, or return a point of the set",
+                f"{point[i]}, farther than half_widths[{i}]={self.extent[i]} from "
+                f"{self.center[i]}; raise it, or return a point of the set",
             )
         if not self.holds(point):
             raise DomainError(
@@ -280,7 +280,7 @@ class Program(AbstractSet):
         return self.farthest(direction[None], self._corner(direction)).point
 
     def _corner(self, direction: Vector) -> Vector:
-        return np.asarray(self.center - np.where(direction < 0, -1.0, 1.0) * self.reach)
+        return np.asarray(self.center - np.where(direction < 0, -1.0, 1.0) * self.extent)
 
     @cached_property
     def spanning(self) -> Vector:
@@ -289,8 +289,8 @@ class Program(AbstractSet):
         Raises:
             DomainError: where the bounds leave open whether K is flat.
         """
-        unit = np.where(self.reach > 0, self.reach, 1.0)
-        wide = np.flatnonzero(self.reach > 0)
+        unit = np.where(self.extent > 0, self.extent, 1.0)
+        wide = np.flatnonzero(self.extent > 0)
         axes = np.eye(self.dimension)[wide] / unit[wide, None]
         found = [self.farthest(np.diag(1 / unit), self.center).point]
         found += [self.extreme(sign * axis) for axis in axes for sign in (1.0, -1.0)]
@@ -303,7 +303,7 @@ class Program(AbstractSet):
             theta = np.zeros(self.dimension)
             theta[wide] = missing / unit[wide]
             ends = [self.extreme(theta), self.extreme(-theta)]
-            size = float(np.abs(theta) @ self.reach)
+            size = float(np.abs(theta) @ self.extent)
             gained = max(abs(float(theta @ (x - found[0]))) for x in ends)
             if gained > _SPREAD * size:
                 found += ends

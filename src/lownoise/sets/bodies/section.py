@@ -89,18 +89,18 @@ class Section:
 
     @cached_property
     def doubt(self) -> float:
-        """How far a gauge of at most about 1 can be off, for points within `reach`.
+        """How far a gauge of at most about 1 can be off, for points within `extent`.
 
         Sums of d products are off by (d + 2)·2^-53 of the sum of sizes; where a part's offset is
         `margin` from its boundary that moves a gauge by 1/margin times as much.
         """
-        size = np.abs(self.rows) @ self.reach
+        size = np.abs(self.rows) @ self.extent
         wide = max(float(np.linalg.norm(size[rows])) for rows, _ in self.groups)
         count = self.dimension + len(self.rows) + 60
         return count * 2.0**-52 * (1 + wide) / self.margin
 
     @cached_property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """At least max |ξⱼ| for each coordinate, shape (d,)."""
         d = self.dimension
         found = self._coarse
@@ -137,22 +137,22 @@ class Section:
         m, d = self.rows.shape
         return bool(float(count) * _STEPS * d * d * (m + d) <= _MOST_SUPPORTS)
 
-    def _proved(self, directions: Vector, reach: Vector) -> Vector:
+    def _proved(self, directions: Vector, extent: Vector) -> Vector:
         """Return at least max ⟨θ, ξ⟩, by multipliers: θ = Aᵀλ + rest."""
         _, multipliers = self.extreme(directions)
         rest = np.abs(directions - multipliers @ self.rows)
         rest += growth(len(self.rows) + 9) * (np.abs(multipliers) @ np.abs(self.rows))
-        found = self.base.support_up(multipliers) - multipliers @ self.offsets + rest @ reach
+        found = self.base.support_up(multipliers) - multipliers @ self.offsets + rest @ extent
         lost = (np.abs(multipliers) @ (1 + np.abs(self.offsets))) * len(self.rows) * 2.0**-50
         found = found + lost + np.abs(found) * _SLACK
         return np.where(np.isfinite(found), found, np.inf)  # not a number proves nothing
 
     def support_up(self, directions: Vector) -> Vector:
         """Return at least max ⟨θ, ξ⟩, row by row, hardly more where that is affordable; (n,)."""
-        coarse = np.abs(directions) @ self.reach * (1 + _SLACK)
+        coarse = np.abs(directions) @ self.extent * (1 + _SLACK)
         if not self._affordable(len(directions)):
             return np.asarray(coarse)
-        return np.minimum(coarse, self._proved(directions, self.reach))
+        return np.minimum(coarse, self._proved(directions, self.extent))
 
     def extreme(self, directions: Vector) -> tuple[Vector, Vector]:
         """Return points inside, nearly extreme along each row, and multipliers."""
@@ -163,7 +163,7 @@ class Section:
         return farthest(self.rows, self.offsets, self.slabs, self.balls, directions, last)[0]
 
     def gauge(self, points: Vector) -> Vector:
-        """Return the least γ with ξ/γ inside, row by row, within `doubt`; points within `reach`.
+        """Return the least γ with ξ/γ inside, row by row, within `doubt`; points within `extent`.
 
         Sums go column by column: a row's arithmetic does not depend on the rows beside it.
         """
@@ -232,7 +232,7 @@ class SectionBody(AbstractBody):
     def far(self) -> Vector:
         """At least |sⱼ| for each coordinate, shape (d,)."""
         if self.kind == "translates":
-            return self.section.reach
+            return self.section.extent
         return frozen(self.extent_up(np.eye(self.dimension), self.base_point))
 
     def length_up(self, matrix: Vector, center: Vector) -> float:
@@ -282,7 +282,7 @@ class SectionBody(AbstractBody):
         energy = section.base.energy_up(y)
         if self.kind == "lifted":
             return energy * (1 + _SLACK)
-        reach = section.reach
+        extent = section.extent
         if self.kind == "translates":
             # Σ y(z − ζ)² = Σ yz² − 2⟨g, ξ − c⟩ − Σ yζ², where ζ = Ac + offset, g = Aᵀyζ
             at = a @ center + offsets
@@ -290,13 +290,13 @@ class SectionBody(AbstractBody):
             pull = np.abs(a.T @ (y * at)) + growth(m + d + 9) * (np.abs(a.T) @ (y * size))
             lost = growth(m + 2 * d + 20) * float(y @ np.square(size + np.abs(at)))
             found = energy - float(y @ (at * at)) + lost
-            return max(found + 2 * float(pull @ (reach + np.abs(center))), 0.0) * (1 + _SLACK)
+            return max(found + 2 * float(pull @ (extent + np.abs(center))), 0.0) * (1 + _SLACK)
         slabs = section.slabs
         tilt = np.where(slabs, np.clip(tilt, -y, y), tilt)
         bent = float(np.sum(np.square(tilt[~slabs]) / (4 * y[~slabs])))
         pull = np.abs(a.T @ tilt) + growth(m + 9) * (np.abs(a.T) @ np.abs(tilt))
         lost = growth(m + 20) * float(np.abs(tilt) @ np.abs(offsets))
-        found = energy + bent - float(tilt @ offsets) + lost + float(pull @ reach)
+        found = energy + bent - float(tilt @ offsets) + lost + float(pull @ extent)
         return 4 * max(found, 0.0) * (1 + _SLACK)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
@@ -330,7 +330,7 @@ class SectionBody(AbstractBody):
         section = self.section if self.inside is None else self.inside
         e = section.dimension
         pair = points.reshape(-1, e)
-        fits = np.all(np.abs(pair) <= 2 * section.reach, axis=1)
+        fits = np.all(np.abs(pair) <= 2 * section.extent, axis=1)
         gauge = section.gauge(pair) + 4 * section.doubt
         gauge = np.where(fits, np.maximum(gauge, 1.0), np.inf)
         if self.kind == "differences":

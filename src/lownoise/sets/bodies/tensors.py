@@ -164,9 +164,9 @@ class TensorBall:
         for _ in range(_FIRST):
             omega = best_mixture(self.table[rows], roots)
             squares = omega @ self.table[rows]
-            reach = self.table @ (roots / np.sqrt(squares))
-            worst = int(np.argmax(reach))
-            off = float(reach[worst] / (roots @ np.sqrt(squares)))
+            extent = self.table @ (roots / np.sqrt(squares))
+            worst = int(np.argmax(extent))
+            off = float(extent[worst] / (roots @ np.sqrt(squares)))
             if off < least:  # rows that nearly agree can spoil a later mixture
                 least = off
                 measure = np.zeros(len(self.table))
@@ -212,9 +212,9 @@ class TensorBall:
         m, parts = np.square(shape.deviations()), self.parts
         if m.shape != parts.shares.shape or not np.all(m > 0):
             raise PlanError("claim has no noise for some part of its tensors; solve again")
-        reach = math.sqrt(self.energy_up(parts.shares / m))
+        extent = math.sqrt(self.energy_up(parts.shares / m))
         size = self.norm(parts.table @ m, order)
-        return grown(self.value * float(weights[0]) * reach * size)
+        return grown(self.value * float(weights[0]) * extent * size)
 
     def norm(self, variances: Vector, order: float) -> float:
         """Return ‖deviations‖_p of entries whose kinds have these variances."""

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every domain can say of itself.
 
-A new kind says what is known of how far it reaches in quadratic forms (`known_set`), what it clips
-records to (`clip_rows`) and how far rounding takes those off it. All else follows: its center and
-reach, its support function and extreme points, whether it contains a point, and all that noise must
-cover. Where a closed form says more, or is faster, a method of that kind returns it.
+A new kind says what is known of how far it reaches in quadratic forms (`bounding_set`), what it
+clips records to (`clip_rows`) and how far rounding takes those off it. All else follows: its center
+and extent, its support function and extreme points, whether it contains a point, and all that noise
+must cover. Where a closed form says more, or is faster, a method of that kind returns it.
 """
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,7 +76,7 @@ class AbstractDomain(ABC):
     @property
     def center(self) -> Vector:
         """A public point in the middle of K, or of the flat that it fills, shape (d,)."""
-        return self._known.center
+        return self._bounding_set.center
 
     def support(self, direction: Vector) -> float:
         """Return max of ⟨direction, x⟩ over K, or hardly more; `direction` has shape (d,).
@@ -83,7 +84,7 @@ class AbstractDomain(ABC):
         Of Kronecker products, whose maximum is hard to find, a bound.
         """
         theta = np.asarray(direction, dtype=np.float64)
-        return float(self._known.support_up(theta, self.center) + theta @ self.center)
+        return float(self._bounding_set.support_up(theta, self.center) + theta @ self.center)
 
     def extreme(self, directions: Vector) -> Vector:
         """Return a point of K that is extreme along each row, shapes (n, d).
@@ -91,7 +92,9 @@ class AbstractDomain(ABC):
         Raises:
             DomainError: where no such point is known how to find.
         """
-        return self._known.place(np.array([self._known.extreme(row) for row in directions]))
+        return self._bounding_set.place(
+            np.array([self._bounding_set.extreme(row) for row in directions])
+        )
 
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, as nearly as K can tell."""
@@ -128,15 +131,28 @@ class AbstractDomain(ABC):
         return self.support(direction) + self.support(-direction)
 
     @cached_property
-    def _known(self) -> AbstractSet:
-        return self.known_set()
+    def _bounding_set(self) -> AbstractSet:
+        return self.bounding_set()
+
+    def known_set(self) -> AbstractSet:
+        """Return the bounding set, by its name of 0.1."""
+        text = "domain.known_set() is domain.bounding_set() since 0.2, and 0.3 has that only"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return self.bounding_set()
 
     # of a domain of records
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """At least the greatest change of each coordinate from the center, shape (d,)."""
-        return self._known.reach
+        return self._bounding_set.extent
+
+    @property
+    def reach(self) -> Vector:
+        """The extent, by its name of 0.1."""
+        text = "domain.reach is domain.extent since 0.2, and 0.3 knows it by that name only"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return self.extent
 
     @property
     def nearness(self) -> float:
@@ -146,11 +162,11 @@ class AbstractDomain(ABC):
     @property
     def _room(self) -> Vector:
         """How far clipping can move a point of K, shape (d,)."""
-        last = _LAST * (np.abs(self.center) + self.reach)
+        last = _LAST * (np.abs(self.center) + self.extent)
         # where the center is far, a last digit of one coordinate moves the nearest point in others
-        wide = self.reach > 0
-        share = np.max(last[wide] / self.reach[wide], initial=0.0)
-        return np.asarray((self.nearness + 4 * share) * self.reach + last + self.rounding)
+        wide = self.extent > 0
+        share = np.max(last[wide] / self.extent[wide], initial=0.0)
+        return np.asarray((self.nearness + 4 * share) * self.extent + last + self.rounding)
 
     @property
     def rounding(self) -> Vector:
@@ -160,12 +176,12 @@ class AbstractDomain(ABC):
     @cached_property
     def lower(self) -> Vector:
         """The least value of each coordinate, shape (d,), within rounding."""
-        return frozen(self.center - self.reach)
+        return frozen(self.center - self.extent)
 
     @cached_property
     def upper(self) -> Vector:
         """The greatest value of each coordinate, shape (d,), within rounding."""
-        return frozen(self.center + self.reach)
+        return frozen(self.center + self.extent)
 
     @property
     def whole(self) -> bool:
@@ -197,14 +213,14 @@ class AbstractDomain(ABC):
     @cached_property
     def spanning(self) -> Vector:
         """Rows that span what K spans about its center, shape (n, d)."""
-        return frozen(self._known.place(self._known.spanning) - self.center)
+        return frozen(self._bounding_set.place(self._bounding_set.spanning) - self.center)
 
     @cached_property
     def full(self) -> bool:
         """Whether no coordinate of its points follows from others, as far as is known."""
-        if not np.all(self.reach > 0):
+        if not np.all(self.extent > 0):
             return False
-        rows = self.spanning / self.reach
+        rows = self.spanning / self.extent
         rank = np.linalg.matrix_rank(rows, tol=_FLAT * float(np.linalg.norm(rows)))
         return int(rank) == self.dimension
 
@@ -229,7 +245,7 @@ class AbstractDomain(ABC):
 
     # what noise must cover
 
-    def known_set(self) -> AbstractSet:
+    def bounding_set(self) -> AbstractSet:
         """Return what bounds quadratic forms over K.
 
         Raises:
@@ -250,7 +266,7 @@ class AbstractDomain(ABC):
         Raises:
             DomainError: where the body of such a domain is not known.
         """
-        return OracleDifferences(self._known, pivots, step)
+        return OracleDifferences(self._bounding_set, pivots, step)
 
     def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
         """Return the hull of ±((x − center)/step, 1), x in K: a record and its count, r + 1 long.
@@ -263,7 +279,7 @@ class AbstractDomain(ABC):
         Raises:
             DomainError: where the body of such a domain is not known.
         """
-        return LiftedOracle(self._known, pivots, step, center)
+        return LiftedOracle(self._bounding_set, pivots, step, center)
 
     def translates(self, pivots: Integers, center: Vector) -> AbstractBody:
         """Return where some coordinates of a record can be, shape (r,), wherever that may stand.
@@ -272,7 +288,7 @@ class AbstractDomain(ABC):
             pivots: the coordinates, rising, shape (r,).
             center: the public point that a body about it may be given for, shape (d,).
         """
-        return OracleBody(self._known, pivots, np.ones(pivots.size))
+        return OracleBody(self._bounding_set, pivots, np.ones(pivots.size))
 
     def symmetrized(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return the hull of K and −K in some coordinates and in steps: K holds the changes.
@@ -373,7 +389,7 @@ class Difference(AbstractDomain):
         return frozen(np.zeros(self.base.dimension))
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """At least the greatest change of each coordinate, shape (d,)."""
         return frozen(np.nextafter(self.base.upper - self.base.lower, np.inf))
 
@@ -401,7 +417,7 @@ class Difference(AbstractDomain):
         """
         raise DomainError("Difference holds changes, not records; clamp into the domain itself")
 
-    def known_set(self) -> AbstractSet:
+    def bounding_set(self) -> AbstractSet:
         """Refuse: only lists of differences are images or parts of others.
 
         Raises:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.errors import DomainError, told
+from lownoise.errors import DomainError, quoted
 from lownoise.numbers.arrays import frozen, matrix, number, vector
 from lownoise.sets.domains.abstract import DOMAINS
 from lownoise.sets.domains.image import (
@@ -412,10 +412,10 @@ def checked_dimension(value: int, field: str) -> int:
     """
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or value < 1:
-        raise DomainError(f"{field}={told(value)} is no number of coordinates; give at least 1")
+        raise DomainError(f"{field}={quoted(value)} is no number of coordinates; give at least 1")
     if value > MOST_COORDINATES:
         raise DomainError(
-            f"{field}={told(value)} is more than memory is asked for; give at most 2^24"
+            f"{field}={quoted(value)} is more than memory is asked for; give at most 2^24"
         )
     return int(value)
 

@@ -140,9 +140,9 @@ class Box(AbstractDomain):
         return np.clip(rows, self.lower, self.upper)
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """At least the greatest change of each coordinate from the center, shape (d,)."""
-        return self._image.reach
+        return self._image.extent
 
     @property
     def spanning(self) -> Vector:
@@ -170,11 +170,11 @@ class Box(AbstractDomain):
         """Return whether all coordinates are summed."""
         return chosen.complete
 
-    def known_set(self) -> AbstractSet:
+    def bounding_set(self) -> AbstractSet:
         """Return its corners where they are few, else what is known of the image of a cube."""
         wide = np.count_nonzero(self.upper > self.lower)
         listed = self.corners() if 2.0**wide <= _FEW else None
-        return self._image.known_set() if listed is None else PointSet(frozen(listed))
+        return self._image.bounding_set() if listed is None else PointSet(frozen(listed))
 
     def differences(self, pivots: Integers, step: Vector) -> SymmetricBox:
         """Return the box of the widths."""

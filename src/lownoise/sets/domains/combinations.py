@@ -286,16 +286,16 @@ def image(
             "give one column each",
         )
     m = f.shape[0]
-    moved = center_or_zero(shift, m, "image.shift")
+    offset = center_or_zero(shift, m, "image.shift")
     if isinstance(domain, Points):
-        return Points(_applied(f, domain.points) + moved)
-    if isinstance(domain, Difference) and not np.any(moved):
+        return Points(_applied(f, domain.points) + offset)
+    if isinstance(domain, Difference) and not np.any(offset):
         return image(f, domain.base).difference()
     domain = domain.hulled()
     own = domain.as_image()
     if own is None:
-        return _compound_image(f, domain, moved)
-    center = frozen(_applied(f, own.center[None])[0] + moved)
+        return _compound_image(f, domain, offset)
+    center = frozen(_applied(f, own.center[None])[0] + offset)
     if f.ndim == 1:
         product = own.factor * (f if own.diagonal else f[:, None])
     else:
@@ -348,19 +348,19 @@ def projection(  # noqa: PLR0911 (one a kind of domain)
     return Image(frozen(own.dense[kept]), own.base, center)
 
 
-def _compound_image(f: Vector, domain: AbstractDomain, moved: Vector) -> AbstractDomain:
+def _compound_image(f: Vector, domain: AbstractDomain, offset: Vector) -> AbstractDomain:
     """Return the image part by part where that is what it is: of hulls, and along coordinates."""
     if isinstance(domain, Polytope):
-        return hull_of(_applied(f, domain.points) + moved)
+        return hull_of(_applied(f, domain.points) + offset)
     if isinstance(domain, Hull):
-        return checked_hull([image(f, part, moved).hulled() for part in domain.parts])
+        return checked_hull([image(f, part, offset).hulled() for part in domain.parts])
     if isinstance(domain, Product) and f.ndim == 1:
         own = zip(domain.parts, domain.blocks, strict=True)
-        return checked_product([image(f[at], part, moved[at]).hulled() for part, at in own])
+        return checked_product([image(f[at], part, offset[at]).hulled() for part, at in own])
     listed = domain.corners() if isinstance(domain, Product) else None
     if listed is not None:
-        return hull_of(_applied(f, listed) + moved)
-    return checked_mapped(f, domain, moved)
+        return hull_of(_applied(f, listed) + offset)
+    return checked_mapped(f, domain, offset)
 
 
 def _projected(domain: AbstractDomain, kept: Integers) -> AbstractDomain:

@@ -86,7 +86,7 @@ class AbstractCompound(AbstractDomain):
     @cached_property
     def _home(self) -> Vector:
         """A point of K, whatever the record."""
-        return self._known.place(self._known.spanning[0])
+        return self._bounding_set.place(self._bounding_set.spanning[0])
 
 
 def checked_hull(parts: Sequence[AbstractDomain]) -> Hull:
@@ -122,9 +122,9 @@ class Hull(AbstractCompound):
 
     parts: tuple[AbstractDomain, ...]
 
-    def known_set(self) -> HullSet:
+    def bounding_set(self) -> HullSet:
         """Return the hull of the parts' sets."""
-        own = tuple(part.known_set() for part in self.parts)
+        own = tuple(part.bounding_set() for part in self.parts)
         return HullSet(own, frozen(np.mean([part.center for part in own], axis=0)))
 
     @cached_property
@@ -133,9 +133,9 @@ class Hull(AbstractCompound):
 
         A record in a part is where that part moves it; another is a mixture of points of parts.
         """
-        own = np.max([part.rounding for part in self.parts], axis=0) + self._known.doubt
-        more = _ROUNDING * self.reach + 2.0**-48 * np.abs(self.center)
-        return frozen(np.where(self.reach > 0, own + more, 0.0))
+        own = np.max([part.rounding for part in self.parts], axis=0) + self._bounding_set.doubt
+        more = _ROUNDING * self.extent + 2.0**-48 * np.abs(self.center)
+        return frozen(np.where(self.extent > 0, own + more, 0.0))
 
     @property
     def nearness(self) -> float:
@@ -156,12 +156,12 @@ class Hull(AbstractCompound):
             if not np.any(left):
                 break
             moved = part.clamp(rows[left])
-            held = np.all(np.abs(moved - rows[left]) <= _HELD * self.reach, axis=1)
+            held = np.all(np.abs(moved - rows[left]) <= _HELD * self.extent, axis=1)
             at = np.flatnonzero(left)[held]
             found[at] = moved[held]
             left[at] = False
         for i in np.flatnonzero(left):
-            found[i] = nearest_point(self.extreme, self._home, rows[i], self.reach)
+            found[i] = nearest_point(self.extreme, self._home, rows[i], self.extent)
         return found
 
 
@@ -213,9 +213,9 @@ class Mapped(AbstractCompound):
     domain: AbstractDomain
     shift: Vector
 
-    def known_set(self) -> MappedSet:
+    def bounding_set(self) -> MappedSet:
         """Return the image of the domain's set."""
-        return MappedSet(self.factor, self.domain.known_set(), self.shift)
+        return MappedSet(self.factor, self.domain.bounding_set(), self.shift)
 
     @property
     def direct(self) -> bool:
@@ -240,11 +240,11 @@ class Mapped(AbstractCompound):
     @cached_property
     def rounding(self) -> Vector:
         """How far a clamped record can be off a point of K, shape (m,)."""
-        part = self.domain.known_set()
-        size = np.abs(self.factor) @ (np.abs(part.center) + part.reach) + np.abs(self.shift)
-        own = np.abs(self.factor) @ self.domain.rounding + self._known.doubt
-        more = _ROUNDING * self.reach + part.dimension * 2.0**-50 * size
-        return frozen(np.where(self.reach > 0, own + more, 0.0))
+        part = self.domain.bounding_set()
+        size = np.abs(self.factor) @ (np.abs(part.center) + part.extent) + np.abs(self.shift)
+        own = np.abs(self.factor) @ self.domain.rounding + self._bounding_set.doubt
+        more = _ROUNDING * self.extent + part.dimension * 2.0**-50 * size
+        return frozen(np.where(self.extent > 0, own + more, 0.0))
 
     @cached_property
     def _inverse(self) -> Vector | None:
@@ -266,7 +266,7 @@ class Mapped(AbstractCompound):
         found = np.empty_like(rows)
         for i, row in enumerate(rows):  # one by one: sums must not depend on the rows beside
             if self._inverse is None:
-                found[i] = nearest_point(self.extreme, self._home, row, self.reach)
+                found[i] = nearest_point(self.extreme, self._home, row, self.extent)
             else:
                 x = self.domain.clamp((row - self.shift) @ self._inverse.T)
                 found[i] = self.shift + x @ self.factor.T
@@ -311,9 +311,9 @@ class Product(AbstractCompound):
 
     parts: tuple[AbstractDomain, ...]
 
-    def known_set(self) -> ProductSet:
+    def bounding_set(self) -> ProductSet:
         """Return the parts' sets side by side."""
-        return ProductSet(tuple(part.known_set() for part in self.parts))
+        return ProductSet(tuple(part.bounding_set() for part in self.parts))
 
     @cached_property
     def blocks(self) -> list[slice]:
@@ -337,7 +337,7 @@ class Product(AbstractCompound):
         return frozen(np.concatenate([part.upper for part in self.parts]))
 
     @cached_property
-    def listed(self) -> Vector | None:
+    def few_corners(self) -> Vector | None:
         """All its corners, shape (N, d), where they are few and known exactly, else None."""
         exact = all(part.exact_corners for part in self.parts)
         return self._combined(_FEW) if exact else None
@@ -367,7 +367,7 @@ class Product(AbstractCompound):
 
     def coordinates(self) -> Coordinates:
         """Return those of the parts; what never moves is left out."""
-        own = [part.coordinates().moving(self.reach[at] > 0) for part, at in self._placed]
+        own = [part.coordinates().moving(self.extent[at] > 0) for part, at in self._placed]
         return coordinates_beside(own, self.center)
 
     def _shares(self, pivots: Integers) -> list[tuple[AbstractDomain, slice, Integers, Chosen]]:
@@ -381,43 +381,43 @@ class Product(AbstractCompound):
 
     def differences(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return the differences of the parts side by side."""
-        whole = OracleDifferences(self._known, pivots, step)
+        combined = OracleDifferences(self._bounding_set, pivots, step)
         own = [part.differences(of, step[kept]) for part, _, of, kept in self._shares(pivots)]
-        return _joint(whole, pivots, own)
+        return _joint(combined, pivots, own)
 
     def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
         """Return a record with its count: the parts' side by side, or the corners of few.
 
         The count joins parts that are not about their centers: there the corners prove more.
         """
-        if self.listed is not None:
-            return Polytope(self.listed).lifted(pivots, step, center)
-        whole = LiftedOracle(self._known, pivots, step, center)
+        if self.few_corners is not None:
+            return Polytope(self.few_corners).lifted(pivots, step, center)
+        combined = LiftedOracle(self._bounding_set, pivots, step, center)
         own = [
             part.lifted(of, step[kept], center[at]) for part, at, of, kept in self._shares(pivots)
         ]
-        return _joint(whole, pivots, own)
+        return _joint(combined, pivots, own)
 
     def translates(self, pivots: Integers, center: Vector) -> AbstractBody:
         """Return where the parts can be, side by side."""
-        whole = OracleBody(self._known, pivots, np.ones(pivots.size))
+        combined = OracleBody(self._bounding_set, pivots, np.ones(pivots.size))
         shares = self._shares(pivots)
         if len(shares) < len(self.parts):
-            return whole
+            return combined
         own = [part.translates(of, center[at]) for part, at, of, _ in shares]
         at = [
             np.zeros(of.size) if body.moves else part.center[of]
             for body, (part, _, of, _) in zip(own, shares, strict=True)
         ]
-        return JointBody(whole, tuple(own), frozen(np.concatenate(at)))
+        return JointBody(combined, tuple(own), frozen(np.concatenate(at)))
 
     def enclosed(self, *, mixed: bool = False) -> tuple[AbstractBody, Vector]:
         """Return the parts side by side, each about its own point."""
         d = self.dimension
-        whole = OracleBody(self._known, np.arange(d), np.ones(d))
+        combined = OracleBody(self._bounding_set, np.arange(d), np.ones(d))
         own = [part.as_part().enclosed() for part in self.parts]
         at = frozen(np.concatenate([about for _, about in own]))
-        return JointBody(whole, tuple(body for body, _ in own), at), np.zeros(d)
+        return JointBody(combined, tuple(body for body, _ in own), at), np.zeros(d)
 
     def symmetrized(self, pivots: Integers, step: Vector) -> SymmetricPoints:
         """Return its corners and their opposites.
@@ -442,6 +442,6 @@ class Product(AbstractCompound):
         return np.concatenate([part.clamp(rows[:, at]) for part, at in self._placed], axis=-1)
 
 
-def _joint(whole: AbstractOracleBody, pivots: Integers, own: list[AbstractBody]) -> AbstractBody:
+def _joint(combined: AbstractOracleBody, pivots: Integers, own: list[AbstractBody]) -> AbstractBody:
     in_turn = bool(np.all(np.diff(pivots) > 0))
-    return JointBody(whole, tuple(own)) if in_turn and own else whole
+    return JointBody(combined, tuple(own)) if in_turn and own else combined

@@ -55,7 +55,7 @@ def read_domain(fields: dict[str, Any]) -> AbstractDomain:
 MEMBER = Form(domain_to_dict, lambda fields, _: read_domain(fields))
 SEVERAL = Form(
     lambda parts: [domain_to_dict(part) for part in parts],
-    lambda listed, _: [read_domain(fields) for fields in listed],
+    lambda items, _: [read_domain(fields) for fields in items],
 )
 
 
@@ -98,11 +98,11 @@ def expect_oracle(fields: dict[str, Any], given: AbstractDomain | None) -> None:
             f"question.oracle={named.get('name')!r} is a program, which no file holds; give the "
             "domain that was planned with as domain=…",
         )
-    told = domain_to_dict(given)
-    if told == own:
+    encoded = domain_to_dict(given)
+    if encoded == own:
         return
-    other = _named(told)
-    if "oracle" not in own or "oracle" not in told or other is None:
+    other = _named(encoded)
+    if "oracle" not in own or "oracle" not in encoded or other is None:
         raise FileError(
             f"domain={type(given).__name__} is not the file's, which holds the oracle "
             f"{named.get('name')!r}; give the one that was planned with",

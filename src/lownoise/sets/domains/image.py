@@ -99,7 +99,7 @@ class Image(AbstractDomain):
         return self.factor.ndim == 1
 
     @cached_property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """The greatest change of each coordinate from the center, shape (d,), within rounding."""
         if self.diagonal:
             return frozen(np.abs(self.factor) * self.base.widths())
@@ -134,7 +134,7 @@ class Image(AbstractDomain):
         if not self._flat_faced:
             return False
         about = np.clip(point, -LARGEST, LARGEST) - self.center
-        x = corrected_weights(self.factor, self.base, about, self.reach)
+        x = corrected_weights(self.factor, self.base, about, self.extent)
         return bool(np.all(np.abs(self.center + self.factor @ x - point) <= room))
 
     def extreme(self, directions: Vector) -> Vector:
@@ -165,7 +165,7 @@ class Image(AbstractDomain):
         """F as a matrix, shape (d, k)."""
         return np.diag(self.factor) if self.diagonal else self.factor
 
-    def known_set(self) -> ImageSet:
+    def bounding_set(self) -> ImageSet:
         """Return what is known of images: any coefficients of a covering form prove a bound."""
         return ImageSet(frozen(self.dense), self.base, self.center)
 
@@ -287,7 +287,7 @@ class Image(AbstractDomain):
     @cached_property
     def _shortest(self) -> Vector:
         """What maps a record to its shortest weights, shape (k, d)."""
-        unit = np.where(self.reach > 0, self.reach, 1.0)
+        unit = np.where(self.extent > 0, self.extent, 1.0)
         return np.asarray(np.linalg.pinv(self.factor / unit[:, None], rcond=_REGULAR) / unit)
 
     def clip_rows(self, rows: Vector) -> Vector:
@@ -309,11 +309,11 @@ class Image(AbstractDomain):
         # what the shortest weights reach, with a norm that is admitted, needs no search
         found = _multiplied(about, self._shortest)
         off = np.abs(_multiplied(found, self.factor) - about)
-        there = (self.base.norm_up(found) <= 1) & np.all(off <= _REACHED * self.reach, axis=1)
+        there = (self.base.norm_up(found) <= 1) & np.all(off <= _REACHED * self.extent, axis=1)
         found[~there] = 0.0
         if not np.all(there):
             points = about[~there]
-            found[~there] = nearest_weights(self.factor, self.base, points, self.reach)
+            found[~there] = nearest_weights(self.factor, self.base, points, self.extent)
         return found
 
 

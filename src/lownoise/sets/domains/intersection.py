@@ -58,7 +58,7 @@ def checked_intersection(
             f"Intersection.center is within {section.margin:.1e} of the boundary of a part; "
             "give parts that have more than a sliver in common"
         )
-    if not np.all(np.isfinite(section.reach)):
+    if not np.all(np.isfinite(section.extent)):
         raise DomainError("Intersection is unbounded; add a bounded part such as ln.Box")
     if not section.doubt <= _MOST_DOUBT:
         raise DomainError(
@@ -115,9 +115,9 @@ class Intersection(AbstractDomain):
         return self.middle
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """At least the greatest change of each coordinate from the center, shape (d,)."""
-        return self.section.reach
+        return self.section.extent
 
     @cached_property
     def rounding(self) -> Vector:
@@ -125,13 +125,13 @@ class Intersection(AbstractDomain):
 
         Its gauge is at most 1 + doubt, and the center is added.
         """
-        reach = self.reach
-        return frozen((2 * self.section.doubt + 2.0**-50) * reach + np.abs(self.middle) * 2.0**-50)
+        extent = self.extent
+        return frozen((2 * self.section.doubt + 2.0**-50) * extent + np.abs(self.middle) * 2.0**-50)
 
     @property
     def spanning(self) -> Vector:
         """The reach along each axis as rows, shape (d, d)."""
-        return np.diag(self.reach)
+        return np.diag(self.extent)
 
     @property
     def full(self) -> bool:
@@ -152,7 +152,7 @@ class Intersection(AbstractDomain):
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, within 1e-9 of its size."""
         about = point - self.middle
-        if np.any(np.abs(about) > self.reach * (1 + 1e-9)):
+        if np.any(np.abs(about) > self.extent * (1 + 1e-9)):
             return False
         return bool(self.section.gauge(about[None])[0] <= 1 + 1e-9)
 
@@ -163,7 +163,7 @@ class Intersection(AbstractDomain):
         gauge = self.section.gauge(about)[:, None]
         return np.where(gauge > 1, self.middle + about / np.maximum(gauge, 1.0), block)
 
-    def known_set(self) -> SectionSet:
+    def bounding_set(self) -> SectionSet:
         """Return what the sum of its quadratics bounds."""
         return SectionSet(self.section, self.middle)
 

@@ -232,7 +232,7 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
     for part, image in zip(parts, own, strict=True):
         if image is None or not image.base.unconditional:
             return None
-        size = np.abs(first.shift) + np.abs(image.shift) + first.reach + image.reach
+        size = np.abs(first.shift) + np.abs(image.shift) + first.extent + image.extent
         if np.any(np.abs(image.shift - first.shift) > _SAME * size):
             return None
         found.append((np.abs(image.factor), image.base, part))
@@ -319,7 +319,7 @@ def _general(parts: list[AbstractDomain]) -> Intersection:
         raise DomainError("intersection of slabs alone has no bounds; add a bounded part, ln.Box")
     low = np.max([part.lower for part in bounded], axis=0)
     high = np.min([part.upper for part in bounded], axis=0)
-    low, high, limits = _told(low, high, slabs)
+    low, high, limits = _with_limits(low, high, slabs)
     if np.any(low > high) or np.any(limits[:, 0] > limits[:, 1]):
         raise DomainError(_EMPTY.format("what one domain says is against what another says"))
     pieces: list[Piece] = []
@@ -342,7 +342,7 @@ def _general(parts: list[AbstractDomain]) -> Intersection:
     return _placed(pieces, (low + high) / 2)
 
 
-def _told(low: Vector, high: Vector, slabs: list[Slab]) -> tuple[Vector, Vector, Vector]:
+def _with_limits(low: Vector, high: Vector, slabs: list[Slab]) -> tuple[Vector, Vector, Vector]:
     """Return the ranges that slabs leave, and the range of each slab that the ranges leave."""
     limits = np.array([(slab.lower, slab.upper) for slab in slabs]).reshape(-1, 2)
     for _ in range(_ROUNDS):

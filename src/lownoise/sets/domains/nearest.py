@@ -126,7 +126,7 @@ def left_inverse(factor: Vector) -> Vector | None:
 
 
 def nearest_weights(
-    factor: Vector, base: AbstractUnitBall, points: Vector, reach: Vector
+    factor: Vector, base: AbstractUnitBall, points: Vector, extent: Vector
 ) -> Vector:
     """Return x in B whose image F·x is nearest to each point, in parts of each coordinate's reach.
 
@@ -137,7 +137,7 @@ def nearest_weights(
         factor: F, shape (d, k).
         base: B, k coordinates.
         points: shape (m, d), about the center.
-        reach: the unit of each coordinate, shape (d,); where it is 0 the point counts for nothing.
+        extent: the unit of each coordinate, shape (d,); where it is 0 the point counts for nothing.
 
     Returns:
         x with a norm of at most 1, within rounding, shape (m, k).
@@ -150,7 +150,7 @@ def nearest_weights(
         >>> (hexagon @ x[0]).round(6)
         array([2., 1.])
     """
-    scaled, goals = _in_reach(factor, points, reach)
+    scaled, goals = _in_extents(factor, points, extent)
     limits = base.limits
     if limits is None:
         return np.array([_corrected(scaled, base, goal) for goal in goals])
@@ -159,20 +159,20 @@ def nearest_weights(
 
 
 def corrected_weights(
-    factor: Vector, base: AbstractUnitBall, point: Vector, reach: Vector
+    factor: Vector, base: AbstractUnitBall, point: Vector, extent: Vector
 ) -> Vector:
     """Return the same for one point, shape (d,), by mixtures of extreme points.
 
     Slower and, where B has flat faces, sharper: a polytope's nearest point is found after finitely
     many steps, to the last digits.
     """
-    scaled, goals = _in_reach(factor, point[None], reach)
+    scaled, goals = _in_extents(factor, point[None], extent)
     return _corrected(scaled, base, goals[0])
 
 
-def _in_reach(factor: Vector, points: Vector, reach: Vector) -> tuple[Vector, Vector]:
-    unit = np.where(reach > 0, reach, 1.0)
-    goals = np.where(reach > 0, np.clip(points / unit, -2.0, 2.0), 0.0)
+def _in_extents(factor: Vector, points: Vector, extent: Vector) -> tuple[Vector, Vector]:
+    unit = np.where(extent > 0, extent, 1.0)
+    goals = np.where(extent > 0, np.clip(points / unit, -2.0, 2.0), 0.0)
     return factor / unit[:, None], goals
 
 
@@ -187,9 +187,9 @@ def _corrected(scaled: Vector, base: AbstractUnitBall, goal: Vector) -> Vector:
 
 
 def nearest_point(
-    extreme: Callable[[Vector], Vector], home: Vector, point: Vector, reach: Vector
+    extreme: Callable[[Vector], Vector], home: Vector, point: Vector, extent: Vector
 ) -> Vector:
-    """Return a mixture of extreme points that is nearest to `point`, in parts of `reach`.
+    """Return a mixture of extreme points that is nearest to `point`, in parts of `extent`.
 
     As `nearest_weights`, of a body that is known by its extreme points.
 
@@ -197,7 +197,7 @@ def nearest_point(
         extreme: directions, shape (n, d), to points of the body, shape (n, d).
         home: a point of the body, shape (d,).
         point: shape (d,).
-        reach: the unit of each coordinate, shape (d,); where it is 0 the point counts for nothing.
+        extent: the unit of each coordinate, shape (d,); where it is 0 the point counts for nothing.
 
     Examples:
         >>> corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -206,9 +206,9 @@ def nearest_point(
         >>> found.round(9)
         array([0.5, 0.5])
     """
-    unit = np.where(reach > 0, reach, 1.0)
-    goal = np.where(reach > 0, np.clip((point - home) / unit, -2.0, 2.0), 0.0)
-    wide = reach > 0
+    unit = np.where(extent > 0, extent, 1.0)
+    goal = np.where(extent > 0, np.clip((point - home) / unit, -2.0, 2.0), 0.0)
+    wide = extent > 0
 
     def pulled(directions: Vector) -> Vector:
         moved = extreme(np.where(wide, directions / unit, 0.0)) - home

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import DomainError, FileError, PlanError, told
+from lownoise.errors import DomainError, FileError, PlanError, quoted
+from lownoise.kinds import Field
 from lownoise.numbers.arguments import renamed
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.readable import brief, number_of
@@ -32,10 +33,12 @@ _NEAR = 1e-9
 
 def _unwritten(**fields: object) -> Oracle:
     """Refuse to make a program of what is public of it."""
-    raise FileError(f"oracle={told(fields.get('name'))} is a program, which no file holds")
+    raise FileError(f"oracle={quoted(fields.get('name'))} is a program, which no file holds")
 
 
-@DOMAINS.kind("oracle", "name", "center", "reach", "rounding", make=_unwritten)
+@DOMAINS.kind(
+    "oracle", "name", "center", Field("reach", attribute="extent"), "rounding", make=_unwritten
+)
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Oracle(AbstractDomain):
@@ -91,7 +94,7 @@ class Oracle(AbstractDomain):
 
     name: str
     off: Vector
-    told: Program
+    program: Program
     mover: Callable[..., Any] | None
     checks: bool
 
@@ -111,7 +114,7 @@ class Oracle(AbstractDomain):
     ) -> None:
         d = checked_dimension(dimension, "Oracle.dimension")
         if not isinstance(name, str) or not name.isprintable() or not name:
-            raise DomainError(f"Oracle.name={told(name)} is no name; give printable text")
+            raise DomainError(f"Oracle.name={quoted(name)} is no name; give printable text")
         given = {
             "maximise": maximise,
             "clamp": clamp,
@@ -132,7 +135,7 @@ class Oracle(AbstractDomain):
         program = Program(
             name=name,
             center=frozen(middle.copy()),
-            reach=frozen(far.copy()),
+            extent=frozen(far.copy()),
             maximise=maximise,
             differences=differences,
             contains=contains,
@@ -140,7 +143,7 @@ class Oracle(AbstractDomain):
         for own, value in (
             ("name", name),
             ("off", frozen(off)),
-            ("told", program),
+            ("program", program),
             ("mover", clamp),
             ("checks", contains is not None),
         ):
@@ -169,9 +172,9 @@ class Oracle(AbstractDomain):
             "A row outside the set is moved into it; nothing says how many were.",
         )
 
-    def known_set(self) -> Program:
+    def bounding_set(self) -> Program:
         """Return what the user's program says, checked."""
-        return self.told
+        return self.program
 
     @property
     def rounding(self) -> Vector:
@@ -185,10 +188,10 @@ class Oracle(AbstractDomain):
         Raises:
             DomainError: where K is flat and the center is off the flat that it fills.
         """
-        spread = self.told.spanning
-        unit = np.where(self.reach > 0, self.reach, 1.0)
+        spread = self.program.spanning
+        unit = np.where(self.extent > 0, self.extent, 1.0)
         within = _rank((spread - spread[0]) / unit)
-        if within < np.count_nonzero(self.reach) and within < _rank((spread - self.center) / unit):
+        if within < np.count_nonzero(self.extent) and within < _rank((spread - self.center) / unit):
             raise DomainError(
                 f"Oracle.center of {self.name!r} is off the flat that the set fills; "
                 "give a point of the set",
@@ -198,8 +201,8 @@ class Oracle(AbstractDomain):
     @cached_property
     def full(self) -> bool:
         """Whether every coordinate has a width and none follows from others."""
-        unit = np.where(self.reach > 0, self.reach, 1.0)
-        return bool(np.all(self.reach > 0)) and _rank(self.spanning / unit) == self.dimension
+        unit = np.where(self.extent > 0, self.extent, 1.0)
+        return bool(np.all(self.extent > 0)) and _rank(self.spanning / unit) == self.dimension
 
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d,), lies in K, as nearly as the program tells.
@@ -208,12 +211,12 @@ class Oracle(AbstractDomain):
         is, within 1e-9 of the half widths, otherwise whether it is within them.
         """
         point = np.asarray(point, dtype=np.float64)
-        if not self.told.holds(point):
+        if not self.program.holds(point):
             return False
         if self.checks or self.mover is None:
             return True
-        moved, held = self._moved(point[None])
-        room = _NEAR * self.reach + 2.0**-40 * np.abs(self.center)
+        moved, held = self._clipped(point[None])
+        room = _NEAR * self.extent + 2.0**-40 * np.abs(self.center)
         return bool(held[0] and np.all(np.abs(moved[0] - point) <= room))
 
     def clip_rows(self, rows: Vector) -> Vector:
@@ -224,7 +227,7 @@ class Oracle(AbstractDomain):
             DomainError: where clamp(center) is no point of K.
         """
         home = self._home
-        found, held = self._moved(rows)
+        found, held = self._clipped(rows)
         return np.where(held[:, None], found, home)
 
     @cached_property
@@ -235,7 +238,7 @@ class Oracle(AbstractDomain):
                 f"Oracle.clamp of {self.name!r} is missing, and a record could lie anywhere; "
                 "give a function that moves a row into the set",
             )
-        found, held = self._moved(self.center[None])
+        found, held = self._clipped(self.center[None])
         if not held[0]:
             raise DomainError(
                 f"Oracle.clamp of {self.name!r} does not take center to a point of the set; "
@@ -243,7 +246,7 @@ class Oracle(AbstractDomain):
             )
         return frozen(found[0].copy())
 
-    def _moved(self, rows: Vector) -> tuple[Vector, Chosen]:
+    def _clipped(self, rows: Vector) -> tuple[Vector, Chosen]:
         """Return where `clamp` takes each row, and whether that is a point of K; (n, d), (n,)."""
         assert self.mover is not None  # noqa: S101 (the callers looked)
         found = np.full(rows.shape, np.nan)
@@ -254,14 +257,14 @@ class Oracle(AbstractDomain):
                 continue
             if moved.shape == row.shape:
                 found[i] = moved
-        held = self.told.within(found)
+        held = self.program.within(found)
         if self.checks:
             held[held] = [self._holds(x) for x in found[held]]
-        return np.clip(found, self.center - self.reach, self.center + self.reach), held
+        return np.clip(found, self.center - self.extent, self.center + self.extent), held
 
     def _holds(self, point: Vector) -> bool:
         try:
-            return self.told.holds(point)
+            return self.program.holds(point)
         except DomainError:
             return False
 

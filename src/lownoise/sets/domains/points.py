@@ -107,7 +107,7 @@ class AbstractListed(AbstractDomain):
         """Return whether every point is what its summed coordinates say."""
         return chosen.fits(self.points - self.points[0], self.upper - self.lower)
 
-    def known_set(self) -> PointSet:
+    def bounding_set(self) -> PointSet:
         """Return the list: points are looked at one by one."""
         return PointSet(self.points)
 
@@ -319,7 +319,7 @@ class Polytope(AbstractListed):
         """
         n = len(self.points)
         size = np.maximum(np.abs(self.lower), np.abs(self.upper))
-        off = 4 * growth(n + 16) * self.reach + 2.0**-50 * (size + self.reach)
+        off = 4 * growth(n + 16) * self.extent + 2.0**-50 * (size + self.extent)
         return frozen(np.where(self.upper > self.lower, off, 0.0))
 
     def contains_difference(self, point: Vector) -> bool:
@@ -333,7 +333,7 @@ class Polytope(AbstractListed):
 
     @cached_property
     def _unit(self) -> Vector:
-        return np.where(self.reach > 0, self.reach, 1.0)
+        return np.where(self.extent > 0, self.extent, 1.0)
 
     @cached_property
     def _scaled(self) -> Vector:
@@ -347,14 +347,14 @@ class Polytope(AbstractListed):
 
     def clip_rows(self, rows: Vector) -> Vector:
         """Return the point of K that is nearest to each row, shapes (n, d)."""
-        rows, wide = np.clip(rows, -_LARGEST, _LARGEST), self.reach > 0
+        rows, wide = np.clip(rows, -_LARGEST, _LARGEST), self.extent > 0
         goals = np.clip((rows - self.center) / self._unit, -2.0, 2.0)
         goals = np.where(wide, goals, 0.0)
         found, left = np.empty_like(rows), np.arange(len(rows))
         if self._faces is not None:
-            picked, weights, told = self._faces.nearest(goals)
-            found[told] = self._mixed(picked[told], weights[told])
-            left = np.flatnonzero(~told)
+            picked, weights, settled = self._faces.nearest(goals)
+            found[settled] = self._mixed(picked[settled], weights[settled])
+            left = np.flatnonzero(~settled)
         mixtures = []
         for goal in goals[left]:
             mixed = nearest_mixture(self._scaled, goal)

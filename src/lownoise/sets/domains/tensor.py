@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from lownoise.errors import DomainError, FileError, told
+from lownoise.errors import DomainError, FileError, quoted
 from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.bodies import ImageBody, LiftedOracle, OracleBody, OracleDifferences
@@ -75,15 +75,15 @@ def TensorPower(  # noqa: N802 (a domain is named like one)
     whole = isinstance(power, (int, np.integer)) and not isinstance(power, bool)
     if not whole or power < 1:
         raise DomainError(
-            f"TensorPower.power={told(power)} is no number of factors; give at least 1"
+            f"TensorPower.power={quoted(power)} is no number of factors; give at least 1"
         )
     if power > _MOST_FACTORS:
         raise DomainError(
-            f"TensorPower.power={told(power)} is out of range; give at most {_MOST_FACTORS}"
+            f"TensorPower.power={quoted(power)} is out of range; give at most {_MOST_FACTORS}"
         )
     ell = int(power)
     if not isinstance(of, str) or of not in ("cube", "ball"):
-        raise DomainError(f'TensorPower.of={told(of)} is unknown; give "cube" or "ball"')
+        raise DomainError(f'TensorPower.of={quoted(of)} is unknown; give "cube" or "ball"')
     if d > 1 and ell * math.log2(d) > math.log2(MOST) + 1e-9:
         raise DomainError(
             f"TensorPower.power={ell} gives {d}^{ell} coordinates, more than 2^22; "
@@ -269,7 +269,7 @@ class CubePower(AbstractPower):
         return np.ascontiguousarray(found.T)
 
     @property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """The greatest change of each entry from the center, shape (d^ℓ,)."""
         return frozen(np.where(self.copies < 0, 0.0, self.value))
 
@@ -283,7 +283,7 @@ class CubePower(AbstractPower):
         """Itself: records go to the nearest of finitely many tensors."""
         return (self,)
 
-    def known_set(self) -> ImageSet:
+    def bounding_set(self) -> ImageSet:
         """Return what is known of the image of the parities, beside others.
 
         Raises:
@@ -312,13 +312,13 @@ class CubePower(AbstractPower):
     def differences(self, pivots: Integers, step: Vector) -> AbstractBody:
         """Return the parities, or their differences; of other entries, what is known of all."""
         if not np.array_equal(pivots, self.pivots):
-            return OracleDifferences(self.known_set(), pivots, step)
+            return OracleDifferences(self.bounding_set(), pivots, step)
         return self.parity_differences(self.value / step)
 
     def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
         """Return the parities beside the count; of other entries, what is known of all."""
         if not np.array_equal(pivots, self.pivots):
-            return LiftedOracle(self.known_set(), pivots, step, center)
+            return LiftedOracle(self.bounding_set(), pivots, step, center)
         return self.parity_lifted(self.value / step, (self.center - center)[pivots] / step)
 
     def translates(self, pivots: Integers, center: Vector) -> ImageBody:
@@ -328,7 +328,7 @@ class CubePower(AbstractPower):
     def enclosed(self, *, mixed: bool = False) -> tuple[AbstractBody, Vector]:
         """Return what is known of all entries, as a part of others."""
         d = self.dimension
-        return OracleBody(self.known_set(), np.arange(d), np.ones(d)), np.zeros(d)
+        return OracleBody(self.bounding_set(), np.arange(d), np.ones(d)), np.zeros(d)
 
     def contains_difference(self, point: Vector) -> bool:
         """Return whether `point`, shape (d^ℓ,), is the difference of two records.

@@ -155,7 +155,7 @@ class BallPower(AbstractPower):
         return np.eye(len(self.monomials))[:, self.copies]
 
     @cached_property
-    def reach(self) -> Vector:
+    def extent(self) -> Vector:
         """At least the greatest change of each entry from the center, shape (d^ℓ,)."""
         far = np.maximum(self.upper - self.center, self.center - self.lower)
         return frozen(far * (1 + 2.0**-50))

@@ -312,7 +312,7 @@ class AbstractNorm(ABC):
         found = self._by_forms(lambda form: form.differences_up(body.points))
         n = len(body.points)
         # codes are whole numbers below 2^53: so are their differences, exactly
-        if n * (n - 1) // 2 <= _FEW_PAIRS and _whole(body.points):
+        if n * (n - 1) // 2 <= _FEW_PAIRS and _integral(body.points):
             apart = body.vertices(np.stack(np.triu_indices(n, 1), axis=1))
             found = min(found, float(np.max(self.norm_up(apart), initial=0.0)))
         return self._sure(found, type(body).__name__)
@@ -374,7 +374,7 @@ def corners(width: int) -> Vector:
     return np.asarray(1.0 - 2.0 * bits)
 
 
-def _whole(points: Vector) -> bool:
+def _integral(points: Vector) -> bool:
     return bool(np.all(points == np.floor(points)) and np.max(np.abs(points)) <= 2.0**52)
 
 
@@ -399,14 +399,14 @@ def _keys(rows: Vector) -> Any:  # noqa: ANN401 (raw bytes have no type of their
     return whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).ravel()
 
 
-def among(points: Vector, known: Vector) -> Chosen:
+def among(points: Vector, others: Vector) -> Chosen:
     """Return which rows are rows of a list or opposites of them, number for number, shape (n,).
 
     Examples:
         >>> among(np.array([[-1.0, 0.0], [1.0, 1.0]]), np.array([[1.0, 0.0]]))
         array([ True, False])
     """
-    return np.asarray(np.isin(_keys(turned(points)), _keys(turned(known))))
+    return np.asarray(np.isin(_keys(turned(points)), _keys(turned(others))))
 
 
 def distinct(points: Vector) -> Vector:

@@ -226,14 +226,14 @@ def _ellipsoid(body: ImageBody) -> AbstractNorm:
 
 def enlarged(norm: AbstractNorm, body: AbstractBody) -> AbstractNorm:
     """Return the norm, scaled until its unit ball holds the body, or all but a rounding of it."""
-    reach, scale = norm.sensitivity_up(body), 1.0
+    extent, scale = norm.sensitivity_up(body), 1.0
     found = norm
     for _ in range(_ROUNDS):
-        if reach <= 1:
+        if extent <= 1:
             break
-        scale *= reach * (1 + _MORE)
+        scale *= extent * (1 + _MORE)
         found = norm.scaled(scale)
-        reach = found.sensitivity_up(body)
+        extent = found.sensitivity_up(body)
     return found
 
 

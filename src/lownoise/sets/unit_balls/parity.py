@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import FileError, told
+from lownoise.errors import FileError, quoted
 from lownoise.kinds import COUNT, Field
 from lownoise.numbers.arrays import frozen
 from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall
@@ -63,7 +63,7 @@ class AbstractParityBall(AbstractUnitBall):
         """Return which rows are vertices, or some of them, shape (n,)."""
 
     @abstractmethod
-    def _reached(self, values: Vector) -> Vector:
+    def _supported(self, values: Vector) -> Vector:
         """Return the support of rows whose sums for all choices of signs are these, shape (n,)."""
 
     @abstractmethod
@@ -96,7 +96,7 @@ class AbstractParityBall(AbstractUnitBall):
             several = np.flatnonzero(np.count_nonzero(directions, axis=1) > 1)
             for part in blocks(several, self.size):
                 rows = several[part]
-                reached = self._reached(self.values(directions[rows]))
+                reached = self._supported(self.values(directions[rows]))
                 found[rows] = np.minimum(found[rows], reached + total[rows] * self._slack)
         return np.asarray(found)
 
@@ -184,12 +184,14 @@ def _checked_degrees(size: int, degrees: Any, *, least: int = 0) -> tuple[int, .
     whole = all(isinstance(j, int) and not isinstance(j, bool) for j in degrees)
     if not whole or not degrees or not all(least <= j <= size <= _MOST_SIGNS for j in degrees):
         raise FileError(
-            f"base.size={told(size)} and base.degrees={told(degrees)} describe no parities"
+            f"base.size={quoted(size)} and base.degrees={quoted(degrees)} describe no parities"
         )
     if len(set(degrees)) < len(degrees) or len({j % 2 for j in degrees}) > 1:
-        raise FileError(f"base.degrees={told(degrees)} are not different ones, all even or all odd")
+        raise FileError(
+            f"base.degrees={quoted(degrees)} are not different ones, all even or all odd"
+        )
     if sum(math.comb(size, j) for j in degrees) > _MOST_SIGNS:
-        raise FileError(f"base.degrees={told(degrees)} have more than 2^22 sets")
+        raise FileError(f"base.degrees={quoted(degrees)} have more than 2^22 sets")
     return tuple(degrees)
 
 
@@ -232,7 +234,7 @@ class ParityBall(AbstractParityBall):
             found |= np.all(parities(self._signs(sign * points), self.degrees) == sign * points, 1)
         return np.asarray(found)
 
-    def _reached(self, values: Vector) -> Vector:
+    def _supported(self, values: Vector) -> Vector:
         return np.asarray(np.max(np.abs(values), axis=1))
 
     def _best(self, values: Vector) -> Vector:
@@ -289,7 +291,7 @@ class ParityDifferenceBall(AbstractParityBall):
         """2: that times e_S is the mean of x − y for the densities 1 + χ_S and 1 − χ_S."""
         return 2.0
 
-    def _reached(self, values: Vector) -> Vector:
+    def _supported(self, values: Vector) -> Vector:
         return np.asarray(np.ptp(values, axis=1))
 
     def _best(self, values: Vector) -> Vector:

@@ -194,8 +194,8 @@ def _log_error(
     inner = _solve(unit, solved, band)
     weighted = solved * (-2 / value * slopes)
     gradient = np.zeros_like(C)
-    for start, end, reach in _blocks(len(C), band):
-        gradient[start:reach, start:end] = weighted[start:reach] @ inner[start:end].T
+    for start, end, extent in _blocks(len(C), band):
+        gradient[start:extent, start:end] = weighted[start:extent] @ inner[start:end].T
     gradient *= _inside(len(C), band)
     gradient -= unit * np.einsum("ij,ij->j", gradient, unit)
     return math.log(value), gradient / norms
@@ -225,8 +225,8 @@ def _solve_transposed(C: Vector, right: Vector, band: int) -> Vector:
     from scipy.linalg import solve_triangular
 
     found = np.empty_like(right)
-    for start, end, reach in reversed(_blocks(len(C), band)):
-        rest = right[start:end] - C[end:reach, start:end].T @ found[end:reach]
+    for start, end, extent in reversed(_blocks(len(C), band)):
+        rest = right[start:end] - C[end:extent, start:end].T @ found[end:extent]
         block = C[start:end, start:end]
         found[start:end] = solve_triangular(block, rest, lower=True, trans=1, check_finite=False)
     return found

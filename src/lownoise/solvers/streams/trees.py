@@ -187,14 +187,14 @@ def honaker_variances(size: int) -> Vector:
     found = np.zeros(size)
     at, before = 0, 0.0
     heights = tree_height(size)
-    inside, reach, total = np.array([1.0]), np.array([1.0]), 1.0
+    inside, extent, total = np.array([1.0]), np.array([1.0]), 1.0
     finished = [(inside, total)]
     for _ in range(1, heights):
         across = 1 + 2 * total
         inside = np.concatenate(
-            [inside - reach**2 / across, total + inside - (total + reach) ** 2 / across]
+            [inside - extent**2 / across, total + inside - (total + extent) ** 2 / across]
         )
-        reach = np.concatenate([reach, total + reach]) / across
+        extent = np.concatenate([extent, total + extent]) / across
         total = 2 * total / across
         finished.append((inside, total))
     for h in reversed(range(heights)):
