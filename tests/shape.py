@@ -24,17 +24,17 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 60_500,
-    "of which code": 32_400,
-    "modules": 265,
-    "rooms": 21,
-    "floors": 13,
+    "lines of source": 65_500,
+    "of which code": 35_500,
+    "modules": 290,
+    "rooms": 23,
+    "floors": 14,
     "generic functions": 8,
     "functions named _": 0,
     "files a box's mean runs through": 41,
     "files a pure plan of queries runs through": 60,
     "pairs of places alike": 470,
-    "lines of tests": 45_200,
+    "lines of tests": 49_000,
     "files above 450 lines": 0,
 }
 

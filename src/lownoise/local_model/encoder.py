@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes integers of a record on a device, and answers of what reports estimate.
+
+Privacy does not rest on it: whatever integers it makes are ones that the randomizer takes. Answers
+are unbiased for the record that it encodes, which is the user's own within the domain, but for
+rounding to the grid of `randomizer.FULL`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from lownoise.kinds import Kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.local.randomizer import Takes
+    from lownoise.numbers.arrays import Integers, Vector
+
+
+class AbstractEncoder(ABC):
+    """From records to integers, and from estimates to answers."""
+
+    makes: ClassVar[Takes]
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The number r of coordinates, or of labels."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """The number m of answers."""
+
+    @abstractmethod
+    def encode(self, records: Any) -> Integers:  # noqa: ANN401
+        """Return the integers of records, shape (n, r), or (n, 1) of labels.
+
+        A value that is no number, missing or not finite counts as the public stand-in.
+
+        Args:
+            records: n of them: an array of shape (n, d), or a sequence of what `randomize` takes.
+
+        Raises:
+            TableError: where a record is of another shape than the plan's; nothing of its values is
+                said.
+        """
+
+    @abstractmethod
+    def decode(self, mean: Vector) -> Vector:
+        """Return the answers, shape (m,), of estimated coordinates or shares, shape (r,)."""
+
+    @property
+    @abstractmethod
+    def answers(self) -> Vector:
+        """The matrix from estimates to answers, shape (m, r), or its diagonal, shape (r,)."""
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """What each answer is called, m of them."""
+
+
+ENCODERS: Kinds[AbstractEncoder] = Kinds("encoder")
