@@ -16,7 +16,7 @@ from lownoise.kinds import Kinds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.local.randomizer import Takes
+    from lownoise.local_model.randomizer import Takes
     from lownoise.numbers.arrays import Integers, Vector
 
 
