@@ -3,6 +3,22 @@
 
 An *encoder* makes integers of a record, a *randomizer* makes a report of them that is private
 whatever they are, and decoding what many reports say together is linear. What a device runs imports
-numpy alone; interval arithmetic is imported where a draw is open. Names are imported from the files
-that have them.
+numpy alone, and interval arithmetic where a draw is open. The members of both families stand below:
+what only a collector needs (`terms`, `aggregate`) is imported from its file.
 """
+
+from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
+from lownoise.local_model.encoders import EllipsoidEncoder, NearestEncoder, RangeEncoder
+from lownoise.local_model.randomizer import FULL, RANDOMIZERS, AbstractRandomizer, LocalLoss
+
+__all__ = [
+    "ENCODERS",
+    "FULL",
+    "RANDOMIZERS",
+    "AbstractEncoder",
+    "AbstractRandomizer",
+    "EllipsoidEncoder",
+    "LocalLoss",
+    "NearestEncoder",
+    "RangeEncoder",
+]

@@ -59,6 +59,11 @@ class AbstractEncoder(ABC):
         """The matrix from estimates to answers, shape (m, r), or its diagonal, shape (r,)."""
 
     @property
+    def mismatch(self) -> float:
+        """How far answers of an encoded record can be from it, in parts of it, beside rounding."""
+        return 0.0
+
+    @property
     @abstractmethod
     def names(self) -> Sequence[str]:
         """What each answer is called, m of them."""

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records of a domain as points of the unit ball, of the cube, or as labels.
+
+The ellipsoid is the one that Γ_p fits, wherever it may stand (002, Theorem 17: f(x) = A⁻¹(x − c) is
+in the unit ball for x in K). What lies outside the domain, but inside the ranges, counts as it is
+where the ellipsoid holds it, and else as the point where the line to the center leaves it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from lownoise.errors import FileError, TableError
+from lownoise.kinds import PACKED, VECTOR, Field, Form
+from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
+from lownoise.local_model.randomizer import FULL
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.numerals import number_of
+from lownoise.numbers.packing import packed, unpacked
+
+if TYPE_CHECKING:
+    from lownoise.local_model.randomizer import Takes
+    from lownoise.numbers.arrays import Integers, Vector
+
+_INSIDE = 1 - 2.0**-40  # of a length that rounding put beyond the ball
+_BLOCK = 1 << 16  # numbers of distances to listed points at once
+
+
+def numbers_of(records: Any, columns: Sequence[str], missing: Vector) -> Vector:  # noqa: ANN401
+    """Return records as finite numbers, shape (n, d): what is none counts as the stand-in.
+
+    Args:
+        records: an array of shape (n, d), or n records: each a mapping from the columns' names, or
+            their d values in order, or the value itself where d = 1.
+        columns: d names.
+        missing: the stand-in of each column, shape (d,).
+
+    Raises:
+        TableError: where a record has not d values, or lacks a column; of its values nothing is
+            said.
+
+    Examples:
+        >>> numbers_of([{"age": "31"}, {"age": None}, {"age": math.inf}], ["age"], np.array([40.0]))
+        array([[31.],
+               [40.],
+               [40.]])
+    """
+    if isinstance(records, np.ndarray) and np.issubdtype(records.dtype, np.number):
+        found = np.array(records, dtype=np.float64)
+        if found.ndim != 2 or found.shape[1] != missing.size:  # noqa: PLR2004
+            raise TableError(_shape(columns))
+    else:
+        found = np.array([_row(record, columns) for record in records], dtype=np.float64)
+        found = found.reshape(-1, missing.size)
+    return np.where(np.isfinite(found), found, missing)
+
+
+def _row(record: Any, columns: Sequence[str]) -> list[float]:  # noqa: ANN401
+    """Return the values of one record, not a number where one is none."""
+    if isinstance(record, Mapping):
+        if any(name not in record for name in columns):
+            raise TableError(_shape(columns))
+        values = [record[name] for name in columns]
+    elif isinstance(record, (Sequence, np.ndarray)) and not isinstance(record, (str, bytes)):
+        values = list(record)
+    else:
+        values = [record]
+    if len(values) != len(columns):
+        raise TableError(_shape(columns))
+    return [_number(value) for value in values]
+
+
+def _number(value: Any) -> float:  # noqa: ANN401
+    if isinstance(value, str):
+        spelled = number_of(value)
+        return math.nan if spelled is None else spelled
+    try:
+        return float(value)
+    except Exception:  # noqa: BLE001 (whatever a value does, it counts as missing)
+        return math.nan
+
+
+def _shape(columns: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, columns[:5])) + (", …" if len(columns) > 5 else "")  # noqa: PLR2004
+    return f"record has not the plan's {len(columns)} values; give {shown}, by name or in order"
+
+
+def names_form(values: Any, field: str) -> tuple[str, ...]:  # noqa: ANN401
+    """Return names of a document.
+
+    Raises:
+        FileError: where they are none.
+    """
+    if not isinstance(values, list) or not all(isinstance(own, str) and own for own in values):
+        raise FileError(f"{field} is no list of names")
+    if len(set(values)) != len(values) or not values:
+        raise FileError(f"{field} names a column twice, or none")
+    return tuple(values)
+
+
+def _factor_to_json(factor: Vector) -> Any:  # noqa: ANN401
+    return factor.tolist() if factor.ndim == 1 else packed(factor)
+
+
+def _factor(value: Any, field: str) -> Vector:  # noqa: ANN401
+    return VECTOR.read(value, field) if isinstance(value, list) else unpacked(value, field)
+
+
+NAMES = Form(list, names_form)
+_FACTOR = Form(_factor_to_json, _factor)
+
+
+def _expect_ranges(kind: str, missing: Vector, lower: Vector, upper: Vector, names: int) -> None:
+    if not missing.shape == lower.shape == upper.shape == (names,):
+        raise FileError(f"{kind} has not one number a column")
+    if not np.all((lower <= missing) & (missing <= upper)):
+        raise FileError(f"{kind}.missing is outside its ranges")
+
+
+@ENCODERS.kind(
+    "ellipsoid",
+    Field("columns", NAMES),
+    Field("center", VECTOR),
+    Field("factor", _FACTOR),
+    Field("lower", VECTOR),
+    Field("upper", VECTOR),
+    Field("missing", VECTOR),
+)
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EllipsoidEncoder(AbstractEncoder):
+    """x = center + A·y, y in the unit ball.
+
+    Args:
+        columns: d names.
+        center: c, shape (d,).
+        factor: A, shape (d, r), its columns orthogonal and none zero; or its diagonal, shape (d,).
+        lower: the least value of each column, shape (d,); what is below counts as it.
+        upper: the greatest, shape (d,).
+        missing: the public stand-in of values that are no finite number, shape (d,).
+
+    Raises:
+        FileError: where the shapes do not fit, or a column of A is zero.
+    """
+
+    columns: tuple[str, ...]
+    center: Vector
+    factor: Vector
+    lower: Vector
+    upper: Vector
+    missing: Vector
+    makes: ClassVar[Takes] = "ball"
+
+    def __post_init__(self) -> None:
+        d = len(self.columns)
+        _expect_ranges("ellipsoid", self.missing, self.lower, self.upper, d)
+        if self.center.shape != (d,) or len(self.factor) != d or not self.dimension:
+            raise FileError("ellipsoid has not one row a column")
+        with np.errstate(over="ignore", divide="ignore"):
+            if not np.all(np.isfinite(1 / self._squares)):
+                raise FileError("ellipsoid.factor has a column of no length, or beyond all floats")
+
+    @cached_property
+    def _squares(self) -> Vector:
+        """The squares of the lengths of A's columns, shape (r,)."""
+        return np.asarray(self.factor**2 if self.factor.ndim == 1 else (self.factor**2).sum(axis=0))
+
+    @property
+    def dimension(self) -> int:
+        """The number r of coordinates in the ball."""
+        return int(self.factor.shape[-1])
+
+    @property
+    def length(self) -> int:
+        """The number of columns d."""
+        return len(self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    @property
+    def answers(self) -> Vector:
+        """A."""
+        return self.factor
+
+    @cached_property
+    def mismatch(self) -> float:
+        """How far from orthogonal the columns of A are, as a part of their lengths."""
+        if self.factor.ndim == 1:
+            return 0.0
+        unit = self.factor / np.sqrt(self._squares)
+        return float(np.max(np.abs(unit.T @ unit - np.eye(self.dimension))))
+
+    def encode(self, records: Any) -> Integers:  # noqa: ANN401
+        """Return y in units of 1/FULL, towards zero, none longer than FULL; shape (n, r).
+
+        Raises:
+            TableError: where a record is of another shape.
+        """
+        rows = np.clip(numbers_of(records, self.columns, self.missing), self.lower, self.upper)
+        about = rows - self.center
+        # orthogonal columns: A⁺ = diag(1/|aⱼ|²)·Aᵀ
+        along = about * self.factor if self.factor.ndim == 1 else about @ self.factor
+        y = along / self._squares
+        y /= np.maximum(np.sqrt(np.sum(y**2, axis=1, keepdims=True)), 1.0)
+        return within_ball(y)
+
+    def decode(self, mean: Vector) -> Vector:
+        """Return c + A·mean, shape (d,)."""
+        moved = self.factor * mean if self.factor.ndim == 1 else self.factor @ mean
+        return frozen(self.center + moved)
+
+
+def within_ball(y: Vector) -> Integers:
+    """Return points of the ball, shape (n, r), in units of 1/FULL, none of them outside it.
+
+    Examples:
+        >>> within_ball(np.array([[0.6, 0.8], [1.0, 0.0]])).tolist()
+        [[40265318, 53687091], [67108864, 0]]
+    """
+    found = np.trunc(y * FULL)
+    while True:  # squares and their sum are whole numbers below 2^53, so the lengths are exact
+        long = np.sum(found**2, axis=1) > FULL**2
+        if not np.any(long):
+            return found.astype(np.int64)
+        found[long] = np.trunc(found[long] * _INSIDE)
+
+
+@ENCODERS.kind(
+    "ranges",
+    Field("columns", NAMES),
+    Field("lower", VECTOR),
+    Field("upper", VECTOR),
+    Field("missing", VECTOR),
+)
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RangeEncoder(AbstractEncoder):
+    """Each column's place in its range, from −1 to 1; a column of one value is not encoded.
+
+    Args:
+        columns: d names.
+        lower: the least value of each column, shape (d,); what is below counts as it.
+        upper: the greatest, shape (d,).
+        missing: the public stand-in of values that are no finite number, shape (d,).
+
+    Raises:
+        FileError: where the shapes do not fit, or no column has a width.
+    """
+
+    columns: tuple[str, ...]
+    lower: Vector
+    upper: Vector
+    missing: Vector
+    makes: ClassVar[Takes] = "cube"
+
+    def __post_init__(self) -> None:
+        _expect_ranges("ranges", self.missing, self.lower, self.upper, len(self.columns))
+        if not self.dimension or not np.all(np.isfinite(self._half)):
+            raise FileError("ranges has no column of a finite width")
+
+    @cached_property
+    def _half(self) -> Vector:
+        with np.errstate(over="ignore"):
+            return np.asarray(self.upper / 2 - self.lower / 2)
+
+    @cached_property
+    def _wide(self) -> Integers:
+        return np.flatnonzero(self._half > 0)
+
+    @property
+    def dimension(self) -> int:
+        """The number r of columns that have a width."""
+        return int(self._wide.size)
+
+    @property
+    def length(self) -> int:
+        """The number of columns d."""
+        return len(self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    @cached_property
+    def answers(self) -> Vector:
+        """Half the ranges, (d,); as a matrix (d, r) where some column has no width."""
+        if self.dimension == self.length:
+            return frozen(self._half)
+        return frozen(np.diag(self._half)[:, self._wide])
+
+    def encode(self, records: Any) -> Integers:  # noqa: ANN401
+        """Return the places in units of 1/FULL, shape (n, r).
+
+        Raises:
+            TableError: where a record is of another shape.
+        """
+        rows = np.clip(numbers_of(records, self.columns, self.missing), self.lower, self.upper)
+        middle = self.lower / 2 + self.upper / 2
+        places = (rows - middle)[:, self._wide] / self._half[self._wide]
+        return np.rint(np.clip(places, -1.0, 1.0) * FULL).astype(np.int64)
+
+    def decode(self, mean: Vector) -> Vector:
+        """Return the middles plus mean times half the ranges, shape (d,)."""
+        found = self.lower / 2 + self.upper / 2
+        found[self._wide] += self._half[self._wide] * mean
+        return frozen(found)
+
+
+@ENCODERS.kind(
+    "nearest",
+    Field("columns", NAMES),
+    Field("points", PACKED),
+    Field("missing", VECTOR),
+)
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NearestEncoder(AbstractEncoder):
+    """Which of k listed points is nearest, distances being in parts of the columns' ranges.
+
+    Args:
+        columns: d names.
+        points: the points, shape (k, d).
+        missing: the public stand-in of values that are no finite number, shape (d,).
+
+    Raises:
+        FileError: where the shapes do not fit.
+    """
+
+    columns: tuple[str, ...]
+    points: Vector
+    missing: Vector
+    makes: ClassVar[Takes] = "label"
+
+    def __post_init__(self) -> None:
+        d = len(self.columns)
+        if self.points.ndim != 2 or self.points.shape[1] != d or len(self.points) < 2:  # noqa: PLR2004
+            raise FileError("nearest.points are not two or more rows of one number a column")
+        _expect_ranges("nearest", self.missing, *self._range, d)
+
+    @cached_property
+    def _range(self) -> tuple[Vector, Vector]:
+        return self.points.min(axis=0), self.points.max(axis=0)
+
+    @cached_property
+    def _wide(self) -> Integers:
+        lower, upper = self._range
+        return np.flatnonzero(upper > lower)
+
+    def _scaled(self, rows: Vector) -> Vector:
+        low, high = (end[self._wide] for end in self._range)
+        return (np.clip(rows[:, self._wide], low, high) - low) / (high - low)
+
+    @property
+    def dimension(self) -> int:
+        """The number k of points."""
+        return len(self.points)
+
+    @property
+    def length(self) -> int:
+        """The number of columns d."""
+        return len(self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    @cached_property
+    def answers(self) -> Vector:
+        """The points as columns, shape (d, k)."""
+        return frozen(self.points.T)
+
+    def encode(self, records: Any) -> Integers:  # noqa: ANN401
+        """Return the place of the nearest point in the list, shape (n, 1).
+
+        Raises:
+            TableError: where a record is of another shape.
+        """
+        rows = self._scaled(numbers_of(records, self.columns, self.missing))
+        goals = self._scaled(self.points)
+        found = np.empty(len(rows), dtype=np.int64)
+        step = max(_BLOCK // len(goals), 1)
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            apart = ((part[:, None, :] - goals) ** 2).sum(axis=2)
+            found[start : start + step] = np.argmin(apart, axis=1)
+        return found[:, None]
+
+    def decode(self, mean: Vector) -> Vector:
+        """Return the points times their shares, summed, shape (d,)."""
+        return frozen(mean @ self.points)
