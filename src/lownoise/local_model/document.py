@@ -23,7 +23,7 @@ def terms_digest(terms: dict[str, Any]) -> str:
 
     Examples:
         >>> terms_digest({"a": 1})[:8]
-        '015abd7f'
+        'f9d86028'
     """
     text = json.dumps(terms, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

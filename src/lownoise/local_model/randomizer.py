@@ -18,7 +18,7 @@ import numpy as np
 from lownoise.kinds import Kinds
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
 
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
@@ -49,6 +49,20 @@ class AbstractRandomizer(ABC):
     """The randomizer of one device, in its final numbers."""
 
     takes: ClassVar[Takes]
+
+    @classmethod
+    @abstractmethod
+    def fitted(cls, dimension: int, epsilon: float, delta: float = 0.0) -> Self:
+        """Return the one of the least error that reveals at most ε (or (ε, δ)).
+
+        Args:
+            dimension: r.
+            epsilon: ε > 0, meant both as the decimal that it prints as and as its float.
+            delta: δ, 0 for pure privacy; what a pure randomizer has no use for.
+
+        Raises:
+            PlanError: where there is none, and why.
+        """
 
     @property
     @abstractmethod
