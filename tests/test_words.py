@@ -135,8 +135,7 @@ EXCEPTIONS = {
     ("sets/domains/abstract.py", "whole"),
     ("sets/domains/tensor.py", "whole"),
     ("sets/domains/tensor_ball.py", "whole"),
-    # names of 0.1, which warn
-    ("sets/domains/abstract.py", "known_set"),
+    # a name of 0.1, which warns
     ("sets/domains/abstract.py", "reach"),
     # what a specification declares, in the plain meaning of the word
     ("kinds.py", "declared"),
@@ -185,14 +184,11 @@ def test_a_retired_name_is_found_wherever_it_is_defined(source, name):
     assert retired_names(source.format("retold")) == set()
 
 
-def test_a_domains_members_of_0_1_warn_and_name_the_new_ones():
+def test_a_domains_member_of_0_1_warns_and_names_the_new_one():
     domain = ln.Box([-1.0, 0.0], [1.0, 3.0])
     with pytest.warns(DeprecationWarning, match=r"domain\.extent since 0\.2"):
         extent = domain.reach
-    with pytest.warns(DeprecationWarning, match=r"domain\.bounding_set\(\) since 0\.2"):
-        own = domain.known_set()
     assert extent.tolist() == domain.extent.tolist()
-    assert own.extent.tolist() == domain.bounding_set().extent.tolist()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import lownoise as ln
 from golden.accessors import simulated
 from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
-from lownoise.errors import EngineError, TableError
+from lownoise.errors import EngineError, LedgerError, TableError
 
 KINDS = {"whole": "integers", "bit": "integers", "real": "numbers", "word": "texts"}
 NAMES = list(KINDS)
@@ -229,21 +229,39 @@ def test_an_engine_from_outside_does_every_release(name):
     assert released[0] == released[1]
 
 
-@pytest.mark.parametrize("name", ["means of numbers", "marginals", "queries", "parities"])
-def test_what_another_engine_says_of_rows_is_not_shown(name, tmp_path):
+@pytest.mark.parametrize("failure", [ValueError, EngineError, TableError, LedgerError])
+@pytest.mark.parametrize("name", ASKED)
+def test_what_another_engine_says_of_rows_is_not_shown(name, failure, tmp_path):
+    """Not even by an error of ours, and none of them gives the spend back."""
+
     class Failing(ToySource):
         def batches(self, numbers, texts=()):
-            raise ValueError("SECRET")
+            raise failure("SECRET")
 
         def sums(self, ranges, *, complete):
-            raise ValueError("SECRET")
+            raise failure("SECRET")
 
         def group_sums(self, numbers, texts=(), ranges=()):
-            raise ValueError("SECRET")
+            raise failure("SECRET")
 
     question, asked = ASKED[name]
     ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
     with pytest.raises(EngineError) as refusal:
+        ln.plan(question, **asked).release(Failing(SCHEMA, []), ledger)
+    assert "SECRET" not in str(refusal.value)
+    assert [e.state for e in ledger.entries()] == ["reserved"]
+
+
+@pytest.mark.parametrize("failure", [ValueError, EngineError, LedgerError])
+@pytest.mark.parametrize("name", ASKED)
+def test_of_the_schema_another_engine_says_only_what_is_wrong_with_it(name, failure, tmp_path):
+    class Failing(ToySource):
+        def kinds(self, columns):
+            raise failure("SECRET")
+
+    question, asked = ASKED[name]
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    with pytest.raises(EngineError, match="table=Failing could not be opened") as refusal:
         ln.plan(question, **asked).release(Failing(SCHEMA, []), ledger)
     assert "SECRET" not in str(refusal.value)
     assert [e.state for e in ledger.entries()] == ["reserved"]

@@ -53,14 +53,15 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def alike(text: str, passing: type[LownoiseError] = EngineError) -> Iterator[None]:
+def alike(text: str, passing: type[LownoiseError] | None = None) -> Iterator[None]:
     """Turn whatever fails in the block into one error, which gives no spend back; nothing warns.
 
     What failed may depend on a row, and its own text may quote one, or how many there are.
 
     Args:
         text: the error's text, of what is public alone.
-        passing: errors that say nothing of rows, and are left as they are.
+        passing: errors that say nothing of rows, and are left as they are; None leaves none, as
+            what an engine raises may quote a cell, whatever its class.
 
     Raises:
         EngineError: where anything else fails.
@@ -74,9 +75,9 @@ def alike(text: str, passing: type[LownoiseError] = EngineError) -> Iterator[Non
     try:
         with quiet():
             yield
-    except passing:
-        raise
-    except Exception:  # noqa: BLE001 (whatever it is, its text may quote a value)
+    except Exception as error:  # noqa: BLE001 (whatever it is, its text may quote a value)
+        if passing is not None and isinstance(error, passing):
+            raise
         raise EngineError(text) from None
 
 

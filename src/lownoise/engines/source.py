@@ -83,7 +83,10 @@ class AbstractSource(ABC):
 
     What it shows of itself holds no cell, and not how many rows there are.
 
-    Where reading rows fails, whatever is raised is replaced by one error that says nothing of them.
+    No word of an engine about its rows is shown. Whatever `batches`, `sums` or `group_sums` raises,
+    an `EngineError` or a `TableError` too, is replaced by one `EngineError` with a text of ours,
+    and the spend stays reserved. `kinds` may say what it finds in the schema, by a `TableError`,
+    which is shown as it is and gives the spend back; anything else of it is replaced, too.
     """
 
     @abstractmethod
@@ -211,11 +214,13 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
     Raises:
         TableError: where the table cannot be opened, or a column is absent or of a type that holds
             no numbers: known from its schema, before a row is read.
+        EngineError: where its schema could not be read; the text is the same for every cause.
     """
     from lownoise.engines.duckdb import opened
 
     found = table if isinstance(table, AbstractSource) else opened(table, columns)
-    found.kinds(columns)
+    with alike(failed(table, "opened"), TableError):
+        found.kinds(columns)
     return found
 
 

@@ -134,12 +134,6 @@ class AbstractDomain(ABC):
     def _bounding_set(self) -> AbstractSet:
         return self.bounding_set()
 
-    def known_set(self) -> AbstractSet:
-        """Return the bounding set, by its name of 0.1."""
-        text = "domain.known_set() is domain.bounding_set() since 0.2, and 0.3 has that only"
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return self.bounding_set()
-
     # of a domain of records
 
     @property
