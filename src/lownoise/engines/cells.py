@@ -75,7 +75,7 @@ def alike(text: str, passing: type[LownoiseError] | None = None) -> Iterator[Non
     try:
         with quiet():
             yield
-    except Exception as error:  # noqa: BLE001 (whatever it is, its text may quote a value)
+    except Exception as error:  # whatever it is, its text may quote a value
         if passing is not None and isinstance(error, passing):
             raise
         raise EngineError(text) from None
