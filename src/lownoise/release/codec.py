@@ -2,7 +2,8 @@
 """Plans and releases as JSON documents: versioned, exact, and without a word that is not data.
 
 A file holds what was chosen (`terms`) and, for its readers, what follows from it (`derived`).
-Reading takes the first and computes the second again.
+Reading takes the first and computes the second again. Devices read documents too, so what takes
+long to import is imported where it is used.
 """
 
 from __future__ import annotations
@@ -10,12 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import re
-import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
@@ -122,8 +120,8 @@ def expect_meant(stated: object, meant: object, field: str = "terms") -> None:
         raise FileError(f"{field}={quoted(stated)} says something that it does not mean")
 
 
-def expect_format(document: object, kinds: tuple[str, ...]) -> None:
-    """Refuse what is no document of these kinds, or of a newer version.
+def expect_format(document: object, kinds: tuple[str, ...], newest: int = VERSION) -> None:
+    """Refuse what is no document of these kinds, or of a version beyond the newest that is read.
 
     Raises:
         FileError: as said.
@@ -131,12 +129,12 @@ def expect_format(document: object, kinds: tuple[str, ...]) -> None:
     found = document.get("format") if isinstance(document, dict) else None
     stated = _FORMAT.fullmatch(found) if isinstance(found, str) else None
     if stated is None or stated[1] not in kinds:
-        wanted = " or ".join(f"lownoise.{kind}/{VERSION}" for kind in kinds)
+        wanted = " or ".join(f"lownoise.{kind}/{newest}" for kind in kinds)
         raise FileError(f"format={quoted(found)} is not {wanted}; give a file of that kind")
-    if int(stated[2]) > VERSION:
+    if int(stated[2]) > newest:
         raise FileError(
             f"format={quoted(found)} is newer than this lownoise, which reads up to version "
-            f"{VERSION}; upgrade lownoise",
+            f"{newest}; upgrade lownoise",
         )
 
 
@@ -162,6 +160,8 @@ def write(path: Path, text: str) -> None:
     Raises:
         FileError: where the folder cannot be written.
     """
+    import tempfile
+
     try:
         with tempfile.NamedTemporaryFile(
             "w",
@@ -234,6 +234,9 @@ def now() -> str:
 
 def versions() -> dict[str, str]:
     """Return the versions that a release is made with."""
+    import platform
+    from importlib.metadata import version
+
     return {
         "lownoise": version("lownoise"),
         "numpy": version("numpy"),
