@@ -22,8 +22,9 @@ COMMANDS = (
 HEAD = """# Command line
 
 Refusals are one line on standard error, of a specification one more for each mistake in it,
-status 2; nothing is spent and nothing is written. What is no command or option is answered with the
-usage. `--json` prints a document for machines. This page is written by `make cli-reference`.
+status 2; nothing is spent and nothing is written. What is missing on the command line, or is none
+of its commands and options, is refused alike, and the line names the help. `--json` prints a
+document for machines. This page is written by `make cli-reference`.
 """
 
 

@@ -10,7 +10,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 
 import typer
 
@@ -34,6 +34,8 @@ app.add_typer(ledger_app, name="ledger")
 
 _Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+# what no command takes: typer names only one kind of it, a value that is wrong
+_Misuse: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 
 
 def main() -> None:
@@ -45,10 +47,23 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("always", ReadingNotice)
             warnings.showwarning = notice
-            app(prog_name="lownoise")
+            sys.exit(app(prog_name="lownoise", standalone_mode=False))
     except LownoiseError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        sys.exit(2)
+        refuse(str(error))
+    except _Misuse as error:
+        if not (said := " ".join(error.format_message().split()).removesuffix(".")):
+            sys.exit(2)  # a name of commands alone, whose help was shown
+        command = "lownoise" if error.ctx is None else error.ctx.command_path
+        refuse(f"{said[0].lower()}{said[1:]}; see `{command} --help`")
+
+
+def refuse(text: str) -> NoReturn:
+    """Print what is wrong, and leave with status 2."""
+    shown = "".join(
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+    print(f"error: {shown}", file=sys.stderr)  # noqa: T201
+    sys.exit(2)
 
 
 def notice(

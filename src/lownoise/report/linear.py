@@ -95,7 +95,7 @@ def _counted(question: AbstractQueries, place: int) -> str:
     which = f"{used.size:,} of {row.size:,} records"
     if used.size == 1:
         labels = question.record(int(np.flatnonzero(row)[0]))
-        which = ", ".join(map(shown, labels))
+        which = f"records of {', '.join(map(shown, labels))}"
     low, high = float(np.min(used)), float(np.max(used))
     if low == high:
         return which if low == 1 else f"{which}, {_brief(low)} each"
