@@ -142,6 +142,7 @@ def test_a_full_table_beyond_the_floats_is_infinitely_noisy():
 def test_the_largest_noise_comes_first_and_every_answer_is_counted():
     own = plan("prefix")
     table = part(report.sections(own), "noise")
+    assert table.rows[-1][:2] == ("query 0", "records of 0")  # and no number of them
     order = np.argsort(-own.terms.standard_deviation)
     assert [row[0] for row in table.rows] == [f"query {i}" for i in order]
     assert table.rows[0][1] == f"{order[0] + 1} of 10 records"
@@ -390,6 +391,17 @@ def test_a_stream_says_on_which_streams_its_bound_holds():
         assert f"{spelling.at_least(own.lower_bound)} on the stream of zeros; this one's" in said
         assert "any dataset" not in said
         assert f"{own.terms.mechanism.strategy}: {own.terms.mechanism.reason}." in said
+
+
+def test_a_stream_of_many_columns_says_how_many_there_are():
+    assert "x7, x8, … (10)" in words(page(plan("stream of columns")))
+    assert "…" not in words(page(plan("stream")))
+
+
+def test_a_table_of_two_columns_is_no_wider_than_it_must():
+    """Else a number stands a page's width away from its name."""
+    assert '<table class="short">' in page(plan("stream"))
+    assert '<table class="short">' not in page(plan("stream of columns"))
 
 
 # --- files

@@ -116,8 +116,10 @@ class StreamView(AbstractView):
 
     def neighbours(self) -> list[tuple[str, str]]:
         """Return what a neighbour is, and what is made small."""
+        names = [shown(name) for name in self.terms.question.columns]
+        more = f", … ({len(names):,})" if len(names) > _FEW else ""
         return [
             ("Relation", self.relation()),
             ("Error that is made small", self.wording.measure),
-            ("Columns", ", ".join(shown(name) for name in self.terms.question.columns[:_FEW])),
+            ("Columns", ", ".join(names[:_FEW]) + more),
         ]
