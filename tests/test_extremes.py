@@ -46,7 +46,6 @@ def finite(made):
     )
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered")
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", DOMAINS)
@@ -57,6 +56,19 @@ def test_means_of_any_width_have_numbers(name, relation, budget):
     for order, weights in ((2.0, None), (math.inf, "range")):
         asked = {"relation": relation, "size": size, "order": order, "weights": weights}
         assert finite(ln.plan(question, budget=budget, **asked))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", ["far points", "near points", "wide ball", "narrow ball"])
+def test_the_least_and_the_greatest_weights_scale_what_pure_means_say(name, relation):
+    question = ln.Mean(["a", "b"], DOMAINS[name])
+    asked = {"budget": ln.pure_dp(1.0), "relation": relation, "size": RELATIONS[relation]}
+    unit = ln.plan(question, **asked)
+    for weight in (1e-100, 1e100):
+        made = ln.plan(question, **asked, weights=[weight, weight])
+        assert finite(made)
+        assert made.error == pytest.approx(weight * unit.error, rel=1e-6)
+        assert made.lower_bound == pytest.approx(weight * unit.lower_bound, rel=1e-6)
 
 
 @pytest.mark.parametrize("mechanism", NAMED)

@@ -296,6 +296,33 @@ def test_weights_scale_the_body():
     assert zero.value == pytest.approx(rest.value, rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("body", "weight"), [(249, 332), (500, 332), (-250, -332), (-400, -332), (501, -332)]
+)
+@pytest.mark.parametrize("order", [2.0, math.inf])
+@pytest.mark.parametrize("shape", K_NORM)
+def test_bodies_and_weights_of_any_size_have_the_bound_of_the_unit(shape, order, body, weight):
+    """Squares of what is seen of them are no floats, and none is taken: nothing warns."""
+    asked = {"epsilon": 0.2, "records": "convex", "order": order}
+    unit = volume_lower_bound(shape(3), **asked, weights=np.array([1.0, 0.5, 2.0]))
+    far = volume_lower_bound(
+        shape(3).scaled(2.0**body), **asked, weights=2.0**weight * np.array([1.0, 0.5, 2.0])
+    )
+    size = body + weight
+    assert far.dimension == unit.dimension
+    assert math.ldexp(far.value, -size) == pytest.approx(unit.value, rel=1e-8)
+    assert math.ldexp(far.packing, -size) == pytest.approx(unit.packing, rel=1e-8)
+    more = far.dimension * size * math.log(2)
+    assert unit.log_volume + more - 1e-6 < far.log_volume <= unit.log_volume + more
+
+
+def test_a_bound_beyond_all_floats_is_one_of_them():
+    """And so below what is meant, which none of them holds."""
+    asked = {"epsilon": 2.0**-300, "records": "shares"}
+    found = volume_lower_bound(cube(1).scaled(2.0**500), **asked, weights=np.array([2.0**332]))
+    assert 2.0**1023 <= found.value < math.inf
+
+
 @pytest.mark.parametrize("order", [2.5, 4.0, math.inf])
 def test_other_orders_count_the_answers_of_a_projection(order):
     """Laplace noise on each of d coordinates of a cube at ε/d has an ℓ_p error above the bound."""

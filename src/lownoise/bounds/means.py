@@ -11,7 +11,8 @@ and from the best volume bound over projections of the body.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, final
 
@@ -22,7 +23,7 @@ from lownoise.bounds.volumes import log_volume_down
 from lownoise.certificate import order_norm
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import FEW, grown, growth, lowered, shrunk, spectral_up
+from lownoise.numbers.rounding import FEW, TINY, grown, growth, lowered, shrunk, spectral_up
 from lownoise.sets.bodies import (
     AbstractBody,
     ImageBody,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
 _RATES = 60
+_MIDDLE = 400  # of exponents: squares of such numbers, and sums of them, are floats
 _EVERY = 12  # dimensions up to which all are tried
 
 
@@ -294,6 +296,19 @@ class VolumeBound:
     log_volume: float
     packing: float
 
+    def enlarged(self, exponent: int) -> VolumeBound:
+        """Return the bound of the body times 2^exponent; less, where no float is as great."""
+        if not exponent or not self.dimension:
+            return self
+        most = math.frexp(sys.float_info.max)[1]
+        value, packing = (
+            math.ldexp(own, min(exponent, most - math.frexp(own)[1]))
+            for own in (self.value, self.packing)
+        )
+        more = self.dimension * exponent * math.log(2)
+        log_volume = lowered(self.log_volume + more, abs(self.log_volume) + abs(more), TINY)
+        return replace(self, value=value, packing=packing, log_volume=log_volume)
+
 
 def volume_lower_bound(
     body: AbstractBody,
@@ -338,6 +353,8 @@ def volume_lower_bound(
     # directions alone: weights times a power of two have the same ones, and no square overflows
     level = np.ldexp(scale, -math.frexp(float(np.max(scale, initial=0.0)))[1])
     axes = _axes(body.moment * np.outer(level, level) if moment is None else moment)
+    unit = _unit(scale * body.widths())
+    scale = np.ldexp(scale, -unit)
     best = VolumeBound(value=0.0, dimension=0, log_volume=-math.inf, packing=0.0)
     for k in _dimensions(len(axes)):
         matrix = axes[:k] * scale
@@ -359,7 +376,16 @@ def volume_lower_bound(
         if value > best.value:
             packed = share * packing_bound(log_volume, k, epsilon=epsilon, most=most)
             best = VolumeBound(value=value, dimension=k, log_volume=log_volume, packing=packed)
-    return best
+    return best.enlarged(unit)
+
+
+def _unit(widths: Vector) -> int:
+    """Return e such that products of widths over 2^e, shape (d,), are floats; 0 where theirs are.
+
+    Weights within 1e±100 and widths within 2^±501 are exact over that, and again times it.
+    """
+    size = math.frexp(float(np.max(widths, initial=0.0)))[1]
+    return size - min(max(size, -_MIDDLE), _MIDDLE)
 
 
 def _dimensions(rank: int) -> list[int]:
