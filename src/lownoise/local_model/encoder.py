@@ -24,6 +24,7 @@ class AbstractEncoder(ABC):
     """From records to integers, and from estimates to answers."""
 
     makes: ClassVar[Takes]
+    columns: tuple[str, ...]  # the names of a record's values, in their order
 
     @property
     @abstractmethod
