@@ -153,12 +153,14 @@ class Seen:
         return sum(map(len, self.runs))
 
     def all(self, width: int, kind: type[np.signedinteger]) -> Run:
-        """Return all of them as one run.
+        """Return all of them as one run, which is not to be changed.
 
         Args:
             width: how many values each has.
             kind: of which type they are.
         """
+        if len(self.runs) == 1:
+            return self.runs[0]
         words, chosen = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.bool_)
         nothing = Run(words, words, np.zeros((0, width), dtype=kind), chosen)
         return reduce(Run.beside, reversed(self.runs), nothing)
