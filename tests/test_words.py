@@ -174,6 +174,37 @@ def test_no_name_in_the_source_is_retired_but_the_exceptions():
     assert found == EXCEPTIONS
 
 
+# a value at hand may be known, a whole number, moved by a step, said in a message, or one of a list
+PLAIN = frozenset(["known", "whole", "moved", "said", "listed"])
+
+
+def retired_variables(text):
+    """Return the variables that a source assigns to, wherever, whose names are retired."""
+    names = {
+        node.id
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return {name for name in names if (PARTS - PLAIN) & set(name.lower().split("_"))}
+
+
+def test_no_variable_in_the_source_is_retired():
+    found = {path: retired_variables(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["{} = 1", "{}, b = 1, 2", "for {} in (): pass", "if ({} := 1): pass", "a = [1 for {} in ()]"],
+)
+def test_a_retired_variable_is_found_wherever_it_is_assigned(source):
+    inside = "def f():\n    " + source
+    for name in ("_SPREAD", "still", "reached_up"):
+        assert retired_variables(source.format(name)) == {name}
+        assert retired_variables(inside.format(name)) == {name}
+    assert retired_variables(source.format("known")) == set()
+
+
 @pytest.mark.parametrize("name", ["_reach_up", "told", "Known", "spread_down", "_whole"])
 @pytest.mark.parametrize(
     "source",

@@ -309,10 +309,10 @@ class Kinds(Generic[Member]):
             FileError: where a name and the fields that must be there are those of a kind from
                 another package: what reads a file would take one for the other.
         """
-        listed = tuple(Field(own) if isinstance(own, str) else own for own in fields)
+        own_fields = tuple(Field(own) if isinstance(own, str) else own for own in fields)
 
         def register(cls: Class) -> Class:
-            found: Kind[Member] = Kind(name, listed, make or cls, make is None, cls)
+            found: Kind[Member] = Kind(name, own_fields, make or cls, make is None, cls)
             others = self._named.get(name, [])
             apart = [own for own in others if own.required != found.required]
             for own in others:

@@ -44,8 +44,8 @@ def unbiased_substitute(gamma: float, size: int, rho: float) -> float:
     """
     if gamma == 0:
         return 0.0
-    spread = 2 * _expm1(2 * rho) - 2 * math.expm1(-rho)
-    return shrunk(gamma / (size * math.sqrt(spread)))
+    divergence = 2 * _expm1(2 * rho) - 2 * math.expm1(-rho)
+    return shrunk(gamma / (size * math.sqrt(divergence)))
 
 
 def unbiased_add_remove(gamma: float, rho: float) -> float:
@@ -65,8 +65,8 @@ def unbiased_add_remove(gamma: float, rho: float) -> float:
     """
     if gamma == 0:
         return 0.0
-    spread = _expm1(2 * rho)
-    return shrunk(gamma / math.sqrt(spread))
+    divergence = _expm1(2 * rho)
+    return shrunk(gamma / math.sqrt(divergence))
 
 
 def unbiased_change(gamma: float, rho: float) -> float:

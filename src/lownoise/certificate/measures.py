@@ -190,11 +190,11 @@ class SectionDual(AbstractDual):
         shaped = isinstance(changes, SectionBody)
         shaped = shaped and self.points.shape[1:] == (changes.width_of_points,)
         w = self.shares(self.vertex_weights, len(self.points), fits=shaped)
-        found, gauges = changes.changes(self.points)
-        if not np.all(np.isfinite(gauges)):
+        found, norms = changes.changes(self.points)
+        if not np.all(np.isfinite(norms)):
             return nothing(changes.dimension - counted, counted=counted)
         if not counted:
-            found = found / np.maximum(gauges, 1.0)[:, None]
+            found = found / np.maximum(norms, 1.0)[:, None]
         own = moments_of_points(found, w, changes, counted=counted)
         # changes are differences of what is as large as `far`
         lost = growth(changes.dimension + 9) * float(np.sum(np.sqrt(w)))

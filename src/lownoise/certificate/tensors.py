@@ -73,9 +73,9 @@ class RotationDual(AbstractDual):
                 return nothing(changes.dimension, counted=False)
             z = ball.squares(alone, w, self.angles) / mass
         scale = np.sqrt(parts.shares * z / parts.dimensions)
-        bases, off = axes(ball.size, ball.power)
+        turned_axes, off = axes(ball.size, ball.power)
         root = changes.size / np.sqrt(multiplicities(ball.size, ball.power))
-        spun = [s * columns.T * root for s, columns in zip(scale, bases, strict=True)]
+        spun = [s * columns.T * root for s, columns in zip(scale, turned_axes, strict=True)]
         if changes.last is None:
             return _centered(np.vstack(spun), off * float(np.linalg.norm(scale)) * root)
         if not ball.odd:
@@ -162,7 +162,7 @@ class OrthantDual(AbstractDual):
             centered = np.eye(d) - 1 / d
             apart = np.zeros((d, changes.dimension))
             apart[:, squares] = math.sqrt(2 * straight / (d - 1)) * centered
-            spread = w[1] / d**2 + 2 * turned / (d * (d - 1))
+            loose_share = w[1] / d**2 + 2 * turned / (d * (d - 1))
             rows = [one, corner, apart]
         else:
             axis, corners = w
@@ -170,12 +170,12 @@ class OrthantDual(AbstractDual):
             one[:, -1] = math.sqrt(axis / d)
             corner = np.zeros((1, changes.dimension))
             corner[0, squares], corner[0, -1] = math.sqrt(corners) / d, math.sqrt(corners)
-            still = np.zeros((1, changes.dimension))
-            still[0, -1] = math.sqrt(max(1 - axis - corners, 0.0))
-            spread = corners / d**2
-            rows = [one, corner, still]
+            constant = np.zeros((1, changes.dimension))
+            constant[0, -1] = math.sqrt(max(1 - axis - corners, 0.0))
+            loose_share = corners / d**2
+            rows = [one, corner, constant]
         loose = np.zeros((mixed.size, changes.dimension))
-        loose[np.arange(mixed.size), mixed] = math.sqrt(spread)
+        loose[np.arange(mixed.size), mixed] = math.sqrt(loose_share)
         found = np.vstack([*rows, loose])
         count = changes.size.size
         about = found[:, :count] * changes.size

@@ -255,10 +255,10 @@ def covers(body: AbstractBody, shape: AbstractShape, radius: float) -> bool | No
     if body.dimension > LARGEST or not math.isfinite(radius):
         return None
     ends = zip(body.half_width.tolist(), shape.scale.tolist(), strict=True)
-    moved = [(Fraction(h), Fraction(s)) for h, s in ends if h]
-    if any(s == 0 for _, s in moved):
+    changing = [(Fraction(h), Fraction(s)) for h, s in ends if h]
+    if any(s == 0 for _, s in changing):
         return False
-    return sum(((h / s) ** 2 for h, s in moved), Fraction(0)) <= Fraction(radius) ** 2
+    return sum(((h / s) ** 2 for h, s in changing), Fraction(0)) <= Fraction(radius) ** 2
 
 
 def proves(G: Dyadic, C: Dyadic, X: Vector) -> bool:

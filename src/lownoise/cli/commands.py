@@ -235,10 +235,10 @@ def enclose(
     from lownoise.spec import read_domain
     from lownoise.theory.enclosure import enclose as least
 
-    names, known = read_domain(domain)
+    names, given = read_domain(domain)
     with solving("enclosing the domain") as progress:
         found = least(
-            difference_body(known) if difference else known,
+            difference_body(given) if difference else given,
             order=order,
             rtol=rtol,
             progress=progress,

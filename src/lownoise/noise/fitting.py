@@ -183,7 +183,7 @@ def grid_steps(
 
 
 _THIN = 2.0**-12  # of a deviation: adds 2^-24 to its variance
-_STILL = 2.0**-20  # of a coordinate's range, where it never changes
+_CONSTANT = 2.0**-20  # of a coordinate's range, where it never changes
 _SHOWN = 2.0**-39  # of its range, in a mean: beside that no rounding of records shows
 _NOTHING = 2.0**-100  # of a unit: noise that rounds to none, where records have one value
 
@@ -209,8 +209,8 @@ def thickened(shape: AbstractShape, extent: Vector, size: int, parameter: float)
         2
     """
     deviations = shape.deviations()
-    still = max(_STILL, parameter * size * _SHOWN) * extent
-    return _thickened(shape, np.where(deviations > 0, 0.0, still))
+    constant = max(_CONSTANT, parameter * size * _SHOWN) * extent
+    return _thickened(shape, np.where(deviations > 0, 0.0, constant))
 
 
 @singledispatch

@@ -92,8 +92,8 @@ def changed_extent(
     body = change.changes(pivots, coding.step, mixed=mixed)
     slack = 2 * coding.slack
     if isinstance(body, SymmetricBox):
-        moved = np.nextafter(body.half_width + slack, np.inf)
-        return SymmetricBox(frozen(np.where(body.half_width + slack > 0, moved, 0.0)))
+        wider = np.nextafter(body.half_width + slack, np.inf)
+        return SymmetricBox(frozen(np.where(body.half_width + slack > 0, wider, 0.0)))
     return RoundedBody(body, frozen(slack))
 
 

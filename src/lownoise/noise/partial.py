@@ -82,9 +82,9 @@ class PartialNoise(AbstractNoise):
 
     def loss(self, changes: AbstractBody) -> Loss:
         """Return what is revealed; everything, where one that has no noise moves."""
-        still = np.ones(self.total, dtype=bool)
-        still[self.kept] = False
-        if np.any(changes.widths()[still] != 0):
+        constant = np.ones(self.total, dtype=bool)
+        constant[self.kept] = False
+        if np.any(changes.widths()[constant] != 0):
             return Loss(math.inf)
         if self.inner is None:
             return Loss(0.0, 0.0, 0.0, 0.0)

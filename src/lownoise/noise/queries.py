@@ -226,8 +226,8 @@ class HistogramTotals(AbstractTotals):
         One count changes by 1, or two of them by 1 each: a cross-polytope, whose corners are more
         than what can happen under `substitute`, but no farther in any sum of sizes.
         """
-        moved = (1.0 if self.size is None else 2.0) / self.step
-        return ImageBody(frozen(np.full(self.length, moved)), NormBall(self.length, 1.0))
+        sensitivity = (1.0 if self.size is None else 2.0) / self.step
+        return ImageBody(frozen(np.full(self.length, sensitivity)), NormBall(self.length, 1.0))
 
     def read(self, table: Any) -> Histogram:  # noqa: ANN401 (what an engine takes)
         """Return how many rows each record has.

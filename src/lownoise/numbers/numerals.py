@@ -19,7 +19,7 @@ _DIGITS = r"[0-9]+(?:_[0-9]+)*"
 _DECIMAL = re.compile(
     rf"\+?(-?(?:(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:e[+-]?{_DIGITS})?|inf(?:inity)?|nan))"
 )
-_BASES = re.compile(r"0x([0-9a-f]+(?:_[0-9a-f]+)*)|0b([01]+(?:_[01]+)*)")
+_PREFIXED = re.compile(r"0x([0-9a-f]+(?:_[0-9a-f]+)*)|0b([01]+(?:_[01]+)*)")
 _SPACES = " \t\n\v\f\r"
 _LARGEST = 2**63
 
@@ -38,7 +38,7 @@ def number_of(text: str) -> float | None:
         return WORDS[folded]
     if found := _DECIMAL.fullmatch(folded.strip(_SPACES)):
         return float(found[1])
-    if found := _BASES.fullmatch(folded.lstrip(_SPACES)):
+    if found := _PREFIXED.fullmatch(folded.lstrip(_SPACES)):
         whole = int(found[1], 16) if found[1] else int(found[2], 2)
         return float(whole) if whole < _LARGEST else None
     return None

@@ -281,12 +281,12 @@ def _histogram(
     question: AbstractQueries, relation: Relation, size: int | None, request: Request
 ) -> AdditiveMechanism:
     epsilon = allowed(_checked(request))
-    moved = 1.0 if size is None else 2.0
-    step = min(2.0 ** (math.floor(math.log2(moved / epsilon)) - _COUNT_BITS), 1.0)
+    sensitivity = 1.0 if size is None else 2.0
+    step = min(2.0 ** (math.floor(math.log2(sensitivity / epsilon)) - _COUNT_BITS), 1.0)
     totals = HistogramTotals(question=question, relation=relation, size=size, step=step)
     weighted = question.matrix * totals.unit
     setting = Setting(totals=totals, weighted=weighted, epsilon=epsilon, delta=0.0)
-    scales = np.full(totals.length, moved / step / epsilon)
+    scales = np.full(totals.length, sensitivity / step / epsilon)
     return setting.made(lambda factor: LaplaceNoise(frozen(scales * factor)))
 
 

@@ -257,15 +257,15 @@ def _squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
 def _recursive(setting: Setting, turned: Vector, sizes: tuple[int, ...]) -> AdditiveMechanism:
     rows = _turned(setting.body, turned, sizes)
     rest = [norm_of(setting.body.mapped(rows[:n])) for n in sizes[1:]]
-    gauges = [setting.gauge, *rest]
-    unit = RecursiveNoise(rows, tuple(KNormNoise(gauge, 1.0) for gauge in gauges))
+    norms = [setting.gauge, *rest]
+    unit = RecursiveNoise(rows, tuple(KNormNoise(gauge, 1.0) for gauge in norms))
     shares = np.cbrt([max(v, 1e-300) for v in _kept_errors(unit, setting.metric)])
     scales = 1 / (shares / shares.sum() * setting.epsilon)
 
     def scaled(factor: float) -> RecursiveNoise:
         return RecursiveNoise(
             rows,
-            tuple(KNormNoise(g, float(b * factor)) for g, b in zip(gauges, scales, strict=True)),
+            tuple(KNormNoise(g, float(b * factor)) for g, b in zip(norms, scales, strict=True)),
         )
 
     return setting.made(scaled)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lownoise.privacy import Budget, Ledger
     from lownoise.questions import AbstractStreamWorkload
     from lownoise.release.terms import Terms
-    from lownoise.sensitivity.relations import Known
+    from lownoise.sensitivity.relations import CheckedRelation
     from lownoise.streams import Stream
 
 
@@ -47,7 +47,7 @@ class StreamRequest:
     strategy: str
     error: str
     domain: AbstractDomain
-    relation: Known
+    relation: CheckedRelation
     memory: int | None
 
     def __post_init__(self) -> None:

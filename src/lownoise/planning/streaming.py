@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, Ledger
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.relations import Known, Relation
+    from lownoise.sensitivity.relations import CheckedRelation, Relation
     from lownoise.sets.domains import AbstractDomain
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.solvers import Progress, Solution
@@ -223,7 +223,7 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
     return name, reason
 
 
-def _question(domain: AbstractDomain, relation: Known) -> tuple[Mean, Coordinates]:
+def _question(domain: AbstractDomain, relation: CheckedRelation) -> tuple[Mean, Coordinates]:
     """Return the columns of one round, coded about 0 where 0 is what a round becomes."""
     d = domain.dimension
     names = [f"x{i + 1}" for i in range(d)]
@@ -248,7 +248,7 @@ def _evidence(workload: AbstractStreamWorkload, error: str) -> tuple[AbstractDua
 
 
 def _about_zero(
-    space: Solution, question: Mean, chosen: Coordinates, relation: Known
+    space: Solution, question: Mean, chosen: Coordinates, relation: CheckedRelation
 ) -> tuple[AbstractShape, Vector | None]:
     """Return a shape of one round's noise, and coefficients that prove what it covers, or None.
 

@@ -98,9 +98,9 @@ class Parity:
                 raise QuestionError(
                     f"Parity.bits names {quoted(name)} twice; name each column once"
                 )
-        declared = attributes(dict.fromkeys(bits, 2), _policy(outside, bits))
+        columns = attributes(dict.fromkeys(bits, 2), _policy(outside, bits))
         degrees = _degrees(degree, len(bits))
-        object.__setattr__(self, "attributes", declared)
+        object.__setattr__(self, "attributes", columns)
         object.__setattr__(self, "degrees", degrees)
         object.__setattr__(self, "degree_weights", _weights(weights, len(degrees)))
         if self.count > _MOST:

@@ -195,8 +195,8 @@ def _of_records(given: object, columns: object, outside: object) -> Universe:
         stand_in = place.get(_record(row, "outside", len(names)))
         if stand_in is None:
             raise QuestionError(f"outside={quoted(outside)} is not listed; give one of the records")
-    declared = attributes(sizes)  # a column of two kinds is refused there
-    return Universe(attributes=declared, rows=found, outside=stand_in)
+    described = attributes(sizes)  # a column of two kinds is refused there
+    return Universe(attributes=described, rows=found, outside=stand_in)
 
 
 def _names(columns: object) -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
     from lownoise.numbers.arrays import Vector
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.relations import Known, Relation
+    from lownoise.sensitivity.relations import CheckedRelation, Relation
     from lownoise.sets.domains import AbstractDomain
 
 _PLAIN = "plain_"  # evidence for weights of one
@@ -38,7 +38,7 @@ def relation_to_dict(relation: Relation) -> str | dict[str, Any]:
     return {"change": domain_to_dict(relation.body)}
 
 
-def relation_from_dict(value: object) -> Known:
+def relation_from_dict(value: object) -> CheckedRelation:
     """Return the relation of that word, or of those fields.
 
     Raises:

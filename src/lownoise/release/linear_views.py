@@ -82,8 +82,8 @@ class QueryView(AbstractRowView):
         if size is not None:
             W = W - np.mean(W, axis=1, keepdims=True)
         lengths = np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
-        moved = 1.0 if size is None else math.sqrt(2)
-        return frozen(lengths * moved / self._terms.parameter)
+        sensitivity = 1.0 if size is None else math.sqrt(2)
+        return frozen(lengths * sensitivity / self._terms.parameter)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -137,8 +137,8 @@ class ParityView(AbstractRowView):
     @cached_property
     def isotropic(self) -> float:
         """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
-        moved = math.sqrt(float(np.max(np.sum(self._totals.changes.costs, axis=1))))
-        return moved / self._terms.parameter
+        sensitivity = math.sqrt(float(np.max(np.sum(self._totals.changes.costs, axis=1))))
+        return sensitivity / self._terms.parameter
 
     @cached_property
     def histogram(self) -> Vector:
@@ -148,8 +148,8 @@ class ParityView(AbstractRowView):
         length = 2.0 ** (bits / 2) if bits < 2000 else math.inf  # noqa: PLR2004 (floats end)
         public = [size is not None and degree == 0 for degree in question.degrees]
         lengths = np.repeat(np.where(public, 0.0, length), question.counts)
-        moved = 1.0 if size is None else math.sqrt(2)
-        return frozen(lengths * moved / self._terms.parameter)
+        sensitivity = 1.0 if size is None else math.sqrt(2)
+        return frozen(lengths * sensitivity / self._terms.parameter)
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -202,8 +202,8 @@ class MarginalView(AbstractView):
 
         At most that under `substitute` where an attribute is ordered.
         """
-        moved = squared_change(self._terms.question, public=self._terms.size is not None)
-        return math.sqrt(moved) / self._terms.parameter
+        square = squared_change(self._terms.question, public=self._terms.size is not None)
+        return math.sqrt(square) / self._terms.parameter
 
     def histogram(self, chosen: Sequence[int]) -> float:
         """Return the deviation of an answer summed from i.i.d. noise on all attributes' full table.
@@ -214,9 +214,9 @@ class MarginalView(AbstractView):
         sizes = [
             a.size for j, a in enumerate(self._terms.question.attributes) if j not in set(chosen)
         ]
-        moved = 1.0 if self._terms.size is None else 2.0
-        moved *= cells_an_answer(self._terms.question, chosen)
-        log = sum(map(math.log, sizes)) + math.log(moved)
+        square = 1.0 if self._terms.size is None else 2.0
+        square *= cells_an_answer(self._terms.question, chosen)
+        log = sum(map(math.log, sizes)) + math.log(square)
         return math.exp(log / 2) / self._terms.parameter if log < 1400 else math.inf  # noqa: PLR2004
 
     def require(self, chosen: Sequence[int]) -> None:
@@ -367,13 +367,13 @@ class MarginalAnswers:
             for inside in [key for key in parts if j not in key]:
                 # the axes before it are still differences, those after are done
                 axis = 1 + len(inside)
-                spread = np.expand_dims(parts[inside], axis) / size
+                shared = np.expand_dims(parts[inside], axis) / size
                 own = parts.get((*inside, j))
                 if own is None:  # one category
-                    merged[inside] = np.broadcast_to(spread, _with(spread.shape, axis, size))
+                    merged[inside] = np.broadcast_to(shared, _with(shared.shape, axis, size))
                 else:
                     merged[inside] = centered(own, axis)
-                    merged[inside] += spread
+                    merged[inside] += shared
             parts = merged
         last = [j for j in range(len(sizes)) if j not in plain]
         table = parts[()].reshape(len(sets), *[sizes[j] for j in (*plain, *last)])

@@ -355,8 +355,8 @@ class MeanView(AbstractRowView):
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
         terms = self._terms
-        moved = self.body.answer_length(self.embed) / self.divisor
-        return baselines.isotropic_gaussian(moved, terms.weights.size, terms.parameter)
+        sensitivity = self.body.answer_length(self.embed) / self.divisor
+        return baselines.isotropic_gaussian(sensitivity, terms.weights.size, terms.parameter)
 
     @cached_property
     def laplace(self) -> Vector:

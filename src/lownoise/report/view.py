@@ -411,8 +411,8 @@ def weighed(weights: Vector, article: str, by: str) -> str:
     if np.all(weights == 1):
         return ""
     low, high = (spelling.significant(float(w)) for w in (weights.min(), weights.max()))
-    spread = low if low == high else f"{low} to {high}"
-    return f"A unit of variance in {article} counts {spread} times, by its {by}."
+    ends = low if low == high else f"{low} to {high}"
+    return f"A unit of variance in {article} counts {ends} times, by its {by}."
 
 
 def like_it(count: int) -> str:

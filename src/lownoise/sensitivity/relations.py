@@ -191,7 +191,7 @@ class Change(AbstractRelation):
 
 SUBSTITUTE, ADD_REMOVE = Substitute(), AddRemove()
 RELATIONS: tuple[AbstractWord, ...] = (SUBSTITUTE, ADD_REMOVE)
-Known = AbstractWord | Change
+CheckedRelation = AbstractWord | Change
 Word = (
     AbstractWord
     | Literal[
@@ -239,7 +239,7 @@ def word_of(word: str) -> AbstractWord:
     return _NAMES[word]
 
 
-def checked_relation(relation: object) -> Known:
+def checked_relation(relation: object) -> CheckedRelation:
     """Return what a neighbour is: a word's relation, or a body of changes.
 
     Raises:

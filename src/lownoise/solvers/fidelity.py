@@ -43,8 +43,8 @@ _LARGE = 1000  # variables
 _EVEN = 1e6
 FINE, COARSE = 1.5, 2.2
 _LEFT, _RIGHT = 2.0, 1.6  # how far beyond the range, in u, before what is left is negligible
-_SPREAD = 1e-8  # of eigenvalues of BᵀB, above which each is known to 1e-8 of itself
-_WIDE_SPREAD = 1e-11  # where there are so many axes that a short one counts for little
+_LEAST = 1e-8  # of eigenvalues of BᵀB, above which each is known to 1e-8 of itself
+_LEAST_OF_MANY = 1e-11  # where there are so many axes that a short one counts for little
 _MANY = 300  # columns, beyond which rotations take too long
 _TOLERANCE = 1e-14
 _MOST_SWEEPS = 40
@@ -245,7 +245,7 @@ def principal_axes(rows: Vector) -> tuple[Vector, Vector]:
         squares, axes = eigh(gram.T, driver="evd", overwrite_a=True, check_finite=False)
     else:
         squares, axes = np.linalg.eigh(gram)
-    if squares[0] > (_WIDE_SPREAD if many else _SPREAD) * squares[-1]:
+    if squares[0] > (_LEAST_OF_MANY if many else _LEAST) * squares[-1]:
         return np.sqrt(squares), axes
     if many:
         _, lengths, turned = np.linalg.svd(triangle_of(rows))

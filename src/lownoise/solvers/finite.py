@@ -97,15 +97,15 @@ def needed_pairs(distances: Vector) -> Integers:
     D = len(distances)
     one, other = np.triu_indices(D, 1)
     length = distances[one, other]
-    reached = np.full((D, D), np.inf)
-    np.fill_diagonal(reached, 0.0)
+    nearest = np.full((D, D), np.inf)
+    np.fill_diagonal(nearest, 0.0)
     kept = []
     for k in np.argsort(length, kind="stable").tolist():
         i, j, d = int(one[k]), int(other[k]), float(length[k])
-        if d < np.inf and reached[i, j] > d * _SAME:
+        if d < np.inf and nearest[i, j] > d * _SAME:
             kept.append((i, j))
             for a, b in ((i, j), (j, i)):
-                np.minimum(reached, reached[:, a, None] + d + reached[b], out=reached)
+                np.minimum(nearest, nearest[:, a, None] + d + nearest[b], out=nearest)
     way = np.array(kept, dtype=np.int64).reshape(-1, 2)
     return np.vstack([way, way[:, ::-1]])
 

@@ -254,10 +254,10 @@ class ImageVertices(AbstractVertices):
         value = np.linalg.norm(x @ image, axis=1)
         for _ in range(_CLIMBS):
             higher = self._base.extreme((x @ image) @ image.T)
-            reached = np.linalg.norm(higher @ image, axis=1)
-            if not np.any(reached > value * (1 + _BEYOND)):
+            lengths = np.linalg.norm(higher @ image, axis=1)
+            if not np.any(lengths > value * (1 + _BEYOND)):
                 break
-            x, value = higher, reached
+            x, value = higher, lengths
         out = np.flatnonzero(value > beyond * (1 + _BEYOND))
         out = out[np.argsort(-value[out])][:wanted]
         added = self._add(x[out])

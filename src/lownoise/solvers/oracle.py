@@ -112,8 +112,8 @@ class OracleVertices(AbstractVertices):
         """Return vertices that stick out: the program's farthest, and those along the normals."""
         start = self._body.base_point
         center = start + self._up @ (mean - self._map @ start)
-        reached = self._body.farthest(inverse @ self._map, center, near=_ROUGH)
-        self._add(reached.points)
+        farthest = self._body.farthest(inverse @ self._map, center, near=_ROUGH)
+        self._add(farthest.points)
         lengths = self._lengths(inverse, mean)
         for i in np.argsort(-lengths)[: self.dimension]:
             normal = (inverse @ self._map).T @ (inverse @ (self.rows[i] - mean))
@@ -121,10 +121,10 @@ class OracleVertices(AbstractVertices):
         lengths = self._lengths(inverse, mean)
         out = np.flatnonzero(lengths > beyond * (1 + _BEYOND))
         if not out.size:  # this may be the end: the bound has to be good
-            reached = self._body.farthest(inverse @ self._map, center)
+            farthest = self._body.farthest(inverse @ self._map, center)
         out = out[np.argsort(-lengths[out])][:wanted]
         longest = float(np.max(lengths))
-        return Priced(max(reached.upper, longest), out, longest)
+        return Priced(max(farthest.upper, longest), out, longest)
 
     def _lengths(self, inverse: Vector, mean: Vector) -> Vector:
         return np.asarray(np.linalg.norm((self.rows - mean) @ inverse.T, axis=1))

@@ -286,8 +286,8 @@ def _step(
     for _ in range(40):
         trial = x + length * move
         after = _State(program, queries, trial, exponent)
-        reached = after.energy + ratio * after.value - mu * float(np.sum(np.log(trial[:k])))
-        if reached <= value - 0.1 * length * decrement + 1e-13 * abs(value):
+        lowest = after.energy + ratio * after.value - mu * float(np.sum(np.log(trial[:k])))
+        if lowest <= value - 0.1 * length * decrement + 1e-13 * abs(value):
             return np.asarray(trial), decrement
         length /= 2
     return None
@@ -393,13 +393,13 @@ class _Search:
         active = np.arange(len(starts))
         for _ in range(climbs):
             inner = (atoms[active] - about) @ image
-            reached, found = self._extreme(inner @ image.T)
+            supports, found = self._extreme(inner @ image.T)
             value = np.linalg.norm((found - about) @ image, axis=1)
             better = value > best[active] * (1 + _BEYOND)
             active = active[better]
             if not active.size:
                 break
-            points[active], atoms[active] = reached[better], found[better]
+            points[active], atoms[active] = supports[better], found[better]
             best[active] = value[better]
         return added + self._add(points, atoms)
 

@@ -109,8 +109,8 @@ def section_solution(body: SectionBody, asked: Asked) -> Solution:
     """Return the least ellipsoid that a section's quadratics prove to cover it."""
     rows = asked.rows
     frame = find_frame(body, asked.queries, in_order=asked.in_order)
-    still = frozen(np.zeros((1, body.width_of_points)))
-    none = SectionDual(still, frozen(np.ones(1)), frozen(np.ones(len(rows))))
+    constant = frozen(np.zeros((1, body.width_of_points)))
+    none = SectionDual(constant, frozen(np.ones(1)), frozen(np.ones(len(rows))))
     if not frame.rank:
         return asked.nothing(body, frame, none)
     unit = float(np.max(np.abs(rows) * body.far))
@@ -174,8 +174,8 @@ def least_shape(
     infinite = math.isinf(order)
     relative = g / largest
     mass = math.fsum(relative ** (2.0 if infinite else 2 * order / (order + 2)))
-    spread = 0.0 if infinite else 2 / (order + 2)
-    scale = np.where(g > 0, largest * relative**spread * math.sqrt(mass), 0.0) / weights
+    exponent = 0.0 if infinite else 2 / (order + 2)
+    scale = np.where(g > 0, largest * relative**exponent * math.sqrt(mass), 0.0) / weights
     c = relative ** (2.0 if infinite else 2 * (order - 2) / (order + 2))
     return DiagonalShape(scale), CornerDual(frozen(c))
 

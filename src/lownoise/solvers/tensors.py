@@ -158,8 +158,8 @@ def _orthant(body: TensorBall, order: float) -> OrthantDual:
             weights = best_mixture(rows, h)
         else:
             ends = np.array([h[0] ** 2 / d, h[2] ** 2 / d**2])
-            rest, still = math.sqrt(float(np.sum(ends))), h[1] / math.sqrt(d)
-            s = (math.hypot(rest, math.sqrt(8) * still) - rest) / (4 * still)
+            rest, constant = math.sqrt(float(np.sum(ends))), h[1] / math.sqrt(d)
+            s = (math.hypot(rest, math.sqrt(8) * constant) - rest) / (4 * constant)
             weights = (1 - s * s) * ends / np.sum(ends)
         parts = often * np.sqrt(orthant_squares(d, weights))
         gains = np.array([parts[0] + parts[1], parts[2]]) / counts
@@ -253,8 +253,8 @@ class Counted:
         y, count = coefficients[:-1], float(coefficients[-1])
         if self.odd:
             return math.fsum(y) + count
-        still, rest = float(y[-1]), math.fsum(y[:-1])
-        return max(still * self.beta**2, rest + still * (1 - self.beta) ** 2) + count
+        constant, rest = float(y[-1]), math.fsum(y[:-1])
+        return max(constant * self.beta**2, rest + constant * (1 - self.beta) ** 2) + count
 
     def best_squares(self, gains: Vector) -> Vector:
         """Return the mean squares under the best mass of the sphere, the rest being at 0."""

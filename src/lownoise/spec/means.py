@@ -169,8 +169,8 @@ class MeanSpec(AskedSpec):
             LownoiseError: where the list of points cannot be read, or parts do not fit together.
         """
         if self.points is not None:
-            names, listed = read_points(self.points)
-            return Mean(names, listed, missing="drop" if self.missing == "drop" else "center")
+            names, points = read_points(self.points)
+            return Mean(names, points, missing="drop" if self.missing == "drop" else "center")
         columns = list(self.columns.values())
         domain = self.domain
         if domain is None:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from lownoise.questions import Mean
     from lownoise.questions.streams import AbstractStreamWorkload
     from lownoise.sensitivity.factors import AbstractShape
-    from lownoise.sensitivity.relations import Known
+    from lownoise.sensitivity.relations import CheckedRelation
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.streams.pairs import AbstractPair
@@ -123,7 +123,7 @@ class StreamMechanism:
         return self.totals.query.coding
 
     @property
-    def relation(self) -> Known:
+    def relation(self) -> CheckedRelation:
         """What a neighbour is."""
         return checked_relation(self.totals.relation)
 
@@ -218,8 +218,8 @@ class StreamMechanism:
         off = self._row_sums * (self.pair.error_up + growth(r + 3) * self.pair.size_up) + 2 * whole
         slack = np.array([self.workload.slack(extent) for extent in self.extent_steps])
         moves = 2 * (off + slack * whole) + self.pair.residual_up * self.change_steps
-        still = self.change_steps == 0
-        return frozen(np.where(still, 0.0, moves * _MARGIN))
+        constant = self.change_steps == 0
+        return frozen(np.where(constant, 0.0, moves * _MARGIN))
 
     def integers(self, unit: Vector, randomness: Randomness) -> Integers:
         """Return the noise of some rounds, shape (k, r): L·unit and what hides its rounding.
@@ -269,7 +269,11 @@ class StreamMechanism:
 
 
 def round_totals(
-    values: Mean, relation: Known, chosen: Coordinates, step: Vector, multipliers: Vector | None
+    values: Mean,
+    relation: CheckedRelation,
+    chosen: Coordinates,
+    step: Vector,
+    multipliers: Vector | None,
 ) -> MeanTotals:
     """Return how the value of one round becomes integers: the totals of one record.
 

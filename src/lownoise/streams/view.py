@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lownoise.certificate import AbstractDual
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Mean
-    from lownoise.sensitivity.relations import Known
+    from lownoise.sensitivity.relations import CheckedRelation
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
     from lownoise.sets.domains.coordinates import Coordinates
@@ -272,7 +272,7 @@ def shown_rounds(rounds: int) -> list[int]:
     return powers if powers[-1] == rounds else [*powers, rounds]
 
 
-def spanned(domain: AbstractDomain, relation: Known) -> AbstractDomain:
+def spanned(domain: AbstractDomain, relation: CheckedRelation) -> AbstractDomain:
     """Return a domain that spans the flat which values keep to, with 0 where a round becomes 0.
 
     Args:
@@ -285,7 +285,9 @@ def spanned(domain: AbstractDomain, relation: Known) -> AbstractDomain:
     return domain
 
 
-def round_changes(values: Mean, chosen: Coordinates, relation: Known) -> tuple[AbstractBody, bool]:
+def round_changes(
+    values: Mean, chosen: Coordinates, relation: CheckedRelation
+) -> tuple[AbstractBody, bool]:
     """Return the changes of one round, and whether twice them is meant: K − K for ±K.
 
     Args:

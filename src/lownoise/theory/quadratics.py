@@ -117,9 +117,9 @@ def _climbed(domain: AbstractDomain, a: Vector, c: Vector) -> Vector:
     size = np.linalg.norm((x - c) @ a.T, axis=1)
     for _ in range(_CLIMBS):
         higher = domain.extreme((x - c) @ a.T @ a)
-        reached = np.linalg.norm((higher - c) @ a.T, axis=1)
-        if not np.any(reached > size * (1 + _RISES)):
+        lengths = np.linalg.norm((higher - c) @ a.T, axis=1)
+        if not np.any(lengths > size * (1 + _RISES)):
             break
-        x = np.where((reached > size)[:, None], higher, x)
-        size = np.maximum(size, reached)
+        x = np.where((lengths > size)[:, None], higher, x)
+        size = np.maximum(size, lengths)
     return np.asarray(x[np.argmax(size)])

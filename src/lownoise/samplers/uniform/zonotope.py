@@ -188,9 +188,9 @@ class UniformZonotope(AbstractTiled):
         """
         G = self.generators
         heights = uniforms(SimulationRandomness(len(G)), len(G)) * np.max(np.abs(G))
-        bases = np.array([self._pieces[i] for i in pieces.tolist()])
-        sides = G[bases]
-        slopes = np.linalg.solve(sides, heights[bases][:, :, None])[:, :, 0]
+        spanning = np.array([self._pieces[i] for i in pieces.tolist()])
+        sides = G[spanning]
+        slopes = np.linalg.solve(sides, heights[spanning][:, :, None])[:, :, 0]
         signs = np.sign(heights - slopes @ G.T)
-        np.put_along_axis(signs, bases, 0.0, axis=1)
+        np.put_along_axis(signs, spanning, 0.0, axis=1)
         return signs @ G, sides

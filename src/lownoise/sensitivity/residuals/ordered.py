@@ -168,8 +168,8 @@ class Blocks:
 
     def moving(self, place: int) -> frozenset[Span]:
         """Return those of `tops` that records can move in: not their number where it is public."""
-        still = {()} if self.public and not self.plain.residuals[place] else set()
-        return self.tops.get(place, frozenset()) - still
+        constant = {()} if self.public and not self.plain.residuals[place] else set()
+        return self.tops.get(place, frozenset()) - constant
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

@@ -214,7 +214,7 @@ def _least_quadratic(c: Vector, C: Vector, vectors: Vector | None) -> tuple[floa
             if size > 0:
                 V[i] = pull / -size
         pulls = M @ V
-        reached = float(np.sum(pulls * V))
+        value = float(np.sum(pulls * V))
         y = np.linalg.norm(pulls, axis=1)
         y = np.maximum(y, _LEAST * np.abs(M).sum(axis=1))
         scale = np.sqrt(np.where(y > 0, y, 1.0))
@@ -222,6 +222,6 @@ def _least_quadratic(c: Vector, C: Vector, vectors: Vector | None) -> tuple[floa
         y *= 1 + max(-off, 0.0) * (1 + _MARGIN) + _MARGIN
         _, paid = _positive(M + np.diag(y))
         best = max(best, -float(y.sum()) - float(paid))
-        if reached - best <= _CLOSE * float(y.sum()):
+        if value - best <= _CLOSE * float(y.sum()):
             break
     return constant + best, V

@@ -238,8 +238,8 @@ def middle(
                 at, tau = point + length * move[:d], level + length * move[d]
                 left = tau * tau - gather @ np.square(rows @ at + offsets)
                 if tau > 0 and np.all(left > 0):
-                    reached = t * tau - float(np.sum(np.log(left)))
-                    if reached <= value - 0.1 * length * decrement + 1e-12 * abs(value):
+                    lowest = t * tau - float(np.sum(np.log(left)))
+                    if lowest <= value - 0.1 * length * decrement + 1e-12 * abs(value):
                         break
                 length /= 2
             else:

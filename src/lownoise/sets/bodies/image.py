@@ -67,10 +67,10 @@ def farthest_multipliers(image: Vector, base: AbstractUnitBall) -> Vector:
         if least <= value * (1 + _NEAR):
             break
         top = np.outer(axes[:, -1], axes[:, -1])
-        share, found, reached = _shared(part, mixed, top, base)
+        share, found, higher = _shared(part, mixed, top, base)
         if found <= value:
             break
-        value, y = found, reached
+        value, y = found, higher
         mixed = (1 - share) * mixed + share * top
     return frozen(best)
 
@@ -84,8 +84,8 @@ def _shared(
         found, y = _inner(part, (1 - t) * mixed + t * top, base)
         if found <= best:  # concave in t: past the best it only falls
             break
-        best, share, reached = found, float(t), y
-    return share, best, reached
+        best, share, point = found, float(t), y
+    return share, best, point
 
 
 def _inner(part: Vector, mixed: Vector, base: AbstractUnitBall) -> tuple[float, Vector]:

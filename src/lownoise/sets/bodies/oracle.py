@@ -321,8 +321,8 @@ def _ball_of(images: Vector) -> tuple[Vector, float]:
             break
         chosen.append(int(np.argmax(lengths)))
     middle = weights @ images
-    spread = float(weights @ np.square(np.linalg.norm(images - middle, axis=1)))
-    return weights, min(radius, math.sqrt(max(spread, 0.0)))
+    variance = float(weights @ np.square(np.linalg.norm(images - middle, axis=1)))
+    return weights, min(radius, math.sqrt(max(variance, 0.0)))
 
 
 def _sphere(images: Vector) -> Vector:
@@ -348,10 +348,10 @@ def _far_pairs(program: AbstractSet, matrix: Vector, held: Vector) -> Vector:
         for _ in range(_ASCENTS):
             at = program.place(x)
             y = program.farthest(matrix, at).point
-            reached = float(np.linalg.norm(matrix @ (program.place(y) - at)))
-            if not reached > length * (1 + _GAIN):
+            apart = float(np.linalg.norm(matrix @ (program.place(y) - at)))
+            if not apart > length * (1 + _GAIN):
                 break
-            pair, x, length = np.stack([x, y]), y, reached
+            pair, x, length = np.stack([x, y]), y, apart
         if length > 0:
             found.append(pair)
     shape = (0, 2, program.width)

@@ -222,8 +222,8 @@ class SectionSet(AbstractSet):
     def place(self, encoded: Vector) -> Vector:
         """Return the points, brought inside."""
         rows = np.reshape(encoded, (-1, self.dimension))
-        _, gauges = SectionBody(self.section, "translates").changes(rows)
-        inside = np.where(np.isfinite(gauges), 1 / np.maximum(gauges, 1.0), 0.0)
+        _, norms = SectionBody(self.section, "translates").changes(rows)
+        inside = np.where(np.isfinite(norms), 1 / np.maximum(norms, 1.0), 0.0)
         return (self.center + rows * inside[:, None]).reshape(encoded.shape)
 
     def farthest(self, matrix: Vector, center: Vector) -> Farthest:
@@ -275,11 +275,11 @@ def climbed(base: AbstractUnitBall, image: Vector, away: Vector) -> Vector:
     size = np.linalg.norm(x @ image.T + away, axis=1)
     for _ in range(_CLIMBS):
         higher = base.extreme((x @ image.T + away) @ image)
-        reached = np.linalg.norm(higher @ image.T + away, axis=1)
-        if not np.any(reached > size * (1 + _RISES)):
+        lengths = np.linalg.norm(higher @ image.T + away, axis=1)
+        if not np.any(lengths > size * (1 + _RISES)):
             break
-        x = np.where((reached > size)[:, None], higher, x)
-        size = np.maximum(size, reached)
+        x = np.where((lengths > size)[:, None], higher, x)
+        size = np.maximum(size, lengths)
     return np.asarray(x[np.argmax(size)])
 
 

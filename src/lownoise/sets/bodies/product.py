@@ -161,9 +161,9 @@ class ProductSet(AbstractSet):
         for i in np.argsort(-lengths, kind="stable"):
             if (lengths[i] + around) * (1 + growth(9)) <= longest:
                 break
-            reached = image_extent(image, choices[i], base)
-            if reached > longest:
-                longest, at_most = reached, int(i)
+            extent = image_extent(image, choices[i], base)
+            if extent > longest:
+                longest, at_most = extent, int(i)
         x = climbed(base, image, choices[at_most])
         return Farthest(
             self._chosen(at_most, sizes, x, pairs=center is None), longer(longest * longest, doubt)
@@ -219,10 +219,10 @@ class ProductSet(AbstractSet):
         image = matrix @ (self.place(point) - center)
         for _ in range(_CLIMBS):
             higher = self.extreme(image @ matrix)
-            reached = matrix @ (self.place(higher) - center)
-            if not np.linalg.norm(reached) > np.linalg.norm(image) * (1 + _RISES):
+            change = matrix @ (self.place(higher) - center)
+            if not np.linalg.norm(change) > np.linalg.norm(image) * (1 + _RISES):
                 break
-            point, image = higher, reached
+            point, image = higher, change
         return point
 
     def _split(self, matrix: Vector, far: Vector) -> tuple[list[Vector], float]:
@@ -341,8 +341,8 @@ class JointBody(AbstractBody):
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two."""
         parts = tuple(part.scaled(factor) for part in self.parts)
-        moved = None if self.offsets is None else frozen(factor * self.offsets)
-        return type(self)(self.combined.scaled(factor), parts, moved)
+        offsets = None if self.offsets is None else frozen(factor * self.offsets)
+        return type(self)(self.combined.scaled(factor), parts, offsets)
 
     def projections(self, blocks: list[slice]) -> list[AbstractBody | None]:
         """Return the parts where these are their blocks."""

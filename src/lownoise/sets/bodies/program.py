@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _ROOM = 2.0**-40  # of the reach, for points that are rounded
 _ALIKE = 1e-9  # of a value, beside rounding: a value farther off is another point's
-_SPREAD = 1e-12  # of the reach along a direction: a point within that does not span it
-_FLAT = 1e-9  # of the reach along a direction: a width that is proved to be less is none
+_SPANNED = 1e-12  # of the extent along a direction: a point within that does not span it
+_FLAT = 1e-9  # of the extent along a direction: a width that is proved to be less is none
 _OUTER = 8  # points, whose distances to all others are looked at
 _FIRST_WORDS = 200  # of an error's own text
 
@@ -305,7 +305,7 @@ class Program(AbstractSet):
             ends = [self.extreme(theta), self.extreme(-theta)]
             size = float(np.abs(theta) @ self.extent)
             gained = max(abs(float(theta @ (x - found[0]))) for x in ends)
-            if gained > _SPREAD * size:
+            if gained > _SPANNED * size:
                 found += ends
                 continue
             width = sum(self.support_up(side, self.center) for side in (theta, -theta))
@@ -330,7 +330,7 @@ def _missing(rows: Vector) -> Vector | None:
         return None
     _, lengths, turned = np.linalg.svd(rows, full_matrices=True)
     # an axis that was followed is about 1 long: what is thin beside it is asked about once more
-    rank = int(np.count_nonzero(lengths > _SPREAD * max(float(lengths[0]), _SPREAD)))
+    rank = int(np.count_nonzero(lengths > _SPANNED * max(float(lengths[0]), _SPANNED)))
     return None if rank == k else np.asarray(turned[rank])
 
 

@@ -353,8 +353,8 @@ class TensorChanges(AbstractBody):
             size += np.outer(far, far / bottom)
         doubt = growth(4 * self.dimension + 99) * float(np.linalg.norm(size))
         energy = self._energy_up(y, beta, bottom)
-        spread = (spectral_up((cover + cover.T) / 2) + doubt) * energy
-        return unit * math.sqrt(spread) * (1 + 2.0**-45) if math.isfinite(spread) else math.inf
+        square = (spectral_up((cover + cover.T) / 2) + doubt) * energy
+        return unit * math.sqrt(square) * (1 + 2.0**-45) if math.isfinite(square) else math.inf
 
     def _energy_up(self, y: Vector, beta: float, bottom: float) -> float:
         """Return at least the greatest value of the form."""

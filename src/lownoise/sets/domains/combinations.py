@@ -104,9 +104,9 @@ def minkowski_sum(*domains: AbstractDomain) -> AbstractDomain:
         return simple
     images = _images(parts)
     if images is None:
-        listed = _sums(parts)
-        if listed is not None:
-            return listed
+        points = _sums(parts)
+        if points is not None:
+            return points
         d = parts[0].dimension
         return checked_mapped(np.tile(np.eye(d), len(parts)), checked_product(parts), np.zeros(d))
     base = product_ball([own.base for own in images])

@@ -155,10 +155,10 @@ class Hull(AbstractCompound):
         for part in self.parts:
             if not np.any(left):
                 break
-            moved = part.clamp(rows[left])
-            held = np.all(np.abs(moved - rows[left]) <= _HELD * self.extent, axis=1)
+            clipped = part.clamp(rows[left])
+            held = np.all(np.abs(clipped - rows[left]) <= _HELD * self.extent, axis=1)
             at = np.flatnonzero(left)[held]
-            found[at] = moved[held]
+            found[at] = clipped[held]
             left[at] = False
         for i in np.flatnonzero(left):
             found[i] = nearest_point(self.extreme, self._home, rows[i], self.extent)

@@ -37,7 +37,7 @@ _NARROWEST = 2.0**-250
 _INSIDE = 1e-12
 _DIRECT = 1e-9  # of the reach: how near clamping leaves points of K
 _CONVEX, _SEARCHED = 3e-7, 1e-4
-_REACHED = 1e-13
+_ATTAINED = 1e-13
 _REGULAR = 1e-10
 _SQUARE = 1e-9  # how far from singular a factor must be for its inverse to have facets
 _MOST_CORNERS = 2**18
@@ -309,7 +309,7 @@ class Image(AbstractDomain):
         # what the shortest weights reach, with a norm that is admitted, needs no search
         found = _multiplied(about, self._shortest)
         off = np.abs(_multiplied(found, self.factor) - about)
-        there = (self.base.norm_up(found) <= 1) & np.all(off <= _REACHED * self.extent, axis=1)
+        there = (self.base.norm_up(found) <= 1) & np.all(off <= _ATTAINED * self.extent, axis=1)
         found[~there] = 0.0
         if not np.all(there):
             points = about[~there]

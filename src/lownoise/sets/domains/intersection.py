@@ -213,8 +213,8 @@ class Intersection(AbstractDomain):
     def pieces(self) -> list[Piece]:
         """Return its parts, each about its own center: G(x − c) with Gc = G·middle − offset."""
         found: list[Piece] = []
-        bases = self.section.base.factors
-        for (rows, _), base in zip(self.section.groups, bases, strict=True):
+        balls = self.section.base.factors
+        for (rows, _), base in zip(self.section.groups, balls, strict=True):
             a = self.section.rows[rows]
             shift = np.linalg.lstsq(a, self.section.offsets[rows], rcond=None)[0]
             found.append((a, self.middle - shift, base))

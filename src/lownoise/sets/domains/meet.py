@@ -248,11 +248,11 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
         factor, base, part = kept[0]
         return part if not np.any(flat) else Image(frozen(factor), base, first.shift)
     factors = [factor for factor, _, _ in kept]
-    bases = [base for _, base, _ in kept]
-    cubes = [is_slabs(base) for base in bases]
+    balls = [base for _, base, _ in kept]
+    cubes = [is_slabs(base) for base in balls]
     if len(kept) == 2 and any(cubes):  # noqa: PLR2004
         i = 1 - cubes.index(True)
-        base, ball, half = bases[i], factors[i], factors[1 - i]
+        base, ball, half = balls[i], factors[i], factors[1 - i]
         if isinstance(base, NormBall):
             cap = _checked_cap(np.minimum(half / np.where(flat, 1.0, ball), 1.0), flat)
             return Image(frozen(ball), CappedBall(cap, base.order), first.shift)
@@ -260,7 +260,7 @@ def _concentric(parts: list[AbstractDomain]) -> AbstractDomain | None:
     scales = np.array([unit / np.where(flat, 1.0, factor) for factor in factors])
     return Image(
         frozen(np.where(flat, 0.0, unit)),
-        IntersectionBall(tuple(bases), frozen(scales)),
+        IntersectionBall(tuple(balls), frozen(scales)),
         first.shift,
     )
 

@@ -274,10 +274,10 @@ class Faces:
         left = np.zeros((len(y), len(faces)))
         corners = self.corners[faces]
         for j in range(y.shape[1]):
-            reached = np.zeros_like(left)
+            nearest = np.zeros_like(left)
             for k in range(y.shape[1]):
-                reached += weights[:, :, k] * corners[None, :, k, j]
-            left += np.square(y[:, j : j + 1] - reached)
+                nearest += weights[:, :, k] * corners[None, :, k, j]
+            left += np.square(y[:, j : j + 1] - nearest)
         left[np.min(weights, axis=2) < -_WITHIN] = np.inf
         at = np.argmin(left, axis=1)
         own = np.maximum(weights[np.arange(len(y)), at], 0.0)

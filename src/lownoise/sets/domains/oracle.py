@@ -188,15 +188,17 @@ class Oracle(AbstractDomain):
         Raises:
             DomainError: where K is flat and the center is off the flat that it fills.
         """
-        spread = self.program.spanning
+        spanning = self.program.spanning
         unit = np.where(self.extent > 0, self.extent, 1.0)
-        within = _rank((spread - spread[0]) / unit)
-        if within < np.count_nonzero(self.extent) and within < _rank((spread - self.center) / unit):
+        within = _rank((spanning - spanning[0]) / unit)
+        if within < np.count_nonzero(self.extent) and within < _rank(
+            (spanning - self.center) / unit
+        ):
             raise DomainError(
                 f"Oracle.center of {self.name!r} is off the flat that the set fills; "
                 "give a point of the set",
             )
-        return frozen(spread - self.center)
+        return frozen(spanning - self.center)
 
     @cached_property
     def full(self) -> bool:
@@ -215,9 +217,9 @@ class Oracle(AbstractDomain):
             return False
         if self.checks or self.mover is None:
             return True
-        moved, held = self._clipped(point[None])
+        clipped, held = self._clipped(point[None])
         room = _NEAR * self.extent + 2.0**-40 * np.abs(self.center)
-        return bool(held[0] and np.all(np.abs(moved[0] - point) <= room))
+        return bool(held[0] and np.all(np.abs(clipped[0] - point) <= room))
 
     def clip_rows(self, rows: Vector) -> Vector:
         """Return rows, each clipped to a point of K, shapes (n, d).
@@ -252,11 +254,11 @@ class Oracle(AbstractDomain):
         found = np.full(rows.shape, np.nan)
         for i, row in enumerate(np.clip(rows, -LARGEST, LARGEST)):
             try:
-                moved = np.asarray(self.mover(row), dtype=np.float64)
+                clipped = np.asarray(self.mover(row), dtype=np.float64)
             except Exception:  # noqa: BLE001, S112 (what a row makes it do must not show)
                 continue
-            if moved.shape == row.shape:
-                found[i] = moved
+            if clipped.shape == row.shape:
+                found[i] = clipped
         held = self.program.within(found)
         if self.checks:
             held[held] = [self._holds(x) for x in found[held]]

@@ -392,8 +392,8 @@ def hull_of(points: Vector) -> Points | Polytope:
     Raises:
         DomainError: as `ln.Points`.
     """
-    listed = Points(np.unique(points, axis=0))
-    return listed if len(listed.points) == 1 else Polytope(listed.points)
+    domain = Points(np.unique(points, axis=0))
+    return domain if len(domain.points) == 1 else Polytope(domain.points)
 
 
 def difference_body(domain: AbstractDomain) -> AbstractDomain:

@@ -213,10 +213,10 @@ class CubePower(AbstractPower):
         Beyond that it is an upper bound, Σ|θ_S| (the exact one is a maximum cut and worse).
         """
         theta = self.folded(direction)
-        still = float(np.sum(direction[self.copies < 0]))
+        constant = float(np.sum(direction[self.copies < 0]))
         if self.size > LISTED:
-            return self.value * (still + float(np.sum(np.abs(theta))))
-        return self.value * (still + float(np.max(self.base.values(theta[None]))))
+            return self.value * (constant + float(np.sum(np.abs(theta))))
+        return self.value * (constant + float(np.max(self.base.values(theta[None]))))
 
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d^ℓ,), is one of the tensors, to the last bit."""

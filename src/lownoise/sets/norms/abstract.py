@@ -125,8 +125,8 @@ class Form:
         about = points - points[0]
         lost = growth(points.shape[1] + 12) * (np.abs(about) @ np.abs(self.matrix).T) + _TINY
         image, most = about @ self.matrix.T, 2 * np.max(lost, axis=0) * (1 + growth(9))
-        spread = (np.max(image, axis=0) - np.min(image, axis=0)) * (1 + growth(9)) + most
-        found = self.extents_up(spread)
+        widths = (np.max(image, axis=0) - np.min(image, axis=0)) * (1 + growth(9)) + most
+        found = self.extents_up(widths)
         if math.isinf(self.order) or len(image) <= 1 or image.shape[1] == 1:
             return found if len(image) > 1 else 0.0
         rounding = float(ball_norm_up(most[None], self.order)[0])

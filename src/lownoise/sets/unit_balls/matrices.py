@@ -211,12 +211,12 @@ def balanced(g: Vector, order: float) -> Vector:
         second = stepped(first)
         change = np.log(first / start)
         bend = np.log(second / first) - change
-        x, reached = second, value(second)
+        x, least = second, value(second)
         if (size := float(np.linalg.norm(bend))) > 0:
             length = max(float(np.linalg.norm(change)) / size, 1.0)
             ahead = 2 * length * change + length**2 * bend
             tried = stepped(_kept(start * np.exp(np.clip(ahead, -_FAR, _FAR))))
-            if value(tried) <= reached * (1 + _ROUNDING):
+            if value(tried) <= least * (1 + _ROUNDING):
                 x = tried
         if float(np.max(np.abs(change))) < _SETTLED:
             break

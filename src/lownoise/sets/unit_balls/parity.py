@@ -96,8 +96,8 @@ class AbstractParityBall(AbstractUnitBall):
             several = np.flatnonzero(np.count_nonzero(directions, axis=1) > 1)
             for part in blocks(several, self.size):
                 rows = several[part]
-                reached = self._supported(self.values(directions[rows]))
-                found[rows] = np.minimum(found[rows], reached + total[rows] * self._slack)
+                supports = self._supported(self.values(directions[rows]))
+                found[rows] = np.minimum(found[rows], supports + total[rows] * self._slack)
         return np.asarray(found)
 
     def extreme(self, directions: Vector) -> Vector:

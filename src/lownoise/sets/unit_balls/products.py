@@ -111,8 +111,8 @@ class MixedBall(AbstractUnitBall):
         """Return the parts' own, in the proportions that are extreme for the outer."""
         pairs = [(part, coefficients[own]) for part, own in self._pairs()]
         found = [part.squares_extreme(y) for part, y in pairs]
-        reached = [float(y @ z) for (_, y), z in zip(pairs, found, strict=True)]
-        share = self._outer.squares_extreme(np.array(reached))
+        supports = [float(y @ z) for (_, y), z in zip(pairs, found, strict=True)]
+        share = self._outer.squares_extreme(np.array(supports))
         return np.concatenate([t * z for t, z in zip(share, found, strict=True)])
 
     @property
@@ -144,8 +144,8 @@ class MixedBall(AbstractUnitBall):
         """Return the parts' extreme points, in the proportions that are extreme for the outer."""
         found = [part.extreme(directions[:, own]) for part, own in self._pairs()]
         pairs = zip(found, self._pairs(), strict=True)
-        reached = [np.sum(x * directions[:, own], axis=1) for x, (_, own) in pairs]
-        share = self._outer.extreme(np.stack(reached, axis=1))
+        supports = [np.sum(x * directions[:, own], axis=1) for x, (_, own) in pairs]
+        share = self._outer.extreme(np.stack(supports, axis=1))
         return np.hstack([share[:, i : i + 1] * each for i, each in enumerate(found)])
 
     def energy_up(self, coefficients: Vector) -> float:
@@ -161,11 +161,11 @@ class MixedBall(AbstractUnitBall):
     def best_squares(self, gains: Vector) -> Vector:
         """Return each part's best, in the proportions that are best for the outer."""
         found = [part.best_squares(gains[own]) for part, own in self._pairs()]
-        reached = [
+        supports = [
             float(np.sum(np.sqrt(gains[own] * z)))
             for z, (_, own) in zip(found, self._pairs(), strict=True)
         ]
-        share = self._outer.best_squares(np.maximum(np.square(reached), _NOTHING))
+        share = self._outer.best_squares(np.maximum(np.square(supports), _NOTHING))
         return np.concatenate([t * z for t, z in zip(share, found, strict=True)])
 
     @property

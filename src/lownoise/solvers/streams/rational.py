@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _SOLVED = 1e-9
 _NEAREST, _WIDEST = 1e-3, 30.0  # what a logarithm of a ratio of two gaps may be
-_FIRST, _SPREAD = 4.0, 0.7  # where the search starts: n times the first gap, and the last
+_FIRST, _HIGHEST = 4.0, 0.7  # where the search starts: n times the first gap, and the last
 _STEPS = 3000
 _AHEAD, _WITHIN, _MOST = 3, 0.005, 24
 _LAST = 2.0  # λ_k > −ρ, so that b does not grow
@@ -154,8 +154,8 @@ def rational(decay: float, size: int, buffers: int, error: Error) -> Rational:
 
     # the first gap is what a stream of n rounds, or of the memory that ρ leaves, can tell from 0;
     # a start nearer 0 ends where one pair of poles cancels and is of no use
-    first = math.log(min(max(_FIRST / size, 1 - decay), _SPREAD / 2))
-    step = (math.log(_SPREAD) - first) / (2 * buffers - 1)
+    first = math.log(min(max(_FIRST / size, 1 - decay), _HIGHEST / 2))
+    step = (math.log(_HIGHEST) - first) / (2 * buffers - 1)
     x = np.concatenate([[first], np.full(2 * buffers - 1, math.log(step))])
     found = minimize(
         value, x, jac=True, method="BFGS", options={"gtol": _SOLVED, "maxiter": _STEPS}

@@ -132,8 +132,8 @@ def _newton(start: Vector, workload: Vector, weights: Vector) -> Vector:
         while length > _SHORTEST:
             ahead = c + length * step
             b = divide(workload, ahead)
-            reached = 0.5 * float(ahead @ ahead) + 0.5 * float(weights @ b**2)
-            if reached <= value + _ENOUGH * length * promised:
+            lowest = 0.5 * float(ahead @ ahead) + 0.5 * float(weights @ b**2)
+            if lowest <= value + _ENOUGH * length * promised:
                 break
             length /= 2
         else:
