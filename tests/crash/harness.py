@@ -37,8 +37,8 @@ def prepare():
     for name in ("duckdb", "flint", "ibis", "ibis.backends.duckdb", "lownoise.engines.duckdb"):
         importlib.import_module(name)
     import lownoise as ln
+    from lownoise.numbers.normals import taylor_table
     from lownoise.privacy import ledger
-    from lownoise.samplers.gaussian import taylor_table
 
     taylor_table()
     ledger._PATIENCE = 1e6  # s, so that no load decides who is refused

@@ -17,7 +17,6 @@ from lownoise.numbers.packing import packed, unpacked
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import codec
 from lownoise.release.execution import execute
-from lownoise.samplers import prepare
 
 N = 500
 RNG = np.random.default_rng(2)
@@ -97,7 +96,6 @@ def test_any_numbers_are_within_the_grid(relation):
 @pytest.mark.parametrize("kind", ["queries", "parity"])
 def test_answers_are_unbiased_with_the_promised_covariance(kind, relation):
     made = plan(kind, relation)
-    prepare(10**6)
     randomness = SimulationRandomness(5)
     mechanism, asked = made.terms.mechanism, made.terms.question
     if kind == "queries":

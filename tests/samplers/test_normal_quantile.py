@@ -11,8 +11,11 @@ import mpmath
 import numpy as np
 import pytest
 
+from lownoise.errors import FileError
+from lownoise.numbers import normals as own
+from lownoise.numbers.normals import CELLS, OCTAVES, WORST, normals, taylor_table
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.samplers.gaussian import CELLS, OCTAVES, normals, taylor_table
+from lownoise.samplers.gaussian import made_table
 
 SMALLEST = 2 ** (63 - OCTAVES)  # the least tail of the table, in units of 2^-64
 SIGN = 2**63
@@ -113,3 +116,22 @@ def test_the_words_are_left_as_they_were():
 def test_the_table_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         taylor_table()[0, 0] = 1.0
+
+
+def test_the_shipped_table_is_the_one_that_ball_arithmetic_makes():
+    made, shipped = made_table(), taylor_table()
+    # the middle of a ball may differ by a unit between versions of flint; bounds are tested above
+    assert np.allclose(shipped, made, rtol=2.0**-50, atol=0)
+    assert shipped[-1].max() < WORST
+
+
+def test_a_damaged_table_is_refused(tmp_path, monkeypatch):
+    damaged = tmp_path / "normals.npy"
+    made = taylor_table().copy()
+    made[-1] /= 2
+    np.save(damaged, made)
+    monkeypatch.setattr(own, "TABLE", damaged)
+    taylor_table.cache_clear()
+    with pytest.raises(FileError, match="is not the table of this version; install") as caught:
+        taylor_table()
+    assert "\n" not in str(caught.value)

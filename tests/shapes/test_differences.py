@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.samplers import prepare, rounded_gaussian
+from lownoise.samplers import rounded_gaussian
 from lownoise.samplers.gaussian import _decide
 from lownoise.sensitivity.factors.tables import DifferenceFactor, centered, differences
 
@@ -36,7 +36,6 @@ def test_it_is_the_kronecker_product(sizes, copies):
 
 
 def test_what_is_decided_quickly_is_what_ball_arithmetic_decides():
-    prepare(10**6)
     factor = DifferenceFactor(scale=2.0**18 + 1 / 3, sizes=(3, 4, 5), copies=20)
     quick = rounded_gaussian(factor, randomness=SimulationRandomness(9))
     words = SimulationRandomness(9).words(factor.sources)

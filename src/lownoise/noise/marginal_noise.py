@@ -13,7 +13,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, gaussian_loss
 from lownoise.noise.marginals import MarginalTotals
 from lownoise.noise.mechanism import AdditiveMechanism, covering
-from lownoise.samplers import prepare, rounded_gaussian
+from lownoise.samplers import rounded_gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -87,7 +87,6 @@ class AbstractMarginalNoise(AbstractNoise):
 
     def part(self, piece: Piece, randomness: Randomness) -> Integers:
         """Return the rounding of one piece of a draw."""
-        prepare(self.dimension)
         return rounded_gaussian(self.factor(piece.space, len(piece.sets)), randomness=randomness)
 
     def between(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:

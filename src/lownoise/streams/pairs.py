@@ -21,9 +21,9 @@ from lownoise.errors import PlanError
 from lownoise.kinds import PACKED, Field, Kinds
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.intervals import precision
+from lownoise.numbers.normals import Tail, normals
 from lownoise.numbers.rounding import growth, up
 from lownoise.questions.streams import Prefix
-from lownoise.samplers.gaussian import Tail, normals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb
 
 from lownoise.numbers.intervals import precision
-from lownoise.samplers.gaussian import Tail, normals
+from lownoise.numbers.normals import Tail, normals
 from lownoise.samplers.lazy import WORD, UniformBits
 
 if TYPE_CHECKING:

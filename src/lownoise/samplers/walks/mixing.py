@@ -16,9 +16,9 @@ from flint import arb
 
 from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
+from lownoise.numbers.normals import normals
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import down, up
-from lownoise.samplers.gaussian import normals
 from lownoise.samplers.lazy import WORD
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.normals import normals
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import growth, up
-from lownoise.samplers.gaussian import normals
 from lownoise.samplers.uniform import UniformImage, UniformNormBall, UniformProduct
 from lownoise.samplers.walks import Weak, walk
 from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up, blocks_of, exactly_one

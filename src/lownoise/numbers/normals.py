@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Standard normal numbers from uniform bits, each with a proved bound on its error.
+
+A number is a sign and a tail v in (0, 1/2), known to 63 bits: z = Q⁻¹(v), Q the upper tail. The
+interval of v is an octave [2^-k-1, 2^-k) cut into 32 cells, k = 1 … 20; in each cell Q⁻¹ is its
+Taylor polynomial of degree 8 about the middle. With Q' = −φ and φ' = −zφ,
+
+    dⁿz/dvⁿ = (−1)ⁿ Pₙ(z)/φ(z)ⁿ,   P₁ = 1,   Pₙ₊₁ = Pₙ' + n·z·Pₙ,
+
+and since no Pₙ has a negative coefficient, the remainder of Lagrange is largest at the cell's small
+end. The table was made in ball arithmetic by `samplers.gaussian.made_table` and is shipped beside
+this file, so that a device needs numpy alone: coefficients, and beside them, rounded up, the
+remainder plus what rounding can do plus what the unread bits hide.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.errors import FileError
+from lownoise.numbers.arrays import frozen
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector, Words
+    from lownoise.numbers.randomness import Randomness
+
+TAIL_BITS = 63  # of the first word; its top bit is the sign
+_MORE = 64
+OCTAVES = 20
+CELLS = 32  # an octave
+DEGREE = 8
+LOW_BITS = 11  # the bits of v that a double cannot hold beside the first 52
+CUT = 52 - OCTAVES  # v·2^53 ≥ 2^CUT is in the table
+TABLE = Path(__file__).with_suffix(".npy")
+DIGEST = "cca871639bf2bfd04f8d5644a5f2d2f866ec8ed082e99ceb428f309e8624d2c3"
+WORST = 2.0**-45  # above every bound of the table
+_CELL_SHIFT = 52 - int(math.log2(CELLS))
+_FIRST = (1023 + CUT) * CELLS  # exponent and leading mantissa bits of the first cell
+
+
+def quantile(tail: Any) -> Any:  # noqa: ANN401 (flint carries no types)
+    """Return the ball of z ≥ 0 with upper tail in the ball `tail` ⊂ (0, 1/2]; z = √2 erfc⁻¹(2v)."""
+    from flint import arb
+
+    return arb(2).sqrt() * (2 * tail).erfcinv()
+
+
+@final
+class Tail:
+    """One standard normal number: a sign and the leading bits of its tail.
+
+    Args:
+        word: the 64 bits that were drawn first, sign on top.
+    """
+
+    def __init__(self, word: int) -> None:
+        self._negative = bool(word >> TAIL_BITS)
+        self._bits = word & (2**TAIL_BITS - 1)
+        self._length = TAIL_BITS + 1  # v lies in [bits, bits + 1]·2^-length
+
+    def refine(self, randomness: Randomness) -> None:
+        """Draw the next bits."""
+        self._bits = (self._bits << _MORE) | int(randomness.words(1)[0])
+        self._length += _MORE
+
+    def ball(self) -> Any:  # noqa: ANN401
+        """Return the ball of every value that the bits so far allow."""
+        from flint import arb
+
+        tail = arb(2 * self._bits + 1, 1) * arb(2) ** -(self._length + 1)
+        z = quantile(tail)
+        return -z if self._negative else z
+
+
+@functools.cache
+def taylor_table() -> Vector:
+    """Return a column a cell: Taylor coefficients 0 … DEGREE, 1/radius, the error bound.
+
+    Raises:
+        FileError: where the file is not the one that was shipped: noise drawn of it is not normal.
+    """
+    import hashlib
+
+    content = TABLE.read_bytes()
+    if hashlib.sha256(content).hexdigest() != DIGEST:
+        raise FileError(f"{TABLE} is not the table of this version; install lownoise again")
+    return frozen(np.load(io.BytesIO(content)))
+
+
+def normals(words: Words) -> tuple[Vector, Vector]:
+    """Return a standard normal number for each 64-bit word, and how far off each can be.
+
+    Where the tail is beyond the table (one word in 2^20) the number is 0 and the bound infinite.
+
+    Args:
+        words: uniform 64-bit words, shape (k,).
+
+    Returns:
+        Numbers and absolute error bounds, shapes (k,): the number whose tail begins with the
+        word's 63 low bits, however it goes on, lies within the bound.
+
+    Examples:
+        >>> z, error = normals(np.array([2**62 + 12345], dtype=np.uint64))
+        >>> bool(abs(z[0] - 0.6744897501960) < 1e-12), bool(error[0] < 1e-15)
+        (True, True)
+    """
+    table = taylor_table()
+    tail = words & np.uint64(2**TAIL_BITS - 1)
+    head = (tail >> np.uint64(LOW_BITS)).astype(np.float64)  # 52 bits: exact
+    pattern = head.view(np.uint64)
+    cell = (pattern >> np.uint64(_CELL_SHIFT)).astype(np.int64) - _FIRST
+    beyond = cell < 0
+    cell[beyond] = 0
+    half_cell = np.uint64(1 << (_CELL_SHIFT - 1))
+    middle = ((pattern & ~np.uint64(2**_CELL_SHIFT - 1)) | half_cell).view(np.float64)
+    low = (tail & np.uint64(2**LOW_BITS - 1)).astype(np.float64)
+    # head − middle is exact; the sum is rounded once; the radius is a power of two
+    t = ((head - middle) + (low + 0.5) * 2.0**-LOW_BITS) * table[DEGREE + 1].take(cell)
+    z = table[DEGREE].take(cell)
+    for n in range(DEGREE - 1, -1, -1):
+        z *= t
+        z += table[n].take(cell)
+    bound = table[DEGREE + 2].take(cell)
+    if beyond.any():
+        z[beyond] = 0.0
+        bound[beyond] = np.inf
+    return np.where(words >> np.uint64(TAIL_BITS), -z, z), bound
