@@ -5,9 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lownoise.local_model import BallGaussian, BallKNorm, CubeLaplace
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.local_model.randomizer import AbstractRandomizer
 
-MEMBERS: dict[str, Callable[[], AbstractRandomizer]] = {}
+MEMBERS: dict[str, Callable[[], AbstractRandomizer]] = {
+    "gaussian": lambda: BallGaussian.fitted(3, 1.0, 1e-6),
+    "k_norm": lambda: BallKNorm.fitted(3, 1.0),
+    "laplace": lambda: CubeLaplace.fitted(3, 1.0),
+}

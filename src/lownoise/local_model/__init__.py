@@ -7,6 +7,7 @@ numpy alone, and interval arithmetic where a draw is open. The members of both f
 what only a collector needs (`terms`, `aggregate`) is imported from its file.
 """
 
+from lownoise.local_model.additive import BallGaussian, BallKNorm, CubeLaplace
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.encoders import EllipsoidEncoder, NearestEncoder, RangeEncoder
 from lownoise.local_model.randomizer import FULL, RANDOMIZERS, AbstractRandomizer, LocalLoss
@@ -17,6 +18,9 @@ __all__ = [
     "RANDOMIZERS",
     "AbstractEncoder",
     "AbstractRandomizer",
+    "BallGaussian",
+    "BallKNorm",
+    "CubeLaplace",
     "EllipsoidEncoder",
     "LocalLoss",
     "NearestEncoder",

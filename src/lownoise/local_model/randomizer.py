@@ -44,6 +44,21 @@ class LocalLoss:
     delta: float = 0.0
     mu: float = math.inf
 
+    def within(self, epsilon: float, delta: float = 0.0) -> bool:
+        """Return whether it surely is at most ε, as its decimal and as its float, and δ."""
+        from fractions import Fraction
+
+        from lownoise.numbers.rounding import exact
+
+        if math.isfinite(self.epsilon):
+            allowed = min(exact(epsilon), Fraction(epsilon))
+            return Fraction(self.epsilon) <= allowed and self.delta <= delta
+        if not delta or not math.isfinite(self.mu):
+            return False
+        from lownoise.privacy.gaussian_curve import parameter_down
+
+        return self.mu <= parameter_down(epsilon, delta)
+
 
 class AbstractRandomizer(ABC):
     """The randomizer of one device, in its final numbers."""

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device's memory: one answer a plan and person, kept before it is told, and what all cost.
+
+A report hides one record; a second one, of the same record or of another, reveals as much again. So
+the first is told every time, whatever the record has become since: that is what keeps ε the cost of
+a plan, however often it asks. Who wants a new answer says so, and is charged.
+
+One SQLite file, opened anew for each decision under its write lock. The transaction that looks for
+an answer draws it and stores it, so of two processes one draws; and what is not on disk is told to
+nobody. Names of persons do not stand there, only their SHA-256 under a key of the file's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+from lownoise.errors import FileError, LedgerError, quoted
+from lownoise.local_model.report import Report
+from lownoise.numbers.arrays import number
+from lownoise.numbers.readable import readable
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from fractions import Fraction
+    from os import PathLike
+
+_APPLICATION = 0x6C6F776B  # "lowk", so that another program's database is never taken for one
+_VERSION = 1
+_PATIENCE = 30.0  # seconds to wait for another process's transaction
+_SCHEMA = (
+    # `file` is the number that the file system gave the file; then the limit, NULL for none
+    """CREATE TABLE keeper (
+        key BLOB NOT NULL,
+        file TEXT NOT NULL,
+        epsilon REAL,
+        delta REAL NOT NULL
+    ) STRICT""",
+    """CREATE TABLE answer (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        plan TEXT NOT NULL,
+        person BLOB NOT NULL,
+        report TEXT NOT NULL,
+        epsilon REAL NOT NULL,
+        delta REAL NOT NULL
+    ) STRICT""",
+    "CREATE INDEX persons ON answer (person, plan)",
+)
+
+
+class Plan(Protocol):
+    """What a keeper needs of a device's plan."""
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the plan's terms."""
+
+    @property
+    def epsilon(self) -> float:
+        """What one report costs."""
+
+    @property
+    def delta(self) -> float:
+        """And its δ."""
+
+    def randomize(self, record: Any) -> Report:  # noqa: ANN401
+        """Return a new report."""
+
+
+@final
+@readable
+@dataclass(frozen=True)
+class Spent:
+    """What all answers of one person cost together: the sums of ε and δ, rounded up.
+
+    Numbers add up as the decimals that they print as: three times 0.1 is 0.3.
+    """
+
+    epsilon: float
+    delta: float
+
+
+@final
+class Keeper:
+    """The answers of a device's persons, in a file.
+
+    Args:
+        path: of a file that `create` made.
+
+    Examples:
+        >>> import tempfile
+        >>> keeper = Keeper.create(Path(tempfile.mkdtemp()) / "answers", epsilon=2.0)
+        >>> keeper.spent("Ada")
+        Spent(epsilon=0.0, delta=0.0)
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+
+    def __repr__(self) -> str:
+        return f"Keeper({str(self.path)!r})"
+
+    @classmethod
+    def create(
+        cls, path: str | PathLike[str], *, epsilon: float | None = None, delta: float = 0.0
+    ) -> Keeper:
+        """Make the file of a new keeper.
+
+        Args:
+            path: of a file that does not exist.
+            epsilon: the most that all answers of a person may cost; None for no limit.
+            delta: the most of their δ, where ε has a limit.
+
+        Raises:
+            LedgerError: where the file exists or cannot be made, or a limit is out of range.
+        """
+        keeper = cls(path)
+        limit: tuple[float | None, float] = (None, 0.0)
+        if epsilon is not None:
+            limit = _checked("epsilon", epsilon, math.inf), _checked("delta", delta, 1.0)
+        with keeper._transaction(create=True) as connection:
+            held = [os.urandom(32), _file(keeper.path), *limit]
+            connection.execute("INSERT INTO keeper VALUES (?, ?, ?, ?)", held)
+        return keeper
+
+    def randomize(self, plan: Plan, record: Any, *, person: str, again: bool = False) -> Report:  # noqa: ANN401
+        """Return the person's answer to a plan: the one that was told before, or a first one.
+
+        Args:
+            plan: from `lownoise.device.read`.
+            record: as `plan.randomize` takes it; not looked at where an answer is kept.
+            person: who it is; persons of different names share nothing.
+            again: draw a new answer, which costs as much as the first and takes its place.
+
+        Raises:
+            TableError: where the record has not the plan's values.
+            LedgerError: where the file cannot be used, or the cost would be above the limit. Then
+                nothing is spent.
+        """
+        with self._transaction() as connection:
+            (key, _, *limit) = _held(self.path, connection)
+            name = _named(key, person)
+            kept = connection.execute(
+                "SELECT report FROM answer WHERE person = ? AND plan = ? ORDER BY number DESC",
+                [name, plan.digest],
+            ).fetchone()
+            if kept is not None and not again:
+                return _report(self.path, kept[0])
+            cost = (plan.epsilon, plan.delta)
+            _expect_within(limit, _costs(self.path, connection, name), cost)
+            report = plan.randomize(record)
+            connection.execute(
+                "INSERT INTO answer (plan, person, report, epsilon, delta) VALUES (?, ?, ?, ?, ?)",
+                [plan.digest, name, report.to_json(), *cost],
+            )
+        return report
+
+    def spent(self, person: str) -> Spent:
+        """Return what all answers of a person cost together, over all plans.
+
+        Raises:
+            LedgerError: where the file cannot be used.
+        """
+        from lownoise.numbers.rounding import float_up
+
+        with self._transaction() as connection:
+            (key, *_) = _held(self.path, connection)
+            epsilon, delta = _costs(self.path, connection, _named(key, person))
+        return Spent(float_up(epsilon), float_up(delta))
+
+    def adopt(self) -> None:
+        """Go on with a file that was moved to another disk, or restored.
+
+        A copy beside its original, or an older one, does not know all answers, and would draw anew
+        what was told: say so only where this copy is the newest, and the only one in use.
+
+        Raises:
+            LedgerError: where the file cannot be used.
+        """
+        with self._transaction(copied=True) as connection:
+            connection.execute("UPDATE keeper SET file = ?", [_file(self.path)])
+
+    @contextmanager
+    def _transaction(
+        self, *, create: bool = False, copied: bool = False
+    ) -> Iterator[sqlite3.Connection]:
+        """Hold the file's write lock for the block, and commit unless the block raises."""
+        import sqlite3
+
+        path = self.path
+        try:
+            if create == path.exists():
+                raise LedgerError(
+                    f"keeper={path} exists already; open it with Keeper(path)"
+                    if create
+                    else f"keeper={path} does not exist; make it with Keeper.create(path)"
+                )
+            # by its absolute path, for SQLite keeps what is named ":memory:" in no file
+            where = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
+            connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
+        except (sqlite3.Error, OSError, ValueError) as error:
+            raise _unusable(path, error) from None
+        try:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("BEGIN IMMEDIATE")
+            _check(path, connection, create=create, copied=copied)
+            yield connection
+            connection.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            raise _unusable(path, error) from None
+        finally:
+            connection.close()  # rolls back what was not committed
+
+
+def _check(path: Path, connection: sqlite3.Connection, *, create: bool, copied: bool) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if create and (application, version, tables) == (0, 0, 0):
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+        return
+    if create:
+        raise LedgerError(f"keeper={path} exists already; open it with Keeper(path)")
+    if application != _APPLICATION:
+        raise LedgerError(f"keeper={path} is not a device's keeper; give another path")
+    if version != _VERSION:
+        raise LedgerError(
+            f"keeper={path} has version {version} and this lownoise reads version {_VERSION}; "
+            "upgrade lownoise"
+        )
+    # SQLite fills a short last page with zeros, which would forget the newest answers
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (page,) = connection.execute("PRAGMA page_size").fetchone()
+    if path.stat().st_size < pages * page:
+        raise LedgerError(f"keeper={path} is cut short; restore it from a backup")
+    if not copied and _held(path, connection)[1] != _file(path):
+        raise LedgerError(
+            f"keeper={path} is a copy, and may lack answers that were told; use the original, or "
+            "where this is the newest and only one call adopt()"
+        )
+
+
+def _held(path: Path, connection: sqlite3.Connection) -> Any:  # noqa: ANN401
+    """Return the key, the file's number and the two limits."""
+    rows = connection.execute("SELECT key, file, epsilon, delta FROM keeper").fetchall()
+    if len(rows) != 1:
+        raise LedgerError(f"keeper={path} is damaged; restore it from a backup")
+    return rows[0]
+
+
+def _file(path: Path) -> str:
+    """Return the number of a file in its file system, which a copy has not."""
+    return str(path.stat().st_ino)
+
+
+def _named(key: bytes, person: str) -> bytes:
+    """Return what stands for a person in the file."""
+    try:
+        return hmac.digest(key, person.encode("utf-8"), hashlib.sha256)
+    except (AttributeError, UnicodeEncodeError):
+        raise LedgerError(f"person={quoted(person)} is no text; give a name") from None
+
+
+def _report(path: Path, text: str) -> Report:
+    try:
+        return Report.from_json(text)
+    except FileError:
+        raise LedgerError(f"keeper={path} is damaged; restore it from a backup") from None
+
+
+def _costs(path: Path, connection: sqlite3.Connection, person: bytes) -> tuple[Fraction, Fraction]:
+    """Return what a person's answers cost, the sums of ε and of δ, exactly."""
+    from lownoise.numbers.rounding import exact
+
+    rows = connection.execute("SELECT epsilon, delta FROM answer WHERE person = ?", [person])
+    sums = exact(0.0), exact(0.0)
+    for epsilon, delta in rows:
+        if not (0 < epsilon < math.inf and 0 <= delta < 1):
+            raise LedgerError(f"keeper={path} is damaged; restore it from a backup")
+        sums = sums[0] + exact(epsilon), sums[1] + exact(delta)
+    return sums
+
+
+def _expect_within(
+    limit: tuple[float | None, float],
+    sums: tuple[Fraction, Fraction],
+    cost: tuple[float, float],
+) -> None:
+    """Refuse a cost that is too much beside what was spent."""
+    from lownoise.numbers.rounding import exact
+
+    most, most_delta = limit
+    if most is None:
+        return
+    epsilon, delta = (own + exact(more) for own, more in zip(sums, cost, strict=True))
+    if epsilon > exact(most) or delta > exact(most_delta):
+        raise LedgerError(
+            f"answers of this person would cost epsilon {float(epsilon):.6g} and delta "
+            f"{float(delta):.6g}, above the limit of {most:g} and {most_delta:g}; send no report"
+        )
+
+
+def _checked(field: str, value: float, most: float) -> float:
+    found = number(value, field=f"keeper.{field}", error=LedgerError)
+    if not 0 <= found < most:
+        raise LedgerError(
+            f"keeper.{field}={found:g} is out of range; give one of at least 0 and below {most:g}"
+        )
+    return found
+
+
+def _unusable(path: Path, error: sqlite3.Error | OSError | ValueError) -> LedgerError:
+    code = error.sqlite_errorname if hasattr(error, "sqlite_errorname") else type(error).__name__
+    if not path.parent.is_dir():
+        return LedgerError(f"keeper={path} is in no folder that exists; make {path.parent} first")
+    if code == "SQLITE_NOTADB":
+        return LedgerError(f"keeper={path} is not a device's keeper; give another path")
+    return LedgerError(
+        f"keeper={path} cannot be used ({code}); "
+        "check that it is a device's keeper, its folder can be written and its disk has room"
+    )
