@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower bounds on error, one theorem a function: for unbiased mechanisms, for ε-DP ones."""
 
+from lownoise.bounds.local import published_local, unbiased_local
 from lownoise.bounds.means import (
     VolumeBound,
     directional_bound,
@@ -39,11 +40,13 @@ __all__ = [
     "log_volume_down",
     "may_have_room",
     "packing_bound",
+    "published_local",
     "pure_mean_bound",
     "roundings",
     "sampled_log_volume",
     "unbiased_add_remove",
     "unbiased_change",
+    "unbiased_local",
     "unbiased_substitute",
     "volume_lower_bound",
 ]
