@@ -6,11 +6,13 @@ import math
 from collections import Counter
 from itertools import pairwise
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from lownoise.errors import BudgetError
+from lownoise.privacy import shuffling
 from lownoise.privacy.shuffling import delta_up, epsilon_up
 
 SMALL = [(e0, n) for e0 in (0.1, 0.7, 1.5, 3.0) for n in (1, 2, 3, 5, 9)]
@@ -160,6 +162,51 @@ def test_below_the_closed_bound(local_epsilon, size):
     closed = 16 * math.tanh(local_epsilon / 2)
     closed *= math.sqrt(math.exp(local_epsilon) * math.log(4 / delta) / size)
     assert epsilon_up(local_epsilon, size, delta) <= math.log1p(closed)
+
+
+@pytest.mark.parametrize("trials", [1, 7, 400, 30_000])
+@pytest.mark.parametrize("chance", [1e-9, 0.02, math.exp(-1), 1 - 2**-40])
+def test_chances_of_clones_are_rounded_up_and_so_are_both_ends(trials, chance):
+    start, chances, below = shuffling._window(trials, chance, 0.9)
+    last = start + chances.size - 1
+    with mpmath.workdps(40):
+        odds = mpmath.mpf(chance) / (1 - mpmath.mpf(chance))
+        true = [
+            mpmath.binomial(trials, start)
+            * mpmath.mpf(chance) ** start
+            * (1 - mpmath.mpf(chance)) ** (trials - start)
+        ]
+        for c in range(start + 1, trials + 1 if trials < 500 else last + 400):
+            true.append(true[-1] * (trials - c + 1) / c * odds)
+        for found, one in zip(chances[:-1], true[: chances.size - 1], strict=True):
+            assert one <= found <= one * (1 + mpmath.mpf(10) ** -9) + mpmath.mpf(2) ** -999
+        beyond = mpmath.fsum(true[chances.size - 1 :])
+        assert beyond <= chances[-1] <= 3 * beyond + mpmath.mpf(2) ** -990
+        under, term = mpmath.mpf(0), true[0]
+        for c in range(start, 0, -1):
+            term *= c / (trials - c + 1) / odds
+            under += term
+        assert under <= below <= 3 * under
+
+
+def test_counts_below_the_first_are_as_if_all_were_seen():
+    few = shuffling._Clones(np.array([50]), np.array([0.75]), 0.25, false=0.2)
+    none = shuffling._Clones(np.array([50]), np.array([0.75]), 0.0, false=0.2)
+    assert few.delta_up(0.3) == pytest.approx(none.delta_up(0.3) + 0.25)
+
+
+def test_tails_are_rounded_down_and_chances_up():
+    counts = np.array([0, 1, 2, 9, 80, 4001])
+    first = np.array([1, 1, 2, 7, 55, 2100])
+    tails = shuffling._tails_down(counts, first)
+    chances = shuffling._binomials_up(counts, first.tolist())
+    for c, k, tail, chance in zip(counts.tolist(), first.tolist(), tails, chances, strict=True):
+        at = math.comb(c, k - 1)
+        with mpmath.workdps(40):
+            true = mpmath.mpf(sum(math.comb(c, j) for j in range(k, c + 1))) / at
+            assert true * (1 - mpmath.mpf(10) ** -9) <= tail <= true
+            true = mpmath.mpf(at) / mpmath.mpf(2) ** c
+            assert true <= chance <= true * (1 + mpmath.mpf(10) ** -12)
 
 
 def test_delta_falls_with_epsilon_to_nothing():
