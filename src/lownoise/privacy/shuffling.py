@@ -188,8 +188,8 @@ def _window(trials: int, chance: float, delta: float) -> tuple[int, Vector, floa
         return 0, np.ones(1), 0.0
     middle = min(int(trials * chance), trials)
     far = math.sqrt(2 * math.log(1 / delta)) + 4
-    reach = int(far * math.sqrt(trials * chance * (1 - chance)) + far * far) + 8
-    first, last = max(middle - reach, 0), min(middle + reach, trials)
+    width = int(far * math.sqrt(trials * chance * (1 - chance)) + far * far) + 8
+    first, last = max(middle - width, 0), min(middle + width, trials)
     with precision(_BITS):
         log = _log_choose(trials, middle) + middle * arb(chance).log()
         log += (trials - middle) * (-arb(chance)).log1p()
