@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, astuple, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -158,9 +159,10 @@ class LocalEstimate:
 
         It covers with chance `level` over the reports, approximately: by the central limit theorem.
         It is wider than that asks for by what one report can do, as where few reports are all
-        alike: z times the deviation and z²/2 influences, z being the normal quantile; the deviation
-        is the estimated one with z influences for its own error, or the greatest, the lesser of the
-        two. It says nothing of how people were chosen.
+        alike: z deviations and z²/6 influences (Bernstein's inequality has that form), z being the
+        normal quantile; the deviation is the estimated one with z influences for its own error, or
+        the greatest, whichever is less. Chebyshev's inequality, which needs no approximation, ends
+        it at 1/√(1 − level) greatest deviations. It says nothing of how people were chosen.
 
         Args:
             level: between 0 and 1.
@@ -171,7 +173,8 @@ class LocalEstimate:
         z = normal_quantile(level)
         estimated = self.standard_deviation + z * self.influence
         deviation = np.minimum(estimated, self.greatest_deviation)
-        width = z * deviation + z**2 / 2 * self.influence
+        most = self.greatest_deviation / math.sqrt(1 - level)
+        width = np.minimum(z * deviation + z**2 / 6 * self.influence, most)
         return frozen(np.stack([self.estimate - width, self.estimate + width], axis=1))
 
     def to_pandas(self, level: float = 0.95) -> DataFrame:
