@@ -161,7 +161,7 @@ def test_what_is_wrong_is_refused_or_dropped_through_every_door(name, door, tmp_
 def test_integers_are_moved_into_their_ranges_where_that_makes_reports_of_them(door, tmp_path):
     reports = drawn("coins")
     far = replace(reports[4], values=(2**40, *reports[4].values[1:]))
-    none = replace(reports[5], values=(0, *reports[5].values[1:]))
+    none = replace(reports[5], values=(0, -(2**40), 1))
     own, expected = tally(malformed="clip"), tally()
     own.add(DOORS[door]([*reports[:4], far, none, *reports[6:]], Coins(), tmp_path))
     near = replace(reports[4], values=(1, *reports[4].values[1:]))
