@@ -466,13 +466,13 @@ def test_a_file_that_says_something_else_is_refused(edit):
         LocalEstimate.from_json(json.dumps(document), own)
 
 
-COVERED = 3000  # trials; of a level of 0.9 within 4.9 deviations, 0.873: error below 1e-6
+COVERED = 1500  # trials; 0.138 of them miss a level of 0.9 with chance below 1e-6
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 40])
 @pytest.mark.parametrize("name", ALL)
 def test_intervals_cover_also_of_few_reports(name, count):
-    """Fails, with chance beyond 1 − 1e-6, where an interval covers with less than 0.84."""
+    """Fails, with chance beyond 1 − 1e-6, where an interval covers with less than 0.81."""
     randomizer = ALL[name]()
     encoded = records(randomizer, count)
     exact = shares_or_means(randomizer, encoded)
@@ -492,7 +492,7 @@ def test_intervals_cover_also_of_few_reports(name, count):
         )
         ends = found.interval(0.9)
         missed += (exact < ends[:, 0]) | (exact > ends[:, 1])
-    assert np.all(missed <= 0.127 * COVERED)
+    assert np.all(missed <= 0.138 * COVERED)
 
 
 def shares_or_means(randomizer, encoded):
