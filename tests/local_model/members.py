@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lownoise.local_model import BallGaussian, BallKNorm, CubeLaplace
+from lownoise.local_model import (
+    BallGaussian,
+    BallKNorm,
+    CubeLaplace,
+    DirectResponse,
+    SubsetSelection,
+    UnaryEncoding,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,4 +23,8 @@ MEMBERS: dict[str, Callable[[], AbstractRandomizer]] = {
     "gaussian": lambda: BallGaussian.fitted(3, 1.0, 1e-6),
     "k_norm": lambda: BallKNorm.fitted(3, 1.0),
     "laplace": lambda: CubeLaplace.fitted(3, 1.0),
+    "direct": lambda: DirectResponse.fitted(4, 1.0),
+    "unary": lambda: UnaryEncoding.fitted(4, 1.0),
+    "subset": lambda: SubsetSelection.fitted(6, 1.0),
+    "subset, listed": lambda: SubsetSelection.fitted(20, 3.0),
 }

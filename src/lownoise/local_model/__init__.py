@@ -10,6 +10,7 @@ what only a collector needs (`terms`, `aggregate`) is imported from its file.
 from lownoise.local_model.additive import BallGaussian, BallKNorm, CubeLaplace
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.encoders import EllipsoidEncoder, NearestEncoder, RangeEncoder
+from lownoise.local_model.labels import DirectResponse, SubsetSelection, UnaryEncoding
 from lownoise.local_model.randomizer import FULL, RANDOMIZERS, AbstractRandomizer, LocalLoss
 
 __all__ = [
@@ -21,8 +22,11 @@ __all__ = [
     "BallGaussian",
     "BallKNorm",
     "CubeLaplace",
+    "DirectResponse",
     "EllipsoidEncoder",
     "LocalLoss",
     "NearestEncoder",
     "RangeEncoder",
+    "SubsetSelection",
+    "UnaryEncoding",
 ]
