@@ -366,7 +366,7 @@ class SubsetSelection(AbstractLabelRandomizer):
         """
         _expect_labels(dimension, _MOST_BITS)
         odds = odds_down(epsilon)
-        size = _best_size(dimension, min(float(odds), float(GRAIN)))
+        size = _best_size(dimension, float(min(odds, Fraction(GRAIN))))
         out = dimension - size
         return cls(labels=dimension, size=size, missed=chance_up(out / (size * odds + out)))
 
