@@ -2,11 +2,14 @@
 # The public names and where they are, listed once: type checkers and editors read this file, and
 # __init__.py does, which loads a name when it is first used.
 
+from lownoise import device as device
 from lownoise import errors as errors
 from lownoise import theory as theory
 from lownoise.errors import ReadingNotice as ReadingNotice
+from lownoise.planning import LocalPlan as LocalPlan
 from lownoise.planning import Plan as Plan
 from lownoise.planning import StreamPlan as StreamPlan
+from lownoise.planning import local as local
 from lownoise.planning import plan as plan
 from lownoise.planning import stream as stream
 from lownoise.privacy import Caps as Caps
@@ -14,6 +17,7 @@ from lownoise.privacy import Ledger as Ledger
 from lownoise.privacy import approx_dp as approx_dp
 from lownoise.privacy import convert as convert
 from lownoise.privacy import gaussian_dp as gaussian_dp
+from lownoise.privacy import local_dp as local_dp
 from lownoise.privacy import pure_dp as pure_dp
 from lownoise.privacy import zcdp as zcdp
 from lownoise.questions import Decayed as Decayed

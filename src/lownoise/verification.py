@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.certificate.witness import NEAR
 from lownoise.errors import FileError, LownoiseError, quoted
+from lownoise.local_model.terms import LocalTerms
 from lownoise.noise.mechanism import SHOWN, AdditiveMechanism
 from lownoise.numbers.readable import readable
 from lownoise.privacy import ApproxDP
@@ -50,6 +51,7 @@ _COVERED = "noise covers what one record can change"
 _PROVED = ("certificate", "lower_bound")
 _NEAR = 1e-9  # of a bound
 _PLAN = frozenset({"format", "terms", "derived", "digest"})
+_LOCAL = frozenset({"format", "terms", "derived", "curator", "digest"})
 _FIELDS = {"plan": _PLAN, "release": _PLAN | {"integers", "spend", "created", "versions"}}
 
 
@@ -141,6 +143,8 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
         document.get("digest") == codec.digest(document),
         "the digest of the file's content: no accident changed it; it has no key",
     )
+    if kind == "local":
+        return Verification((digest, *_local(document, domain, largest)))
     codec.guarded(lambda: expect_oracle(document["terms"]["question"], domain))
     codec.guarded(lambda: streams.expect_size(document["terms"], largest))
     try:
@@ -152,6 +156,27 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
     found += _clipped(terms)
     beside = sorted(quoted(name) for name in document if name not in _FIELDS[kind])
     return Verification((digest, *found, *_derived(document.get("derived"), derived, beside)))
+
+
+def _local(
+    document: dict[str, Any], domain: AbstractDomain | None, largest: int
+) -> list[Check]:
+    """Return the checks of a local plan, and of the proof of its lower bound where that is in it."""
+    proof = document.get("curator")
+    if proof is not None:
+        proved = _of_text(json.dumps(proof), domain, largest).checks
+    try:
+        terms = codec.guarded(lambda: LocalTerms.of_document(document, domain))
+        found = [Check(*own) for own in codec.guarded(terms.checks)]
+        derived = codec.guarded(terms.derived)
+    except LownoiseError as error:
+        return [Check("terms", holds=False, found=str(error))]
+    codec.guarded(lambda: codec.expect_meant(document["terms"], terms.stated))
+    beside = sorted(quoted(name) for name in document if name not in _LOCAL)
+    found += _derived(document.get("derived"), derived, beside)
+    if proof is not None:
+        found += [replace(own, name=f"proof: {own.name}") for own in proved]
+    return found
 
 
 def _read(
@@ -186,7 +211,7 @@ def _integers(folder: Path) -> Check:
 
 def _document(text: str) -> dict[str, Any]:
     document = codec.parsed(text)
-    codec.expect_format(document, ("plan", "release"))
+    codec.expect_format(document, ("plan", "release", "local"))
     return dict(document)
 
 

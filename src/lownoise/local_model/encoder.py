@@ -59,10 +59,13 @@ class AbstractEncoder(ABC):
     def answers(self) -> Vector:
         """The matrix from estimates to answers, shape (m, r), or its diagonal, shape (r,)."""
 
-    @property
-    def mismatch(self) -> float:
-        """How far answers of an encoded record can be from it, in parts of it, beside rounding."""
-        return 0.0
+    @abstractmethod
+    def apart(self, question: Any) -> float:  # noqa: ANN401 (whatever was asked)
+        """Return how far answers of records can be from a question's, in parts of its ranges.
+
+        Rounding to the grid aside it is 0 where the encoder is the question's, and infinite where
+        it is another's: the sets of records are compared by their extreme points.
+        """
 
     @property
     @abstractmethod

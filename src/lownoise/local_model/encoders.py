@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from lownoise.errors import FileError, TableError
+from lownoise.errors import DomainError, FileError, TableError
 from lownoise.kinds import PACKED, VECTOR, Field, Form
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.randomizer import FULL
@@ -67,13 +67,15 @@ def _row(record: Any, columns: Sequence[str]) -> list[float]:  # noqa: ANN401
         if any(name not in record for name in columns):
             raise TableError(_shape(columns))
         values = [record[name] for name in columns]
-    elif isinstance(record, (Sequence, np.ndarray)) and not isinstance(record, (str, bytes)):
+    elif isinstance(record, np.ndarray):
+        values = record.tolist() if record.ndim == 1 else []
+    elif isinstance(record, Sequence) and not isinstance(record, (str, bytes)):
         values = list(record)
     else:
         values = [record]
     if len(values) != len(columns):
         raise TableError(_shape(columns))
-    return [_number(value) for value in values]
+    return [value if type(value) is float else _number(value) for value in values]
 
 
 def _number(value: Any) -> float:  # noqa: ANN401
@@ -163,7 +165,8 @@ class EllipsoidEncoder(AbstractEncoder):
         if self.center.shape != (d,) or len(self.factor) != d or not self.dimension:
             raise FileError("ellipsoid has not one row a column")
         with np.errstate(over="ignore", divide="ignore"):
-            if not np.all(np.isfinite(1 / self._squares)):
+            sane = np.isfinite(self._squares) & np.isfinite(1 / self._squares)
+            if not np.all(sane):
                 raise FileError("ellipsoid.factor has a column of no length, or beyond all floats")
 
     @cached_property
@@ -191,14 +194,6 @@ class EllipsoidEncoder(AbstractEncoder):
         """A."""
         return self.factor
 
-    @cached_property
-    def mismatch(self) -> float:
-        """How far from orthogonal the columns of A are, as a part of their lengths."""
-        if self.factor.ndim == 1:
-            return 0.0
-        unit = self.factor / np.sqrt(self._squares)
-        return float(np.max(np.abs(unit.T @ unit - np.eye(self.dimension))))
-
     def encode(self, records: Any) -> Integers:  # noqa: ANN401
         """Return y in units of 1/FULL, towards zero, none longer than FULL; shape (n, r).
 
@@ -212,6 +207,10 @@ class EllipsoidEncoder(AbstractEncoder):
         y = along / self._squares
         y /= np.maximum(np.sqrt(np.sum(y**2, axis=1, keepdims=True)), 1.0)
         return within_ball(y)
+
+    def apart(self, question: Any) -> float:  # noqa: ANN401
+        """Return how far extreme records of a mean's domain are from their answers."""
+        return _apart(self, question)
 
     def decode(self, mean: Vector) -> Vector:
         """Return c + A·mean, shape (d,)."""
@@ -309,6 +308,10 @@ class RangeEncoder(AbstractEncoder):
         places = (rows - middle)[:, self._wide] / self._half[self._wide]
         return np.rint(np.clip(places, -1.0, 1.0) * FULL).astype(np.int64)
 
+    def apart(self, question: Any) -> float:  # noqa: ANN401
+        """Return how far extreme records of a mean's domain are from their answers."""
+        return _apart(self, question)
+
     def decode(self, mean: Vector) -> Vector:
         """Return the middles plus mean times half the ranges, shape (d,)."""
         found = self.lower / 2 + self.upper / 2
@@ -396,6 +399,36 @@ class NearestEncoder(AbstractEncoder):
             found[start : start + step] = np.argmin(apart, axis=1)
         return found[:, None]
 
+    def apart(self, question: Any) -> float:  # noqa: ANN401
+        """Return how far extreme records of a mean's domain are from their answers."""
+        return _apart(self, question)
+
     def decode(self, mean: Vector) -> Vector:
         """Return the points times their shares, summed, shape (d,)."""
         return frozen(mean @ self.points)
+
+
+def _apart(encoder: AbstractEncoder, question: Any) -> float:  # noqa: ANN401
+    """Return how far the extreme records of a mean's domain are from what is decoded of them.
+
+    In parts of the columns' ranges; infinite for another question.
+    """
+    from lownoise.questions import Mean
+
+    if not isinstance(question, Mean) or tuple(question.columns) != tuple(encoder.names):
+        return math.inf
+    domain = question.domain
+    try:
+        records = domain.extreme(np.vstack([np.eye(domain.dimension), -np.eye(domain.dimension)]))
+    except DomainError:  # no such point is known how to find
+        records = domain.spanning + domain.center
+    encoded = encoder.encode(np.asarray(records))
+    if encoder.makes == "label":
+        found = encoder.answers.T[encoded[:, 0]]
+    else:
+        at_zero = encoder.decode(np.zeros(encoder.dimension))
+        A, y = encoder.answers, encoded / FULL
+        found = at_zero + (y * A if A.ndim == 1 else y @ A.T)
+    widths = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
+    size = np.maximum(widths, 1e-6 * np.max(np.abs(domain.center)))
+    return float(np.max(np.abs(found - records) / size))

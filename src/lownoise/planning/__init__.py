@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans: a question and a budget become the least noise, before a record is read."""
 
+from lownoise.planning.local_plan import LocalPlan
+from lownoise.planning.local_verb import local
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import COUNT_SHARE
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
@@ -9,9 +11,11 @@ from lownoise.planning.verb import plan
 
 __all__ = [
     "COUNT_SHARE",
+    "LocalPlan",
     "Plan",
     "StreamPlan",
     "StreamRequest",
+    "local",
     "plan",
     "plan_stream",
     "stream",

@@ -23,6 +23,7 @@ from lownoise.privacy.events import (
     ZcdpEvent,
 )
 from lownoise.privacy.ledger import Ledger, checked_ledger
+from lownoise.privacy.local_budget import LocalDP, local_dp
 from lownoise.privacy.positions import StreamPosition
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "GaussianDP",
     "GaussianEvent",
     "Ledger",
+    "LocalDP",
     "PureDP",
     "PureDPEvent",
     "PureNoiseEvent",
@@ -44,6 +46,7 @@ __all__ = [
     "checked_ledger",
     "convert",
     "gaussian_dp",
+    "local_dp",
     "pure_dp",
     "zcdp",
 ]
