@@ -236,7 +236,7 @@ def test_mistakes_are_one_line(arguments, error):
 def test_terms_fit_together():
     plan = planned(ln.Ball(2))
     with pytest.raises(FileError):
-        replace(plan.terms, randomizer=ToySigns.fitted(2, 1.0))
+        replace(plan.terms, randomizer=ToySigns.fitted(3, 1.0))
     with pytest.raises(FileError):
         replace(plan.terms, weights=np.ones(3))
     with pytest.raises(FileError):

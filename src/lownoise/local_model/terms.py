@@ -23,6 +23,7 @@ from lownoise.errors import FileError, quoted
 from lownoise.kinds import NONNEGATIVE, ORDER, POSITIVE
 from lownoise.local_model import ENCODERS, RANDOMIZERS
 from lownoise.local_model.document import check_fit, parts, terms_digest
+from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.privacy.local_budget import local_from_dict
 from lownoise.release import codec, stored
@@ -96,7 +97,7 @@ class LocalTerms:
     @cached_property
     def standard_deviation(self) -> Vector:
         """The greatest standard deviation of each answer over all records, one report; (m,)."""
-        return np.sqrt(self.randomizer.variances(self.encoder.answers))
+        return frozen(np.sqrt(self.randomizer.variances(self.encoder.answers)))
 
     @cached_property
     def error(self) -> float:
@@ -264,4 +265,4 @@ def answer_weights(curator: Terms) -> Vector:
     cells = [math.prod(question.attributes[i].size for i in own) for own in question.sets()]
     ways = [len(own) for own in question.sets()]
     each = question.weights if question.way is None else question.weights[ways]
-    return np.sqrt(np.repeat(each, cells))
+    return np.asarray(np.sqrt(np.repeat(each, cells)))

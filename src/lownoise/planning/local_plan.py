@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any, final
 from lownoise.errors import PlanError
 from lownoise.local_model.aggregate import Policies, Tally
 from lownoise.local_model.report import Report, ReportFormat
+from lownoise.local_model.simulate import simulate
 from lownoise.local_model.terms import LocalTerms
 from lownoise.numbers.randomness import SystemRandomness
-from lownoise.planning.local_central import central_equivalent
 from lownoise.release import codec
 from lownoise.release.readable import Readable
 from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
 
     from lownoise.local_model import AbstractEncoder, AbstractRandomizer
     from lownoise.local_model.estimate import LocalEstimate
+    from lownoise.local_model.report import Reports
     from lownoise.numbers.arrays import Vector
-    from lownoise.planning.local_central import CentralEquivalent
     from lownoise.privacy.local_budget import LocalDP
     from lownoise.questions import Marginals, Mean
     from lownoise.release.terms import Alternative
@@ -144,6 +145,21 @@ class LocalPlan(Readable):
         form = self.form
         return [form.fresh(own, randomness=randomness) for own in values]
 
+    def simulate(self, table: Any) -> Iterator[Reports]:  # noqa: ANN401 (any frame)
+        """Return a report of each row of a table, in blocks: what people's devices would send.
+
+        Whoever runs this has the table, and is trusted with it. Every row is a person, once.
+
+        Args:
+            table: as every release takes one, with the columns of the plan's records.
+
+        Raises:
+            TableError: where it cannot be opened or lacks a column.
+            EngineError: later, where reading its rows failed.
+        """
+        self._check()
+        return simulate(self, table, randomness=SystemRandomness())
+
     def tally(self, **policies: Any) -> Tally:  # noqa: ANN401
         """Return an empty tally, which takes reports as they come; see `Tally` and `Policies`."""
         return Tally(self.encoder, self.randomizer, self.digest, Policies(**policies))
@@ -165,23 +181,6 @@ class LocalPlan(Readable):
         tally = self.tally(**policies)
         tally.add(reports)
         return tally.result()
-
-    def central_equivalent(self, size: int, *, delta: float = 1e-6) -> CentralEquivalent:
-        """Return what the same people would get from a trusted curator, and by shuffling.
-
-        Args:
-            size: the number n of people.
-            delta: δ of what shuffled reports reveal.
-
-        Raises:
-            PlanError: where the question is not known, as of a device's document.
-        """
-        if self.question is None:
-            raise PlanError("question is not in a device's document; read the plan with its proof")
-        terms = self.terms
-        return central_equivalent(
-            self.question, terms.budget, terms.order, size, terms.error, delta=delta
-        )
 
     def _check(self) -> None:
         if not self.terms.within_budget:
