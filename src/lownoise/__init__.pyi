@@ -2,6 +2,7 @@
 # The public names and where they are, listed once: type checkers and editors read this file, and
 # __init__.py does, which loads a name when it is first used.
 
+from lownoise import device as device
 from lownoise import errors as errors
 from lownoise import theory as theory
 from lownoise.errors import ReadingNotice as ReadingNotice

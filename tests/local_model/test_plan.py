@@ -223,7 +223,6 @@ def test_weights_are_the_lower_bounds_too():
         (lambda: planned(ln.Ball(2)).aggregate([]), PlanError),
         (lambda: planned(ln.Ball(2)).aggregate([1]), LownoiseError),
         (lambda: ln.LocalPlan.from_json("{}"), FileError),
-        (lambda: ln.LocalPlan.from_json(planned(ln.Ball(2)).to_json()).central_equivalent(9), PlanError),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(arguments, error):
