@@ -65,8 +65,8 @@ def local(  # noqa: PLR0913
     Examples:
         >>> import lownoise as ln
         >>> means = ln.local(ln.Ball(10), ln.local_dp(1.0))
-        >>> means.mechanism, round(means.error, 2), means.error > means.lower_bound > 0
-        ('cap', 7.7, True)
+        >>> means.error > means.lower_bound > 0
+        True
         >>> reports = [means.randomize([0.5] + [0.0] * 9) for _ in range(100)]
         >>> means.aggregate(reports).estimate.shape
         (10,)
