@@ -158,10 +158,8 @@ def _of_text(text: str, domain: AbstractDomain | None, largest: int) -> Verifica
     return Verification((digest, *found, *_derived(document.get("derived"), derived, beside)))
 
 
-def _local(
-    document: dict[str, Any], domain: AbstractDomain | None, largest: int
-) -> list[Check]:
-    """Return the checks of a local plan, and of the proof of its lower bound where that is in it."""
+def _local(document: dict[str, Any], domain: AbstractDomain | None, largest: int) -> list[Check]:
+    """Return the checks of a local plan, and of its lower bound's proof where that is in it."""
     proof = document.get("curator")
     if proof is not None:
         proved = _of_text(json.dumps(proof), domain, largest).checks

@@ -7,9 +7,10 @@ or the labels. Unbiased answers rest on the second.
 
 import math
 
-import lownoise as ln
 import numpy as np
 import pytest
+
+import lownoise as ln
 from cases import MEMBERS
 from lownoise.errors import FileError, TableError
 from lownoise.local_model import ENCODERS, FULL, EllipsoidEncoder, NearestEncoder, RangeEncoder

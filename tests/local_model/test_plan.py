@@ -10,15 +10,16 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-import lownoise as ln
 import numpy as np
 import pytest
+from tests.toys.randomizer import ToySigns
+
+import lownoise as ln
 from cases import MEMBERS
 from lownoise.errors import BudgetError, FileError, LownoiseError, PlanError, TableError
 from lownoise.local_model import FULL, RANDOMIZERS
 from lownoise.local_model.terms import LocalTerms
 from lownoise.numbers.randomness import SimulationRandomness
-from tests.toys.randomizer import ToySigns
 
 WIDE = [m for m in MEMBERS if np.any(m.domain.upper > m.domain.lower) and not m.slow]
 EPSILONS = (0.1, 1.0, 6.0)
@@ -165,10 +166,7 @@ def forged(plan, **changes):
 def test_what_a_forger_changes_is_refused(changes):
     plan = planned(QUESTIONS["box"], mechanism="toy_signs")
     assert ln.verify(plan.to_json(proof=True))
-    try:
-        assert not ln.verify(forged(plan, **changes))
-    except FileError as error:
-        assert "\n" not in str(error)
+    assert not ln.verify(forged(plan, **changes))
 
 
 def test_a_device_that_keeps_less_than_the_budget_is_refused():

@@ -13,10 +13,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import beta
+
+from local_model.members import MEMBERS
 from lownoise.local_model import FULL
 from lownoise.numbers.randomness import SimulationRandomness
-from local_model.members import MEMBERS
-from scipy.stats import beta
 
 COUNT = 60_000
 ERROR = 1e-9
@@ -112,9 +113,7 @@ def found(randomizer, first, second, seed):
 def test_no_pair_shows_more_than_the_loss(name):
     randomizer = MEMBERS[name]()
     loss = randomizer.loss
-    shown = [
-        found(randomizer, *pair, seed=1000 * k) for k, pair in enumerate(pairs(randomizer))
-    ]
+    shown = [found(randomizer, *pair, seed=1000 * k) for k, pair in enumerate(pairs(randomizer))]
     if math.isfinite(loss.epsilon):
         assert max(shown) <= loss.epsilon
         assert max(shown) >= FOUND * loss.epsilon  # or the test could not fail

@@ -36,7 +36,7 @@ class ToySigns(AbstractRandomizer):
             raise FileError("toy_signs.columns or keep is out of range")
 
     @classmethod
-    def fitted(cls, dimension: int, epsilon: float, delta: float = 0.0) -> ToySigns:
+    def fitted(cls, dimension: int, epsilon: float, delta: float = 0.0) -> ToySigns:  # noqa: ARG003
         if dimension > 8:
             raise PlanError("dimension is above 8, of which signs would say too little")
         keep = math.floor(math.tanh(epsilon / dimension / 2) * (1 - 2.0**-40) * _UNIT) / _UNIT

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 100
 
 
-def local(  # noqa: PLR0913
+def local(
     question: AbstractDomain | Mean | Marginals,
     budget: LocalDP,
     *,
