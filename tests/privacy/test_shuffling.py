@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from lownoise.errors import BudgetError
 from lownoise.privacy import shuffling
-from lownoise.privacy.shuffling import delta_up, epsilon_up
+from lownoise.privacy.shuffling import delta_up, epsilon_up, local_epsilon_down
 
 SMALL = [(e0, n) for e0 in (0.1, 0.7, 1.5, 3.0) for n in (1, 2, 3, 5, 9)]
 
@@ -154,6 +154,16 @@ def test_epsilon_and_delta_are_of_one_curve(local_epsilon):
                 assert delta_up(local_epsilon, size, epsilon * (1 - 1e-4)) > delta * (1 - 2e-3)
 
 
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.5, 2.0])
+@pytest.mark.parametrize("size", [1, 50, 5000, 10**6])
+def test_reports_may_reveal_so_much_where_they_are_shuffled(epsilon, size):
+    delta = 1e-6
+    local_epsilon = local_epsilon_down(epsilon, size, delta)
+    assert local_epsilon >= epsilon
+    assert delta_up(local_epsilon, size, epsilon) <= delta * (1 + 2e-3)
+    assert delta_up(local_epsilon * 1.001, size, epsilon) > delta * (1 - 2e-3)
+
+
 @pytest.mark.parametrize("local_epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("size", [10**4, 10**6, 10**8])
 def test_below_the_closed_bound(local_epsilon, size):
@@ -224,6 +234,7 @@ def test_what_is_out_of_range_is_refused_in_one_line():
         (lambda: epsilon_up(1.0, 0, 1e-6), "size=0 is no number of people"),
         (lambda: epsilon_up(1.0, 5, 0.0), r"delta=0\.0 is out of range"),
         (lambda: epsilon_up(1.0, 5, 1.0), r"delta=1\.0 is out of range"),
+        (lambda: local_epsilon_down(1.0, 5, 1.0), r"delta=1\.0 is out of range"),
         (lambda: delta_up(1.0, 5, -1.0), r"epsilon=-1\.0 is out of range"),
         (lambda: delta_up(1.0, 5, math.nan), "epsilon=nan is out of range"),
     ]:

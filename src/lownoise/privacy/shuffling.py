@@ -89,10 +89,7 @@ def epsilon_up(local_epsilon: float, size: int, delta: float) -> float:
         >>> [round(epsilon_up(1.0, n, 1e-6), 3) for n in (1, 1_000, 1_000_000)]
         [1.0, 0.182, 0.004]
     """
-    if not _LEAST_DELTA <= delta < 1:
-        raise BudgetError(
-            f"delta={quoted(delta)} is out of range; give at least {_LEAST_DELTA:g} and below 1"
-        )
+    _checked_delta(delta)
     clones = _checked(local_epsilon, size, delta)
     if clones.delta_up(0.0) <= delta:
         return 0.0
@@ -106,6 +103,35 @@ def epsilon_up(local_epsilon: float, size: int, delta: float) -> float:
         if above <= below * (1 + 2.0**-17):
             break
     return above
+
+
+def local_epsilon_down(epsilon: float, size: int, delta: float) -> float:
+    """Return an ε₀ whose n shuffled reports are surely (ε, δ)-private, hardly below the greatest.
+
+    At least ε, which needs neither δ nor shuffling.
+
+    Args:
+        epsilon: ε of what is seen, in [1e-6, 1000].
+        size: n ≥ 1 people, one report each, all of one randomizer.
+        delta: δ in [1e-100, 1).
+
+    Raises:
+        BudgetError: where a number is out of range.
+
+    Examples:
+        >>> round(local_epsilon_down(0.1, 100_000, 1e-6), 2)
+        3.12
+    """
+    _checked_delta(delta)
+    found, beyond = float(epsilon), _MOST
+    _checked(found, size, delta)
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(found * beyond)
+        fits = _checked(middle, size, delta).delta_up(epsilon) <= delta
+        found, beyond = (middle, beyond) if fits else (found, middle)
+        if beyond <= found * (1 + 2.0**-14):
+            break
+    return found
 
 
 @final
@@ -142,6 +168,13 @@ class _Clones:
         values = np.minimum.accumulate(np.minimum(values * (1 + growth(8)), 1.0))
         total = float(values @ self.chances) + self.below
         return min(total * (1 + growth(4 * values.size)), 1.0)
+
+
+def _checked_delta(delta: float) -> None:
+    if not _LEAST_DELTA <= delta < 1:
+        raise BudgetError(
+            f"delta={quoted(delta)} is out of range; give at least {_LEAST_DELTA:g} and below 1"
+        )
 
 
 def _checked(local_epsilon: float, size: int, delta: float) -> _Clones:
