@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -80,19 +79,7 @@ class LocalTerms:
     @property
     def within_budget(self) -> bool:
         """Whether that is at most the budget."""
-        loss, allowed = self.loss, self.budget.allowed
-        if math.isinf(loss.epsilon):
-            return self.gaussian_within
-        return Fraction(loss.epsilon) <= allowed and loss.delta <= self.budget.delta
-
-    @property
-    def gaussian_within(self) -> bool:
-        """Whether a Gaussian report is within a budget that has a δ."""
-        from lownoise.privacy.gaussian_curve import parameter_down
-
-        if not self.budget.delta or not math.isfinite(self.loss.mu):
-            return False
-        return self.loss.mu <= parameter_down(self.budget.epsilon, self.budget.delta)
+        return self.loss.within(self.budget.epsilon, self.budget.delta)
 
     @cached_property
     def standard_deviation(self) -> Vector:

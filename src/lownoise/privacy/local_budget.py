@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from lownoise.errors import BudgetError, FileError, quoted
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import exact
 from lownoise.privacy.budget import approx_dp, pure_dp
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 
 @final
@@ -33,13 +29,6 @@ class LocalDP:
         if self.delta:
             return f"({self.epsilon:g}, {self.delta:g})-local DP"
         return f"{self.epsilon:g}-local DP"
-
-    @property
-    def allowed(self) -> Fraction:
-        """The lesser of ε as the decimal that was typed and as its float."""
-        from fractions import Fraction
-
-        return min(exact(self.epsilon), Fraction(self.epsilon))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
