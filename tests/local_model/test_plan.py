@@ -34,6 +34,11 @@ def planned(question, epsilon=1.0, **more):
     return ln.local(question, ln.local_dp(epsilon), **more)
 
 
+def read_again(plan):
+    """The plan of a device's document."""
+    return ln.LocalPlan.from_json(plan.to_json())
+
+
 def plans(question, epsilon):
     """One plan for each randomizer that fits the question."""
     own = planned(question, epsilon)
@@ -222,6 +227,8 @@ def test_weights_are_the_lower_bounds_too():
         (lambda: planned(ln.Ball(2)).aggregate([]), PlanError),
         (lambda: planned(ln.Ball(2)).aggregate([1]), LownoiseError),
         (lambda: ln.LocalPlan.from_json("{}"), FileError),
+        (lambda: planned(ln.Ball(2)).central_equivalent(0), PlanError),
+        (lambda: read_again(planned(ln.Ball(2))).central_equivalent(9), PlanError),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(arguments, error):
@@ -267,3 +274,19 @@ def test_a_table_of_people_is_reported_row_by_row():
     assert np.all(np.abs(found.estimate - exact) <= 6.2 * plan.standard_deviation / 5000**0.5)
     with pytest.raises(TableError):
         plan.simulate(table[["a"]])
+
+
+def test_a_trusted_curator_does_better_with_the_same_people():
+    plan = planned(QUESTIONS["box"], weights=[1.0, 0.1])
+    found = plan.central_equivalent(10_000)
+    assert found.local_error == pytest.approx(plan.error / 100)
+    central = ln.plan(
+        ln.Mean(["a", "b"], QUESTIONS["box"]),
+        budget=ln.pure_dp(1.0),
+        relation="substitute",
+        size=10_000,
+        weights=[1.0, 0.1],
+    )
+    assert found.central_error == central.error < found.local_error
+    again = ln.LocalPlan.from_json(plan.to_json(proof=True))
+    assert again.central_equivalent(10_000) == found

@@ -13,6 +13,8 @@ from lownoise.local_model.report import Report, ReportFormat
 from lownoise.local_model.simulate import simulate
 from lownoise.local_model.terms import LocalTerms
 from lownoise.numbers.randomness import SystemRandomness
+from lownoise.planning.local_central import central_equivalent
+from lownoise.questions import Mean
 from lownoise.release import codec
 from lownoise.release.readable import Readable
 from lownoise.verification import Verification, verify
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
     from lownoise.local_model.estimate import LocalEstimate
     from lownoise.local_model.report import Reports
     from lownoise.numbers.arrays import Vector
+    from lownoise.planning.local_central import CentralEquivalent
     from lownoise.privacy.local_budget import LocalDP
-    from lownoise.questions import Marginals, Mean
+    from lownoise.questions import Marginals
     from lownoise.release.terms import Alternative
     from lownoise.sets.domains import AbstractDomain
 
@@ -181,6 +184,30 @@ class LocalPlan(Readable):
         tally = self.tally(**policies)
         tally.add(reports)
         return tally.result()
+
+    def central_equivalent(self, size: int, *, delta: float = 1e-6) -> CentralEquivalent:
+        """Return what the same people would get from a trusted curator, and by shuffling.
+
+        Args:
+            size: the number n of people.
+            delta: δ of what shuffled reports reveal.
+
+        Raises:
+            PlanError: where the question is not known, as of a device's document.
+        """
+        if self.question is None:
+            raise PlanError("question is not in a device's document; read the plan with its proof")
+        terms = self.terms
+        weights = terms.weights if isinstance(self.question, Mean) else None
+        return central_equivalent(
+            self.question,
+            terms.budget,
+            terms.order,
+            size,
+            terms.error,
+            weights=weights,
+            delta=delta,
+        )
 
     def _check(self) -> None:
         if not self.terms.within_budget:
