@@ -10,6 +10,8 @@ from lownoise.local_model import (
     BallKNorm,
     CubeLaplace,
     DirectResponse,
+    HalfSpace,
+    SphereCap,
     SubsetSelection,
     UnaryEncoding,
 )
@@ -27,4 +29,6 @@ MEMBERS: dict[str, Callable[[], AbstractRandomizer]] = {
     "unary": lambda: UnaryEncoding.fitted(4, 1.0),
     "subset": lambda: SubsetSelection.fitted(6, 1.0),
     "subset, listed": lambda: SubsetSelection.fitted(20, 3.0),
+    "cap": lambda: SphereCap.fitted(3, 1.0),
+    "half_space": lambda: HalfSpace.fitted(3, 1.0),
 }

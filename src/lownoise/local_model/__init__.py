@@ -8,6 +8,7 @@ what only a collector needs (`terms`, `aggregate`) is imported from its file.
 """
 
 from lownoise.local_model.additive import BallGaussian, BallKNorm, CubeLaplace
+from lownoise.local_model.ball import HalfSpace, SphereCap
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.encoders import EllipsoidEncoder, NearestEncoder, RangeEncoder
 from lownoise.local_model.labels import DirectResponse, SubsetSelection, UnaryEncoding
@@ -24,9 +25,11 @@ __all__ = [
     "CubeLaplace",
     "DirectResponse",
     "EllipsoidEncoder",
+    "HalfSpace",
     "LocalLoss",
     "NearestEncoder",
     "RangeEncoder",
+    "SphereCap",
     "SubsetSelection",
     "UnaryEncoding",
 ]
