@@ -25,11 +25,14 @@ REQUIRED = [
 
 
 def given(names, but=None):
-    """Return a command line that has all that is required, but one of it."""
-    words = list(names)
+    """Return a command line that has all that is required, but one of it (and what follows it)."""
+    words, left = list(names), False
     for own in EVERY[names].params:
-        if own.required and own.name != but:
-            words += ["x"] if own.param_type_name == "argument" else [own.opts[0], "x"]
+        left |= own.name == but
+        if own.required and own.param_type_name == "argument" and not left:
+            words.append("x")
+        elif own.required and own.param_type_name == "option" and own.name != but:
+            words += [own.opts[0], "x"]
     return words
 
 

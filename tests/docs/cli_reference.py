@@ -18,6 +18,11 @@ COMMANDS = (
     ("ledger", "create"),
     ("ledger", "charge"),
     ("ledger", "show"),
+    ("local",),
+    ("local", "plan"),
+    ("local", "keep"),
+    ("local", "randomize"),
+    ("local", "aggregate"),
 )
 HEAD = """# Command line
 

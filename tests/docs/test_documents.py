@@ -86,14 +86,18 @@ def test_pages_with_code_are_found():
 
 
 def test_specification_page_shows_a_good_specification(tmp_path):
-    from lownoise.spec import read_domain, read_spec
+    from lownoise.spec import read_domain, read_local, read_spec
 
     blocks = [body for kind, body in snippets(ROOT / "docs/specification.md") if kind == "toml"]
     asked = [block for block in blocks if "[question]" in block]
-    assert len(asked) == len(blocks) - 1 == 7
+    assert len(asked) == len(blocks) - 1 == 8
+    assert sum("local_dp" in block for block in blocks) == 1
     for block in blocks:
         (tmp_path / "spec.toml").write_text(block, encoding="utf-8")
-        if block in asked:
+        if "local_dp" in block:
+            own = read_local(tmp_path / "spec.toml").plan()
+            assert own.error / own.lower_bound < 3
+        elif block in asked:
             plan = read_spec(tmp_path / "spec.toml").plan()
             pure = not plan.terms.gaussian  # their errors are not the least that there is
             assert plan.certificate.gap < (1 if pure else 1e-6)

@@ -515,7 +515,7 @@ def test_objects_show_themselves_in_a_line():
     own = tally()
     own.add(drawn("coins"))
     assert repr(own) == f"<Tally: 40 reports of plan {PLAN}>"
-    assert repr(own.result()).startswith("<LocalEstimate of 40 reports: c0 ")
+    assert repr(own.result()).startswith("<LocalEstimate: ")
     assert "<td" in own.result()._repr_html_()
     assert own.kept == 17
     assert tally(replays="drop").kept == 20

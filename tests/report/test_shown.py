@@ -37,6 +37,11 @@ def released():
     return planned().release(TABLE)
 
 
+@functools.cache
+def devices():
+    return ln.local(ln.Mean([RUDE, "b"], cube()), ln.local_dp(1.0))
+
+
 def ledger(folder):
     made = ln.Ledger.create(folder / "l", "<b>town", ln.zcdp(1))
     made.charge(ln.zcdp(0.25), RUDE)
@@ -52,6 +57,15 @@ SHOWN = {
     "stream": lambda _: [ln.stream(ln.Prefix(10), budget=ln.zcdp(0.5)).terms],
     "Stream": lambda _: [ln.stream(ln.Prefix(10), budget=ln.zcdp(0.5))],
     "verify": lambda _: [v := ln.verify(planned().to_json()), v.checks[0], v.checks[-1]],
+    "LocalPlan": lambda _: [devices(), ln.local(ln.Ball(50), ln.local_dp(1))],
+    "local": lambda _: [
+        (own := devices()).aggregate(own.randomize_all([[0, 1]] * 9)),
+        *own.comparison,
+        own.terms,
+        own.terms.loss,
+        own.randomize([0.5, 1]),
+    ],
+    "local_dp": lambda _: [ln.local_dp(1), ln.local_dp(1, 1e-6)],
     "Ledger": lambda folder: [(own := ledger(folder)), *own.entries()],
     "Caps": lambda _: [ln.Caps(1.0, 1e-6, 0.5)],
     "approx_dp": lambda _: [ln.approx_dp(1, 1e-6)],
@@ -108,7 +122,7 @@ SHOWN = {
 }
 # functions that return what has a name of its own, and what is no object
 RETURN = {"enclose", "factorize", "farthest", "finite_problem", "optimal_mechanism"}
-NONE = {"errors", "theory", "ReadingNotice", "__version__"}
+NONE = {"device", "errors", "theory", "ReadingNotice", "__version__"}
 
 
 TRIANGLE = ln.Points([[0, 0], [1, 0], [0, 1]])

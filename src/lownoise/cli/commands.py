@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 import typer
 
 from lownoise.cli.accounts import ledger_app
+from lownoise.cli.local import local_app
 from lownoise.cli.output import claimed, show, show_report, solving, unused, working, write
 from lownoise.cli.streaming import stream
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
@@ -31,6 +32,7 @@ app = typer.Typer(
     help="Publish statistics about people with the least noise that keeps them private.",
 )
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(local_app, name="local")
 
 _Spec = Annotated[Path, typer.Argument(help="A TOML specification.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -11,6 +11,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from lownoise.kinds import Kinds
 
 if TYPE_CHECKING:
@@ -66,6 +68,17 @@ class AbstractEncoder(ABC):
         Rounding to the grid aside it is 0 where the encoder is the question's, and infinite where
         it is another's: the sets of records are compared by their extreme points.
         """
+
+    @property
+    def ends(self) -> tuple[Vector, Vector]:
+        """The least and the greatest that each answer can be, both of shape (m,), or beyond."""
+        A = self.answers
+        if self.makes == "label":  # shares of the columns of A, or of its diagonal
+            ends = (A, np.zeros_like(A)) if A.ndim == 1 else (A.min(axis=1), A.max(axis=1))
+            return np.minimum(*ends), np.maximum(*ends)
+        far = np.abs(A) if A.ndim == 1 else np.abs(A).sum(axis=1)
+        middle = self.decode(np.zeros(self.dimension))
+        return middle - far, middle + far
 
     @property
     @abstractmethod

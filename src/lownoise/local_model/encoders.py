@@ -194,6 +194,11 @@ class EllipsoidEncoder(AbstractEncoder):
         """A."""
         return self.factor
 
+    @property
+    def ends(self) -> tuple[Vector, Vector]:
+        """The ranges of the columns."""
+        return self.lower, self.upper
+
     def encode(self, records: Any) -> Integers:  # noqa: ANN401
         """Return y in units of 1/FULL, towards zero, none longer than FULL; shape (n, r).
 
@@ -296,6 +301,11 @@ class RangeEncoder(AbstractEncoder):
         if self.dimension == self.length:
             return frozen(self._half)
         return frozen(np.diag(self._half)[:, self._wide])
+
+    @property
+    def ends(self) -> tuple[Vector, Vector]:
+        """The ranges of the columns."""
+        return self.lower, self.upper
 
     def encode(self, records: Any) -> Integers:  # noqa: ANN401
         """Return the places in units of 1/FULL, shape (n, r).

@@ -12,8 +12,9 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError, quoted
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.readable import html_table, number_of, readable
+from lownoise.numbers.readable import readable
 from lownoise.release import codec
+from lownoise.release.readable import Shown
 from lownoise.release.regions import normal_quantile
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
             """Its SHA-256, 64 hexadecimal digits."""
 
 
-_FEW = 6  # answers that are shown
 _NEAR = 1e-9  # of floats that another machine computed
 
 
@@ -72,7 +72,7 @@ class Met:
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LocalEstimate:
+class LocalEstimate(Shown):
     """The mean of people's records, or the shares of their labels, as their reports say it.
 
     It is unbiased for the people who reported, whoever they are; of those who did not it says
@@ -196,25 +196,6 @@ class LocalEstimate:
             "influence": self.influence,
         }
         return DataFrame(columns, index=list(self.names))
-
-    def __repr__(self) -> str:
-        rows = [f"{name} {value:.6g} ± {own:.2g}" for name, value, own in self._shown]
-        more = ", …" if self.estimate.size > len(rows) else ""
-        reports = number_of(self.count, "report")
-        return f"<LocalEstimate of {reports}: {', '.join(rows)}{more}>"
-
-    def _repr_html_(self) -> str:
-        rows = [(name, f"{value:.6g}", f"± {own:.2g}") for name, value, own in self._shown]
-        hidden = self.estimate.size - len(rows)
-        if hidden:
-            rows.append((f"{number_of(hidden, 'more answer')}", "", ""))
-        return html_table(f"Estimates of {number_of(self.count, 'report')}", rows)
-
-    @property
-    def _shown(self) -> list[tuple[str, float, float]]:
-        values = self.estimate[:_FEW].tolist(), self.standard_deviation[:_FEW].tolist()
-        names = [self.names[k] for k in range(min(_FEW, self.estimate.size))]
-        return list(zip(names, *values, strict=True))
 
     @property
     def _sums(self) -> Any:  # noqa: ANN401 (Python integers)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, final
 import numpy as np
 
 from lownoise.kinds import Kinds
+from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -30,6 +31,7 @@ FULL = 2**26  # so that squares of lengths are exact in doubles
 
 
 @final
+@readable
 @dataclass(frozen=True)
 class LocalLoss:
     """What one report reveals, each number rounded up.

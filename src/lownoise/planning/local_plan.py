@@ -16,7 +16,7 @@ from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.local_central import central_equivalent
 from lownoise.questions import Mean
 from lownoise.release import codec
-from lownoise.release.readable import Readable
+from lownoise.release.readable import Shown
 from lownoise.verification import Verification, verify
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _ANY = 1 << 62  # numbers of a proof, of a plan that is here already
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalPlan(Readable):
+class LocalPlan(Shown):
     """What each person's device sends, its error, its proof, and what collects the reports.
 
     Made by `ln.local`, and read by `from_json`; `terms` holds everything.

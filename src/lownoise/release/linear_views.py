@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 
 @final
-class QueryView(AbstractRowView["AbstractQueries"]):
+class QueryView(AbstractRowView):
     """Linear queries."""
+
+    @property
+    def question(self) -> AbstractQueries:
+        """What is asked."""
+        question: AbstractQueries = self._terms.question
+        return question
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,8 +98,14 @@ class QueryView(AbstractRowView["AbstractQueries"]):
 
 
 @final
-class ParityView(AbstractRowView["Parity"]):
+class ParityView(AbstractRowView):
     """Parities."""
+
+    @property
+    def question(self) -> Parity:
+        """What is asked."""
+        question: Parity = self._terms.question
+        return question
 
     @property
     def names(self) -> tuple[str, ...]:

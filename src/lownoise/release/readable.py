@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lownoise.release.terms import Terms
 
 
-class Readable:
+class Shown:
     """Shows itself by the sections of its report; its dataclasses are made with `repr=False`."""
 
     def __repr__(self) -> str:
@@ -29,6 +29,10 @@ class Readable:
 
     def _repr_html_(self) -> str:
         return str(_report().notebook(self))
+
+
+class Readable(Shown):
+    """What has answers, or their noise, in a table, too."""
 
     def to_pandas(self, *marginal: str, level: float = 0.95) -> DataFrame:
         """Return the answers of a release, or the noise of a plan's, as a pandas table, a row each.

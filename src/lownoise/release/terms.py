@@ -20,7 +20,6 @@ from lownoise.release.readable import Readable
 from lownoise.release.views import AbstractView, MeanView
 
 if TYPE_CHECKING:
-    from lownoise.certificate import AbstractDual
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget
     from lownoise.release.guarantees import Cost, PureCost
@@ -52,7 +51,7 @@ class Terms(Readable):
     """The terms of a release, whatever is asked and whatever noise is added.
 
     Args:
-        question: what is asked; its kind, and that of mechanism and evidence, its view knows.
+        question: what is asked.
         budget: the most that may be spent.
         order: p in [2, ∞], the norm of the error.
         mechanism: the final integers and the final noise.
@@ -71,8 +70,8 @@ class Terms(Readable):
     mechanism: Any
     evidence: Any
     name: str = GAUSSIAN
-    weights: Vector | None = None
-    plain_evidence: AbstractDual | None = None
+    weights: Any = None
+    plain_evidence: Any = None
     alternatives: tuple[Alternative, ...] = ()
 
     @property
@@ -93,7 +92,7 @@ class Terms(Readable):
         return size
 
     @cached_property
-    def view(self) -> AbstractView[Any]:
+    def view(self) -> AbstractView:
         """What is particular to the question."""
         return view_of(self)
 
@@ -236,7 +235,7 @@ class Terms(Readable):
 
 
 # which view terms have: one row a kind of question
-VIEWS: dict[type, type[AbstractView[Any]]] = {
+VIEWS: dict[type, type[AbstractView]] = {
     Mean: MeanView,
     AbstractQueries: QueryView,
     Parity: ParityView,
@@ -244,7 +243,7 @@ VIEWS: dict[type, type[AbstractView[Any]]] = {
 }
 
 
-def view_of(terms: Terms) -> AbstractView[Any]:
+def view_of(terms: Terms) -> AbstractView:
     """Return what is particular to the question of some terms.
 
     Raises:

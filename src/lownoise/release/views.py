@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -42,21 +42,13 @@ _TINY = 2.0**-50
 _FEW_NAMES = 3  # in a ledger's note
 
 
-Asked = TypeVar("Asked")
-
-
-class AbstractView(ABC, Generic[Asked]):
-    """What terms say of the answers of one kind of question, `Asked`."""
+class AbstractView(ABC):
+    """What terms say of the answers of one kind of question."""
 
     folder = False  # whether a release's integers are an array, saved in a folder
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
-
-    @property
-    def question(self) -> Asked:
-        """What is asked."""
-        return cast("Asked", self._terms.question)  # which has chosen the view by its class
 
     @property
     @abstractmethod
@@ -199,7 +191,7 @@ class AbstractView(ABC, Generic[Asked]):
         raise PlanError(f"ln.{type(self._terms.question).__name__} has no summed answers")
 
 
-class AbstractRowView(AbstractView[Asked]):
+class AbstractRowView(AbstractView):
     """Answers in a row: by default of a question that has weights of its own."""
 
     @property
@@ -241,8 +233,14 @@ class AbstractRowView(AbstractView[Asked]):
 
 
 @final
-class MeanView(AbstractRowView["Mean"]):
+class MeanView(AbstractRowView):
     """Means, or sums about the center and the count."""
+
+    @property
+    def question(self) -> Mean:
+        """What is asked."""
+        question: Mean = self._terms.question
+        return question
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -277,8 +275,7 @@ class MeanView(AbstractRowView["Mean"]):
     @property
     def weights(self) -> Vector:
         """What one unit of each answer's error matters, or of each column's with pure noise."""
-        found = self._terms.weights
-        assert found is not None  # noqa: S101 (what all terms of means have)
+        found: Vector = self._terms.weights
         return found
 
     @property
@@ -301,11 +298,11 @@ class MeanView(AbstractRowView["Mean"]):
         if terms.gaussian:
             return self.standard_deviation, None
         own = self.standard_deviation if terms.size is not None else self.worst_means
-        return frozen(self.weights * own), None
+        return frozen(terms.weights * own), None
 
     def unit(self, *, plain: bool = False) -> str:
         """Return "the answers": columns have units of their own, and the count is of records."""
-        return unit_of("the answers", np.ones(1) if plain else self.weights)
+        return unit_of("the answers", np.ones(1) if plain else self._terms.weights)
 
     @cached_property
     def worst_means(self) -> Vector:
@@ -359,7 +356,7 @@ class MeanView(AbstractRowView["Mean"]):
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
         terms = self._terms
         sensitivity = self.body.answer_length(self.embed) / self.divisor
-        return baselines.isotropic_gaussian(sensitivity, self.weights.size, terms.parameter)
+        return baselines.isotropic_gaussian(sensitivity, terms.weights.size, terms.parameter)
 
     @cached_property
     def laplace(self) -> Vector:

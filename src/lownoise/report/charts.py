@@ -346,15 +346,17 @@ def drawing(
     return described("svg", attributes, inside, name=name, title=title, description=description)
 
 
-def even_ticks(high: float) -> list[float]:
-    """Return 0 and a few even steps of a round number up to `high`.
+def even_ticks(high: float, low: float = 0.0) -> list[float]:
+    """Return a few even steps of a round number between two.
 
-    >>> even_ticks(9.7)
-    [0.0, 2.0, 4.0, 6.0, 8.0]
+    >>> even_ticks(9.7), even_ticks(1.1, low=-0.3)
+    ([0.0, 2.0, 4.0, 6.0, 8.0], [0.0, 0.5, 1.0])
     """
-    power = 10.0 ** math.floor(math.log10(high))
-    step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2, 5) if high / (s * power) <= 5)  # noqa: PLR2004
-    return [float(f"{k * step:.6g}") for k in range(int(high / step) + 1)]
+    width = high - low
+    power = 10.0 ** math.floor(math.log10(width))
+    step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2, 5) if width / (s * power) <= 5)  # noqa: PLR2004
+    places = range(math.ceil(low / step), int(high // step) + 1)
+    return [float(f"{k * step:.6g}") for k in places]
 
 
 def log_ticks(low: float, high: float, *, most: int) -> list[float]:

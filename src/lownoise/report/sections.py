@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
 from lownoise.kinds import row_of
+from lownoise.local_model.estimate import LocalEstimate
+from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
 from lownoise.questions.streams import Running
-from lownoise.report import records, spelling
+from lownoise.report import local, records, spelling
 from lownoise.report.linear import LinearView
 from lownoise.report.marginals import MarginalsView
 from lownoise.report.mean import MeanView
@@ -52,6 +54,8 @@ RECORDS: dict[type, Callable[..., list[Section]]] = {
     Enclosure: records.enclosure,
     Ledger: records.account,
     Verification: records.checks,
+    LocalPlan: local.plan,
+    LocalEstimate: local.estimate,
 }
 
 
@@ -66,7 +70,8 @@ def sections(
     """Return what a report of anything says; `render_text` and `render_html` write it.
 
     Args:
-        subject: a plan, its `terms`, a release, an enclosure, a verification or a ledger's account.
+        subject: a plan, its `terms`, a release, a local plan or its estimate, an enclosure, a
+            verification or a ledger's account.
         level: the chance with which each interval covers.
         marginal: of a release of marginals, the names of the attributes whose marginal is shown
             with its intervals; the first one-way marginal by default.
@@ -87,8 +92,10 @@ def sections(
         ['head', 'noise', 'compared', 'certificate', 'bound', 'cost', 'assumptions', 'making']
     """
     if type(subject) in RECORDS:
-        known = {} if names is None else {"names": names}
-        return RECORDS[type(subject)](subject, **known)
+        chosen: dict[str, Any] = {} if names is None else {"names": names}
+        if type(subject) is LocalEstimate:
+            chosen["level"] = level
+        return RECORDS[type(subject)](subject, **chosen)
     view = view_of(subject, level=level, marginal=marginal, answers=answers)
     words = noise_words(view)
     return [

@@ -5,5 +5,6 @@ TOML, checked as a whole: every mistake is reported at once, each with its path 
 """
 
 from lownoise.spec.files import Spec, read_domain, read_spec
+from lownoise.spec.local import LocalSpec, read_local
 
-__all__ = ["Spec", "read_domain", "read_spec"]
+__all__ = ["LocalSpec", "Spec", "read_domain", "read_local", "read_spec"]

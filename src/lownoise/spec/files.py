@@ -191,7 +191,12 @@ def read_spec(path: Path) -> Spec:
         SpecError: where the file cannot be read, or with every mistake in it, one a line.
     """
     fields = read_toml(path)
-    asked = fields.get("question")
+    asked, budget = fields.get("question"), fields.get("budget")
+    if isinstance(budget, dict) and budget.get("kind") == "local_dp":
+        raise SpecError(
+            f"spec={path}: budget.kind is local_dp, of reports that people's own devices make; use "
+            "`lownoise local plan`"
+        )
     bounded = not isinstance(asked, dict) or "domain" not in asked
     folder = path.parent
     spec = checked(Spec, fields, path, {BOUNDED: bounded, FOLDER: folder})

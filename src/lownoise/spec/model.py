@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -23,7 +22,6 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from lownoise.errors import SpecError
 from lownoise.planning import plan
 from lownoise.release.stored import names
-from lownoise.sensitivity.relations import word_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -61,7 +59,7 @@ MeanMechanism = Annotated[str | None, PlainValidator(partial(_named, of_means=Tr
 class AskedSpec(Strict):
     """What every question says: what a neighbour is, and the norm of the error."""
 
-    relation: Annotated[Literal["substitute", "add_remove"], AfterValidator(word_of)]
+    relation: Literal["substitute", "add_remove"]
     size: Annotated[int, Field(ge=1, le=10**12, strict=True)] | None = Field(
         default=None, validate_default=True
     )
@@ -71,11 +69,9 @@ class AskedSpec(Strict):
     @classmethod
     def _public_or_private(cls, size: int | None, info: ValidationInfo) -> int | None:
         relation = info.data.get("relation")
-        if relation is None:  # a mistake of its own
-            return size
-        if not relation.counted and size is None:
+        if relation == "substitute" and size is None:
             raise ValueError("is missing; substitute needs the public number of records")
-        if relation.counted and size is not None:
+        if relation == "add_remove" and size is not None:
             raise ValueError("is private under add_remove; leave it out")
         return size
 
@@ -174,6 +170,13 @@ def _count(mistakes: int) -> str:
 def _mistake(detail: ErrorDetails) -> str:
     place = ".".join(str(p) for p in detail["loc"]) or "top level"
     place = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in place)
+    given = detail["input"]
+    shown = f" (found {given!r})" if isinstance(given, (str, int, float)) else ""
+    return f"{place}: {mistake_of(detail)}{shown}"
+
+
+def mistake_of(detail: ErrorDetails) -> str:
+    """Return what is wrong, without its place."""
     text = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "extra_forbidden":
         text = "is not a field of a specification; see docs/specification.md"
@@ -181,6 +184,4 @@ def _mistake(detail: ErrorDetails) -> str:
         text = "is not a number; write it without quotes, infinity as inf"
     if detail["type"] != _TEXT:
         text = text[0].lower() + text[1:]
-    given = detail["input"]
-    shown = f" (found {given!r})" if isinstance(given, (str, int, float)) else ""
-    return f"{place}: {text}{shown}"
+    return text

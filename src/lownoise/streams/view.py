@@ -54,8 +54,14 @@ class StreamEvidence:
 
 
 @final
-class StreamView(AbstractView["Running"]):
+class StreamView(AbstractView):
     """Answers round by round."""
+
+    @property
+    def question(self) -> Running:
+        """What is asked."""
+        question: Running = self._terms.question
+        return question
 
     @property
     def mechanism(self) -> StreamMechanism:
