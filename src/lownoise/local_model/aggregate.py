@@ -197,7 +197,8 @@ class Tally:
         found: Any = 0
         for start in range(0, max(len(values), 1), step):
             part = self.randomizer.sums(values[start : start + step].astype(np.int64))
-            found = found + np.array([int(own) for own in part], dtype=object)
+            array = isinstance(part, np.ndarray)  # of numpy's integers, which become Python's
+            found = found + (part.astype(object) if array else np.array([*part], dtype=object))
         return found
 
     def _take(self, block: Reports, start: int) -> tuple[Any, Any, Integers]:
