@@ -95,6 +95,9 @@ class Plain(AbstractEncoder):
     def answers(self) -> Any:
         return np.ones(self.dimension)
 
+    def apart(self, question: Any) -> float:
+        return 0.0
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(f"c{j}" for j in range(self.dimension))
