@@ -131,8 +131,9 @@ def _of_text(text: str) -> DevicePlan:
 
 def _budget(fields: dict[str, Any]) -> tuple[float, float]:
     """Return ε and δ of a plan."""
-    epsilon, delta = fields["epsilon"], fields["delta"]
-    numbers = isinstance(epsilon, float) and isinstance(delta, float)
-    if fields["kind"] != "local_dp" or not (numbers and 0 < epsilon < math.inf and 0 <= delta < 1):
-        raise FileError(f"budget={quoted(fields)} is none of local_dp; use an unedited file")
-    return epsilon, delta
+    epsilon, delta = fields.get("epsilon"), fields.get("delta")
+    own = fields == {"kind": "local_dp", "epsilon": epsilon, "delta": delta}
+    if own and isinstance(epsilon, float) and isinstance(delta, float):  # noqa: SIM102
+        if 0 < epsilon < math.inf and 0 <= delta < 1:
+            return epsilon, delta
+    raise FileError(f"budget={quoted(fields)} is none of local_dp; use an unedited file")

@@ -22,7 +22,7 @@ import numpy as np
 from lownoise.errors import FileError, quoted
 from lownoise.local_model.randomizer import FULL, AbstractRandomizer
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.normals import Tail, normals
+from lownoise.numbers.normals import Tail, normals, settle
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector, Words
@@ -235,24 +235,6 @@ class AbstractAdditive(AbstractRandomizer):
         """Return how far n times each answer is moved from the least integers to the greatest."""
         sizes = np.abs(answers) if answers.ndim == 1 else np.sum(np.abs(answers), axis=1)
         return frozen(2 * self._range * self.step * sizes * (1 + 2.0**-40))
-
-
-def settle(words: Words, z: Vector, error: Vector) -> None:
-    """Find the normal numbers that the table leaves open, in place: one in 2^20."""
-    wide = np.flatnonzero(np.isinf(error)).tolist()
-    if not wide:
-        return
-    from flint import arb
-
-    from lownoise.numbers.intervals import precision
-    from lownoise.numbers.rounding import up
-
-    for j in wide:
-        with precision(192):
-            ball = Tail(int(words[j])).ball()
-            if ball.is_finite():  # it is not where the bits so far are all 0
-                z[j] = float(ball.mid())
-                error[j] = up(float((abs(ball - arb(z[j]))).upper()))
 
 
 def in_ball(encoded: Integers) -> Integers:

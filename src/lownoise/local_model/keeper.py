@@ -196,12 +196,11 @@ class Keeper:
 
         path = self.path
         try:
-            if create == path.exists():
-                raise LedgerError(
-                    f"keeper={path} exists already; open it with Keeper(path)"
-                    if create
-                    else f"keeper={path} does not exist; make it with Keeper.create(path)"
-                )
+            size = _size(path)
+            if create and size:
+                raise LedgerError(f"keeper={path} exists already; open it with Keeper(path)")
+            if not create and size is None:
+                raise LedgerError(f"keeper={path} does not exist; make it with Keeper.create(path)")
             # by its absolute path, for SQLite keeps what is named ":memory:" in no file
             where = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
             connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
@@ -256,6 +255,14 @@ def _held(path: Path, connection: sqlite3.Connection) -> Any:  # noqa: ANN401
     if len(rows) != 1:
         raise LedgerError(f"keeper={path} is damaged; restore it from a backup")
     return rows[0]
+
+
+def _size(path: Path) -> int | None:
+    """Return how many bytes a file has, None where there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
 
 
 def _file(path: Path) -> str:

@@ -25,6 +25,8 @@ import numpy as np
 
 from lownoise.errors import FileError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.intervals import precision
+from lownoise.numbers.rounding import up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector, Words
@@ -40,6 +42,7 @@ CUT = 52 - OCTAVES  # v·2^53 ≥ 2^CUT is in the table
 TABLE = Path(__file__).with_suffix(".npy")
 DIGEST = "cca871639bf2bfd04f8d5644a5f2d2f866ec8ed082e99ceb428f309e8624d2c3"
 WORST = 2.0**-45  # above every bound of the table
+_FIRST_PRECISION = 192
 _CELL_SHIFT = 52 - int(math.log2(CELLS))
 _FIRST = (1023 + CUT) * CELLS  # exponent and leading mantissa bits of the first cell
 
@@ -131,3 +134,26 @@ def normals(words: Words) -> tuple[Vector, Vector]:
         z[beyond] = 0.0
         bound[beyond] = np.inf
     return np.where(words >> np.uint64(TAIL_BITS), -z, z), bound
+
+
+def settle(words: Words, z: Vector, error: Vector) -> None:
+    """Find the numbers that `normals` leaves open, in place: one in 2^20.
+
+    Left open, each would have everything that it enters decided by ball arithmetic, one by one.
+
+    Args:
+        words: as given to `normals`, shape (k,).
+        z: what it returned, shape (k,).
+        error: and the bounds, shape (k,).
+    """
+    beyond = np.flatnonzero(np.isinf(error)).tolist()
+    if not beyond:
+        return
+    from flint import arb
+
+    for j in beyond:
+        with precision(_FIRST_PRECISION):
+            ball = Tail(int(words[j])).ball()
+            if ball.is_finite():  # it is not where the bits so far are all 0
+                z[j] = float(ball.mid())
+                error[j] = up(float((abs(ball - arb(z[j]))).upper()))

@@ -19,7 +19,17 @@ import numpy as np
 from flint import arb
 
 from lownoise.numbers.intervals import precision
-from lownoise.numbers.normals import CELLS, CUT, DEGREE, LOW_BITS, OCTAVES, Tail, normals, quantile
+from lownoise.numbers.normals import (
+    CELLS,
+    CUT,
+    DEGREE,
+    LOW_BITS,
+    OCTAVES,
+    Tail,
+    normals,
+    quantile,
+    settle,
+)
 from lownoise.numbers.rounding import up
 
 if TYPE_CHECKING:
@@ -120,7 +130,7 @@ def rounded_gaussian(shape: Factor, *, randomness: Randomness) -> Integers:
     for start in range(0, shape.sources, _BLOCK):  # blocks that stay in the cache
         block = slice(start, start + _BLOCK)
         z[block], error[block] = normals(words[block])
-    _settle(words, z, error)
+    settle(words, z, error)
     value = shape.apply(z)
     error += (shape.longest_row + 3) * _UNIT * np.abs(z)
     with np.errstate(invalid="ignore"):  # 0·∞ where there is no noise: left to the slow path
@@ -133,22 +143,6 @@ def rounded_gaussian(shape: Factor, *, randomness: Randomness) -> Integers:
     if open_rows.size:
         result[open_rows] = _decide(shape, open_rows, words, randomness)
     return result
-
-
-def _settle(words: Words, z: Vector, error: Vector) -> None:
-    """Find the normal numbers that `normals` leaves open, in place: one in 2^20.
-
-    Each enters as many answers as its column is long, and all of them would have to be decided one
-    by one.
-    """
-    from flint import arb
-
-    for j in np.flatnonzero(np.isinf(error)).tolist():
-        with precision(_FIRST_PRECISION):
-            ball = Tail(int(words[j])).ball()
-            if ball.is_finite():  # it is not where the bits so far are all 0
-                z[j] = float(ball.mid())
-                error[j] = up(float((abs(ball - arb(z[j]))).upper()))
 
 
 def _decide(shape: Factor, rows: Integers, words: Words, randomness: Randomness) -> list[int]:
