@@ -13,7 +13,6 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
@@ -229,6 +228,8 @@ class Origin:
 
 def now() -> str:
     """Return the time, UTC, ISO 8601."""
+    from datetime import UTC, datetime
+
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
