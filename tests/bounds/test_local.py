@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from lownoise.bounds import published_local, unbiased_local
-from lownoise.local_model.cap_law import best, moments
+from lownoise.bounds import ball_local, published_local, unbiased_local
+from lownoise.local_model.cap_law import best, greatest_mean_up, moments
 
 EPSILONS = st.floats(1e-6, 1000)
 FEW = [0.01, 0.3, math.log(2), 0.8, 1.5, 3.0, 6.0]
@@ -118,6 +118,53 @@ def test_no_cap_randomizer_is_below_it_on_any_record(dimension):
         assert bound <= deviation
         if epsilon <= 0.01 and dimension >= 100:
             assert deviation / bound == pytest.approx(math.sqrt(math.pi / 2), rel=0.01)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 10, 1000])
+def test_the_cap_randomizer_errs_exactly_the_least_on_the_sphere(dimension):
+    for epsilon in (1e-6, 0.5, 1.0, 4.0, 8.0):
+        mean = moments(dimension, *best(dimension, epsilon))[0]
+        deviation = math.sqrt((1 - mean) * (1 + mean)) / mean
+        bound = ball_local(greatest_mean_up(dimension, epsilon), 1)
+        assert bound <= deviation <= bound * (1 + 1e-8)
+        assert bound >= unbiased_local(2 * math.sqrt(dimension), 1, epsilon) * (1 - 1e-9)
+        assert ball_local(greatest_mean_up(dimension, epsilon), 100) == pytest.approx(bound / 10)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_no_unbiased_report_of_points_of_a_circle_beats_it(epsilon):
+    """The argument on twelve points, whose greatest mean is that of some points in a row.
+
+    Of reports with given chances the least E|T|², T unbiased at every point, is least squares.
+    """
+    draws = np.random.default_rng(5)
+    angles = np.arange(12) * math.pi / 6
+    points = np.column_stack([np.cos(angles), np.sin(angles)])
+    odds = math.expm1(epsilon)
+    sums = [np.hypot(*points[:k].sum(axis=0)) for k in range(1, 7)]
+    mean = max(odds * total / (12 + odds * k) for k, total in enumerate(sums, 1))
+    assert mean == pytest.approx(greatest_mean_up(2, epsilon), rel=0.05)
+    bound, least = ball_local(mean, 1), math.inf
+    for trial in range(60):
+        # likelier near the point itself, evenly or not
+        edge = math.cos(math.pi * (trial % 6 + 0.5) / 12) + draws.normal(0, 0.2, (12, 12)) * (
+            trial > 5
+        )
+        near = np.cos(angles[:, None] - angles[None, :]) > edge
+        laws = np.where(near, math.exp(epsilon), 1.0)
+        laws /= laws.sum(axis=1, keepdims=True)
+        if (laws.max(axis=0) / laws.min(axis=0)).max() > math.exp(epsilon) * (1 + 1e-9):
+            laws = (laws + np.ones((12, 12)) / 12 * 30) / 31  # little of it is then private
+            ratio = (laws.max(axis=0) / laws.min(axis=0)).max()
+            assert ratio <= math.exp(epsilon)
+        share = laws.mean(axis=0)
+        gram = laws @ (laws / share).T
+        estimate = (laws / share).T @ np.linalg.lstsq(gram, points, rcond=None)[0]
+        if np.abs(laws @ estimate - points).max() < 1e-9:
+            second = (share[:, None] * estimate**2).sum()
+            assert second - 1 >= bound**2 * (1 - 1e-9)
+            least = min(least, second - 1)
+    assert least < 1.3 * bound**2
 
 
 @pytest.mark.parametrize("seed", range(20))

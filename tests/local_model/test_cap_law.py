@@ -11,7 +11,7 @@ import pytest
 from scipy.special import betainc, gammaln
 
 from lownoise.errors import PlanError
-from lownoise.local_model.cap_law import best, loss_up, mass_down, moments
+from lownoise.local_model.cap_law import best, greatest_mean_up, loss_up, mass_down, moments
 from lownoise.numbers.rounding import exact
 
 DIMENSIONS = [2, 3, 4, 7, 30, 200, 1000]
@@ -172,6 +172,31 @@ def test_no_other_threshold_has_a_greater_mean(dimension, epsilon):
     assert threshold == pytest.approx(mean, abs=2**-25)
 
 
+@pytest.mark.parametrize("dimension", [1, *DIMENSIONS, 100_000])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_no_private_report_has_a_longer_mean_and_the_best_cap_has_that(dimension, epsilon):
+    mean = moments(dimension, *best(dimension, epsilon))[0]
+    most = greatest_mean_up(dimension, epsilon)
+    assert mean <= most <= mean * (1 + (1e-9 if epsilon < 20 else 1e-7)) + 2.0**-50
+    if dimension == 3:
+        assert math.tanh(epsilon / 4) <= most
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("dimension", [2, 5])
+def test_densities_of_any_shape_within_epsilon_have_no_longer_mean(dimension, epsilon):
+    """Densities of the height that are 1 or e^ε on random sets, on a fine grid of angles."""
+    draws = np.random.default_rng(9)
+    angle = (np.arange(20_000) + 0.5) * math.pi / 20_000
+    weight = np.sin(angle) ** (dimension - 2)
+    most = greatest_mean_up(dimension, epsilon)
+    for _ in range(300):
+        chance = np.clip(draws.normal(0.5, 1) + draws.normal(0, 3) * np.cos(angle), 0, 1)
+        level = np.exp(epsilon * (draws.random(angle.size) < chance))
+        found = (weight * level * np.cos(angle)).sum() / (weight * level).sum()
+        assert found <= most * (1 + 1e-6)
+
+
 def test_one_dimension_is_randomized_response():
     for epsilon in EPSILONS:
         threshold, uniform = best(1, epsilon)
@@ -223,6 +248,7 @@ def test_what_is_out_of_range_is_refused_in_one_line():
     for call, match in [
         (lambda: best(0, 1.0), "dimension=0 is out of range for a spherical cap"),
         (lambda: best(10**6, 1.0), "dimension=1000000 is out of range"),
+        (lambda: greatest_mean_up(0, 1.0), "dimension=0 is out of range"),
         (lambda: best(3, 0.0), "epsilon=0 is out of range; give at least 1e-06"),
         (lambda: best(3, math.inf), "epsilon=inf is out of range"),
         (lambda: best(3, math.nan), "epsilon=nan is out of range"),

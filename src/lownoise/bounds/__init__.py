@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower bounds on error, one theorem a function: for unbiased mechanisms, for ε-DP ones."""
 
-from lownoise.bounds.local import published_local, unbiased_local
+from lownoise.bounds.local import ball_local, published_local, unbiased_local
 from lownoise.bounds.means import (
     VolumeBound,
     directional_bound,
@@ -32,6 +32,7 @@ __all__ = [
     "Rounding",
     "VolumeBound",
     "averaging_bound",
+    "ball_local",
     "ball_log_volume",
     "directional_bound",
     "extent_bound",

@@ -63,3 +63,22 @@ def published_local(gamma: float, size: int, epsilon: float) -> float:
     """
     half = -math.expm1(-epsilon)
     return shrunk(gamma * math.exp(-epsilon / 2) / (2 * math.sqrt(size) * half))
+
+
+def ball_local(mean: float, size: int) -> float:
+    """Return √((1/m² − 1)/n): error ≥ this for the mean of a unit ball, on some dataset, at p = 2.
+
+    Let u be uniform on the sphere, and T an unbiased ε-private report of it. Then 1 = E⟨T, u⟩ =
+    E⟨T, E[u | report]⟩ ≤ m·E|T|, so that E|T − u|² = E|T|² − 1 ≥ 1/m² − 1 on average over u, and
+    for some u. The spherical cap randomizer attains it at every u: it is exactly the least (ours).
+    Of n people on the sphere variances add, as in `unbiased_local`.
+
+    Args:
+        mean: at least m, the greatest |E[u | report]| of ε, in (0, 1]: `cap_law.greatest_mean_up`.
+        size: n ≥ 1.
+
+    Examples:
+        >>> round(ball_local(0.5, 3), 9)
+        1.0
+    """
+    return shrunk(math.sqrt((1 - mean) * (1 + mean) / size) / mean)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from lownoise.errors import PlanError
 from lownoise.numbers.intervals import precision
-from lownoise.numbers.rounding import decimal_up, down, exact
+from lownoise.numbers.rounding import decimal_up, down, exact, up
 
 if TYPE_CHECKING:
     from typing import Any
@@ -178,6 +178,42 @@ def best(dimension: int, epsilon: float) -> tuple[float, float]:
         # ε falls by 2^-90 at least for that much more, and loss_up finds it up to 2^-115
         grains = math.ceil(_fraction((least * (1 + arb(2) ** -90)).upper()))
     return threshold, grains / _GRAIN
+
+
+def greatest_mean_up(dimension: int, epsilon: float) -> float:
+    """Return at least how long the mean of a uniform unit vector is given any ε-private report.
+
+    Of a density on the sphere whose values are within e^ε of each other, λ(1 + Eφ) with
+    0 ≤ φ ≤ 1, the mean of the height t is E∫tφ/(1 + E∫φ). It is at most s where E∫(t − s)φ ≤ s for
+    all φ, of which the cap t ≥ s is the worst: where E(h(s) − s·q(s)) ≤ s. The least such s is m of
+    the best cap (ours).
+
+    Args:
+        dimension: r in [1, 10^5].
+        epsilon: ε in [10^-6, 1000].
+
+    Raises:
+        PlanError: where one is out of range.
+
+    Examples:
+        >>> 0.46211 < greatest_mean_up(1, 1.0) < 0.46212 < 2 * 0.2449 < greatest_mean_up(3, 2.2)
+        True
+    """
+    from flint import arb, fmpq
+
+    mean = moments(dimension, *best(dimension, epsilon))[0]
+    meant = max(Fraction(epsilon), exact(epsilon))
+    with precision(_BITS):
+        odds = arb(fmpq(meant.numerator, meant.denominator)).expm1()
+        if dimension == 1:
+            return min(up(float((odds / (2 + odds)).upper())), 1.0)
+        slack = 2.0**-44
+        while (found := up(mean * (1 + slack))) < 1:
+            mass, height = _cap(dimension, found)
+            if height <= found * (mass + 1 / odds):
+                return found
+            slack *= 4
+    return 1.0
 
 
 def _cap(dimension: int, threshold: Any) -> tuple[Any, Any]:  # noqa: ANN401 (flint has no types)
