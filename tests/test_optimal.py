@@ -579,6 +579,15 @@ def test_what_cannot_be_is_refused_in_one_line(change, message):
 # problems
 
 
+@pytest.mark.parametrize(
+    ("ours", "other"), [("substitute", "bounded"), ("add_remove", "unbounded")]
+)
+def test_a_relation_by_another_name_makes_the_same_problem(ours, other):
+    one, same = (ln.theory.finite_problem(np.eye(3), size=2, relation=r) for r in (ours, other))
+    assert one.histograms.tolist() == same.histograms.tolist()
+    assert one.distances.tolist() == same.distances.tolist()
+
+
 def test_a_problem_of_histograms_is_what_it_says():
     W = np.array([[1.0, 1, 0], [0, 2, 1]])
     found = ln.theory.finite_problem(W, size=3, relation="substitute", order=np.inf, power=2)

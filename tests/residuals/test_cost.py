@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from lownoise.errors import PlanError
 from lownoise.sensitivity.residuals import (
     PatternCosts,
     TableChanges,
@@ -66,6 +67,16 @@ def test_the_cost_is_the_largest_distance_between_records(name, relation):
         expected = np.max(square[:, None] + square - 2 * matrix)
     found = TableChanges(orbits, relation).cost_up(variances)
     assert expected * (1 - 1e-13) <= found <= expected * (1 + 1e-10)
+
+
+def test_a_relation_by_another_name_costs_the_same_and_one_of_no_name_is_refused():
+    orbits = marginal_orbits(QUESTIONS["weighted"])
+    variances = np.ones(len(orbits.residuals))
+    for ours, others in {"add_remove": ["unbounded"], "substitute": ["bounded"]}.items():
+        expected = TableChanges(orbits, ours).cost_up(variances)
+        assert [TableChanges(orbits, other).cost_up(variances) for other in others] == [expected]
+    with pytest.raises(PlanError, match="relation='swap' is unknown"):
+        TableChanges(orbits, "swap").cost_up(variances)
 
 
 def test_no_noise_costs_everything():

@@ -13,6 +13,7 @@ from lownoise.errors import QuestionError, quoted
 from lownoise.numbers.arrays import frozen, number
 from lownoise.numbers.arrays import matrix as matrix_of
 from lownoise.numbers.readable import readable
+from lownoise.sensitivity.relations import known_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ def finite_problem(
     Args:
         queries: W, shape (m, N): what a record of each of N kinds adds to each answer.
         size: n: databases have at most n records under `add_remove`, and n under `substitute`.
-        relation: what one person changes: "add_remove" or "substitute".
+        relation: what one person changes: "add_remove", "substitute", or what the field calls them.
         answers: what may be answered, shape (R, m); all exact values by default.
         order: p in [1, ∞]: an answer a has the error ‖W·histogram − a‖_p …
         power: … to this power, from 0.01 to 10.
@@ -79,7 +80,8 @@ def finite_problem(
     """
     W = _bounded("queries", queries)
     m, N = W.shape
-    if not isinstance(relation, str) or relation not in {"add_remove", "substitute"}:
+    word = known_word(relation)
+    if word is None:
         raise QuestionError(
             f"relation={quoted(relation)} is unknown; give 'add_remove' or 'substitute'"
         )
@@ -91,7 +93,7 @@ def finite_problem(
     exponent = number(power, field="power", error=QuestionError)
     if not 0.01 <= exponent <= _POWER:  # noqa: PLR2004
         raise QuestionError(f"power={exponent:g} is out of range; give one from 0.01 to 10")
-    free = N if relation == "add_remove" else N - 1
+    free = N if word.counted else N - 1
     size = int(size)
     # there are more databases than records and than kinds: neither may be long
     if (min(size, free) and size + free > _MOST) or math.comb(size + free, free) > _MOST:
@@ -101,7 +103,7 @@ def finite_problem(
         )
     count = math.comb(size + free, free)
     counts = np.array(list(_histograms(size, free)), dtype=np.float64).reshape(count, free)
-    if relation == "substitute":
+    if not word.counted:
         counts = np.column_stack([counts, size - counts.sum(axis=1)])
     exact = counts @ W.T
     possible = np.unique(exact, axis=0) if answers is None else _bounded("answers", answers)
@@ -116,7 +118,7 @@ def finite_problem(
     return FiniteProblem(
         histograms=frozen(counts),
         answers=frozen(possible),
-        distances=frozen(steps if relation == "add_remove" else steps / 2),
+        distances=frozen(steps if word.counted else steps / 2),
         errors=frozen(off**exponent),
     )
 

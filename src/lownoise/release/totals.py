@@ -25,7 +25,7 @@ from lownoise.release.encoding import (
     coordinates_from_dict,
     relation_from_dict,
 )
-from lownoise.sensitivity.relations import RELATIONS, Change
+from lownoise.sensitivity.relations import RELATIONS, Change, word_of
 from lownoise.sets.domains.coordinates import Coordinates
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def query_totals_from_dict(fields: dict[str, Any], question: AbstractQueries) ->
     """
     noise, relation, size = fields["noise"], fields["relation"], size_from(fields)
     W = question.matrix
-    start = W[:, 0].copy() if relation == "substitute" else np.zeros(len(W))
+    start = np.zeros(len(W)) if word_of(relation).counted else W[:, 0].copy()
     pivots, embed = np.arange(len(W)), None
     if "pivots" in noise:
         pivots = np.array(noise["pivots"], dtype=np.int64).reshape(-1)
@@ -162,6 +162,6 @@ def size_from(fields: dict[str, Any]) -> int | None:
     expect("relation", fields["relation"], RELATIONS)
     size = fields["size"]
     sized = isinstance(size, int) and not isinstance(size, bool) and size >= 1
-    if sized != (fields["relation"] == "substitute") or (not sized and size is not None):
+    if sized == word_of(fields["relation"]).counted or (not sized and size is not None):
         raise FileError(f"size={quoted(size)} does not fit the relation")
     return size if sized else None

@@ -224,6 +224,11 @@ def relation_name(relation: Relation | str) -> Literal["substitute", "add_remove
     return (word_of(relation) if isinstance(relation, str) else relation).name
 
 
+def known_word(relation: object) -> AbstractWord | None:
+    """Return the relation of its word, or of another that the field has for it; None of others."""
+    return _NAMES.get(relation) if isinstance(relation, str) else None
+
+
 def word_of(word: str) -> AbstractWord:
     """Return the relation of its word, or of another that the field has for it.
 
@@ -234,9 +239,9 @@ def word_of(word: str) -> AbstractWord:
         >>> word_of("replace_one"), word_of("unbounded").counted
         ('substitute', True)
     """
-    if word not in _NAMES:
+    if (found := known_word(word)) is None:
         raise PlanError(f"relation={quoted(word)} is unknown; give {' or '.join(RELATIONS)}")
-    return _NAMES[word]
+    return found
 
 
 def checked_relation(relation: object) -> CheckedRelation:
@@ -253,8 +258,8 @@ def checked_relation(relation: object) -> CheckedRelation:
         return relation
     if isinstance(relation, AbstractDomain):
         return Change(relation)
-    if isinstance(relation, str) and relation in _NAMES:
-        return _NAMES[relation]
+    if (found := known_word(relation)) is not None:
+        return found
     said = quoted(relation) if isinstance(relation, str) else type(relation).__name__
     raise PlanError(
         f"relation={said} is unknown; give one of {', '.join(RELATIONS)}, or a domain that holds "
@@ -272,8 +277,8 @@ def checked_word(relation: object, kind: str) -> AbstractWord:
     Raises:
         PlanError: where it is no word for a relation.
     """
-    if isinstance(relation, str) and relation in _NAMES:
-        return _NAMES[relation]
+    if (found := known_word(relation)) is not None:
+        return found
     said = quoted(relation) if isinstance(relation, str) else type(relation).__name__
     raise PlanError(f"relation={said} is unknown for {kind}; give {' or '.join(RELATIONS)}")
 

@@ -150,7 +150,7 @@ class _Search:
     ) -> None:
         from scipy.sparse import csr_array
 
-        self.orbits, self.order, self.relation = orbits, order, relation
+        self.orbits, self.order = orbits, order
         self.changes = TableChanges(orbits, relation)
         self.sides = sides
         rows, columns, entries = orbits.variance_terms
@@ -159,7 +159,7 @@ class _Search:
         self.scale = orbits.weights * orbits.cells**power
         shape = (len(orbits.asked), len(orbits.residuals))
         self.terms = csr_array((entries * self.scale[rows], (rows, columns)), shape=shape)
-        self.moving = self.changes.costs(_first(orbits, relation)).max(axis=0) > 0
+        self.moving = self.changes.costs(_first(self.changes)).max(axis=0) > 0
         self.problem = Problem(
             queries=np.ones(shape[0]),
             order=order,
@@ -172,19 +172,19 @@ class _Search:
     def run(self) -> str:
         """Search until both sides meet; return how it ended."""
         if not np.any(self.moving):  # the number of records alone, which is public
-            first = _first(self.orbits, self.relation)
+            first = _first(self.changes)
             dual = ResidualDual(
                 cells=np.ones(self.problem.count), patterns=first, chances=np.ones(len(first))
             )
             self.sides.prove(0.0, dual)
             self.sides.cover(0.0, np.zeros(self.moving.size))
             return SOLVED
-        patterns = _first(self.orbits, self.relation)
+        patterns = _first(self.changes)
         weights = np.full(len(patterns), 1 / len(patterns))
         self.roots = np.full(self.problem.count, 1 / self.problem.count)
         while True:
             found = self._solve(patterns, weights, self.roots)
-            if self.sides.met or self.relation == "add_remove":
+            if self.sides.met or self.changes.counted:
                 return SOLVED if self.sides.met else found
             rates = np.where(self.moving, 1 / np.where(self.moving, self.last, 1.0), 0.0)
             worst = self.costs.costly(rates)
@@ -213,7 +213,7 @@ class _Search:
 
     def _met(self, patterns: Integers, step: Step[_State]) -> bool:
         """Take one step in; all patterns are looked at where that is quick, else at the end."""
-        self._take(patterns, step, complete=self.relation == "add_remove")
+        self._take(patterns, step, complete=self.changes.counted)
         return self.sides.met
 
     def _take(self, patterns: Integers, step: Step[_State], *, complete: bool) -> None:
@@ -236,11 +236,12 @@ class _Search:
         self.sides.tell()
 
 
-def _first(orbits: Orbits, relation: str) -> Integers:
+def _first(changes: TableChanges) -> Integers:
     """Return patterns to begin with: all attributes differ, and one of each type alone."""
-    if relation == "add_remove":
-        return np.zeros((1, orbits.members.size), dtype=np.int64)
-    return np.vstack([orbits.members, np.eye(orbits.members.size, dtype=np.int64)])
+    members = changes.orbits.members
+    if changes.counted:
+        return np.zeros((1, members.size), dtype=np.int64)
+    return np.vstack([members, np.eye(members.size, dtype=np.int64)])
 
 
 def solve_parity(

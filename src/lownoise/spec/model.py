@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -22,6 +23,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from lownoise.errors import SpecError
 from lownoise.planning import plan
 from lownoise.release.stored import names
+from lownoise.sensitivity.relations import word_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,7 +61,7 @@ MeanMechanism = Annotated[str | None, PlainValidator(partial(_named, of_means=Tr
 class AskedSpec(Strict):
     """What every question says: what a neighbour is, and the norm of the error."""
 
-    relation: Literal["substitute", "add_remove"]
+    relation: Annotated[Literal["substitute", "add_remove"], AfterValidator(word_of)]
     size: Annotated[int, Field(ge=1, le=10**12, strict=True)] | None = Field(
         default=None, validate_default=True
     )
@@ -69,9 +71,11 @@ class AskedSpec(Strict):
     @classmethod
     def _public_or_private(cls, size: int | None, info: ValidationInfo) -> int | None:
         relation = info.data.get("relation")
-        if relation == "substitute" and size is None:
+        if relation is None:  # a mistake of its own
+            return size
+        if not relation.counted and size is None:
             raise ValueError("is missing; substitute needs the public number of records")
-        if relation == "add_remove" and size is not None:
+        if relation.counted and size is not None:
             raise ValueError("is private under add_remove; leave it out")
         return size
 

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.numbers.rounding import SLACK, grown
+from lownoise.sensitivity.relations import word_of
 from lownoise.sensitivity.residuals.relaxed import relaxed
 
 if TYPE_CHECKING:
@@ -64,6 +65,15 @@ class TableChanges:
     orbits: Orbits
     relation: str
 
+    @cached_property
+    def counted(self) -> bool:
+        """Whether the number of records is private: then one record has one pattern.
+
+        Raises:
+            PlanError: where no relation is called that.
+        """
+        return word_of(self.relation).counted
+
     def costs(self, patterns: Integers) -> Vector:
         """Return what σ_A⁻² is multiplied by in μ², for each pattern and residual orbit, (k, r).
 
@@ -71,7 +81,7 @@ class TableChanges:
             patterns: how many attributes of each type differ, shape (k, t); not looked at under
                 `add_remove`, where there is one row.
         """
-        if self.relation == "add_remove":
+        if self.counted:
             return self.orbits.trace[None, :]
         return np.maximum(costs_of(self.orbits).at(patterns), 0.0)
 
@@ -81,7 +91,7 @@ class TableChanges:
         Args:
             variances: σ² of each residual orbit, shape (r,), 0 where there is no noise.
         """
-        if self.relation == "add_remove":
+        if self.counted:
             return grown(_quotients(self.orbits.trace, variances))
         costs = costs_of(self.orbits)
         moving = costs.most > 0  # the number of records does not move
@@ -297,7 +307,7 @@ def parity_costs(bits: int, degrees: Sequence[int], relation: str) -> Vector:
         >>> parity_costs(3, [0, 1, 2], "add_remove").tolist()
         [[1.0, 3.0, 3.0]]
     """
-    if relation == "add_remove":
+    if word_of(relation).counted:
         return np.array([[float(math.comb(bits, k)) for k in degrees]])
     return np.array(
         [[4.0 * _odd(bits, k, differing) for k in degrees] for differing in range(1, bits + 1)]

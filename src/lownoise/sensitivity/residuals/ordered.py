@@ -43,6 +43,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import SLACK, grown, growth
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.orders import answer_count, answer_rows
+from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE
 from lownoise.sensitivity.residuals.cost import PatternCosts
 from lownoise.sensitivity.residuals.orbits import Orbits, marginal_orbits
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Marginals
     from lownoise.sensitivity.orders import Order
+    from lownoise.sensitivity.relations import AbstractWord
 
 MOST_CATEGORIES = 1024  # joint ones, of all ordered attributes
 _MOST_ENTRIES = 1 << 25  # of the answers of a block, written out
@@ -148,9 +150,9 @@ class Blocks:
     public: bool
 
     @property
-    def relation(self) -> str:
+    def relation(self) -> AbstractWord:
         """Which tables are neighbours."""
-        return "substitute" if self.public else "add_remove"
+        return SUBSTITUTE if self.public else ADD_REMOVE
 
     @property
     def categories(self) -> int:
