@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 
 
 @final
-class QueryView(AbstractRowView):
+class QueryView(AbstractRowView["AbstractQueries"]):
     """Linear queries."""
-
-    @property
-    def question(self) -> AbstractQueries:
-        """What is asked."""
-        question: AbstractQueries = self._terms.question
-        return question
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,14 +92,8 @@ class QueryView(AbstractRowView):
 
 
 @final
-class ParityView(AbstractRowView):
+class ParityView(AbstractRowView["Parity"]):
     """Parities."""
-
-    @property
-    def question(self) -> Parity:
-        """What is asked."""
-        question: Parity = self._terms.question
-        return question
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from lownoise.errors import QuestionError, quoted
 from lownoise.noise.baselines import cells_an_answer, squared_change
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import SLACK
+from lownoise.questions import Marginals
 from lownoise.release.regions import normal_quantile
 from lownoise.release.views import AbstractView
 from lownoise.sensitivity.factors.tables import centered
@@ -34,7 +35,7 @@ Cell = tuple["Sequence[str]", "Sequence[int]"]
 
 
 @final
-class MarginalView(AbstractView):
+class MarginalView(AbstractView[Marginals]):
     """What terms say of marginals."""
 
     folder = True
@@ -51,7 +52,7 @@ class MarginalView(AbstractView):
     @property
     def note(self) -> str:
         """What a ledger says of the release."""
-        question = self._terms.question
+        question = self.question
         return f"{question.count:,} marginals of {len(question.attributes)} attributes"
 
     @property
@@ -108,7 +109,7 @@ class MarginalView(AbstractView):
             QuestionError: where it does not follow from the marginals that were asked for.
         """
         self.require(chosen)
-        attributes, axes = self._terms.question.attributes, self.layout.axes
+        attributes, axes = self.question.attributes, self.layout.axes
         ordered = [i for i in chosen if i in axes]
         plain = [i for i in chosen if i not in axes]
         parts = [
@@ -139,16 +140,14 @@ class MarginalView(AbstractView):
         Raises:
             QuestionError: where it does not follow from the marginals that were asked for.
         """
-        chosen = self._terms.question.index(names)
+        chosen = self.question.index(names)
         found = np.sqrt(self.variances(chosen, answers=answers))
         if not any(i in self.layout.axes for i in chosen):
             return float(found.reshape(()))
         # an attribute with one category that is ordered has one answer, too
-        attributes = [self._terms.question.attributes[i] for i in chosen]
+        attributes = [self.question.attributes[i] for i in chosen]
         shape = [answer_count(a.ordered if answers else None, a.size) for a in attributes]
-        return frozen(
-            np.transpose(np.broadcast_to(found, shape), self._terms.question.order(names))
-        )
+        return frozen(np.transpose(np.broadcast_to(found, shape), self.question.order(names)))
 
     def covariance(self, first: Cell, second: Cell) -> float:
         """Return the covariance of the noise of two cells, in records².
@@ -163,7 +162,7 @@ class MarginalView(AbstractView):
         (B, x), (C, y) = self._cell(first), self._cell(second)
         self.require(B)
         self.require(C)
-        sizes, axes = [a.size for a in self._terms.question.attributes], self.layout.axes
+        sizes, axes = [a.size for a in self.question.attributes], self.layout.axes
         along = [
             (
                 [i for i in chosen if i in axes],
@@ -185,14 +184,14 @@ class MarginalView(AbstractView):
         That is the standard deviation of the noise of each cell, in records; the root mean square
         over its answers where an attribute is ordered.
         """
-        orbits = marginal_orbits(self._terms.question)
+        orbits = marginal_orbits(self.question)
         found = []
         for orbit, variances in zip(orbits.asked, self._noise.answer_variances(), strict=True):
             members: list[int] = []
             for kind in orbit:
                 own = np.flatnonzero(orbits.kinds == kind).tolist()
                 members.append(next(i for i in own if i not in members))
-            names = self._terms.question.names(sorted(members))
+            names = self.question.names(sorted(members))
             found.append((names, orbits.copies(orbit), math.sqrt(float(np.mean(variances)))))
         return tuple(found)
 
@@ -202,7 +201,7 @@ class MarginalView(AbstractView):
 
         At most that under `substitute` where an attribute is ordered.
         """
-        square = squared_change(self._terms.question, public=self._terms.size is not None)
+        square = squared_change(self.question, public=self._terms.size is not None)
         return math.sqrt(square) / self._terms.parameter
 
     def histogram(self, chosen: Sequence[int]) -> float:
@@ -211,11 +210,9 @@ class MarginalView(AbstractView):
         At the same budget, in records, the root mean square over the marginal's answers; infinite
         where it exceeds the floats.
         """
-        sizes = [
-            a.size for j, a in enumerate(self._terms.question.attributes) if j not in set(chosen)
-        ]
+        sizes = [a.size for j, a in enumerate(self.question.attributes) if j not in set(chosen)]
         square = 1.0 if self._terms.size is None else 2.0
-        square *= cells_an_answer(self._terms.question, chosen)
+        square *= cells_an_answer(self.question, chosen)
         log = sum(map(math.log, sizes)) + math.log(square)
         return math.exp(log / 2) / self._terms.parameter if log < 1400 else math.inf  # noqa: PLR2004
 
@@ -225,7 +222,7 @@ class MarginalView(AbstractView):
         Raises:
             QuestionError: as said.
         """
-        question = self._terms.question
+        question = self.question
         if not self.layout.follows(chosen):
             raise QuestionError(
                 f"marginal={question.names(chosen)} does not follow from what was released; "
@@ -234,7 +231,7 @@ class MarginalView(AbstractView):
 
     def _cell(self, cell: Cell) -> tuple[tuple[int, ...], dict[int, int]]:
         names, places = cell
-        chosen = self._terms.question.index(names)
+        chosen = self.question.index(names)
         if len(places) != len(names):
             raise QuestionError(
                 f"cell={tuple(places)} of the marginal {tuple(names)} has not one number an "
@@ -243,7 +240,7 @@ class MarginalView(AbstractView):
         by_name = dict(zip(names, places, strict=True))
         found = {}
         for i in chosen:
-            attribute = self._terms.question.attributes[i]
+            attribute = self.question.attributes[i]
             cell_number = by_name[attribute.name]
             if isinstance(cell_number, bool) or not isinstance(cell_number, (int, np.integer)):
                 raise QuestionError(
@@ -264,12 +261,12 @@ class MarginalView(AbstractView):
             f"One person is one row; between neighbouring tables one row {neighbour}.",
             "The categories of each attribute are public; none of them was taken from this table.",
         ]
-        if any(a.outside is not None for a in self._terms.question.attributes):
+        if any(a.outside is not None for a in self.question.attributes):
             said.append(
                 "A missing value and one outside the declared categories count in the cell that is "
                 "declared for them.",
             )
-        if self._terms.question.drops:
+        if self.question.drops:
             said.append(
                 "A row with a missing value or one outside the declared categories is left out "
                 "where its attribute declares no cell for them; nothing says how many were.",

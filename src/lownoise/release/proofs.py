@@ -216,6 +216,7 @@ class PureProof:
         terms = self._terms
         if isinstance(self.budget, ApproxDP):
             return 0.0
+        assert terms.weights is not None  # noqa: S101 (what all terms with pure noise have)
         return unbeaten(
             terms.question,
             terms.relation,

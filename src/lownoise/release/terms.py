@@ -20,6 +20,7 @@ from lownoise.release.readable import Readable
 from lownoise.release.views import AbstractView, MeanView
 
 if TYPE_CHECKING:
+    from lownoise.certificate import AbstractDual
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget
     from lownoise.release.guarantees import Cost, PureCost
@@ -51,7 +52,7 @@ class Terms(Readable):
     """The terms of a release, whatever is asked and whatever noise is added.
 
     Args:
-        question: what is asked.
+        question: what is asked; its kind, and that of mechanism and evidence, its view knows.
         budget: the most that may be spent.
         order: p in [2, ∞], the norm of the error.
         mechanism: the final integers and the final noise.
@@ -70,8 +71,8 @@ class Terms(Readable):
     mechanism: Any
     evidence: Any
     name: str = GAUSSIAN
-    weights: Any = None
-    plain_evidence: Any = None
+    weights: Vector | None = None
+    plain_evidence: AbstractDual | None = None
     alternatives: tuple[Alternative, ...] = ()
 
     @property
@@ -92,7 +93,7 @@ class Terms(Readable):
         return size
 
     @cached_property
-    def view(self) -> AbstractView:
+    def view(self) -> AbstractView[Any]:
         """What is particular to the question."""
         return view_of(self)
 
@@ -235,7 +236,7 @@ class Terms(Readable):
 
 
 # which view terms have: one row a kind of question
-VIEWS: dict[type, type[AbstractView]] = {
+VIEWS: dict[type, type[AbstractView[Any]]] = {
     Mean: MeanView,
     AbstractQueries: QueryView,
     Parity: ParityView,
@@ -243,7 +244,7 @@ VIEWS: dict[type, type[AbstractView]] = {
 }
 
 
-def view_of(terms: Terms) -> AbstractView:
+def view_of(terms: Terms) -> AbstractView[Any]:
     """Return what is particular to the question of some terms.
 
     Raises:

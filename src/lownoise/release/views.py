@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, final
 
 import numpy as np
 
@@ -42,13 +42,21 @@ _TINY = 2.0**-50
 _FEW_NAMES = 3  # in a ledger's note
 
 
-class AbstractView(ABC):
-    """What terms say of the answers of one kind of question."""
+Asked = TypeVar("Asked")
+
+
+class AbstractView(ABC, Generic[Asked]):
+    """What terms say of the answers of one kind of question, `Asked`."""
 
     folder = False  # whether a release's integers are an array, saved in a folder
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
+
+    @property
+    def question(self) -> Asked:
+        """What is asked."""
+        return cast("Asked", self._terms.question)  # which has chosen the view by its class
 
     @property
     @abstractmethod
@@ -191,7 +199,7 @@ class AbstractView(ABC):
         raise PlanError(f"ln.{type(self._terms.question).__name__} has no summed answers")
 
 
-class AbstractRowView(AbstractView):
+class AbstractRowView(AbstractView[Asked]):
     """Answers in a row: by default of a question that has weights of its own."""
 
     @property
@@ -233,14 +241,8 @@ class AbstractRowView(AbstractView):
 
 
 @final
-class MeanView(AbstractRowView):
+class MeanView(AbstractRowView["Mean"]):
     """Means, or sums about the center and the count."""
-
-    @property
-    def question(self) -> Mean:
-        """What is asked."""
-        question: Mean = self._terms.question
-        return question
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -275,7 +277,8 @@ class MeanView(AbstractRowView):
     @property
     def weights(self) -> Vector:
         """What one unit of each answer's error matters, or of each column's with pure noise."""
-        found: Vector = self._terms.weights
+        found = self._terms.weights
+        assert found is not None  # noqa: S101 (what all terms of means have)
         return found
 
     @property
@@ -298,11 +301,11 @@ class MeanView(AbstractRowView):
         if terms.gaussian:
             return self.standard_deviation, None
         own = self.standard_deviation if terms.size is not None else self.worst_means
-        return frozen(terms.weights * own), None
+        return frozen(self.weights * own), None
 
     def unit(self, *, plain: bool = False) -> str:
         """Return "the answers": columns have units of their own, and the count is of records."""
-        return unit_of("the answers", np.ones(1) if plain else self._terms.weights)
+        return unit_of("the answers", np.ones(1) if plain else self.weights)
 
     @cached_property
     def worst_means(self) -> Vector:
@@ -356,7 +359,7 @@ class MeanView(AbstractRowView):
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
         terms = self._terms
         sensitivity = self.body.answer_length(self.embed) / self.divisor
-        return baselines.isotropic_gaussian(sensitivity, terms.weights.size, terms.parameter)
+        return baselines.isotropic_gaussian(sensitivity, self.weights.size, terms.parameter)
 
     @cached_property
     def laplace(self) -> Vector:

@@ -54,14 +54,8 @@ class StreamEvidence:
 
 
 @final
-class StreamView(AbstractView):
+class StreamView(AbstractView["Running"]):
     """Answers round by round."""
-
-    @property
-    def question(self) -> Running:
-        """What is asked."""
-        question: Running = self._terms.question
-        return question
 
     @property
     def mechanism(self) -> StreamMechanism:
