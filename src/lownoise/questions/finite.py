@@ -13,7 +13,7 @@ from lownoise.errors import QuestionError, quoted
 from lownoise.numbers.arrays import frozen, number
 from lownoise.numbers.arrays import matrix as matrix_of
 from lownoise.numbers.readable import readable
-from lownoise.sensitivity.relations import known_word
+from lownoise.sensitivity.relations import word_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def finite_problem(
     """
     W = _bounded("queries", queries)
     m, N = W.shape
-    word = known_word(relation)
+    word = word_or_none(relation)
     if word is None:
         raise QuestionError(
             f"relation={quoted(relation)} is unknown; give 'add_remove' or 'substitute'"

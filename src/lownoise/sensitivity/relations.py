@@ -224,7 +224,7 @@ def relation_name(relation: Relation | str) -> Literal["substitute", "add_remove
     return (word_of(relation) if isinstance(relation, str) else relation).name
 
 
-def known_word(relation: object) -> AbstractWord | None:
+def word_or_none(relation: object) -> AbstractWord | None:
     """Return the relation of its word, or of another that the field has for it; None of others."""
     return _NAMES.get(relation) if isinstance(relation, str) else None
 
@@ -239,7 +239,7 @@ def word_of(word: str) -> AbstractWord:
         >>> word_of("replace_one"), word_of("unbounded").counted
         ('substitute', True)
     """
-    if (found := known_word(word)) is None:
+    if (found := word_or_none(word)) is None:
         raise PlanError(f"relation={quoted(word)} is unknown; give {' or '.join(RELATIONS)}")
     return found
 
@@ -258,7 +258,7 @@ def checked_relation(relation: object) -> CheckedRelation:
         return relation
     if isinstance(relation, AbstractDomain):
         return Change(relation)
-    if (found := known_word(relation)) is not None:
+    if (found := word_or_none(relation)) is not None:
         return found
     said = quoted(relation) if isinstance(relation, str) else type(relation).__name__
     raise PlanError(
@@ -277,7 +277,7 @@ def checked_word(relation: object, kind: str) -> AbstractWord:
     Raises:
         PlanError: where it is no word for a relation.
     """
-    if (found := known_word(relation)) is not None:
+    if (found := word_or_none(relation)) is not None:
         return found
     said = quoted(relation) if isinstance(relation, str) else type(relation).__name__
     raise PlanError(f"relation={said} is unknown for {kind}; give {' or '.join(RELATIONS)}")
