@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lownoise as ln
-from lownoise.engines.cells import LONGEST, open_text
+from lownoise.engines.cells import open_text
 from lownoise.engines.counts import read_histogram, read_records
 from lownoise.engines.duckdb import number
 from lownoise.errors import QuestionError
 from lownoise.numbers.numerals import WORDS, number_of
+from lownoise.numbers.values import LONGEST
 from lownoise.release import codec
 
 # what texts that nearly spell numbers are made of

@@ -23,10 +23,10 @@ import pytest
 
 import lownoise as ln
 from cases import MEMBERS
-from lownoise.engines.cells import number, number_of_text
 from lownoise.errors import StreamError
 from lownoise.noise.means import coding_for
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.numbers.values import number, number_of_text
 from lownoise.questions import Mean
 from lownoise.streams import start
 from lownoise.streams.values import value_of, values_of

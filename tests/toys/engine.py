@@ -5,8 +5,8 @@ import numpy as np
 import pyarrow as pa
 
 from lownoise.engines import AbstractSource, Batch
-from lownoise.engines.cells import number
 from lownoise.errors import TableError
+from lownoise.numbers.values import number
 
 
 class ToySource(AbstractSource):

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from lownoise.engines.cells import REAL, alike
+from lownoise.engines.cells import alike
 from lownoise.engines.source import named, no_numbers, require
 from lownoise.errors import TableError
+from lownoise.numbers.values import REAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.engines.cells import number
 from lownoise.engines.codings import Totals
 from lownoise.engines.source import AbstractSource, Batch, Groups, require
 from lownoise.numbers.readable import brief
+from lownoise.numbers.values import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

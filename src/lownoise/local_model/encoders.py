@@ -21,8 +21,8 @@ from lownoise.kinds import PACKED, VECTOR, Field, Form
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.randomizer import FULL
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.numerals import number_of
 from lownoise.numbers.packing import packed, unpacked
+from lownoise.numbers.values import number
 
 if TYPE_CHECKING:
     from lownoise.local_model.randomizer import Takes
@@ -54,18 +54,27 @@ def numbers_of(records: Any, columns: Sequence[str], missing: Vector) -> Vector:
     if isinstance(records, np.ndarray) and np.issubdtype(records.dtype, np.number):
         found = np.array(records, dtype=np.float64)
         if found.ndim != 2 or found.shape[1] != missing.size:  # noqa: PLR2004
-            raise TableError(_shape(columns))
+            raise another_shape(columns)
     else:
-        found = np.array([_row(record, columns) for record in records], dtype=np.float64)
+        rows = [list(map(number, values_of(record, columns))) for record in records]
+        found = np.array(rows, dtype=np.float64)
         found = found.reshape(-1, missing.size)
     return np.where(np.isfinite(found), found, missing)
 
 
-def _row(record: Any, columns: Sequence[str]) -> list[float]:  # noqa: ANN401
-    """Return the values of one record, not a number where one is none."""
+def values_of(record: Any, columns: Sequence[str]) -> list[Any]:  # noqa: ANN401
+    """Return the values of one record, in the columns' order.
+
+    Args:
+        record: a mapping from the columns' names, or a sequence of their values, or the only value.
+        columns: d names.
+
+    Raises:
+        TableError: where it has not d values, or lacks a column; of its values nothing is said.
+    """
     if isinstance(record, Mapping):
         if any(name not in record for name in columns):
-            raise TableError(_shape(columns))
+            raise another_shape(columns)
         values = [record[name] for name in columns]
     elif isinstance(record, np.ndarray):
         values = record.tolist() if record.ndim == 1 else []
@@ -74,23 +83,16 @@ def _row(record: Any, columns: Sequence[str]) -> list[float]:  # noqa: ANN401
     else:
         values = [record]
     if len(values) != len(columns):
-        raise TableError(_shape(columns))
-    return [value if type(value) is float else _number(value) for value in values]
+        raise another_shape(columns)
+    return values
 
 
-def _number(value: Any) -> float:  # noqa: ANN401
-    if isinstance(value, str):
-        spelled = number_of(value)
-        return math.nan if spelled is None else spelled
-    try:
-        return float(value)
-    except Exception:  # noqa: BLE001 (whatever a value does, it counts as missing)
-        return math.nan
-
-
-def _shape(columns: Sequence[str]) -> str:
+def another_shape(columns: Sequence[str]) -> TableError:
+    """Return the error of a record that is of another shape than the plan's."""
     shown = ", ".join(map(repr, columns[:5])) + (", …" if len(columns) > 5 else "")  # noqa: PLR2004
-    return f"record has not the plan's {len(columns)} values; give {shown}, by name or in order"
+    return TableError(
+        f"record has not the plan's {len(columns)} values; give {shown}, by name or in order"
+    )
 
 
 def names_form(values: Any, field: str) -> tuple[str, ...]:  # noqa: ANN401

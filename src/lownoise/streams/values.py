@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines import Coding
-from lownoise.engines.cells import number, quiet
+from lownoise.engines.cells import quiet
 from lownoise.errors import StreamError
+from lownoise.numbers.values import number
 
 if TYPE_CHECKING:
     from lownoise.engines import AbstractCoding
