@@ -27,6 +27,7 @@ from lownoise.numbers.readable import readable
 from lownoise.privacy.local_budget import local_from_dict
 from lownoise.release import codec, stored
 from lownoise.release.terms import Alternative
+from lownoise.sensitivity.orders import answer_count
 
 if TYPE_CHECKING:
     from lownoise.local_model.encoder import AbstractEncoder
@@ -249,7 +250,8 @@ def answer_weights(curator: Terms) -> Vector:
     if curator.weights is not None:
         return np.asarray(curator.weights)
     question = curator.question
-    cells = [math.prod(question.attributes[i].size for i in own) for own in question.sets()]
+    along = [answer_count(own.ordered, own.size) for own in question.attributes]
+    cells = [math.prod(along[i] for i in own) for own in question.sets()]
     ways = [len(own) for own in question.sets()]
     each = question.weights if question.way is None else question.weights[ways]
     return np.asarray(np.sqrt(np.repeat(each, cells)))

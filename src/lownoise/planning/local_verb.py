@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError, quoted
-from lownoise.local_model import RANDOMIZERS
+from lownoise.local_model import RANDOMIZERS, CellEncoder
 from lownoise.local_model.terms import LocalTerms, answer_weights
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
@@ -101,6 +101,8 @@ def _asked(question: Any) -> tuple[Mean | Marginals, list[AbstractEncoder]]:  # 
     """Return the question, and the encoders that it has whatever the domain's ellipsoid is."""
     if isinstance(question, AbstractDomain):
         question = Mean([f"x{i}" for i in range(question.dimension)], question)
+    if isinstance(question, Marginals):
+        return question, [CellEncoder.of(question)]
     if not isinstance(question, Mean):
         raise PlanError(
             f"question={type(question).__name__} is nothing that devices report; give a domain, "
