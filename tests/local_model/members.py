@@ -11,6 +11,7 @@ from lownoise.local_model import (
     CubeLaplace,
     DirectResponse,
     HalfSpace,
+    SampledCoordinates,
     SphereCap,
     SubsetSelection,
     UnaryEncoding,
@@ -31,4 +32,6 @@ MEMBERS: dict[str, Callable[[], AbstractRandomizer]] = {
     "subset, listed": lambda: SubsetSelection.fitted(20, 3.0),
     "cap": lambda: SphereCap.fitted(3, 1.0),
     "half_space": lambda: HalfSpace.fitted(3, 1.0),
+    "coordinates": lambda: SampledCoordinates.fitted(3, 1.0),
+    "coordinates, two": lambda: SampledCoordinates.fitted(3, 4.0),
 }

@@ -10,6 +10,7 @@ what only a collector needs (`terms`, `aggregate`) is imported from its file.
 from lownoise.local_model.additive import BallGaussian, BallKNorm, CubeLaplace
 from lownoise.local_model.ball import HalfSpace, SphereCap
 from lownoise.local_model.cells import CellEncoder
+from lownoise.local_model.coordinates import SampledCoordinates
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.encoders import EllipsoidEncoder, NearestEncoder, RangeEncoder
 from lownoise.local_model.labels import DirectResponse, SubsetSelection, UnaryEncoding
@@ -31,6 +32,7 @@ __all__ = [
     "LocalLoss",
     "NearestEncoder",
     "RangeEncoder",
+    "SampledCoordinates",
     "SphereCap",
     "SubsetSelection",
     "UnaryEncoding",

@@ -54,11 +54,12 @@ def chance_up(chance: Fraction) -> float:
     return min(max(-(-chance.numerator * GRAIN // chance.denominator), 1), GRAIN - 1) / GRAIN
 
 
-def odds_down(epsilon: float) -> Fraction:
-    """Return at most e^ε, ε as a float and as its decimal: what two chances may differ by.
+def odds_down(epsilon: float, parts: int = 1) -> Fraction:
+    """Return at most e^(ε/parts), ε as a float and as its decimal: what two chances may differ by.
 
     Args:
         epsilon: in [1e-6, 1000].
+        parts: how many draws share ε.
 
     Raises:
         PlanError: where it is out of range.
@@ -79,7 +80,9 @@ def odds_down(epsilon: float) -> Fraction:
         )
     own = min(exact(epsilon), Fraction(epsilon))
     with precision(_BITS):
-        mantissa, exponent = arb(fmpq(own.numerator, own.denominator)).exp().lower().man_exp()
+        mantissa, exponent = (
+            arb(fmpq(own.numerator, own.denominator * parts)).exp().lower().man_exp()
+        )
     return int(mantissa) * Fraction(2) ** int(exponent)
 
 
