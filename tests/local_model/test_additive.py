@@ -128,6 +128,19 @@ def test_a_number_beyond_the_table_is_decided_exactly(own, word):
         assert found[0].tolist() == np.clip(exact, own.lowest, own.highest).tolist()
 
 
+def test_coordinates_that_share_a_number_agree_on_its_further_bits():
+    """One of H is open without end at first; then all three coordinates are one length times G."""
+    own, seen = ADDITIVE["k_norm"], set()
+    for seed in range(8):
+        recorded = Recorded([2**61] * 3 + [0] + [2**62] * 2, seed)
+        found = own.reports(np.zeros((1, 3), np.int64), randomness=recorded)[0]
+        assert len(recorded.given) > 2
+        assert np.ptp(found) <= 1
+        assert np.all(found < own.highest)
+        seen.add(int(found[0]))
+    assert len(seen) > 4  # the further bits decide how long it is
+
+
 def law(own, t):
     """The distribution function of a coordinate of noise of size 1."""
     x = np.abs(t)
