@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lownoise.errors import FileError, quoted
+from lownoise.local_model.moments import covariance_of, mean_of, moment_sums
 from lownoise.local_model.randomizer import FULL, AbstractRandomizer
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.normals import Tail, normals, settle
@@ -194,28 +195,16 @@ class AbstractAdditive(AbstractRandomizer):
         return found
 
     def sums(self, reports: Integers) -> Any:  # noqa: ANN401
-        """Return the sums of reports, and of products of two of their integers, shape (r + r²,)."""
-        most = float(np.max(np.abs(reports), initial=1))
-        rows = max(int(2.0**53 / most**2), 1)  # of which products add up exactly in doubles
-        r = self.dimension
-        found = np.zeros(r + r * r, dtype=object)
-        for start in range(0, len(reports), rows):
-            own = reports[start : start + rows].astype(np.float64)
-            products = np.concatenate([own.sum(axis=0), (own.T @ own).ravel()])
-            found += products.astype(np.int64).astype(object)
-        return found
+        """Return the sums of reports and of their products, shape (r + r(r + 1)/2,)."""
+        return moment_sums(reports, int(self._range))
 
     def mean(self, sums: Any, count: int) -> Vector:  # noqa: ANN401
         """Return the mean of reports, shape (r,)."""
-        return np.array([int(own) / count * self.step for own in sums[: self.dimension]])
+        return mean_of(sums, self.dimension, count, 1 / self.step)
 
     def covariance(self, sums: Any, count: int) -> Vector:  # noqa: ANN401
         """Return the sample covariance of reports over n, shape (r, r)."""
-        first = np.array([int(own) for own in sums[: self.dimension]], dtype=object)
-        second = np.array([int(own) for own in sums[self.dimension :]], dtype=object)
-        apart = count * second - np.outer(first, first).ravel()
-        scaled = np.array([float(own) for own in apart]) * (self.step / count) ** 2 / (count - 1)
-        return scaled.reshape(self.dimension, self.dimension)
+        return covariance_of(sums, self.dimension, count, 1 / self.step)
 
     @property
     def _each(self) -> float:

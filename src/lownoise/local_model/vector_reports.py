@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from lownoise.local_model.moments import covariance_of, mean_of, moment_sums
 from lownoise.local_model.randomizer import AbstractRandomizer
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import SLACK
@@ -24,9 +25,6 @@ from lownoise.numbers.rounding import SLACK
 if TYPE_CHECKING:
     from lownoise.local_model.randomizer import Takes
     from lownoise.numbers.arrays import Integers, Vector
-
-_EXACT = 2**53  # whole numbers below it are floats
-_WIDE = 2**62
 
 
 class AbstractVectorRandomizer(AbstractRandomizer):
@@ -72,34 +70,15 @@ class AbstractVectorRandomizer(AbstractRandomizer):
 
         Exact: 64-bit integers, or Python's where there are too many reports for those.
         """
-        r, most = self.dimension, (self.scale * self.longest) ** 2
-        upper = np.triu_indices(r)
-        total: Any = np.zeros(r + len(upper[0]), dtype=np.int64)
-        if len(reports) * most >= _WIDE:
-            total = total.astype(object)
-        step = max(_EXACT // most, 1)  # sums of so many products are exact in floats
-        for start in range(0, len(reports), step):
-            rows = reports[start : start + step].astype(np.float64)
-            products = (rows.T @ rows)[upper]
-            total = total + np.concatenate([rows.sum(axis=0), products]).astype(np.int64)
-        return total
+        return moment_sums(reports, self.scale * self.longest)
 
     def mean(self, sums: Any, count: int) -> Vector:  # noqa: ANN401
         """Return the estimate of the mean of points in the unit ball, shape (r,)."""
-        unit = self.scale * self.moments[0]
-        return frozen(np.array([int(own) / count / unit for own in sums[: self.dimension]]))
+        return mean_of(sums, self.dimension, count, self.scale * self.moments[0])
 
     def covariance(self, sums: Any, count: int) -> Vector:  # noqa: ANN401
         """Return the sample covariance of estimates over n, shape (r, r), of n ≥ 2 reports."""
-        r = self.dimension
-        exact = np.array([int(own) for own in sums], dtype=object)
-        upper = np.triu_indices(r)
-        first = exact[:r]
-        apart = count * exact[r:] - first[upper[0]] * first[upper[1]]  # no number is lost here
-        unit = (self.scale * self.moments[0]) ** 2 * count**2 * (count - 1)
-        found = np.zeros((r, r))
-        found[upper] = [float(own) / unit for own in apart]
-        return frozen(np.triu(found) + np.triu(found, 1).T)
+        return covariance_of(sums, self.dimension, count, self.scale * self.moments[0])
 
     def variances(self, answers: Vector) -> Vector:
         """Return the greatest variance of each answer, of one report, rounded up; shape (m,).
