@@ -149,15 +149,18 @@ class NormalRows:
         """Put the chosen ones of other rows in the place of some, with the bits drawn so far."""
         self.words[rows] = others.words[chosen]
         self.values[rows] = others.values[chosen]
-        for row, other in zip(rows.tolist(), np.flatnonzero(chosen).tolist(), strict=True):
-            for own, its in ((self._far, others._far), (self._exact, others._exact)):
-                _copied(own, its, row, other)
+        for own, its in ((self._far, others._far), (self._exact, others._exact)):
+            _replace(own, rows, its, chosen)
 
 
-def _copied(own: dict[int, Any], others: dict[int, Any], row: int, other: int) -> None:
-    own.pop(row, None)
-    if other in others:
-        own[row] = others[other]
+def _replace(own: dict[int, Any], rows: Integers, others: dict[int, Any], chosen: Chosen) -> None:
+    """Do the same with what is kept of few rows."""
+    for row in own.keys() & set(rows.tolist() if own else ()):
+        del own[row]
+    place = np.cumsum(chosen) - 1
+    for other, kept in others.items():
+        if chosen[other]:
+            own[int(rows[place[other]])] = kept
 
 
 def _value(tail: Tail, randomness: Randomness) -> float:
