@@ -24,6 +24,7 @@ CASES = [
     SphereCap(1, 0.5, 0.25, 50),
     SphereCap(2, 2.0**-26, 0.25, 71),
     SphereCap(2, 0.9, 0.25, 71),
+    SphereCap(3, 0.4, 0.25, 87),
     SphereCap(3, 0.5, 0.25, 87),
     SphereCap(3, 1 - 2.0**-26, 0.25, 87),
     SphereCap(10, 0.1, 0.25, 159),
@@ -326,6 +327,31 @@ def test_a_trial_that_floats_leave_open_is_decided_by_the_bits(word, expected):
             return np.full(count, word if self.asked > cap.width else 2**63, dtype=np.uint64)
 
     assert cap._is_accepted(vector, trial, 0, coins, Later()) is expected
+
+
+@pytest.mark.parametrize("toward", [0.0, 1.0])
+def test_a_trial_of_a_folded_sphere_is_decided_by_the_bits(toward):
+    """The threshold is the float beside |p|/|G|, nearer than floats tell: the oracle says where."""
+    vector = [5, -7, 11]
+    about = np.array([vector]) / np.linalg.norm(vector)
+    for seed in range(100):
+        words = SimulationRandomness(seed).words(3).reshape(1, -1)
+        with mpmath.workdps(60):
+            numbers = [normal((int(w) << 64) | 2**63, 128) for w in words[0]]
+            height, _ = vector_of(SphereCap(3, 0.1, 0.5, 9), vector, numbers)
+            threshold = math.nextafter(float(height), toward)
+        cap = SphereCap(3, threshold, 0.5, 9) if threshold < 0.45 else None
+        if cap is not None and abs(float(height) - threshold) > 0:
+            break
+    assert cap is not None
+    assert cap._folds
+    trial = NormalRows(words, randomness=Recorded(1))
+    margin, off = cap.margins(about, trial.values, np.zeros(1))
+    assert abs(margin[0]) <= directed._doubt(off)[0]
+    found = cap._is_accepted(vector, trial, 0, np.zeros(1, dtype=np.uint64), Recorded(2))
+    assert found is (toward == 0.0)
+    with mpmath.workdps(60):
+        assert found == (height > mpmath.mpf(threshold))
 
 
 @pytest.mark.parametrize("square", [2, 3, 2**40 + 1, FULL**2 - 1])
