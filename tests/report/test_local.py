@@ -97,6 +97,22 @@ def test_the_numbers_are_the_plans(name):
         assert f"at most {spelling.at_most(own.error / own.lower_bound, 3)}×" in found
 
 
+def test_a_page_says_what_a_trusted_curator_would_make_and_an_object_does_not():
+    own = plan("ball")
+    found = words(report.render_html(report.sections(own)))
+    equal = own.central_equivalent(10_000)
+    assert f"by {spelling.significant(equal.central_error)} at the same budget" in found
+    assert f"with {equal.people_for_equal_error:,} " in found
+    assert f"epsilon {spelling.at_most(equal.shuffled_epsilon, 3)} together" in found
+    assert spelling.at_least(equal.shuffled_local_epsilon, 3) in found
+    assert "curator" not in str(own)
+    small = ln.LocalPlan.from_json(own.to_json())
+    assert "Nothing is known" in words(report.render_html(report.sections(small)))
+    delta = words(report.render_html(report.sections(plan("delta"))))
+    assert "trusted with the records" in delta
+    assert "random order" not in delta
+
+
 def test_an_error_that_is_weighted_or_of_another_order_says_so():
     assert "together, weighted" in words(report.render_html(report.sections(plan("means"))))
     assert "in the order-∞ norm" in words(report.render_html(report.sections(plan("order"))))

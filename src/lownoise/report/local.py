@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.errors import LownoiseError
 from lownoise.report import spelling
 from lownoise.report.intervals import intervals
 from lownoise.report.parts import Caution, Column, Figures, Items, Prose, Section, Table, pairs
@@ -34,14 +35,20 @@ _RESTS = (
 )
 
 
-def plan(own: LocalPlan, **_: object) -> list[Section]:
-    """Return what a local plan says of itself."""
+def plan(own: LocalPlan, *, curator: bool = True) -> list[Section]:
+    """Return what a local plan says of itself.
+
+    Args:
+        own: the plan.
+        curator: whether it is compared with a trusted curator's, which takes a search.
+    """
     return [
         _head(own),
         _noise(own),
         _compared(own),
         _bound(own),
         _guarantee(own),
+        *((_trusted(own),) if curator else ()),
         _device(own),
         Section("assumptions", "What this rests on", (Items(_RESTS),)),
     ]
@@ -185,6 +192,36 @@ def _guarantee(own: LocalPlan) -> Section:
     )
     parts = (Prose(f"{own.budget}. {likelier}{chance}", "guarantee"), Prose(note, note=True))
     return Section("cost", "What one report reveals", parts)
+
+
+def _trusted(own: LocalPlan) -> Section:
+    """Return what the same people would get where somebody is trusted."""
+    title = "If somebody were trusted"
+    people = f"{_PEOPLE[1]:,} people"
+    try:
+        found = own.central_equivalent(_PEOPLE[1])
+    except LownoiseError as reason:
+        said = f"Nothing is known to compare with: {shown(str(reason))}."
+        return Section("central", title, (Prose(said, "curator"),))
+    less = spelling.significant(found.local_error / found.central_error)
+    said = (
+        f"A curator who is trusted with the records of {people} would err by "
+        f"{spelling.significant(found.central_error)} at the same budget ({found.central_mechanism}"
+        f"), {less} times less than their reports do, and by as much as these with "
+        f"{spelling.count(found.people_for_equal_error, 'person', 'people')}."
+    )
+    parts = [Prose(said, "curator")]
+    if found.shuffled_epsilon is not None and found.shuffled_local_epsilon is not None:
+        delta = spelling.shortest(found.shuffled_delta)
+        mixed = (
+            f"All reports of {people} in random order, without their senders, reveal at most "
+            f"epsilon {spelling.at_most(found.shuffled_epsilon, 3)} together at delta {delta}, "
+            "where somebody is trusted to mix them; each could then have an epsilon of "
+            f"{spelling.at_least(found.shuffled_local_epsilon, 3)} of its own, for all to be "
+            f"within {spelling.shortest(own.budget.epsilon)}."
+        )
+        parts.append(Prose(mixed, "shuffler"))
+    return Section("central", title, tuple(parts))
 
 
 def revealed(loss: LocalLoss) -> str:

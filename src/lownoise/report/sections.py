@@ -223,7 +223,7 @@ def line(subject: object) -> str:
         '<Plan: 1 mean of 1,000 rows, planned under 0.5-zCDP; error 0.100>'
     """
     if type(subject) in RECORDS:
-        return f"<{type(subject).__name__}: {sections(subject)[0].title.removesuffix('.')}>"
+        return f"<{type(subject).__name__}: {_quick(subject)[0].title.removesuffix('.')}>"
     view = view_of(subject)
     said = headline(view).removesuffix(".")
     return f"<{type(subject).__name__}: {said}; error {noise_words(view).error()}>"
@@ -239,8 +239,15 @@ def notebook(subject: object) -> str:
     return render_html(list(_brief(subject)), whole=False)
 
 
+def _quick(subject: object) -> list[Section]:
+    """Return the sections that are made without a search."""
+    if type(subject) is LocalPlan:
+        return local.plan(subject, curator=False)
+    return sections(subject)
+
+
 def _brief(subject: object) -> Iterator[Section]:
-    for section in sections(subject):
+    for section in _quick(subject):
         tables = [p for p in section.parts if isinstance(p, Table) and p.terminal]
         if section.name in _PRINTED or tables:
             shown = [p for p in section.parts if not isinstance(p, Chart)]
