@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw docs/images/local.svg: `python -m pages.local`.
+"""Draw docs/images/local.svg, and write the table of docs/local.md: `python -m pages.local [part]`.
+
+Parts are `picture` and `randomizers`; both where none is named. The table is computed of plans,
+without a simulation; tests/docs/test_local_page.py does the same again.
 
 What n people's devices say of the mean of points of a ball, beside what no unbiased local
 randomizer can beat and beside what a trusted curator adds. Dots are measured: reports of random
@@ -16,17 +19,28 @@ import numpy as np
 from benchmarks.solver import ROOT
 
 import lownoise as ln
-from pages.solver import figure_of, save
+from pages.solver import figure_of, save, table, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PAGE = ROOT / "docs" / "local.md"
 PICTURE = ROOT / "docs" / "images" / "local.svg"
 DIMENSIONS = (2, 10, 100, 1000)
 EPSILONS = tuple(float(e) for e in np.geomspace(0.5, 8, 17).round(3))
 MEASURED = (0.5, 1.0, 2.0, 4.0, 8.0)
 PEOPLE = 10**6
 REPORTS = 1000
+QUESTIONS = {
+    "`ln.Ball(1)`": ln.Ball(1),
+    "`ln.Ball(10)`": ln.Ball(10),
+    "`ln.Ball(100)`": ln.Ball(100),
+    "`ln.Box([-1] * 2, [1] * 2)`": ln.Box([-1.0] * 2, [1.0] * 2),
+    "`ln.Box([-1] * 10, [1] * 10)`": ln.Box([-1.0] * 10, [1.0] * 10),
+    "2 labels": ln.Marginals({"label": 2}, way=1, outside={"label": 0}),
+    "10 labels": ln.Marginals({"label": 10}, way=1, outside={"label": 0}),
+    "100 labels": ln.Marginals({"label": 100}, way=1, outside={"label": 0}),
+}
 LOCAL, CENTRAL, BOUND = "#c1561b", "#1f5fa8", "#76808a"
 
 
@@ -84,7 +98,27 @@ def panel(axis: Axes, dimension: int, *, first: bool) -> None:
         axis.tick_params(labelleft=False)
 
 
-def main() -> int:
+def answered(name: str, epsilon: float) -> ln.LocalPlan:
+    """Return the plan of a question of the page."""
+    return ln.local(QUESTIONS[name], ln.local_dp(epsilon))
+
+
+def cell(plan: ln.LocalPlan) -> str:
+    """Return the best randomizer, its error, and how far that is above the lower bound."""
+    return f"{plan.mechanism} {plan.error:.3g}, {plan.error / plan.lower_bound:.2f}×"
+
+
+def randomizers() -> None:
+    """Write the table of the page."""
+    head = ["question", *(f"ε = {epsilon:g}" for epsilon in MEASURED)]
+    rows = [[name, *(cell(answered(name, e)) for e in MEASURED)] for name in QUESTIONS]
+    made = table(head, rows, words=len(head))
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(written(text, "randomizers", made), encoding="utf-8")
+
+
+def picture() -> None:
+    """Draw all dimensions."""
     figure, panels = figure_of(1, len(DIMENSIONS), 7.6, 3.3)
     for k, (axis, dimension) in enumerate(zip(panels[0], DIMENSIONS, strict=True)):
         panel(axis, dimension, first=k == 0)
@@ -93,8 +127,17 @@ def main() -> int:
     handles = panels[0, 0].get_legend_handles_labels()
     figure.legend(*handles, loc="lower center", ncols=4, frameon=False, fontsize=8.5)
     save(figure, PICTURE, bottom=0.1)
+
+
+PARTS = {"picture": picture, "randomizers": randomizers}
+
+
+def main(parts: list[str]) -> int:
+    """Make the named parts, or all."""
+    for name in parts or PARTS:
+        PARTS[name]()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

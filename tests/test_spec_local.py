@@ -56,7 +56,10 @@ def test_a_local_spec_is_the_plan_that_its_code_would_make(tmp_path):
     assert found.to_json(proof=True) == by_code.to_json(proof=True)
 
 
-def test_a_delta(tmp_path):
+def test_labels_and_a_delta(tmp_path):
+    question = ln.Marginals({"city": ["A", "B"], "sex": 2}, way=1, outside="extra")
+    by_code = ln.local(question, ln.local_dp(1.0))
+    assert read_local(written(tmp_path, LABELS)).plan().to_json() == by_code.to_json()
     text = MEANS.replace("1.5", "1.5\ndelta = 1e-6").replace('"laplace"', '"gaussian"')
     own = read_local(written(tmp_path, text)).plan()
     assert own.budget == ln.local_dp(1.5, 1e-6)

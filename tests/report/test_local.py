@@ -26,6 +26,9 @@ QUESTIONS = {
     "one": lambda: ln.local(ln.Mean(["a"], ln.Box([0], [1])), ln.local_dp(1)),
     "order": lambda: ln.local(BOX, ln.local_dp(1), order=math.inf),
     "delta": lambda: ln.local(ln.Ball(3), ln.local_dp(1, 1e-6), mechanism="gaussian"),
+    "labels": lambda: ln.local(
+        ln.Marginals({"city": ["A", "B", "C"]}, way=1, outside="extra"), ln.local_dp(1)
+    ),
     "rude": lambda: ln.local(ln.Mean(RUDE, ln.Box([0] * 5, [1] * 5)), ln.local_dp(1)),
 }
 
@@ -40,7 +43,10 @@ def estimate(name, count=300):
     own = plan(name)
     rng = np.random.default_rng(0)
     low, high = own.encoder.ends
-    records = rng.uniform(low, high, (count, low.size))
+    if name == "labels":
+        records = [{"city": c} for c in rng.choice(["A", "B", "C"], count)]
+    else:
+        records = rng.uniform(low, high, (count, low.size))
     encoded = own.encoder.encode(records)
     randomness = SimulationRandomness(1)
     values = own.randomizer.reports(encoded, randomness=randomness)
