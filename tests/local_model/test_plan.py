@@ -185,6 +185,38 @@ def test_a_device_that_keeps_less_than_the_budget_is_refused():
         ln.LocalPlan.from_json(louder).randomize([0.0, 0.0])
 
 
+HELD = [m for m in MEMBERS if m.domain.as_image() is not None]
+
+
+@pytest.mark.parametrize("member", HELD, ids=lambda m: m.name)
+def test_the_inscribed_ellipsoid_is_in_the_domain(member):
+    """Along the singular vectors of the image, half axes of any weights: 200 points of its rim."""
+    domain = member.domain
+    image = domain.as_image()
+    for weights in (np.ones(domain.dimension), np.linspace(1, 4, domain.dimension)):
+        axes = domain.inscribed(weights)
+        assert np.all(np.diff(axes) <= 0)
+        factor = np.diag(image.factor) if image.factor.ndim == 1 else image.factor
+        vectors = np.linalg.svd(weights[:, None] * factor)[0][:, : axes.size]
+        if image.factor.ndim == 1:
+            vectors = np.eye(domain.dimension)[:, np.argsort(-np.abs(weights * image.factor))]
+        rng = np.random.default_rng(3)
+        rim = rng.normal(size=(200, axes.size))
+        rim /= np.maximum(np.linalg.norm(rim, axis=1, keepdims=True), 1e-300)
+        for point in (rim * axes) @ vectors[:, : axes.size].T / weights + domain.center:
+            assert domain.contains(point)
+    known = image.base.ball_order is not None
+    assert (axes.size > 0) == known
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [(0.5, 1.01), (1.0, 1.02), (2.0, 1.04), (4.0, 1.2)])
+def test_on_a_ball_the_plan_is_nearly_the_least_of_all(epsilon, most):
+    """The bound is the cap's own error on the sphere: what is left is what the center costs."""
+    plan = planned(ln.Ball(10), epsilon)
+    assert plan.mechanism == "cap"
+    assert 1 <= plan.error / plan.lower_bound <= most
+
+
 def test_names_of_collections_tell_reports_apart():
     first, second = (planned(ln.Ball(2), name=name) for name in ("2026-10", "2026-11"))
     report = first.randomize([0.1, 0.2])

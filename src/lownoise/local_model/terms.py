@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.bounds.local import unbiased_local
+from lownoise.bounds.local import ball_local, unbiased_local
 from lownoise.certificate import order_norm
 from lownoise.errors import FileError, quoted
 from lownoise.kinds import NONNEGATIVE, ORDER, POSITIVE
 from lownoise.local_model import ENCODERS, RANDOMIZERS
+from lownoise.local_model.cap_law import greatest_mean_up
 from lownoise.local_model.document import check_fit, parts, terms_digest
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.privacy.local_budget import local_from_dict
+from lownoise.questions import Mean
 from lownoise.release import codec, stored
 from lownoise.release.terms import Alternative
 from lownoise.sensitivity.orders import answer_count
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from lownoise.local_model.randomizer import AbstractRandomizer, LocalLoss
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy.local_budget import LocalDP
+    from lownoise.questions import Marginals
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
 
@@ -98,14 +101,32 @@ class LocalTerms:
 
     @cached_property
     def lower_bound(self) -> float:
-        """What no unbiased ε-local mechanism has an error below, times √n, on any records of n.
+        """What every unbiased ε-local mechanism errs at its worst of n people, times √n, at least.
 
-        0 where nothing is proved: without `curator`, and where a δ is left out.
+        The greater of a bound on all records, by Γ_p(K − K), and at p = 2 one on some records of an
+        ellipsoid in the domain: see `bounds.local`. 0 where nothing is proved: without `curator`,
+        and where a δ is left out.
         """
         if self.curator is None or self.budget.delta:
             return 0.0
-        certificate = self.curator.certificate
-        return unbiased_local(certificate.lower * self.curator.parameter, 1, self.budget.epsilon)
+        gamma = self.curator.certificate.lower * self.curator.parameter
+        everywhere = unbiased_local(gamma, 1, self.budget.epsilon)
+        return max(everywhere, self._somewhere(self.curator.question))
+
+    def _somewhere(self, question: Mean | Marginals) -> float:
+        """Return a bound at p = 2 from the balls that an inscribed ellipsoid's sections hold."""
+        if not isinstance(question, Mean) or self.order != 2:  # noqa: PLR2004
+            return 0.0
+        axes, epsilon = question.domain.inscribed(self.weights), self.budget.epsilon
+        sizes = {2**k for k in range(axes.size.bit_length())} | {axes.size}
+        return max(
+            (
+                float(axes[r - 1]) * ball_local(greatest_mean_up(r, epsilon), 1)
+                for r in sizes
+                if 1 <= r <= axes.size and axes[r - 1] > 0
+            ),
+            default=0.0,
+        )
 
     @property
     def stated(self) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class LocalPlan(Shown):
 
     @property
     def lower_bound(self) -> float:
-        """What no unbiased ε-local mechanism has an error below, times √n, on any n records.
+        """What every unbiased ε-local mechanism errs at its worst of n people, times √n, at least.
 
         0 where nothing is proved: for a budget with a δ, and of a plan without its proof.
         """

@@ -338,6 +338,14 @@ class AbstractDomain(ABC):
         """Return the domain as an image of a unit ball; None where it has no such form."""
         return None
 
+    def inscribed(self, weights: Vector) -> Vector:
+        """Return half axes of an ellipsoid that K times some weights holds, falling; (0,) unknown.
+
+        Args:
+            weights: ω > 0, shape (d,).
+        """
+        return frozen(np.zeros(0))
+
     def along_axes(self) -> Image | None:
         """Return the domain as an image along the coordinates; None where it is none."""
         return None

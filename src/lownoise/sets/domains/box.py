@@ -230,6 +230,14 @@ class Box(AbstractDomain):
         width = self.upper - self.lower
         return Box(-width, width)
 
+    def inscribed(self, weights: Vector) -> Vector:
+        """Return those of the image of a cube, shape (d,).
+
+        Args:
+            weights: ω > 0, shape (d,).
+        """
+        return self.as_image().inscribed(weights)
+
     def as_image(self) -> Image:
         """Return it as the image of a cube.
 

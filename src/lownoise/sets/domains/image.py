@@ -13,6 +13,7 @@ import numpy as np
 from lownoise.errors import DomainError
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, matrix, vector
+from lownoise.numbers.rounding import shrunk
 from lownoise.sets.bodies import ImageBody, SymmetricPoints, image_body, is_slabs
 from lownoise.sets.bodies.pieces import ImageSet
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 LARGEST = 2.0**250  # products of coordinates, and sums of them, stay finite
 _NARROWEST = 2.0**-250
 _INSIDE = 1e-12
+_LOST = 1e-13  # of the greatest singular value, a column: more than floats lose
 _DIRECT = 1e-9  # of the reach: how near clamping leaves points of K
 _CONVEX, _SEARCHED = 3e-7, 1e-4
 _ATTAINED = 1e-13
@@ -220,6 +222,24 @@ class Image(AbstractDomain):
     def as_image(self) -> Image:
         """Return it."""
         return self
+
+    def inscribed(self, weights: Vector) -> Vector:
+        """Return the singular values of ωF times the radius of the largest ball in B, falling.
+
+        Args:
+            weights: ω > 0, shape (d,).
+        """
+        order, k = self.base.ball_order, self.base.dimension
+        if order is None:
+            return super().inscribed(weights)
+        if self.diagonal:
+            axes = np.sort(np.abs(weights * self.factor))[::-1]
+        else:
+            axes = np.linalg.svd(weights[:, None] * self.factor, compute_uv=False)
+            axes = np.maximum(axes - _LOST * k * axes.max(initial=0.0), 0.0)
+        # |x|_q ≤ k^{1/q − 1/2}·|x| where q < 2, and ≤ |x| else
+        radius = 1.0 if order >= 2 else k ** (0.5 - 1 / order)  # noqa: PLR2004
+        return frozen(shrunk(axes * radius))
 
     def along_axes(self) -> Image | None:
         """Return it where F is a diagonal."""
