@@ -127,6 +127,49 @@ def _expect_ranges(kind: str, missing: Vector, lower: Vector, upper: Vector, nam
         raise FileError(f"{kind}.missing is outside its ranges")
 
 
+class AbstractColumnEncoder(AbstractEncoder):
+    """Of records that are d numbers, each the value of a column, and the mean of each column."""
+
+    missing: Vector  # the public stand-in of values that are no finite number, shape (d,)
+
+    @property
+    def length(self) -> int:
+        """The number of columns d."""
+        return len(self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    def apart(self, question: Any) -> float:  # noqa: ANN401
+        """Return how far the extreme records of a mean's domain are from what is decoded of them.
+
+        In parts of the columns' ranges; infinite for another question.
+        """
+        from lownoise.questions import Mean
+
+        if not isinstance(question, Mean) or tuple(question.columns) != tuple(self.names):
+            return math.inf
+        domain = question.domain
+        try:
+            records = domain.extreme(
+                np.vstack([np.eye(domain.dimension), -np.eye(domain.dimension)])
+            )
+        except DomainError:  # no such point is known how to find
+            records = domain.spanning + domain.center
+        encoded = self.encode(np.asarray(records))
+        if self.makes == "label":
+            found = self.answers.T[encoded[:, 0]]
+        else:
+            at_zero = self.decode(np.zeros(self.dimension))
+            A, y = self.answers, encoded / FULL
+            found = at_zero + (y * A if A.ndim == 1 else y @ A.T)
+        widths = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
+        size = np.maximum(widths, 1e-6 * np.max(np.abs(domain.center)))
+        return float(np.max(np.abs(found - records) / size))
+
+
 @ENCODERS.kind(
     "ellipsoid",
     Field("columns", NAMES),
@@ -138,7 +181,7 @@ def _expect_ranges(kind: str, missing: Vector, lower: Vector, upper: Vector, nam
 )
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class EllipsoidEncoder(AbstractEncoder):
+class EllipsoidEncoder(AbstractColumnEncoder):
     """x = center + A·y, y in the unit ball.
 
     Args:
@@ -182,16 +225,6 @@ class EllipsoidEncoder(AbstractEncoder):
         return int(self.factor.shape[-1])
 
     @property
-    def length(self) -> int:
-        """The number of columns d."""
-        return len(self.columns)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.columns
-
-    @property
     def answers(self) -> Vector:
         """A."""
         return self.factor
@@ -214,10 +247,6 @@ class EllipsoidEncoder(AbstractEncoder):
         y = along / self._squares
         y /= np.maximum(np.sqrt(np.sum(y**2, axis=1, keepdims=True)), 1.0)
         return within_ball(y)
-
-    def apart(self, question: Any) -> float:  # noqa: ANN401
-        """Return how far extreme records of a mean's domain are from their answers."""
-        return _apart(self, question)
 
     def decode(self, mean: Vector) -> Vector:
         """Return c + A·mean, shape (d,)."""
@@ -249,7 +278,7 @@ def within_ball(y: Vector) -> Integers:
 )
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RangeEncoder(AbstractEncoder):
+class RangeEncoder(AbstractColumnEncoder):
     """Each column's place in its range, from −1 to 1; a column of one value is not encoded.
 
     Args:
@@ -287,16 +316,6 @@ class RangeEncoder(AbstractEncoder):
         """The number r of columns that have a width."""
         return int(self._wide.size)
 
-    @property
-    def length(self) -> int:
-        """The number of columns d."""
-        return len(self.columns)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.columns
-
     @cached_property
     def answers(self) -> Vector:
         """Half the ranges, (d,); as a matrix (d, r) where some column has no width."""
@@ -320,10 +339,6 @@ class RangeEncoder(AbstractEncoder):
         places = (rows - middle)[:, self._wide] / self._half[self._wide]
         return np.rint(np.clip(places, -1.0, 1.0) * FULL).astype(np.int64)
 
-    def apart(self, question: Any) -> float:  # noqa: ANN401
-        """Return how far extreme records of a mean's domain are from their answers."""
-        return _apart(self, question)
-
     def decode(self, mean: Vector) -> Vector:
         """Return the middles plus mean times half the ranges, shape (d,)."""
         found = self.lower / 2 + self.upper / 2
@@ -339,7 +354,7 @@ class RangeEncoder(AbstractEncoder):
 )
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NearestEncoder(AbstractEncoder):
+class NearestEncoder(AbstractColumnEncoder):
     """Which of k listed points is nearest, distances being in parts of the columns' ranges.
 
     Args:
@@ -380,16 +395,6 @@ class NearestEncoder(AbstractEncoder):
         """The number k of points."""
         return len(self.points)
 
-    @property
-    def length(self) -> int:
-        """The number of columns d."""
-        return len(self.columns)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.columns
-
     @cached_property
     def answers(self) -> Vector:
         """The points as columns, shape (d, k)."""
@@ -411,36 +416,6 @@ class NearestEncoder(AbstractEncoder):
             found[start : start + step] = np.argmin(apart, axis=1)
         return found[:, None]
 
-    def apart(self, question: Any) -> float:  # noqa: ANN401
-        """Return how far extreme records of a mean's domain are from their answers."""
-        return _apart(self, question)
-
     def decode(self, mean: Vector) -> Vector:
         """Return the points times their shares, summed, shape (d,)."""
         return frozen(mean @ self.points)
-
-
-def _apart(encoder: AbstractEncoder, question: Any) -> float:  # noqa: ANN401
-    """Return how far the extreme records of a mean's domain are from what is decoded of them.
-
-    In parts of the columns' ranges; infinite for another question.
-    """
-    from lownoise.questions import Mean
-
-    if not isinstance(question, Mean) or tuple(question.columns) != tuple(encoder.names):
-        return math.inf
-    domain = question.domain
-    try:
-        records = domain.extreme(np.vstack([np.eye(domain.dimension), -np.eye(domain.dimension)]))
-    except DomainError:  # no such point is known how to find
-        records = domain.spanning + domain.center
-    encoded = encoder.encode(np.asarray(records))
-    if encoder.makes == "label":
-        found = encoder.answers.T[encoded[:, 0]]
-    else:
-        at_zero = encoder.decode(np.zeros(encoder.dimension))
-        A, y = encoder.answers, encoded / FULL
-        found = at_zero + (y * A if A.ndim == 1 else y @ A.T)
-    widths = np.where(domain.upper > domain.lower, domain.upper - domain.lower, 1.0)
-    size = np.maximum(widths, 1e-6 * np.max(np.abs(domain.center)))
-    return float(np.max(np.abs(found - records) / size))
