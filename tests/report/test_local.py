@@ -196,6 +196,19 @@ def test_every_interval_is_drawn_within_the_picture(shared):
     assert ("on one axis" in chart.caption) == shared
 
 
+def test_an_answer_that_all_records_have_alike_is_no_axis_of_its_own():
+    """As the share of everybody among marginals, which is 1."""
+    values = np.array([1.0, 0.4, -0.02])
+    found = values[:, None] + np.array([[0, 0], [-0.1, 0.1], [-0.1, 0.1]])
+    chart = intervals(["everybody", "a", "b"], values, found, (np.array([1.0, 0, 0]), np.ones(3)))
+    assert "on one axis" in chart.caption
+    wide = chart.drawn[0]
+    first, second = re.findall(r'class="own" d="M([\d.-]+) [\d.-]+L([\d.-]+)', wide)[1:]
+    assert float(first[0]) - float(second[0]) == pytest.approx(
+        (float(first[1]) - float(first[0])) * 0.42 / 0.2, rel=0.01
+    )
+
+
 def test_of_many_answers_the_first_are_drawn():
     values = np.linspace(0, 1, 100)
     found = np.stack([values - 0.1, values + 0.1], axis=1)

@@ -35,13 +35,16 @@ def intervals(
     """
     m = min(values.size, SHOWN_OF_MANY)
     low, high = np.minimum(ends[0], found[:, 0])[:m], np.maximum(ends[1], found[:, 1])[:m]
-    common = bool(np.ptp(ends[0]) == 0 and np.ptp(ends[1]) == 0)
+    varied = ends[1] > ends[0]  # not of an answer that all records have alike
+    common = bool(np.any(varied)) and all(np.ptp(end[varied]) == 0 for end in ends)
     if common:  # no wider than what is drawn, so that small shares are seen
-        low[:] = min(float(found[:m, 0].min()), max(0.0, float(ends[0][0])))
+        low[:] = min(float(found[:m, 0].min()), max(0.0, float(ends[0][varied][0])))
         high[:] = float(found[:m, 1].max())
     rows = list(zip(names, values[:m], found[:m], low, high, strict=False))
     drawn = tuple(_intervals(rows, common=common, narrow=narrow) for narrow in (False, True))
-    where = "on one axis" if common else "in the public range of each, whose ends are given"
+    where = "on one axis"
+    if not common:
+        where = "in the public range of each, or as far as its interval goes; the ends are given"
     caption = f"Estimates with their intervals, {where}."
     if m < values.size:
         caption += f" The first {m:,} of {values.size:,} answers are shown."

@@ -67,7 +67,7 @@ def _head(own: LocalPlan) -> Section:
         ("A report", spelling.count(own.report_bytes, "byte")),
     )
     said = (
-        f"The error in root mean square of {_together(own)} is {_error(own)} from one report, "
+        f"Of {_together(own)}, the error in root mean square is {_error(own)} from one report, "
         f"whatever the record, and that over √n from n people: {_error(own, _PEOPLE[1])} from "
         f"{_PEOPLE[1]:,}. How people differ comes on top where they are a sample."
     )
