@@ -65,7 +65,7 @@ def measured(dimension: int, epsilon: float) -> float:
     own, total = plan.randomizer, 0.0
     for report, point in zip(plan.randomize_all(points), points, strict=True):
         row = np.array([report.values])
-        found = plan.encoder.decode(own.mean(np.array(own.sums(row), dtype=object), 1))
+        found = plan.encoder.decode(own.mean(own.sums(row), 1))
         total += float(np.sum((found - point) ** 2))
     return (total / REPORTS / PEOPLE) ** 0.5
 
@@ -119,14 +119,15 @@ def randomizers() -> None:
 
 def picture() -> None:
     """Draw all dimensions."""
-    figure, panels = figure_of(1, len(DIMENSIONS), 7.6, 3.3)
+    figure, panels = figure_of(1, len(DIMENSIONS), 7.6, 3.2)
     for k, (axis, dimension) in enumerate(zip(panels[0], DIMENSIONS, strict=True)):
         panel(axis, dimension, first=k == 0)
     panels[0, 0].set_ylabel("error of a million people’s mean,\nin radii of the ball")
-    figure.supxlabel("ε of one report", fontsize=9, y=0.115)
+    for axis in panels[0]:
+        axis.set_xlabel("ε of one report", labelpad=4)
     handles = panels[0, 0].get_legend_handles_labels()
     figure.legend(*handles, loc="lower center", ncols=4, frameon=False, fontsize=8.5)
-    save(figure, PICTURE, bottom=0.1)
+    save(figure, PICTURE, bottom=0.075)
 
 
 PARTS = {"picture": picture, "randomizers": randomizers}

@@ -57,7 +57,8 @@ class Met:
         clipped: counted after integers were moved into their ranges.
         foreign: dropped, for they were of another plan.
         duplicates: dropped, for they came after one of the same identifier.
-        replays: identifiers whose reports differed: the first one is dropped, too.
+        replays: identifiers whose reports differed: the first one of each is dropped, too. So what
+            was given is what counts, malformed, foreign, duplicates and replays together.
     """
 
     malformed: int = 0

@@ -267,7 +267,8 @@ def estimate(found: LocalEstimate, *, level: float = 0.95) -> list[Section]:
     Raises:
         PlanError: where the level is not between 0 and 1.
     """
-    left = found.met.malformed + found.met.foreign + found.met.duplicates
+    met = found.met
+    left = met.malformed + met.foreign + met.duplicates + met.replays
     figures = (
         ("Reports that count", f"{found.count:,}"),
         ("Left out", f"{left:,}"),
