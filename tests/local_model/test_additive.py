@@ -351,6 +351,12 @@ def test_fitted_noise_is_the_least_within_the_budget_and_loses_nothing_by_its_ra
     assert lost < 1e-15 * math.sqrt(own._variance)
 
 
+def test_no_gaussian_noise_is_within_a_pure_budget():
+    own = BallGaussian(3, 2.0**250, 2.0**240)
+    assert own.loss.within(1.0, 1e-100)
+    assert not own.loss.within(1.0)
+
+
 def test_gaussian_reports_need_a_delta():
     with pytest.raises(PlanError, match="delta=0 allows no Gaussian"):
         BallGaussian.fitted(3, 1.0)
@@ -364,7 +370,7 @@ def test_what_is_stored_is_read_back_and_nothing_else(own):
     for wrong in (
         {"dimension": 0}, {"dimension": 2.0}, {"dimension": True}, {"dimension": 2**40},
         {"step": 0.3}, {"step": 0.0}, {"step": math.inf}, {"step": math.nan}, {"step": 1},
-        {"step": 2.0**-80}, {"step": 2.0**-1000},
+        {"step": 2.0**-80}, {"step": 2.0**-1000}, {"step": 2.0**900},
         {size: 0.0}, {size: -1.0}, {size: math.inf}, {size: "1"}, {size: 1e300},
         {"more": 1},
     ):  # fmt: skip

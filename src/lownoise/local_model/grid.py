@@ -54,8 +54,10 @@ class AbstractAdditive(AbstractRandomizer):
                 f"randomizer.step={quoted(self.step)} or dimension={quoted(self.dimension)} is out "
                 "of range; plan again"
             )
-        if not 2.0**-300 < self._size < 2.0**300 or not self._range < _LARGEST:
-            raise FileError(f"randomizer.step={self.step} is too small for its noise; plan again")
+        if not (2.0**-300 < self._size < 2.0**300 and self.step < 2.0**300) or not (
+            self._range < _LARGEST
+        ):
+            raise FileError(f"randomizer.step={self.step} does not fit its noise; plan again")
 
     @property
     @abstractmethod
