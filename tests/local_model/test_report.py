@@ -253,3 +253,9 @@ def test_a_missing_column_is_refused():
     del columns["v1"]
     with pytest.raises(TableError, match="column='v1' is missing"):
         FORM.from_columns(columns)
+
+
+def test_unsigned_integers_beyond_64_bits_with_a_sign_are_seen():
+    columns = FORM.to_columns(*drawn(FORM, 3))
+    columns["v1"] = np.array([1, 2**63, 2], dtype=np.uint64)
+    assert FORM.from_columns(columns).formed.tolist() == [True, False, True]
