@@ -199,6 +199,23 @@ def test_how_much_is_drawn_does_not_depend_on_the_point():
         assert len(set(left)) == 1
 
 
+def test_a_sign_compares_integers_exactly():
+    class Word:
+        def __init__(self, *words):
+            self.left = list(words)
+
+        def words(self, count):
+            assert count == 1
+            return np.array([self.left.pop(0)], dtype=np.uint64)
+
+    randomizer = SampledCoordinates(coordinates=1, sampled=1, flipped=0.25)
+    kept = 2**64 - 1  # no flip
+    ends = [(-FULL, 0, 0), (FULL, 2 * FULL - 1, 1)]
+    for own, bits, sign in [(5, FULL + 4, 1), (5, FULL + 5, 0), *ends]:
+        word = Word(bits << 37, kept)
+        assert randomizer.reports(np.array([[own]]), randomness=word).tolist() == [[sign]]
+
+
 @pytest.mark.parametrize(
     "fields",
     [

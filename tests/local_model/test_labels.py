@@ -16,7 +16,7 @@ from flint import arb, fmpq
 from scipy.stats import chi2
 
 from lownoise.errors import FileError, PlanError
-from lownoise.local_model.draws import GRAIN, places, subsets
+from lownoise.local_model.draws import GRAIN, coins, places, subsets
 from lownoise.local_model.labels import DirectResponse, SubsetSelection, UnaryEncoding
 from lownoise.local_model.randomizer import RANDOMIZERS
 from lownoise.numbers.intervals import precision
@@ -297,6 +297,11 @@ def test_equal_keys_are_drawn_anew_whatever_the_size(fewer, keys):
     again = Scripted([])
     np.testing.assert_array_equal(found, subsets(2, np.array([fewer]), 4, randomness=again))
     assert found.sum() == 2 - fewer
+
+
+def test_a_coin_compares_integers_exactly():
+    words = [((1 << 50) - 1) << 12 | 4095, 1 << 62]
+    assert coins(0.25, (2,), randomness=Scripted(words)).tolist() == [True, False]
 
 
 def test_places_beyond_the_last_are_drawn_anew():

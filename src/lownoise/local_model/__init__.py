@@ -15,6 +15,7 @@ from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.encoders import EllipsoidEncoder, NearestEncoder, RangeEncoder
 from lownoise.local_model.labels import DirectResponse, SubsetSelection, UnaryEncoding
 from lownoise.local_model.randomizer import FULL, RANDOMIZERS, AbstractRandomizer, LocalLoss
+from lownoise.local_model.tables import SampledTables, TablesEncoder
 
 __all__ = [
     "ENCODERS",
@@ -33,7 +34,9 @@ __all__ = [
     "NearestEncoder",
     "RangeEncoder",
     "SampledCoordinates",
+    "SampledTables",
     "SphereCap",
     "SubsetSelection",
+    "TablesEncoder",
     "UnaryEncoding",
 ]

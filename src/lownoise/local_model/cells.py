@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lownoise.questions import Marginals
 
 MOST_CELLS = 10**6
-_MOST_NUMBERS = 1 << 26  # of the matrix of answers
+MOST_NUMBERS = 1 << 26  # of the matrix of answers
 _ORDERS = (None, "prefix", "range")
 
 
@@ -269,6 +269,16 @@ def expect_sets(kind: str, attributes: Sequence[Category], sets: Sequence[tuple[
         raise FileError(f"{kind}.attributes names one twice, or none")
 
 
+def answers_of(attributes: Sequence[Category], sets: Sequence[tuple[int, ...]]) -> int:
+    """Return how many answers sets of attributes have together."""
+    sizes = [own.size for own in attributes]
+    count = [
+        size * (size + 1) // 2 if own.ordered == "range" else size
+        for own, size in zip(attributes, sizes, strict=True)
+    ]
+    return sum(math.prod(count[i] for i in chosen) for chosen in sets)
+
+
 def names_of(attributes: Sequence[Category], sets: Sequence[tuple[int, ...]]) -> list[str]:
     """Return what each answer is called, set by set."""
     found = []
@@ -306,7 +316,7 @@ class CellEncoder(AbstractEncoder):
             raise FileError(
                 f"cells.attributes have {counted(self.dimension)} cells; have 2 to 10^6"
             )
-        if not self._plain and self.length * self.dimension > _MOST_NUMBERS:
+        if not self._plain and self.length * self.dimension > MOST_NUMBERS:
             raise FileError(f"cells.sets ask for {counted(self.length)} answers, too many at once")
 
     @classmethod
@@ -346,8 +356,7 @@ class CellEncoder(AbstractEncoder):
     @cached_property
     def length(self) -> int:
         """The number m of answers."""
-        count = [_answers(own) for own in self.attributes]
-        return sum(math.prod(count[i] for i in chosen) for chosen in self.sets)
+        return answers_of(self.attributes, self.sets)
 
     @property
     def names(self) -> list[str]:
@@ -403,8 +412,3 @@ class CellEncoder(AbstractEncoder):
         if self._plain:
             return frozen(np.array(mean))
         return frozen(self.answers @ mean + self._constant)
-
-
-def _answers(attribute: Category) -> int:
-    size = attribute.size
-    return size * (size + 1) // 2 if attribute.ordered == "range" else size

@@ -18,7 +18,7 @@ from lownoise.kinds import Kinds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.local_model.randomizer import Takes
+    from lownoise.local_model.randomizer import AbstractRandomizer, Takes
     from lownoise.numbers.arrays import Integers, Vector
 
 
@@ -79,6 +79,16 @@ class AbstractEncoder(ABC):
         far = np.abs(A) if A.ndim == 1 else np.abs(A).sum(axis=1)
         middle = self.decode(np.zeros(self.dimension))
         return middle - far, middle + far
+
+    def fitted(
+        self, kind: type[AbstractRandomizer], epsilon: float, delta: float
+    ) -> AbstractRandomizer:
+        """Return the randomizer of a kind, which takes what this makes, of the least error.
+
+        Raises:
+            PlanError: where there is none, and why.
+        """
+        return kind.fitted(self.dimension, epsilon, delta)
 
     @property
     @abstractmethod

@@ -80,8 +80,8 @@ class AbstractLabelRandomizer(AbstractRandomizer):
         """Return reports of a block of labels, shape (n,)."""
 
     @abstractmethod
-    def _extent(self, answers: Vector) -> Vector:
-        """Return the greatest less the least Σ aᵢ1[i ∈ S] of allowed reports, of each row."""
+    def ends(self, answers: Vector) -> tuple[Vector, Vector]:
+        """Return the least and the greatest Σ aᵢ1[i ∈ S] of allowed reports, of each row."""
 
     @property
     def dimension(self) -> int:
@@ -94,7 +94,7 @@ class AbstractLabelRandomizer(AbstractRandomizer):
         return LocalLoss(log_up(self.odds))
 
     @cached_property
-    def _moments(self) -> tuple[float, float, float, float, float]:
+    def moments(self) -> tuple[float, float, float, float, float]:
         """Q, D, P(1 − P), c_A and c_B."""
         P, Q, A, B = self.chances
         return float(Q), float(P - Q), float(P * (1 - P)), float(A - P * Q), float(B - Q * Q)
@@ -103,11 +103,8 @@ class AbstractLabelRandomizer(AbstractRandomizer):
         """Return a report of each label, shape (n, c)."""
         labels = np.asarray(encoded, dtype=np.int64).reshape(-1)
         step = max(_BLOCK // self.labels, 1)
-        blocks = [labels[start : start + step] for start in range(0, len(labels), step)]
-        return np.concatenate(
-            [self._sets(own, randomness=randomness) for own in blocks]
-            or [np.zeros((0, self.lowest.size), dtype=np.int64)]
-        )
+        blocks = [labels[start : start + step] for start in range(0, max(len(labels), 1), step)]
+        return np.concatenate([self._sets(own, randomness=randomness) for own in blocks])
 
     def mean(self, sums: Any, count: int) -> Vector:  # noqa: ANN401
         """Return the unbiased estimates of the labels' shares, shape (k,); they add up to 1 or so.
@@ -116,60 +113,62 @@ class AbstractLabelRandomizer(AbstractRandomizer):
             sums: how many reports hold each label.
             count: n.
         """
-        Q, D, *_ = self._moments
+        Q, D, *_ = self.moments
         return frozen((np.asarray(sums, dtype=np.float64) / count - Q) / D)
+
+    def second_moments(self, shares: Vector) -> Vector:
+        """Return E e·eᵀ of a report's estimates e, which is linear in the shares; shape (k, k)."""
+        Q, D, _, cA, cB = self.moments
+        found = (cB + (cA - cB) * (shares[:, None] + shares)) / D**2
+        np.fill_diagonal(found, ((Q + D * shares) * (1 - 2 * Q) + Q**2) / D**2)
+        return found
 
     def covariance(self, sums: Any, count: int) -> Vector:  # noqa: ANN401
         """Return the estimate of the covariance of the shares, shape (k, k).
 
-        The law's covariance is linear in the shares but for −D²f fᵀ, so it follows from counts
-        alone: with the estimates in place of f, that is n − 1 times what is asked on average (ours:
-        E f̂f̂ᵀ has the covariance of f̂ in it, a part 1/n of the law's).
+        E e·eᵀ − f̂f̂ᵀ of the estimates f̂ is n − 1 times that on average, since E f̂f̂ᵀ has the
+        covariance of f̂ in it, a part 1/n of the law's (ours).
         """
-        _, D, _, cA, cB = self._moments
         f = self.mean(sums, count)
-        held = np.asarray(sums, dtype=np.float64) / count
-        found = cB + (cA - cB) * (f[:, None] + f) - D**2 * f[:, None] * f
-        np.fill_diagonal(found, held * (1 - held))
-        found /= D**2 * (count - 1)
-        return frozen(found)
+        return frozen((self.second_moments(f) - f[:, None] * f) / (count - 1))
 
     def variances(self, answers: Vector) -> Vector:
         """Return the greatest variance of each answer over all labels, shape (m,)."""
         if answers.ndim == 1:
-            Q, D, own, *_ = self._moments
+            Q, D, own, *_ = self.moments
             return frozen(answers**2 * (max(own, Q * (1 - Q)) / D**2 * _ROUNDING))
-        found = [self._of_labels(part).max(axis=1) for part in self._parts(answers)]
+        found = [self.of_labels(part).max(axis=1) for part in self._parts(answers)]
         return frozen(np.concatenate(found) * _ROUNDING)
 
     def total_variance(self, answers: Vector) -> float:
         """Return the greatest sum of the answers' variances over all labels, rounded up."""
         if answers.ndim == 1:
-            Q, D, own, *_ = self._moments
+            Q, D, own, *_ = self.moments
             squares = answers**2
             other = Q * (1 - Q)
             totals = other * squares.sum() + (own - other) * squares
             return float(totals.max() / D**2 * _ROUNDING)
         summed = np.zeros(self.labels)
         for part in self._parts(answers):
-            summed += self._of_labels(part).sum(axis=0)
+            summed += self.of_labels(part).sum(axis=0)
         return float(summed.max() * _ROUNDING)
 
     def influence(self, answers: Vector) -> Vector:
         """Return how far one report in place of another moves n times each answer, shape (m,)."""
-        D = self._moments[1]
+        D = self.moments[1]
         if answers.ndim == 1:
             return frozen(np.abs(answers) * (_ROUNDING / D))
-        return frozen(self._extent(answers) * (_ROUNDING / D))
+        least, greatest = self.ends(answers)
+        return frozen((greatest - least) * (_ROUNDING / D))
 
     def _parts(self, answers: Vector) -> Iterator[Vector]:
         step = max(_BLOCK // self.labels, 1)
         for start in range(0, len(answers), step):
             yield answers[start : start + step]
 
-    def _of_labels(self, a: Vector) -> Vector:
+    def of_labels(self, a: Vector) -> Vector:
         """Return the variance of each answer of one report, of each label; shape (m, k)."""
-        Q, D, own, cA, cB = self._moments
+        Q, D, own, cA, cB = self.moments
         squares = a**2
         rest, rest2 = a.sum(axis=1, keepdims=True) - a, squares.sum(axis=1, keepdims=True) - squares
         found = own * squares + Q * (1 - Q) * rest2 + 2 * cA * a * rest + cB * (rest**2 - rest2)
@@ -217,8 +216,7 @@ class DirectResponse(AbstractLabelRandomizer):
     @property
     def odds(self) -> Fraction:
         """(1 − λ + λ/k)/(λ/k)."""
-        P, Q, *_ = self.chances
-        return P / Q
+        return self.chances[0] / self.chances[1]
 
     @cached_property
     def chances(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
@@ -245,8 +243,9 @@ class DirectResponse(AbstractLabelRandomizer):
         """Return how many reports name each label, shape (k,)."""
         return np.bincount(reports[:, 0], minlength=self.labels).astype(np.int64)
 
-    def _extent(self, answers: Vector) -> Vector:
-        return np.asarray(answers.max(axis=1) - answers.min(axis=1))
+    def ends(self, answers: Vector) -> tuple[Vector, Vector]:
+        """Return the least and the greatest number of each row, shape (m,) each."""
+        return answers.min(axis=1), answers.max(axis=1)
 
 
 @RANDOMIZERS.kind("unary", "labels", "kept", "added")
@@ -322,8 +321,9 @@ class UnaryEncoding(AbstractLabelRandomizer):
         """Return how many reports have a 1 for each label, shape (k,)."""
         return np.asarray(reports.sum(axis=0, dtype=np.int64))
 
-    def _extent(self, answers: Vector) -> Vector:
-        return np.asarray(np.abs(answers).sum(axis=1))
+    def ends(self, answers: Vector) -> tuple[Vector, Vector]:
+        """Return the sums of the numbers below 0 and of those above it, shape (m,) each."""
+        return np.minimum(answers, 0).sum(axis=1), np.maximum(answers, 0).sum(axis=1)
 
 
 @RANDOMIZERS.kind("subset", "labels", "size", "missed")
@@ -429,9 +429,10 @@ class SubsetSelection(AbstractLabelRandomizer):
             return np.bincount(reports.ravel(), minlength=self.labels).astype(np.int64)
         return np.asarray(reports.sum(axis=0, dtype=np.int64))
 
-    def _extent(self, answers: Vector) -> Vector:
+    def ends(self, answers: Vector) -> tuple[Vector, Vector]:
+        """Return the sums of the least s numbers and of the greatest s, shape (m,) each."""
         ranked, s = np.sort(answers, axis=1), self.size
-        return np.asarray(ranked[:, -s:].sum(axis=1) - ranked[:, :s].sum(axis=1))
+        return ranked[:, :s].sum(axis=1), ranked[:, -s:].sum(axis=1)
 
 
 def _best_size(labels: int, odds: float) -> int:

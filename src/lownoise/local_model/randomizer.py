@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
 
-Takes = Literal["ball", "cube", "label"]
+Takes = Literal["ball", "cube", "label", "labels"]
 # "ball": r integers y with |y|² ≤ FULL², a point y/FULL of the unit ball; "cube": r integers with
-# |yᵢ| ≤ FULL, a point of [-1, 1]^r; "label": one integer of 0 … r − 1, the vertex of the simplex
+# |yᵢ| ≤ FULL, a point of [-1, 1]^r; "label": one integer of 0 … r − 1, the vertex of the simplex;
+# "labels": one such integer for each of several tables, which have r cells together
 FULL = 2**26  # so that squares of lengths are exact in doubles
 
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lownoise.errors import DomainError, PlanError, quoted
-from lownoise.local_model import RANDOMIZERS, EllipsoidEncoder, NearestEncoder, RangeEncoder
+from lownoise.local_model import (
+    RANDOMIZERS,
+    CellEncoder,
+    EllipsoidEncoder,
+    NearestEncoder,
+    RangeEncoder,
+    TablesEncoder,
+)
 from lownoise.local_model.terms import error_of
 from lownoise.numbers.arrays import frozen
 from lownoise.release.terms import Alternative
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from lownoise.local_model import AbstractEncoder, AbstractRandomizer
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy.local_budget import LocalDP
-    from lownoise.questions import Mean
+    from lownoise.questions import Marginals, Mean
     from lownoise.sensitivity.factors import AbstractShape
 
 _MOST_LISTED = 1 << 14  # points of a list, each of which can be reported by its place
@@ -30,6 +37,7 @@ _MADE = {
     "ball": "coordinates in the least ellipsoid",
     "cube": "columns in their ranges",
     "label": "labels",
+    "labels": "cells of tables, one table a report",
 }
 
 
@@ -77,6 +85,25 @@ def encoders_of(
     return found
 
 
+def encoders_of_marginals(question: Marginals) -> list[AbstractEncoder]:
+    """Return the encoders of marginals: the cell of all attributes, and that of one of the tables.
+
+    Raises:
+        PlanError: where neither can be, with the reason of the first.
+    """
+    found: list[AbstractEncoder] = []
+    refused: list[PlanError] = []
+    kinds: tuple[type[CellEncoder | TablesEncoder], ...] = (CellEncoder, TablesEncoder)
+    for kind in kinds:
+        try:
+            found.append(kind.of(question))
+        except PlanError as reason:
+            refused.append(reason)
+    if not found:
+        raise refused[0]
+    return found
+
+
 def orthogonal_factor(shape: AbstractShape) -> Vector | None:
     """Return A with M = A·Aᵀ and orthogonal columns, shape (d, r), or its diagonal; None for M = 0.
 
@@ -112,7 +139,7 @@ def compare(
         for encoder in taking:
             note = f"of {encoder.dimension:,} {_MADE[encoder.makes]}"
             try:
-                made = kind.fitted(encoder.dimension, budget.epsilon, budget.delta)
+                made = encoder.fitted(kind, budget.epsilon, budget.delta)
                 error = error_of(encoder, made, order, weights)
             except PlanError as reason:
                 missed.append(Alternative(randomizer, None, str(reason)))

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError, quoted
-from lownoise.local_model import RANDOMIZERS, CellEncoder
+from lownoise.local_model import RANDOMIZERS
 from lownoise.local_model.terms import LocalTerms, answer_weights
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
-from lownoise.planning.local_fit import compare, encoders_of
+from lownoise.planning.local_fit import compare, encoders_of, encoders_of_marginals
 from lownoise.planning.local_plan import LocalPlan
 from lownoise.planning.verb import plan
 from lownoise.privacy import gaussian_dp
@@ -102,7 +102,7 @@ def _asked(question: Any) -> tuple[Mean | Marginals, list[AbstractEncoder]]:  # 
     if isinstance(question, AbstractDomain):
         question = Mean([f"x{i}" for i in range(question.dimension)], question)
     if isinstance(question, Marginals):
-        return question, [CellEncoder.of(question)]
+        return question, encoders_of_marginals(question)
     if not isinstance(question, Mean):
         raise PlanError(
             f"question={type(question).__name__} is nothing that devices report; give a domain, "
