@@ -33,5 +33,5 @@ MEMBERS: dict[str, Callable[[], AbstractRandomizer]] = {
     "cap": lambda: SphereCap.fitted(3, 1.0),
     "half_space": lambda: HalfSpace.fitted(3, 1.0),
     "coordinates": lambda: SampledCoordinates.fitted(3, 1.0),
-    "coordinates, two": lambda: SampledCoordinates.fitted(3, 4.0),
+    "coordinates, two": lambda: SampledCoordinates(coordinates=3, sampled=2, flipped=0.380859375),
 }
