@@ -244,8 +244,8 @@ class SampledTables(AbstractRandomizer):
             low, high = self.parts[t].ends(own)
             least.append((low / D - about) / self._chances[t])
             greatest.append((high / D - about) / self._chances[t])
-        reach = np.max(greatest, axis=0) - np.min(least, axis=0)
-        return frozen(np.asarray(reach) * _ROUNDING)
+        moved = np.max(greatest, axis=0) - np.min(least, axis=0)
+        return frozen(np.asarray(moved) * _ROUNDING)
 
 
 @ENCODERS.kind("tables", Field("attributes", ATTRIBUTES), Field("sets", SETS))
