@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lownoise.solvers.fidelity import fidelity
-from lownoise.solvers.newton import _columns, _formed, _reduced, newton_system
+from lownoise.solvers.newton import Linear, _columns, _formed, _reduced, newton_system
 
 few = settings(max_examples=12)
 
@@ -29,8 +29,8 @@ def problem(seed, *, queries, moves):
 def test_both_ways_give_one_step(seed, queries, moves, size):
     rng, _, state, pull, n = problem(seed, queries=queries, moves=moves)
     gradient, extra = rng.normal(size=n), 10.0 ** rng.uniform(size - 1, size + 1, n)
-    formed = _formed(state, pull, gradient, extra, coarse=False)
-    reduced = _reduced(state, pull, gradient, extra)
+    formed = _formed(state, Linear(pull, gradient, extra))
+    reduced = _reduced(state, Linear(pull, gradient, extra))
     for right in rng.normal(size=(4, n)):
         x, y = formed(right), reduced(right)
         # two positive forms within 2% of each other have inverses within 2% of each other
@@ -57,7 +57,7 @@ def test_the_reduced_way_solves_what_finite_differences_say(seed, queries, moves
 
     hessian = np.array([(slopes(h * e) - slopes(-h * e)) / (2 * h) for e in np.eye(n)])
     matrix = -2 * hessian / state.value + 0.5 * np.outer(gradient, gradient) + np.diag(extra)
-    x = _reduced(state, pull, gradient, extra)(matrix @ np.ones(n))
+    x = _reduced(state, Linear(pull, gradient, extra))(matrix @ np.ones(n))
     assert x == pytest.approx(np.ones(n), abs=1e-4)
 
 
@@ -79,6 +79,6 @@ def test_the_smaller_space_is_chosen(monkeypatch, few_):
     monkeypatch.setattr("lownoise.solvers.newton._FEW", few_)
     gradient, extra = rng.normal(size=n), np.ones(n)
     right = rng.normal(size=n)
-    known = _reduced(state, pull, gradient, extra)(right)
-    found = newton_system(state, pull, gradient, extra, coarse=False)(right)
+    known = _reduced(state, Linear(pull, gradient, extra))(right)
+    found = newton_system(state, Linear(pull, gradient, extra))(right)
     assert right @ found == pytest.approx(right @ known, rel=0.025)

@@ -26,7 +26,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import order_norm
 from lownoise.sensitivity.residuals import PatternCosts, TableChanges
 from lownoise.sensitivity.residuals.cost import ParityChanges, parity_cost_up
-from lownoise.solvers.newton import Problem, Step, bent_system, objective, steps
+from lownoise.solvers.newton import Linear, Problem, Step, bent_system, objective, steps
 from lownoise.solvers.sides import SOLVED, STUCK, Fitted, Sides
 
 if TYPE_CHECKING:
@@ -96,27 +96,19 @@ class _Program:
             self,
         )
 
-    def system(
-        self,
-        state: _State,
-        pull: Vector | None,
-        gradient: Vector,
-        extra: Vector,
-        *,
-        coarse: bool,
-    ) -> Callable[[Vector], Vector]:
+    def system(self, state: _State, linear: Linear) -> Callable[[Vector], Vector]:
         """Solve with −2F″/F + ½·gradient·gradientᵀ + diag(extra), −2F″ = J·diag(½√(ab))·Jᵀ."""
         from scipy.sparse import csr_array, diags_array, vstack
 
         bend = 0.5 * np.sqrt(state.paid * state.seen)
-        if pull is None:
+        if linear.pull is None:
             own = self.costs * (np.sqrt(bend) / state.paid)
             matrix = own @ own.T
         else:
-            ahead = diags_array(pull**2) @ self.terms @ diags_array(1 / state.seen)
+            ahead = diags_array(linear.pull**2) @ self.terms @ diags_array(1 / state.seen)
             slopes = vstack([ahead, csr_array(-self.costs / state.paid)], format="csr")
             matrix = (slopes @ diags_array(bend) @ slopes.T).toarray()
-        return bent_system(np.ascontiguousarray(matrix), state.value, gradient, extra)
+        return bent_system(np.ascontiguousarray(matrix), state.value, linear)
 
 
 def solve_residual(

@@ -99,6 +99,22 @@ class State(Protocol):
 S = TypeVar("S", bound=State)
 
 
+class Linear(NamedTuple):
+    """The linear system of one step: (−∇²(2·log F) + diag(extra))·x = right.
+
+    Args:
+        pull: as `Fidelity.curvature` takes it; None where queries have no weights of their own.
+        gradient: of 2·log F, shape (n,).
+        extra: above 0, shape (n,).
+        coarse: whether within 12% will do.
+    """
+
+    pull: Vector | None
+    gradient: Vector
+    extra: Vector
+    coarse: bool = False
+
+
 class Program(Protocol[S]):
     """F as a function of its weights, and the linear system of one step."""
 
@@ -109,10 +125,8 @@ class Program(Protocol[S]):
     def at(self, weights: Vector, query_weights: Vector) -> S:
         """Return F at w > 0, shape (k,), and c > 0, shape (n,)."""
 
-    def system(
-        self, state: S, pull: Vector | None, gradient: Vector, extra: Vector, *, coarse: bool
-    ) -> Callable[[Vector], Vector]:
-        """Return the function that solves (−∇²(2·log F) + diag(extra))·x = right, within 2%."""
+    def system(self, state: S, linear: Linear) -> Callable[[Vector], Vector]:
+        """Return the function that solves it for a right side, within 2%."""
 
 
 @final
@@ -128,17 +142,9 @@ class ListedVertices:
         problem = self.problem
         return fidelity(self.vertices, weights, problem.queries, query_weights, moves=problem.moves)
 
-    def system(
-        self,
-        state: Fidelity,
-        pull: Vector | None,
-        gradient: Vector,
-        extra: Vector,
-        *,
-        coarse: bool,
-    ) -> Callable[[Vector], Vector]:
+    def system(self, state: Fidelity, linear: Linear) -> Callable[[Vector], Vector]:
         """Return the function that solves one step."""
-        return newton_system(state, pull, gradient, extra, coarse=coarse)
+        return newton_system(state, linear)
 
 
 @final
@@ -231,7 +237,7 @@ def newton(
         extra = z / y
         extra[:n] += e * (1 - e) * share / v[:n]
         pull = np.sqrt(e * c / v) if n else None
-        solve = program.system(state, pull, gradient, extra, coarse=iterate.gap > _FAR)
+        solve = program.system(state, Linear(pull, gradient, extra, coarse=iterate.gap > _FAR))
         y, z = _step(solve, gradient - price, y, z)
 
 
@@ -309,57 +315,34 @@ def steps(program: Program[S], weights: Vector, roots: Vector, *, dense: bool) -
             v = np.maximum(v**e * X / F, program.problem.floor / v.size)
 
 
-def newton_system(
-    state: Fidelity,
-    pull: Vector | None,
-    gradient: Vector,
-    extra: Vector,
-    *,
-    coarse: bool,
-) -> Callable[[Vector], Vector]:
-    """Return the function that solves (−H + diag(extra))·x = right, H = ∇²(2·log F), within 2%.
-
-    Args:
-        state: F at the current weights.
-        pull: as `Fidelity.curvature` takes it.
-        gradient: of 2·log F, shape (n,).
-        extra: above 0, shape (n,).
-        coarse: whether within 12% will do.
-    """
+def newton_system(state: Fidelity, linear: Linear) -> Callable[[Vector], Vector]:
+    """Return the function that solves the system of F at the current weights, within 2%."""
     r = state.lengths.size
     pairs = r * (r + 1) // 2 + 1 + r * state.moves
-    if gradient.size <= max(_FEW, pairs):
-        return _formed(state, pull, gradient, extra, coarse=coarse)
-    return _reduced(state, pull, gradient, extra)
+    if linear.gradient.size <= max(_FEW, pairs):
+        return _formed(state, linear)
+    return _reduced(state, linear)
 
 
-def _formed(
-    state: Fidelity,
-    pull: Vector | None,
-    gradient: Vector,
-    extra: Vector,
-    *,
-    coarse: bool,
-) -> Callable[[Vector], Vector]:
-    return bent_system(state.curvature(pull, coarse=coarse), state.value, gradient, extra)
+def _formed(state: Fidelity, linear: Linear) -> Callable[[Vector], Vector]:
+    matrix = state.curvature(linear.pull, coarse=linear.coarse)
+    return bent_system(matrix, state.value, linear)
 
 
-def bent_system(
-    matrix: Vector, value: float, gradient: Vector, extra: Vector
-) -> Callable[[Vector], Vector]:
+def bent_system(matrix: Vector, value: float, linear: Linear) -> Callable[[Vector], Vector]:
     """Return the function that solves matrix/value + ½·gradient·gradientᵀ + diag(extra).
 
     Args:
         matrix: positive semidefinite, shape (n, n); it is overwritten.
         value: above 0.
-        gradient: shape (n,).
-        extra: above 0, shape (n,).
+        linear: whose gradient and extra are meant.
 
     Raises:
         LinAlgError: where it is not positive definite in floats.
     """
     from scipy.linalg import lapack
 
+    _, gradient, extra, _ = linear
     diagonal = matrix.reshape(-1)[:: gradient.size + 1]
     whole = diagonal / value + 0.5 * gradient**2 + extra
     scale = 1 / np.sqrt(whole)
@@ -379,14 +362,10 @@ def bent_system(
     return solve
 
 
-def _reduced(
-    state: Fidelity,
-    pull: Vector | None,
-    gradient: Vector,
-    extra: Vector,
-) -> Callable[[Vector], Vector]:
+def _reduced(state: Fidelity, linear: Linear) -> Callable[[Vector], Vector]:
     from scipy.linalg import cho_factor, cho_solve
 
+    pull, gradient, extra, _ = linear
     blocks = list(_columns(state, pull, gradient))
     small = np.eye(blocks[0][1].shape[1])
     for part, columns in blocks:

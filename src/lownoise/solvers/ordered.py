@@ -20,7 +20,7 @@ from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.sensitivity.residuals import ChangeCosts
 from lownoise.sensitivity.residuals.ordered import whitened
 from lownoise.solvers.fidelity import Fidelity, fidelity
-from lownoise.solvers.newton import Problem, Step, bent_system, objective, steps
+from lownoise.solvers.newton import Linear, Problem, Step, bent_system, objective, steps
 from lownoise.solvers.sides import SOLVED, STUCK, Fitted, Sides
 
 if TYPE_CHECKING:
@@ -107,20 +107,13 @@ class _Program:
         ]
         return _State(tuple(parts), float(np.sum(weights)), self)
 
-    def system(
-        self,
-        state: _State,
-        pull: Vector | None,
-        gradient: Vector,
-        extra: Vector,
-        *,
-        coarse: bool,
-    ) -> Callable[[Vector], Vector]:
+    def system(self, state: _State, linear: Linear) -> Callable[[Vector], Vector]:
         """Return the function that solves one step."""
+        pull = linear.pull
         k, n = self.count, 0 if pull is None else pull.size
         matrix = np.zeros((n + k, n + k))
         for asked, part in zip(self.asked, state.parts, strict=True):
-            own = part.curvature(None if pull is None else pull[asked.places], coarse=coarse)
+            own = part.curvature(None if pull is None else pull[asked.places], coarse=linear.coarse)
             own_n = 0 if pull is None else asked.places.size
             folds = (len(own) - own_n) // k
             crossed = own[:own_n, own_n:].reshape(own_n, folds, k).sum(axis=1)
@@ -129,7 +122,7 @@ class _Program:
                 matrix[np.ix_(asked.places, asked.places)] += own[:own_n, :own_n]
                 matrix[asked.places, n:] += crossed
                 matrix[n:, asked.places] += crossed.T
-        return bent_system(matrix, state.value, gradient, extra)
+        return bent_system(matrix, state.value, linear)
 
 
 def solve_ordered(
