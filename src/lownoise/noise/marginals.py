@@ -20,7 +20,6 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
-from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -170,7 +169,7 @@ class AbstractLayout(ABC):
     @property
     def relation(self) -> AbstractWord:
         """What a neighbour is."""
-        return SUBSTITUTE if self.blocks.public else ADD_REMOVE
+        return self.blocks.relation
 
     def span(self, ordered: Sequence[int]) -> Span:
         """Return the places of ordered attributes among them."""

@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, final
 
 import numpy as np
 
@@ -159,6 +159,38 @@ def check_public(size: int | None, relation: Relation, *, drops: bool) -> None:
     whole = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     if size is not None if checked_relation(relation).counted else not whole:
         raise PlanError("size does not fit the relation; plan again")
+
+
+class Counting(Protocol):
+    """A question that counts rows."""
+
+    @property
+    def drops(self) -> bool:
+        """Whether rows may be left out."""
+
+
+Asked = TypeVar("Asked", bound=Counting)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractCountTotals(AbstractTotals, Generic[Asked]):
+    """The totals of a question that counts rows.
+
+    Args:
+        question: what is asked.
+        relation: "substitute" or "add_remove".
+        size: the public number of records, None under `add_remove`.
+
+    Raises:
+        PlanError: where rows would be dropped from a table of public size.
+    """
+
+    question: Asked
+    relation: Relation
+    size: int | None
+
+    def __post_init__(self) -> None:
+        check_public(self.size, self.relation, drops=self.question.drops)
 
 
 @final

@@ -14,9 +14,8 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractStructure
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.mechanism import (
-    AbstractTotals,
+    AbstractCountTotals,
     AdditiveMechanism,
-    check_public,
     check_rows,
     covering,
 )
@@ -77,26 +76,14 @@ class ParityChanges(AbstractStructure):
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ParityTotals(AbstractTotals):
+class ParityTotals(AbstractCountTotals["Parity"]):
     """The sums of parities over all rows.
 
     Args:
-        question: which parities.
-        relation: "substitute" or "add_remove".
-        size: the public number of records, None under `add_remove`.
         steps: the unit of each degree's integers, in records: powers of two, at most 1; shape (k,).
-
-    Raises:
-        PlanError: where rows would be dropped from a table of public size.
     """
 
-    question: Parity
-    relation: Relation
-    size: int | None
     steps: Vector
-
-    def __post_init__(self) -> None:
-        check_public(self.size, self.relation, drops=self.question.drops)
 
     @property
     def length(self) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from lownoise.engines.codings import LARGEST_CODE
 from lownoise.errors import PlanError
-from lownoise.noise.mechanism import AbstractTotals, check_public, check_rows
+from lownoise.noise.mechanism import AbstractCountTotals, check_rows
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed
 from lownoise.sensitivity.relations import checked_relation
@@ -87,28 +87,22 @@ def query_body(
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QueryTotals(AbstractTotals):
+class QueryTotals(AbstractCountTotals["AbstractQueries"]):
     """The summed queries of a table as integers.
 
     Args:
-        question: the queries and the records.
-        relation: "substitute" or "add_remove".
-        size: the public number of records, None under `add_remove`.
         coordinates: which r queries are summed, and how all follow.
         step: the unit of each summed query's integers, powers of two, shape (r,).
 
     Raises:
-        PlanError: where a code exceeds 2^52, or rows would be dropped from a table of public size.
+        PlanError: where a code exceeds 2^52.
     """
 
-    question: AbstractQueries
-    relation: Relation
-    size: int | None
     coordinates: Coordinates
     step: Vector
 
     def __post_init__(self) -> None:
-        check_public(self.size, self.relation, drops=self.question.drops)
+        super().__post_init__()
         with np.errstate(all="ignore"):
             fits = np.all(np.abs(self._about) * (1 / self.step) <= LARGEST_CODE)
         if not fits:
@@ -193,26 +187,14 @@ class QueryTotals(AbstractTotals):
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HistogramTotals(AbstractTotals):
+class HistogramTotals(AbstractCountTotals["AbstractQueries"]):
     """The number of rows at each record, in steps of a count.
 
     Args:
-        question: the queries and the records.
-        relation: "substitute" or "add_remove".
-        size: the public number of records, None under `add_remove`.
         step: a power of two, at most 1.
-
-    Raises:
-        PlanError: where rows would be dropped from a table of public size.
     """
 
-    question: AbstractQueries
-    relation: Relation
-    size: int | None
     step: float
-
-    def __post_init__(self) -> None:
-        check_public(self.size, self.relation, drops=self.question.drops)
 
     @property
     def length(self) -> int:
