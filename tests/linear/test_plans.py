@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The noise of linear queries is private, is the least, and is what other ways to ask give."""
 
+import dataclasses
 import itertools
 import math
 
@@ -302,3 +303,24 @@ def test_the_lower_bound_is_that_of_the_relation(kind):
         made = planned(asked, relation, rho=0.3)
         least = made.certificate.lower * math.sqrt(2 * 0.3)  # at μ = 1
         assert made.lower_bound == pytest.approx(least / math.sqrt(spread), rel=1e-9)
+
+
+COUNTED = {  # the question by what becomes of other rows, what keeps them, and the budget
+    "queries": (lambda o: ln.Queries(np.eye(3)[:2], {"a": 3}, outside=o), {"a": 0}, ln.zcdp(1)),
+    "records": (lambda o: ln.Queries(np.eye(3), {"a": 3}, outside=o), {"a": 0}, ln.pure_dp(1)),
+    "parities": (lambda o: ln.Parity(["a", "b"], [1, 2], outside=o), 0, ln.zcdp(1)),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_totals_refuse_a_public_size_that_rows_may_change_and_one_that_is_none(name):
+    """By themselves, whoever made them: a size that is private is never compared with a table's."""
+    make, kept, budget = COUNTED[name]
+    asked = {"mechanism": "laplace_histogram"} if name == "records" else {}
+    made = ln.plan(make(kept), budget=budget, relation="substitute", size=10, **asked)
+    totals = made.terms.mechanism.totals
+    with pytest.raises(PlanError, match="dropping rows would change the public size"):
+        dataclasses.replace(totals, question=make("drop"))
+    for wrong in ({"size": None}, {"relation": "add_remove"}, {"size": 0}, {"size": True}):
+        with pytest.raises(PlanError, match="size does not fit the relation"):
+            dataclasses.replace(totals, **wrong)
