@@ -24,17 +24,17 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 65_500,
-    "of which code": 35_500,
-    "modules": 290,
+    "lines of source": 69_200,
+    "of which code": 36_950,
+    "modules": 304,
     "rooms": 23,
-    "floors": 14,
+    "floors": 13,
     "generic functions": 8,
     "functions named _": 0,
     "files a box's mean runs through": 42,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 470,
-    "lines of tests": 49_000,
+    "pairs of places alike": 503,
+    "lines of tests": 51_700,
     "files above 450 lines": 0,
 }
 

@@ -55,7 +55,7 @@ def test_a_plan_is_within_its_budget_and_above_its_bound(member, epsilon):
     assert loss.delta == 0
     assert 0 < plan.lower_bound <= plan.error * (1 + 1e-12)
     errors = [row.error for row in plan.comparison if row.error is not None]
-    assert plan.error == errors[0] == min(errors)
+    assert plan.error == errors[0] <= min(errors) * (1 + 1e-8)
     assert {row.mechanism for row in plan.comparison} <= set(RANDOMIZERS.names)
 
 

@@ -149,6 +149,7 @@ def compare(
     if not usable:
         said = "; ".join(own.note for own in missed) or "it takes what the question has not"
         raise PlanError(f"mechanism={quoted(only)} does not fit: {said}; leave it out")
-    usable.sort(key=lambda own: own[0])
+    # two that are the same mechanism differ in last digits: the one that is listed first is taken
+    usable.sort(key=lambda own: float(f"{own[0]:.8e}"))
     rows = (*(own[3] for own in usable), *missed)
     return usable[0][1:3], rows
