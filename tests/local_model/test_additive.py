@@ -233,6 +233,18 @@ def test_sums_are_exact_and_add_up(own):
     assert own.sums(found[:0]).tolist() == [0] * 9
 
 
+def test_sums_are_exact_on_any_grid_of_a_file():
+    own = CubeLaplace(2, 2.0, 2.0**-42)
+    ends = np.array([own.highest, own.lowest, own.highest - 1])
+    first, second = zip(*ends.tolist(), strict=True)
+    products = [sum(a * b for a, b in zip(*pair, strict=True)) for pair in (
+        (first, first), (first, second), (second, second)
+    )]  # fmt: skip
+    assert max(products) > 2**64
+    assert own.sums(ends).tolist() == [sum(first), sum(second), *products]
+    assert own.sums(ends[:0]).tolist() == [0] * 5
+
+
 # ---------------------------------------------------------------- what it reveals
 
 
@@ -299,10 +311,10 @@ def test_a_tester_of_outputs_alone_finds_no_more_than_epsilon(cls):
 
 @EACH
 @pytest.mark.parametrize(
-    "point", [[FULL, FULL, 1], [FULL + 1, 0, 0], [0, -(2**62), 0], [2**62] * 3]
+    "point", [[FULL, FULL, 1], [FULL + 1, 0, 0], [0, -(2**62), 0], [2**62] * 3, [-(2**63), 0, 0]]
 )
 def test_a_point_outside_counts_as_the_middle(own, point):
-    outside = np.abs(point).max() > FULL or own.takes == "ball"
+    outside = max(map(abs, point)) > FULL or own.takes == "ball"
     found = own.reports(np.array([point]), randomness=SimulationRandomness(16))
     middle = own.reports(np.zeros((1, 3), np.int64), randomness=SimulationRandomness(16))
     assert (found.tolist() == middle.tolist()) == outside

@@ -148,6 +148,12 @@ def test_records_come_as_mappings_rows_and_single_values():
     assert single.encode([3, "2", None, (1,)]).tolist() == [[3], [2], [4], [1]]
 
 
+def test_what_is_masked_in_an_array_is_no_value():
+    encoder = CellEncoder.of(ln.Marginals({"v": 3}, way=1, outside="extra"))
+    masked = np.ma.masked_array([[1], [2]], mask=[[True], [False]])
+    assert encoder.encode(masked).tolist() == encoder.encode([[None], [2]]).tolist() == [[3], [2]]
+
+
 @pytest.mark.parametrize("record", [{"age": 1}, (1,), (1, "F", 3), 1, "M", np.zeros((1, 2)), None])
 def test_records_of_another_shape_are_refused_without_their_values(record):
     encoder = CellEncoder.of(QUESTIONS["cells of two"])

@@ -76,6 +76,32 @@ def test_nothing_is_encoded_outside(member):
         assert taken(encoder, encoder.encode(np.full((1, d), np.nan)))
 
 
+def test_ranges_beyond_all_squares_encode_every_record_without_a_word():
+    """A plan's author may want devices to fail, or to warn, for some records and not for others."""
+    ends = {"lower": np.full(2, -1e308), "upper": np.full(2, 1e308), "missing": np.full(2, 1e308)}
+    names = ("a", "b")
+    small = EllipsoidEncoder(columns=names, center=np.zeros(2), factor=np.full(2, 1e-153), **ends)
+    tilted = EllipsoidEncoder(
+        columns=names, center=np.zeros(2), factor=1e-153 * np.array([[1.0, 1], [1, -1]]), **ends
+    )
+    points = np.array([[1.7e308, 0], [-1.7e308, 1], [0, 2.0]])
+    listed = NearestEncoder(columns=names, points=points, missing=np.zeros(2))
+    rows = [[1.0, 2.0], [None, 2.0], [1e200, -1e200], [1e308, 1e-300], [-1e308, None]]
+    for encoder in (small, tilted, listed):
+        assert taken(encoder, encoder.encode(rows))
+
+
+def test_an_array_means_what_its_rows_do():
+    mean = ln.Mean(["a", "b"], ln.Box([0, 0], [10, 10]))
+    masked = np.ma.masked_array([[9.0, 9.0], [9.0, 1.0]], mask=[[False, True], [False, False]])
+    for encoder in encoders_of(mean, 2.0, np.ones(2)):
+        assert np.array_equal(encoder.encode(masked), encoder.encode([[9.0, None], [9.0, 1.0]]))
+        for own in (np.array([[1j, 3.0]]), np.array([[True, False]])):
+            assert np.array_equal(encoder.encode(own), encoder.encode(own.tolist()))
+        long = np.array([[np.longdouble("1e4000"), 1.0]])
+        assert np.array_equal(encoder.encode(long), encoder.encode([[math.inf, 1.0]]))
+
+
 def test_no_length_is_above_one_by_a_single_step():
     """Rows whose floats have length 1, where rounding goes either way."""
     rng = np.random.default_rng(9)

@@ -18,7 +18,7 @@ from tests.toys.randomizer import ToySigns
 import lownoise as ln
 from cases import MEMBERS
 from lownoise.errors import BudgetError, FileError, LownoiseError, PlanError, TableError
-from lownoise.local_model import FULL, RANDOMIZERS
+from lownoise.local_model import FULL, RANDOMIZERS, DirectResponse, NearestEncoder, SphereCap
 from lownoise.local_model.terms import LocalTerms
 from lownoise.numbers.randomness import SimulationRandomness
 
@@ -173,6 +173,32 @@ def test_what_a_forger_changes_is_refused(changes):
     plan = planned(QUESTIONS["box"], mechanism="toy_signs")
     assert ln.verify(plan.to_json(proof=True))
     assert not ln.verify(forged(plan, **changes))
+
+
+AXES = [[1.0, 0], [-1, 0], [0, 1], [0, -1]]
+AROUND = np.array([*AXES, [0.9, 0.9], [-0.9, 0.9], [0.9, -0.9], [-0.9, -0.9]])
+
+
+@pytest.mark.parametrize(
+    "smaller",
+    [
+        lambda own: replace(own, factor=np.ones(2)),  # a disc that leaves four points out
+        lambda own: NearestEncoder(columns=own.columns, points=AROUND[:4], missing=own.missing),
+    ],
+)
+def test_an_encoder_that_moves_some_records_is_not_of_the_question(smaller):
+    """Its error would be below what the question's records give."""
+    plan = planned(ln.Points(AROUND), 3.0, mechanism="cap")
+    encoder = smaller(plan.encoder)
+    fitting = {"ball": SphereCap, "label": DirectResponse}[encoder.makes]
+    own = fitting.fitted(encoder.dimension, 3.0)
+    other = replace(plan.terms, encoder=encoder, randomizer=own, alternatives=())
+    assert plan.error > other.error > other.lower_bound
+    assert ln.verify(plan.to_json(proof=True))
+    failed = [
+        check.name for check in ln.verify(other.document(proof=True)).checks if not check.holds
+    ]
+    assert failed == ["proof is of this question"]
 
 
 def test_a_device_that_keeps_less_than_the_budget_is_refused():

@@ -199,7 +199,8 @@ def cells_of(records: Any, attributes: Sequence[Category]) -> Integers:  # noqa:
         TableError: where a record is of another shape; of its values nothing is said.
     """
     names = [own.name for own in attributes]
-    if isinstance(records, np.ndarray) and records.dtype.kind in "iufb":
+    plain = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
+    if plain and records.dtype.kind in "iufb":
         if records.ndim != 2 or records.shape[1] != len(attributes):  # noqa: PLR2004
             raise another_shape(names)
         columns = [

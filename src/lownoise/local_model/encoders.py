@@ -51,8 +51,10 @@ def numbers_of(records: Any, columns: Sequence[str], missing: Vector) -> Vector:
                [40.],
                [40.]])
     """
-    if isinstance(records, np.ndarray) and np.issubdtype(records.dtype, np.number):
-        found = np.array(records, dtype=np.float64)
+    plain = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
+    if plain and records.dtype.kind in "iufb":
+        with np.errstate(over="ignore"):  # of longer floats
+            found = np.array(records, dtype=np.float64)
         if found.ndim != 2 or found.shape[1] != missing.size:  # noqa: PLR2004
             raise another_shape(columns)
     else:
@@ -145,7 +147,9 @@ class AbstractColumnEncoder(AbstractEncoder):
     def apart(self, question: Any) -> float:  # noqa: ANN401
         """Return how far the extreme records of a mean's domain are from what is decoded of them.
 
-        In parts of the columns' ranges; infinite for another question.
+        In parts of the columns' ranges; infinite for another question. They are the records that
+        are furthest along the columns, and the domain's corners where they can be listed: an
+        ellipsoid that holds those holds the domain.
         """
         from lownoise.questions import Mean
 
@@ -158,6 +162,9 @@ class AbstractColumnEncoder(AbstractEncoder):
             )
         except DomainError:  # no such point is known how to find
             records = domain.spanning + domain.center
+        corners = domain.corners()
+        if corners is not None:
+            records = np.vstack([records, corners])
         encoded = self.encode(np.asarray(records))
         if self.makes == "label":
             found = self.answers.T[encoded[:, 0]]
@@ -241,12 +248,14 @@ class EllipsoidEncoder(AbstractColumnEncoder):
             TableError: where a record is of another shape.
         """
         rows = np.clip(numbers_of(records, self.columns, self.missing), self.lower, self.upper)
-        about = rows - self.center
-        # orthogonal columns: A⁺ = diag(1/|aⱼ|²)·Aᵀ
-        along = about * self.factor if self.factor.ndim == 1 else about @ self.factor
-        y = along / self._squares
-        y /= np.maximum(np.sqrt(np.sum(y**2, axis=1, keepdims=True)), 1.0)
-        return within_ball(y)
+        # a file can hold ranges whose squares are beyond all floats: nothing is said, and y is 0
+        with np.errstate(all="ignore"):
+            about = rows - self.center
+            # orthogonal columns: A⁺ = diag(1/|aⱼ|²)·Aᵀ
+            along = about * self.factor if self.factor.ndim == 1 else about @ self.factor
+            y = along / self._squares
+            y /= np.maximum(np.sqrt(np.sum(y**2, axis=1, keepdims=True)), 1.0)
+        return within_ball(np.where(np.isfinite(y), y, 0.0))
 
     def decode(self, mean: Vector) -> Vector:
         """Return c + A·mean, shape (d,)."""
@@ -406,14 +415,15 @@ class NearestEncoder(AbstractColumnEncoder):
         Raises:
             TableError: where a record is of another shape.
         """
-        rows = self._scaled(numbers_of(records, self.columns, self.missing))
-        goals = self._scaled(self.points)
+        rows = numbers_of(records, self.columns, self.missing)
         found = np.empty(len(rows), dtype=np.int64)
-        step = max(_BLOCK // len(goals), 1)
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            apart = ((part[:, None, :] - goals) ** 2).sum(axis=2)
-            found[start : start + step] = np.argmin(apart, axis=1)
+        step = max(_BLOCK // len(self.points), 1)
+        with np.errstate(all="ignore"):  # a file can hold points beyond all floats apart
+            goals = self._scaled(self.points)
+            for start in range(0, len(rows), step):
+                part = self._scaled(rows[start : start + step])
+                apart = ((part[:, None, :] - goals) ** 2).sum(axis=2)
+                found[start : start + step] = np.argmin(apart, axis=1)
         return found[:, None]
 
     def decode(self, mean: Vector) -> Vector:

@@ -113,7 +113,8 @@ class AbstractAdditive(AbstractRandomizer):
 
     def _allowed(self, encoded: Integers) -> Integers:
         """Return the points that noise is made for; any other counts as 0."""
-        within = np.all(np.abs(encoded) <= FULL, axis=1, keepdims=True)
+        # not by the absolute value, which −2⁶³ has not
+        within = np.all((encoded >= -FULL) & (encoded <= FULL), axis=1, keepdims=True)
         return np.where(within, encoded, 0)
 
     def reports(self, encoded: Integers, *, randomness: Randomness) -> Integers:

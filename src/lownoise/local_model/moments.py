@@ -32,6 +32,9 @@ def moment_sums(reports: Integers, greatest: int) -> Any:  # noqa: ANN401
     r, most = reports.shape[1], greatest**2
     upper = np.triu_indices(r)
     total: Any = np.zeros(r + len(upper[0]), dtype=np.int64)
+    if most > _EXACT:  # of no fitted grid, but of what a file may hold
+        own = reports.astype(object)
+        return total + np.concatenate([own.sum(axis=0), (own.T @ own)[upper]])
     if len(reports) * most >= _WIDE:
         total = total.astype(object)
     step = max(_EXACT // most, 1)  # sums of so many products are exact in floats
