@@ -13,6 +13,7 @@ import lownoise as ln
 from command_line import refused, run, started
 from lownoise import device
 from lownoise.local_model.report import Report
+from lownoise.release import codec
 
 SPEC = """
 [question.columns]
@@ -166,6 +167,17 @@ def test_an_existing_file_is_not_overwritten(made):
     assert done.returncode == 2
     assert "exists" in done.stderr
     assert (made / "r.reports").read_bytes() == before
+
+
+def test_a_plan_that_states_less_than_it_reveals_is_not_answered(made, tmp_path):
+    document = json.loads((made / "app" / "device.json").read_text())
+    document["terms"]["budget"]["epsilon"] = 0.001
+    document["digest"] = codec.digest(document)
+    plan, out = tmp_path / "device.json", tmp_path / "new.reports"
+    plan.write_text(json.dumps(document))
+    for given in (("--record", RECORD), ("--table", "people.csv", "--out", str(out))):
+        refused(run(made, "local", "randomize", str(plan), *given), "send no report of it")
+    assert not out.exists()
 
 
 def test_a_report_is_printed_by_a_process_of_its_own(made):

@@ -9,14 +9,17 @@ from contextlib import closing
 
 import pytest
 
-from local_model.plans import document
+from local_model.plans import document, terms_of
 from lownoise import device
 from lownoise.device import Keeper, Spent
-from lownoise.errors import LedgerError, TableError
+from lownoise.errors import LedgerError, PlanError, TableError
+from lownoise.local_model import CubeLaplace
+from lownoise.release import codec
 
 PLAN = device.read(document("laplace"))
 OTHER = device.read(document("laplace", name="another question"))
-TENTH = device.read(document("laplace", epsilon=0.1))
+TERMS = terms_of(CubeLaplace.fitted(3, 0.1), epsilon=0.1)
+TENTH = device.read(codec.dump("local", {"terms": TERMS, "derived": {}}))
 GAUSSIAN = device.read(document("gaussian", delta=1e-6))
 RECORD = [0.5, 0.5, 0.5]
 
@@ -86,6 +89,17 @@ def test_a_limit_is_filled_and_not_passed(tmp_path):
     assert keeper.randomize(TENTH, RECORD, person="Ada") == kept
     assert keeper.randomize(TENTH, RECORD, person="Bob") != kept
     assert Keeper(keeper.path).spent("Bob") == Spent(0.1, 0.0)
+
+
+@pytest.mark.parametrize(
+    "plan", [document("laplace", epsilon=1e-3), document("gaussian", delta=1e-9)]
+)
+def test_a_plan_that_states_less_than_it_reveals_is_not_answered(tmp_path, plan):
+    """Else its author could have a thousand answers of a person for one epsilon."""
+    keeper = Keeper.create(tmp_path / "answers", epsilon=5.0, delta=1e-6)
+    with pytest.raises(PlanError, match="send no report"):
+        keeper.randomize(device.read(plan), RECORD, person="Ada")
+    assert keeper.spent("Ada") == Spent(0.0, 0.0)
 
 
 def test_a_limit_without_a_delta_takes_no_answer_with_one(tmp_path):

@@ -122,6 +122,7 @@ def local_randomize(
     from lownoise import device
 
     read = device.read(plan)
+    read.verify()
     values = _record(record or "")
     if keeper is None:
         report = read.randomize(values)
@@ -147,6 +148,7 @@ def _simulate(plan: Path, table: Path, out: Path | None, *, alone: bool) -> None
     if out is None or not alone:
         raise FileError("table needs --out, and goes with neither --keeper, --person nor --again")
     read = device.read(plan)
+    read.verify()
     print(  # noqa: T201
         f"notice: whoever runs this sees every row of {table}, and is trusted with it; the reports "
         "are private as if each person's device had made them",

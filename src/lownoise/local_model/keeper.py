@@ -73,6 +73,9 @@ class Plan(Protocol):
     def randomize(self, record: Any) -> Report:  # noqa: ANN401
         """Return a new report."""
 
+    def verify(self) -> object:
+        """Refuse a plan whose report costs more than it states."""
+
 
 @final
 @readable
@@ -141,6 +144,7 @@ class Keeper:
 
         Raises:
             TableError: where the record has not the plan's values.
+            PlanError: where a report reveals more than the plan states, so that no cost is known.
             LedgerError: where the file cannot be used, or the cost would be above the limit. Then
                 nothing is spent.
         """
@@ -153,6 +157,8 @@ class Keeper:
             ).fetchone()
             if kept is not None and not again:
                 return _report(self.path, kept[0])
+            # what is charged must be what is revealed: who writes plans could state next to nothing
+            plan.verify()
             cost = (plan.epsilon, plan.delta)
             _expect_within(limit, _costs(self.path, connection, name), cost)
             report = plan.randomize(record)
