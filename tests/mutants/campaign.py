@@ -46,6 +46,7 @@ CORE = (
     *("sets/domains/*", "sets/frames.py", "release/execution.py", "release/regions.py"),
     *("noise/*", "engines/*", "privacy/*", "samplers/*", "sensitivity/residuals/*"),
     *("streams/*", "certificate/*", "bounds/*", "sets/norms/*", "sets/bodies/abstract.py"),
+    *("local_model/*", "device.py", "numbers/normals.py"),
 )
 
 
