@@ -77,6 +77,9 @@ def test_masses_stay_right_to_the_least(dimension):
 
 def test_no_float_is_left_and_that_is_said():
     assert mass_down(100_000, 0.5) == 0.0
+    for threshold in (5e-324, 1e-300, 1e-20):  # whose intervals tell little or nothing
+        assert 0 <= mass_down(3, threshold) <= 0.5
+        assert loss_up(3, threshold, 0.5) >= math.log(3) * (1 - 1e-15)
     assert loss_up(100_000, 0.5, 0.5) == math.inf
     with pytest.raises(PlanError, match=r"threshold=0\.5 leaves less than 1e-300"):
         moments(100_000, 0.5, 0.5)

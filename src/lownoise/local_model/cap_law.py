@@ -58,7 +58,8 @@ def mass_down(dimension: int, threshold: float) -> float:
         return 0.5
     with precision(_BITS):
         mass, _ = _cap(dimension, threshold)
-        return max(down(float(mass.lower())), 0.0)
+        # of a threshold next to 0 nothing is known: what a file may hold, and nothing fits
+        return max(down(float(mass.lower())), 0.0) if mass.is_finite() else 0.0
 
 
 def loss_up(dimension: int, threshold: float, uniform: float) -> float:
