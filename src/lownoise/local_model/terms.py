@@ -92,10 +92,11 @@ class LocalTerms:
 
     @cached_property
     def error(self) -> float:
-        """At least (E‖ω·error‖_p²)^{1/2} of one report's estimate, whatever the record.
+        """‖ω·standard deviations‖_p of one report's estimate, at most, whatever the record.
 
-        Of n people's it is that over √n. At p = 2 of the worst record; else ‖·‖_p of the answers'
-        greatest standard deviations.
+        Of n people's it is that over √n. At p = 2 it is (E‖ω·error‖₂²)^{1/2} of the worst record;
+        else each answer's deviation is that of its worst record, and (E‖ω·error‖_p²)^{1/2}, which
+        is what errors have together, may be greater (Jensen).
         """
         return error_of(self.encoder, self.randomizer, self.order, self.weights)
 
@@ -254,7 +255,7 @@ def _compared(fields: Any) -> Alternative:  # noqa: ANN401
 def error_of(
     encoder: AbstractEncoder, randomizer: AbstractRandomizer, order: float, weights: Vector
 ) -> float:
-    """Return at least the error of one report; see `LocalTerms.error`."""
+    """Return the error of one report, at most; see `LocalTerms.error`."""
     A = encoder.answers
     weighted = weights * A if A.ndim == 1 else weights[:, None] * A
     if order == 2:  # noqa: PLR2004

@@ -91,7 +91,10 @@ class LocalPlan(Shown):
 
     @property
     def error(self) -> float:
-        """At least (E‖ω·error‖_p²)^{1/2} of one report; of n people's that over √n."""
+        """‖ω·standard deviations‖_p of one report, at most; of n people's that over √n.
+
+        At p = 2 that is (E‖ω·error‖₂²)^{1/2} of the worst record; else the latter may be greater.
+        """
         return self.terms.error
 
     @property

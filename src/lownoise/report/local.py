@@ -67,9 +67,9 @@ def _head(own: LocalPlan) -> Section:
         ("A report", spelling.count(own.report_bytes, "byte")),
     )
     said = (
-        f"Of {_together(own)}, the error in root mean square is {_error(own)} from one report, "
-        f"whatever the record, and that over √n from n people: {_error(own, _PEOPLE[1])} from "
-        f"{_PEOPLE[1]:,}. How people differ comes on top where they are a sample."
+        f"{_measure(own)}: {_error(own)} from one report, whatever the record, and that over √n "
+        f"from n people: {_error(own, _PEOPLE[1])} from {_PEOPLE[1]:,}. How people differ "
+        "comes on top where they are a sample."
     )
     parts = (Figures(figures, large=True), Prose(said, "error", note=True))
     return Section("head", title, parts, kicker=f"Locally private plan{name}")
@@ -79,9 +79,11 @@ def _error(own: LocalPlan, people: int = 1) -> str:
     return f"at most {spelling.at_most(own.error / math.sqrt(people), 3)}"
 
 
-def _together(own: LocalPlan) -> str:
-    weighted = bool(np.any(own.terms.weights != 1))
-    return f"all answers together{spelling.in_order(own.terms.order, weighted=weighted)}"
+def _measure(own: LocalPlan) -> str:
+    """Return what an error is: beyond p = 2 of single answers' deviations, which are less."""
+    order, weighted = own.terms.order, bool(np.any(own.terms.weights != 1))
+    what = "Root mean squared error" if order == 2 else "Standard deviations"  # noqa: PLR2004
+    return f"{what} of all answers together{spelling.in_order(order, weighted=weighted)}"
 
 
 def _over(own: LocalPlan) -> str:
@@ -128,7 +130,7 @@ def _compared(own: LocalPlan) -> Section:
             for each in own.comparison
         ),
         caption=(
-            f"Root mean squared error of {_together(own)}, from one report; and how many times as "
+            f"{_measure(own)}, from one report; and how many times as "
             "many people must report for the same error."
         ),
         terminal=len(own.comparison),
@@ -155,7 +157,7 @@ def _bound(own: LocalPlan) -> Section:
         bound = spelling.at_least(own.lower_bound)
         prose = (
             f"No mechanism that makes an unbiased estimate of reports under {own.budget} has an "
-            f"error below {bound} over √n on any records of n people; this one's is "
+            f"error below {bound} over √n at its worst records of n people; this one's is "
             f"{_error(own)} over √n, {_over(own)} the bound."
         )
         rows = [
@@ -167,7 +169,7 @@ def _bound(own: LocalPlan) -> Section:
             "The bound is for devices that do not hear from each other; the best mechanism lies "
             "between the two numbers."
         )
-        caption = f"Root mean squared error of {_together(own)}, times √n."
+        caption = f"{_measure(own)}, times √n."
         parts = (Prose(prose, "lower bound"), pairs(caption, rows), Prose(note, note=True))
         return Section("bound", title, parts)
     return Section("bound", title, (Prose(prose, "lower bound"),))
