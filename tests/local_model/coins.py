@@ -103,11 +103,18 @@ class Plain(AbstractEncoder):
         return tuple(f"c{j}" for j in range(self.dimension))
 
 
-def records(randomizer: AbstractRandomizer, count: int) -> Any:
-    """Return encoded records of all kinds, shape (count, r), or (count, 1) of labels."""
-    rng, r = np.random.default_rng(count), randomizer.dimension
+def sizes(randomizer: AbstractRandomizer) -> list[int]:
+    """Return how many labels each table has, one table or more, where labels are taken."""
     if randomizer.takes == "label":
-        return rng.integers(r, size=(count, 1))
+        return [randomizer.dimension]
+    return [part.labels for part in randomizer.parts]
+
+
+def records(randomizer: AbstractRandomizer, count: int) -> Any:
+    """Return encoded records of all kinds, shape (count, r), or (count, T) of T labels."""
+    rng, r = np.random.default_rng(count), randomizer.dimension
+    if "label" in randomizer.takes:
+        return rng.integers(sizes(randomizer), size=(count, len(sizes(randomizer))))
     rows = rng.uniform(-1, 1, size=(count, r))
     if randomizer.takes == "ball":
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)

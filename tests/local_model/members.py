@@ -12,6 +12,7 @@ from lownoise.local_model import (
     DirectResponse,
     HalfSpace,
     SampledCoordinates,
+    SampledTables,
     SphereCap,
     SubsetSelection,
     UnaryEncoding,
@@ -30,6 +31,9 @@ MEMBERS: dict[str, Callable[[], AbstractRandomizer]] = {
     "unary": lambda: UnaryEncoding.fitted(4, 1.0),
     "subset": lambda: SubsetSelection.fitted(6, 1.0),
     "subset, listed": lambda: SubsetSelection.fitted(20, 3.0),
+    "sampled": lambda: SampledTables(
+        parts=(DirectResponse.fitted(3, 1.0), SubsetSelection.fitted(4, 1.0)), tickets=(2, 3)
+    ),
     "cap": lambda: SphereCap.fitted(3, 1.0),
     "half_space": lambda: HalfSpace.fitted(3, 1.0),
     "coordinates": lambda: SampledCoordinates.fitted(3, 1.0),

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from local_model.coins import sizes
 from local_model.members import MEMBERS
-from lownoise.local_model import ENCODERS, RANDOMIZERS
+from lownoise.local_model import ENCODERS, RANDOMIZERS, TablesEncoder
+from lownoise.local_model.cells import Category
 from lownoise.local_model.encoders import EllipsoidEncoder, NearestEncoder, RangeEncoder
 from lownoise.release import codec
 
@@ -22,6 +24,11 @@ def encoder_for(randomizer):
         return EllipsoidEncoder(columns=columns, missing=missing, **ends, **around)
     if randomizer.takes == "cube":
         return RangeEncoder(columns=columns, missing=missing, **ends)
+    if randomizer.takes == "labels":
+        attributes = tuple(Category(f"x{j}", k, 0) for j, k in enumerate(sizes(randomizer)))
+        return TablesEncoder(
+            attributes=attributes, sets=tuple((j,) for j in range(len(attributes)))
+        )
     points = np.eye(r)
     return NearestEncoder(columns=columns, points=points, missing=points.mean(axis=0))
 

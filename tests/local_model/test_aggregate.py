@@ -4,6 +4,7 @@
 import json
 import math
 import pickle
+import tracemalloc
 from dataclasses import replace
 from functools import cache
 
@@ -14,10 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from local_model.coins import DIGEST, Coins, Plain, records
+from local_model.coins import DIGEST, Coins, Plain, records, sizes
 from local_model.members import MEMBERS
 from lownoise.engines.memory import MemorySource
 from lownoise.errors import FileError, PlanError, TableError
+from lownoise.local_model import (
+    DirectResponse,
+    SampledCoordinates,
+    SampledTables,
+    UnaryEncoding,
+)
 from lownoise.local_model.aggregate import Policies, Tally
 from lownoise.local_model.estimate import LocalEstimate, Met
 from lownoise.local_model.report import Report, ReportFormat, Reports
@@ -442,6 +449,48 @@ def test_an_estimate_is_read_back_from_its_file_and_its_plan(name):
     assert again.to_json() == found.to_json()
 
 
+@pytest.mark.parametrize("kind", ["diagonal", "matrix"])
+@pytest.mark.parametrize("name", ALL)
+def test_deviations_are_those_of_the_covariance(name, kind):
+    randomizer, rng = ALL[name](), np.random.default_rng(9)
+    sums = tally(name)
+    sums.add(drawn(name))
+    own = np.array(sums.result().sums, dtype=object)
+    A = rng.normal(size=(5, randomizer.dimension))
+    A = A[0] if kind == "diagonal" else A
+    full = np.diag(A) if kind == "diagonal" else A
+    expected = np.diag(full @ randomizer.covariance(own, 40) @ full.T)
+    assert np.all(expected > 0)
+    assert randomizer.deviations(own, 40, A) ** 2 == pytest.approx(expected, rel=1e-9)
+
+
+LARGE = {
+    "direct": lambda: DirectResponse.fitted(10_000, 1.0),
+    "unary": lambda: UnaryEncoding.fitted(10_000, 1.0),
+    "sampled": lambda: SampledTables.of([6000, 4000], 1.0),
+    "coordinates": lambda: SampledCoordinates.fitted(10_000, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_deviations_of_ten_thousand_shares_form_no_matrix_of_their_pairs(name):
+    """The pairs would take 800 MB; the shares 80 kB, and three answers of them as much each."""
+    randomizer = LARGE[name]()
+    r = randomizer.dimension
+    encoded = records(randomizer, 5)
+    reports = randomizer.reports(encoded, randomness=SimulationRandomness(3))
+    sums = np.asarray(randomizer.sums(reports)).astype(object)
+    tracemalloc.start()
+    try:
+        for answers in (np.ones(r), np.ones((3, r))):
+            found = randomizer.deviations(sums, 5, answers)
+            assert found.shape == answers.shape[:1]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 50e6
+
+
 EDITS = {
     "plan": lambda d: d | {"plan": "ab" * 32},
     "count": lambda d: d | {"count": 39},
@@ -496,8 +545,9 @@ def test_intervals_cover_also_of_few_reports(name, count):
 
 
 def shares_or_means(randomizer, encoded):
-    if randomizer.takes == "label":
-        return np.bincount(encoded[:, 0], minlength=randomizer.dimension) / len(encoded)
+    if "label" in randomizer.takes:
+        pairs = zip(encoded.T, sizes(randomizer), strict=True)
+        return np.concatenate([np.bincount(own, minlength=k) for own, k in pairs]) / len(encoded)
     return encoded.mean(axis=0) / 2**26
 
 

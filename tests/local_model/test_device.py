@@ -30,7 +30,7 @@ def text_of(name, **more):
 
 
 def record_for(plan, value=0.25):
-    return [value] * len(plan.encoder.names)
+    return [value] * len(plan.encoder.columns)
 
 
 def edited(name, change):
@@ -78,7 +78,7 @@ def test_a_report_says_nothing_of_which_record_it_is_beside_its_integers():
 
 
 @EACH
-@pytest.mark.parametrize("record", [[1.0], [1.0] * 99, {"x0": 1.0}, [[1.0, 2.0]] * 2])
+@pytest.mark.parametrize("record", [[1.0], [1.0] * 99, {"x0": 1.0}, [[1.0, 2.0]] * 5])
 def test_a_record_of_another_shape_is_refused(name, record):
     with pytest.raises(TableError, match=r"the plan's \d+ values"):
         device.read(text_of(name)).randomize(record)
@@ -185,7 +185,7 @@ device.SystemRandomness = lambda: randomness
 heavy, rooms = {heavy!r}, {rooms!r}
 for text in json.load(sys.stdin):
     plan = device.read(text)
-    rest = [0.5] * (len(plan.encoder.names) - 2)
+    rest = [0.5] * (len(plan.encoder.columns) - 2)
     for k in range(300):
         report = plan.randomize([-1.0 + k / 150, float("nan"), *rest])
         plan.form.to_bytes(report), report.to_json()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from local_model.coins import sizes
 from local_model.members import MEMBERS
 from lownoise.local_model import FULL
 from lownoise.numbers.randomness import SimulationRandomness
@@ -28,8 +29,9 @@ FOUND = 0.55  # of ε, by the black box on the worst pair that is tried
 def pairs(randomizer):
     """Pairs of encoded records that are far apart, some inside, and some that are neighbours."""
     r = randomizer.dimension
-    if randomizer.takes == "label":
-        return [([0], [1]), ([r - 1], [0])]
+    if "label" in randomizer.takes:
+        last, zeros = np.array(sizes(randomizer)) - 1, np.zeros(len(sizes(randomizer)), np.int64)
+        return [(zeros, zeros + 1), (last, zeros)]
     end = np.zeros(r, dtype=np.int64)
     end[0] = FULL
     if randomizer.takes == "cube":

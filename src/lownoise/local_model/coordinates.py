@@ -32,7 +32,7 @@ from lownoise.local_model.draws import (
     subsets,
 )
 from lownoise.local_model.randomizer import FULL, RANDOMIZERS, AbstractRandomizer, LocalLoss
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import frozen, weighed
 
 if TYPE_CHECKING:
     from lownoise.local_model.randomizer import Takes
@@ -185,6 +185,15 @@ class SampledCoordinates(AbstractRandomizer):
         mean = self.mean(sums, count)
         products = np.diag(second) if self.sampled == 1 else second.reshape(r, r)
         return frozen((products - mean[:, None] * mean) / (count - 1))
+
+    def deviations(self, sums: Any, count: int, answers: Vector) -> Vector:  # noqa: ANN401
+        """Return the standard deviations that `covariance` says, shape (m,)."""
+        if self.sampled > 1:
+            return super().deviations(sums, count, answers)
+        # of r numbers alone: the product of two coordinates of a report is 0
+        second = np.asarray(sums[self.coordinates :], dtype=np.float64) / count * self._scale**2
+        found = weighed(answers**2, second) - weighed(answers, self.mean(sums, count)) ** 2
+        return frozen(np.sqrt(np.maximum(found, 0.0) / (count - 1)))
 
     @property
     def _square(self) -> float:

@@ -20,7 +20,7 @@ from lownoise.errors import DomainError, FileError, TableError
 from lownoise.kinds import PACKED, VECTOR, Field, Form
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.randomizer import FULL
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import frozen, weighed
 from lownoise.numbers.packing import packed, unpacked
 from lownoise.numbers.values import number
 
@@ -259,7 +259,7 @@ class EllipsoidEncoder(AbstractColumnEncoder):
 
     def decode(self, mean: Vector) -> Vector:
         """Return c + A·mean, shape (d,)."""
-        moved = self.factor * mean if self.factor.ndim == 1 else self.factor @ mean
+        moved = weighed(self.factor, mean)
         return frozen(self.center + moved)
 
 

@@ -124,7 +124,9 @@ class LocalEstimate(Shown):
         Raises:
             PlanError: where only one report counts.
         """
-        A, own = self.encoder.answers, self._inner
+        if self.count < 2:  # noqa: PLR2004
+            raise PlanError("covariance is not estimated of one report; give more")
+        A, own = self.encoder.answers, self.randomizer.covariance(self._sums, self.count)
         if A.ndim == 1:
             return frozen(A[:, None] * own * A)
         return frozen(A @ own @ A.T)
@@ -138,9 +140,7 @@ class LocalEstimate(Shown):
         """
         if self.count == 1:
             return self.greatest_deviation
-        A, own = self.encoder.answers, self._inner
-        squares = A**2 * np.diagonal(own) if A.ndim == 1 else np.einsum("ij,ij->i", A @ own, A)
-        return frozen(np.sqrt(np.maximum(squares, 0.0)))
+        return self.randomizer.deviations(self._sums, self.count, self.encoder.answers)
 
     @cached_property
     def greatest_deviation(self) -> Vector:
@@ -201,13 +201,6 @@ class LocalEstimate(Shown):
     @property
     def _sums(self) -> Any:  # noqa: ANN401 (Python integers)
         return np.array(self.sums, dtype=object)
-
-    @cached_property
-    def _inner(self) -> Vector:
-        """The covariance of what the randomizer estimates, shape (r, r)."""
-        if self.count < 2:  # noqa: PLR2004
-            raise PlanError("covariance is not estimated of one report; give more")
-        return self.randomizer.covariance(self._sums, self.count)
 
     def derived(self) -> dict[str, Any]:
         """Return what follows from sums and plan, as JSON values: what a file states too."""

@@ -8,25 +8,16 @@ Three laws of that set S, t being the record's label:
 * *subset*: S is a uniform set of s labels among those that hold t, or with chance `missed` among
   those that do not.
 
-In all of them labels beside t are alike: t is in S with chance P, another label i with Q, both t
-and i with A, and two others with B. So E 1[i ∈ S] = Q + D·f_i, D = P − Q, where t has the shares f,
-and with c_A = A − PQ, c_B = B − Q² (ours, all that follows):
-
-* cov(1[i ∈ S], 1[j ∈ S]) = c_B + (c_A − c_B)(f_i + f_j) − D²·f_i·f_j where t is drawn by f.
-* Var(Σ aᵢ1[i ∈ S]) = P(1−P)a_t² + Q(1−Q)(s₂ − a_t²) + 2c_A·a_t(s₁ − a_t) + c_B((s₁ − a_t)² − s₂ +
-  a_t²) for one record, s₁ and s₂ being the sums of a and of its squares.
-
-Divided by D² these are those of the estimates of shares. Of one share of 0 that is Q(1−Q)/D², which
-at the best parameters is (k − 2 + e^ε)/(e^ε − 1)² directly, 4e^ε/(e^ε − 1)² in unary encoding.
+Of one share of 0 the variance of `label_sets`, Q(1−Q)/D², at the best parameters is
+(k − 2 + e^ε)/(e^ε − 1)² directly, 4e^ε/(e^ε − 1)² in unary encoding.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -37,142 +28,19 @@ from lownoise.local_model.draws import (
     coins,
     expect_chance,
     expect_integer,
-    log_up,
     odds_down,
     places,
     subsets,
 )
-from lownoise.local_model.randomizer import RANDOMIZERS, AbstractRandomizer, LocalLoss
-from lownoise.numbers.arrays import frozen
+from lownoise.local_model.label_sets import AbstractLabelRandomizer
+from lownoise.local_model.randomizer import RANDOMIZERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from lownoise.local_model.randomizer import Takes
     from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.numbers.randomness import Randomness
 
 _MOST_LABELS = 10**6
 _MOST_BITS = 10**5  # of a report of one bit a label
-_BLOCK = 1 << 22  # numbers at once
-_ROUNDING = 1 + 2.0**-30  # of sums of variances
-
-
-class AbstractLabelRandomizer(AbstractRandomizer):
-    """What follows of P, Q, A and B alone."""
-
-    takes: ClassVar[Takes] = "label"
-    labels: int
-
-    @property
-    @abstractmethod
-    def chances(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """P, Q, A and B, exact."""
-
-    @property
-    @abstractmethod
-    def odds(self) -> Fraction:
-        """The greatest ratio of the chances that two labels give a report; or the least one."""
-
-    @abstractmethod
-    def _sets(self, labels: Integers, *, randomness: Randomness) -> Integers:
-        """Return reports of a block of labels, shape (n,)."""
-
-    @abstractmethod
-    def ends(self, answers: Vector) -> tuple[Vector, Vector]:
-        """Return the least and the greatest Σ aᵢ1[i ∈ S] of allowed reports, of each row."""
-
-    @property
-    def dimension(self) -> int:
-        """The number k of labels."""
-        return self.labels
-
-    @cached_property
-    def loss(self) -> LocalLoss:
-        """What one report reveals: ε = ln of the greatest ratio, rounded up."""
-        return LocalLoss(log_up(self.odds))
-
-    @cached_property
-    def moments(self) -> tuple[float, float, float, float, float]:
-        """Q, D, P(1 − P), c_A and c_B."""
-        P, Q, A, B = self.chances
-        return float(Q), float(P - Q), float(P * (1 - P)), float(A - P * Q), float(B - Q * Q)
-
-    def reports(self, encoded: Integers, *, randomness: Randomness) -> Integers:
-        """Return a report of each label, shape (n, c)."""
-        labels = np.asarray(encoded, dtype=np.int64).reshape(-1)
-        step = max(_BLOCK // self.labels, 1)
-        blocks = [labels[start : start + step] for start in range(0, max(len(labels), 1), step)]
-        return np.concatenate([self._sets(own, randomness=randomness) for own in blocks])
-
-    def mean(self, sums: Any, count: int) -> Vector:  # noqa: ANN401
-        """Return the unbiased estimates of the labels' shares, shape (k,); they add up to 1 or so.
-
-        Args:
-            sums: how many reports hold each label.
-            count: n.
-        """
-        Q, D, *_ = self.moments
-        return frozen((np.asarray(sums, dtype=np.float64) / count - Q) / D)
-
-    def second_moments(self, shares: Vector) -> Vector:
-        """Return E e·eᵀ of a report's estimates e, which is linear in the shares; shape (k, k)."""
-        Q, D, _, cA, cB = self.moments
-        found = (cB + (cA - cB) * (shares[:, None] + shares)) / D**2
-        np.fill_diagonal(found, ((Q + D * shares) * (1 - 2 * Q) + Q**2) / D**2)
-        return found
-
-    def covariance(self, sums: Any, count: int) -> Vector:  # noqa: ANN401
-        """Return the estimate of the covariance of the shares, shape (k, k).
-
-        E e·eᵀ − f̂f̂ᵀ of the estimates f̂ is n − 1 times that on average, since E f̂f̂ᵀ has the
-        covariance of f̂ in it, a part 1/n of the law's (ours).
-        """
-        f = self.mean(sums, count)
-        return frozen((self.second_moments(f) - f[:, None] * f) / (count - 1))
-
-    def variances(self, answers: Vector) -> Vector:
-        """Return the greatest variance of each answer over all labels, shape (m,)."""
-        if answers.ndim == 1:
-            Q, D, own, *_ = self.moments
-            return frozen(answers**2 * (max(own, Q * (1 - Q)) / D**2 * _ROUNDING))
-        found = [self.of_labels(part).max(axis=1) for part in self._parts(answers)]
-        return frozen(np.concatenate(found) * _ROUNDING)
-
-    def total_variance(self, answers: Vector) -> float:
-        """Return the greatest sum of the answers' variances over all labels, rounded up."""
-        if answers.ndim == 1:
-            Q, D, own, *_ = self.moments
-            squares = answers**2
-            other = Q * (1 - Q)
-            totals = other * squares.sum() + (own - other) * squares
-            return float(totals.max() / D**2 * _ROUNDING)
-        summed = np.zeros(self.labels)
-        for part in self._parts(answers):
-            summed += self.of_labels(part).sum(axis=0)
-        return float(summed.max() * _ROUNDING)
-
-    def influence(self, answers: Vector) -> Vector:
-        """Return how far one report in place of another moves n times each answer, shape (m,)."""
-        D = self.moments[1]
-        if answers.ndim == 1:
-            return frozen(np.abs(answers) * (_ROUNDING / D))
-        least, greatest = self.ends(answers)
-        return frozen((greatest - least) * (_ROUNDING / D))
-
-    def _parts(self, answers: Vector) -> Iterator[Vector]:
-        step = max(_BLOCK // self.labels, 1)
-        for start in range(0, len(answers), step):
-            yield answers[start : start + step]
-
-    def of_labels(self, a: Vector) -> Vector:
-        """Return the variance of each answer of one report, of each label; shape (m, k)."""
-        Q, D, own, cA, cB = self.moments
-        squares = a**2
-        rest, rest2 = a.sum(axis=1, keepdims=True) - a, squares.sum(axis=1, keepdims=True) - squares
-        found = own * squares + Q * (1 - Q) * rest2 + 2 * cA * a * rest + cB * (rest**2 - rest2)
-        return np.asarray(np.maximum(found, 0.0) / D**2)
 
 
 @RANDOMIZERS.kind("direct", "labels", "uniform")
@@ -301,25 +169,11 @@ class UnaryEncoding(AbstractLabelRandomizer):
         P, Q = Fraction(self.kept), Fraction(self.added)
         return P, Q, P * Q, Q * Q
 
-    @cached_property
-    def lowest(self) -> Integers:
-        """0 for each label."""
-        return np.zeros(self.labels, dtype=np.int64)
-
-    @cached_property
-    def highest(self) -> Integers:
-        """1 for each label."""
-        return np.ones(self.labels, dtype=np.int64)
-
     def _sets(self, labels: Integers, *, randomness: Randomness) -> Integers:
         rows = np.arange(len(labels))
         found = coins(self.added, (len(labels), self.labels), randomness=randomness)
         found[rows, labels] = coins(self.kept, labels.shape, randomness=randomness)
         return found.astype(np.int64)
-
-    def sums(self, reports: Integers) -> Integers:
-        """Return how many reports have a 1 for each label, shape (k,)."""
-        return np.asarray(reports.sum(axis=0, dtype=np.int64))
 
     def ends(self, answers: Vector) -> tuple[Vector, Vector]:
         """Return the sums of the numbers below 0 and of those above it, shape (m,) each."""
@@ -393,14 +247,13 @@ class SubsetSelection(AbstractLabelRandomizer):
     @cached_property
     def lowest(self) -> Integers:
         """From 0 to s − 1 of rising labels, 0 of bits."""
-        return np.arange(self.size) if self._indexed else np.zeros(self.labels, dtype=np.int64)
+        return np.arange(self.size) if self._indexed else super().lowest
 
     @cached_property
     def highest(self) -> Integers:
         """From k − s to k − 1 of rising labels, 1 of bits."""
-        if self._indexed:
-            return np.arange(self.labels - self.size, self.labels)
-        return np.ones(self.labels, dtype=np.int64)
+        own = self._indexed
+        return np.arange(self.labels - self.size, self.labels) if own else super().highest
 
     def _sets(self, labels: Integers, *, randomness: Randomness) -> Integers:
         count, k = len(labels), self.labels
@@ -427,7 +280,7 @@ class SubsetSelection(AbstractLabelRandomizer):
         """Return how many reports have each label, shape (k,)."""
         if self._indexed:
             return np.bincount(reports.ravel(), minlength=self.labels).astype(np.int64)
-        return np.asarray(reports.sum(axis=0, dtype=np.int64))
+        return super().sums(reports)
 
     def ends(self, answers: Vector) -> tuple[Vector, Vector]:
         """Return the sums of the least s numbers and of the greatest s, shape (m,) each."""

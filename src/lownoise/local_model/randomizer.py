@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, final
 import numpy as np
 
 from lownoise.kinds import Kinds
+from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 
 if TYPE_CHECKING:
@@ -151,6 +152,22 @@ class AbstractRandomizer(ABC):
         Its expectation is the covariance of `mean` where people are drawn at random, and at least
         that where they are these (it counts how they differ, too).
         """
+
+    def deviations(self, sums: Any, count: int, answers: Vector) -> Vector:  # noqa: ANN401
+        """Return the standard deviations of answers that `covariance` says, shape (m,).
+
+        Args:
+            sums: as of `covariance`.
+            count: at least 2.
+            answers: as of `variances`.
+        """
+        own = self.covariance(sums, count)
+        squares = (
+            answers**2 * np.diagonal(own)
+            if answers.ndim == 1
+            else np.einsum("ij,ij->i", answers @ own, answers)
+        )
+        return frozen(np.sqrt(np.maximum(squares, 0.0)))
 
     @abstractmethod
     def variances(self, answers: Vector) -> Vector:

@@ -33,9 +33,10 @@ from lownoise.local_model.cells import (
 )
 from lownoise.local_model.draws import expect_integer, places
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
-from lownoise.local_model.labels import AbstractLabelRandomizer, SubsetSelection
+from lownoise.local_model.label_sets import AbstractLabelRandomizer
+from lownoise.local_model.labels import SubsetSelection
 from lownoise.local_model.randomizer import RANDOMIZERS, AbstractRandomizer, LocalLoss
-from lownoise.numbers.arrays import frozen, slices
+from lownoise.numbers.arrays import frozen, slices, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -211,6 +212,18 @@ class SampledTables(AbstractRandomizer):
             found[cells, cells] = own / self._chances[t]
             apart[cells] -= middle
         return frozen((found - apart[:, None] * apart) / (count - 1))
+
+    def deviations(self, sums: Any, count: int, answers: Vector) -> Vector:  # noqa: ANN401
+        """Return the standard deviations that `covariance` says, of no r² numbers; shape (m,)."""
+        f = self.mean(sums, count)
+        found, apart = np.zeros(len(answers)), np.array(f)
+        for t, part in enumerate(self.parts):
+            cells, middle = self._cells[t], 1 / part.labels
+            own = part.squares(f[cells], answers[..., cells], middle) / self._chances[t]
+            found[cells if answers.ndim == 1 else slice(None)] += own
+            apart[cells] -= middle
+        found -= weighed(answers, apart) ** 2
+        return frozen(np.sqrt(np.maximum(found, 0.0) / (count - 1)))
 
     def _tables(self, answers: Vector) -> Iterator[tuple[int, Vector, Vector]]:
         """Yield each table, its part of the answers, and which answers are of it alone, (m, 1)."""

@@ -32,6 +32,11 @@ def frozen(array: Vector) -> Vector:
     return array
 
 
+def weighed(rows: Vector, values: Vector) -> Vector:
+    """Return rows·values, shape (m,), of a matrix (m, d), or of a diagonal that stands for one."""
+    return np.asarray(rows * values if rows.ndim == 1 else rows @ values)
+
+
 def floats(values: object) -> Vector:
     """Return a copy of numbers as floats, in the shape that they come in.
 
