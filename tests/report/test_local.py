@@ -119,6 +119,12 @@ def test_a_page_says_what_a_trusted_curator_would_make_and_an_object_does_not():
     assert "random order" not in delta
 
 
+@pytest.mark.parametrize("epsilon", [1e-6, 700.0, 1000.0])
+def test_the_ends_of_epsilon_have_a_page(epsilon):
+    own = ln.local(ln.Box([0], [1]), ln.local_dp(epsilon))
+    assert f"e^{spelling.brief_at_most(epsilon)}" in words(report.render_html(report.sections(own)))
+
+
 def test_an_error_that_is_weighted_or_of_another_order_says_so():
     assert "together, weighted" in words(report.render_html(report.sections(plan("means"))))
     other = words(report.render_html(report.sections(plan("order"))))

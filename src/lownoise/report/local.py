@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lownoise.local_model.randomizer import LocalLoss
     from lownoise.planning import LocalPlan
 
+_LARGEST = 700.0  # ε whose exponential is a float
 _PEOPLE = (1, 10_000, 1_000_000)  # whose answers are told beside one's
 _WHAT = "What it takes, or why it does not fit"
 _HIDDEN = "{hidden} more answers."
@@ -176,12 +177,13 @@ def _bound(own: LocalPlan) -> Section:
 
 
 def _guarantee(own: LocalPlan) -> Section:
-    loss = own.terms.loss
+    loss, epsilon = own.terms.loss, own.budget.epsilon
+    times = f"e^{spelling.brief_at_most(epsilon)}"
+    if epsilon < _LARGEST:
+        times += f" = {spelling.at_most(math.exp(epsilon), 3)}"
     likelier = (
         "Whatever is seen of one report, by whoever collects it or anybody else, is at most "
-        f"e^{spelling.brief_at_most(own.budget.epsilon)} = "
-        f"{spelling.at_most(math.exp(own.budget.epsilon), 3)} times likelier from one record than "
-        "from any other"
+        f"{times} times likelier from one record than from any other"
     )
     chance = (
         f", but for a chance of {spelling.brief_at_most(own.budget.delta, 3)}."
