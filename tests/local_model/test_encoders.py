@@ -102,6 +102,15 @@ def test_an_array_means_what_its_rows_do():
         assert np.array_equal(encoder.encode(long), encoder.encode([[math.inf, 1.0]]))
 
 
+def test_one_value_may_be_masked_or_an_array_without_axes():
+    """Else a device would refuse a column's masked values, and tell that they are missing."""
+    column = np.ma.masked_array([0.25, 0.75], mask=[True, False])
+    for encoder in encoders_of(ln.Mean(["a"], ln.Box([0], [1])), 2.0, np.ones(1)):
+        found = [encoder.encode([value])[0] for value in (*column, np.array(0.75), None)]
+        assert found[0] == found[3]
+        assert found[1] == found[2] != found[0]
+
+
 def test_no_length_is_above_one_by_a_single_step():
     """Rows whose floats have length 1, where rounding goes either way."""
     rng = np.random.default_rng(9)

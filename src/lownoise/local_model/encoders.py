@@ -79,7 +79,8 @@ def values_of(record: Any, columns: Sequence[str]) -> list[Any]:  # noqa: ANN401
             raise another_shape(columns)
         values = [record[name] for name in columns]
     elif isinstance(record, np.ndarray):
-        values = record.tolist() if record.ndim == 1 else []
+        # without axes it is one value, as what is masked in a column is
+        values = record.tolist() if record.ndim == 1 else [record[()]] if not record.ndim else []
     elif isinstance(record, Sequence) and not isinstance(record, (str, bytes)):
         values = list(record)
     else:
