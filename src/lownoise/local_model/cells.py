@@ -19,7 +19,7 @@ import numpy as np
 from lownoise.errors import FileError, PlanError, counted, quoted
 from lownoise.kinds import Field, Form
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
-from lownoise.local_model.encoders import another_shape, values_of
+from lownoise.local_model.encoders import table_of, values_of
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.numerals import distinguishable, number_of
 from lownoise.numbers.values import number, number_of_text
@@ -199,13 +199,9 @@ def cells_of(records: Any, attributes: Sequence[Category]) -> Integers:  # noqa:
         TableError: where a record is of another shape; of its values nothing is said.
     """
     names = [own.name for own in attributes]
-    plain = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
-    if plain and records.dtype.kind in "iufb":
-        if records.ndim != 2 or records.shape[1] != len(attributes):  # noqa: PLR2004
-            raise another_shape(names)
-        columns = [
-            own.numbered(c) for own, c in zip(attributes, records.T.astype(float), strict=True)
-        ]
+    table = table_of(records, names)
+    if table is not None:
+        columns = [own.numbered(c) for own, c in zip(attributes, table.T, strict=True)]
         return np.stack(columns, axis=1)
     rows = [values_of(record, names) for record in records]
     columns = [own.cells([row[j] for row in rows]) for j, own in enumerate(attributes)]

@@ -51,17 +51,27 @@ def numbers_of(records: Any, columns: Sequence[str], missing: Vector) -> Vector:
                [40.],
                [40.]])
     """
-    plain = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
-    if plain and records.dtype.kind in "iufb":
-        with np.errstate(over="ignore"):  # of longer floats
-            found = np.array(records, dtype=np.float64)
-        if found.ndim != 2 or found.shape[1] != missing.size:  # noqa: PLR2004
-            raise another_shape(columns)
-    else:
+    found = table_of(records, columns)
+    if found is None:
         rows = [list(map(number, values_of(record, columns))) for record in records]
         found = np.array(rows, dtype=np.float64)
         found = found.reshape(-1, missing.size)
     return np.where(np.isfinite(found), found, missing)
+
+
+def table_of(records: Any, columns: Sequence[str]) -> Vector | None:  # noqa: ANN401
+    """Return an array of plain numbers as floats, shape (n, d); None of records one by one.
+
+    Raises:
+        TableError: where it is an array of another shape.
+    """
+    masked = isinstance(records, np.ma.MaskedArray)
+    if masked or not isinstance(records, np.ndarray) or records.dtype.kind not in "iufb":
+        return None
+    if records.shape[1:] != (len(columns),):
+        raise another_shape(columns)
+    with np.errstate(over="ignore"):  # of longer floats
+        return np.array(records, dtype=np.float64)
 
 
 def values_of(record: Any, columns: Sequence[str]) -> list[Any]:  # noqa: ANN401

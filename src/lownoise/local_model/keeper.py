@@ -70,11 +70,11 @@ class Plan(Protocol):
     def delta(self) -> float:
         """And its δ."""
 
-    def randomize(self, record: Any) -> Report:  # noqa: ANN401
-        """Return a new report."""
-
     def verify(self) -> object:
         """Refuse a plan whose report costs more than it states."""
+
+    def randomize(self, record: Any) -> Report:  # noqa: ANN401
+        """Return a new report."""
 
 
 @final
