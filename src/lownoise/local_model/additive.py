@@ -16,6 +16,7 @@ of K-norm noise (t/r)^r e^{r−t}/(e(1 − r/t)) at T = t·scale, by x ≤ e^{θ
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
@@ -50,12 +51,7 @@ def _step(deviation: float) -> float:
     return 2.0 ** (math.frexp(deviation / _FINE)[1] - 1)
 
 
-@RANDOMIZERS.kind(
-    "gaussian",
-    Field("dimension", COUNT, "coordinates"),
-    Field("deviation", POSITIVE),
-    Field("step", POSITIVE),
-)
+@RANDOMIZERS.kind("gaussian", _COUNT, Field("deviation", POSITIVE), _STEP)
 @final
 @dataclass(frozen=True)
 class BallGaussian(AbstractAdditive):
@@ -126,15 +122,40 @@ class BallGaussian(AbstractAdditive):
         return balls[0]
 
 
-@RANDOMIZERS.kind(
-    "k_norm",
-    Field("dimension", COUNT, "coordinates"),
-    Field("scale", POSITIVE),
-    Field("step", POSITIVE),
-)
+@dataclass(frozen=True)
+class AbstractScaled(AbstractAdditive):
+    """Noise whose densities at two points are within e^{distance/scale}, of some norm."""
+
+    coordinates: int
+    scale: float
+    step: float
+
+    @property
+    @abstractmethod
+    def _apart(self) -> int:
+        """How far apart any two points are in that norm."""
+
+    @classmethod
+    def fitted(cls, dimension: int, epsilon: float, delta: float = 0.0) -> Self:  # noqa: ARG003
+        """Return the least noise with a distance of at most ε·scale."""
+        unit = cls(dimension, 1.0, 1.0)
+        scale = fraction_up(unit._apart / Fraction(_allowed_epsilon(epsilon)))
+        return cls(dimension, scale, _step(scale * math.sqrt(unit._variance)))
+
+    @property
+    def loss(self) -> LocalLoss:
+        """ε = distance/scale, rounded up."""
+        return LocalLoss(fraction_up(self._apart / Fraction(self.scale)))
+
+    @property
+    def _size(self) -> float:
+        return self.scale
+
+
+@RANDOMIZERS.kind("k_norm", _COUNT, Field("scale", POSITIVE), _STEP)
 @final
 @dataclass(frozen=True)
-class BallKNorm(AbstractAdditive):
+class BallKNorm(AbstractScaled):
     """Noise of density ∝ exp(−|z|/scale) (001, Section 4, with the ball as the norm's).
 
     Any two points of the ball are 2 apart at most, so densities are within e^{2/scale}.
@@ -149,28 +170,14 @@ class BallKNorm(AbstractAdditive):
         True
     """
 
-    coordinates: int
-    scale: float
-    step: float
     takes: ClassVar[Takes] = "ball"
-
-    @classmethod
-    def fitted(cls, dimension: int, epsilon: float, delta: float = 0.0) -> Self:  # noqa: ARG003
-        """Return the least noise with 2/scale ≤ ε."""
-        scale = fraction_up(2 / Fraction(_allowed_epsilon(epsilon)))
-        return cls(dimension, scale, _step(scale * math.sqrt(dimension + 1)))
-
-    @property
-    def loss(self) -> LocalLoss:
-        """ε = 2/scale, rounded up."""
-        return LocalLoss(fraction_up(2 / Fraction(self.scale)))
 
     def _allowed(self, encoded: Integers) -> Integers:
         return in_ball(encoded)
 
     @property
-    def _size(self) -> float:
-        return self.scale
+    def _apart(self) -> int:
+        return 2
 
     @property
     def _variance(self) -> float:
@@ -220,15 +227,10 @@ class BallKNorm(AbstractAdditive):
         return total / 2 * balls[column] / own.sqrt()
 
 
-@RANDOMIZERS.kind(
-    "laplace",
-    Field("dimension", COUNT, "coordinates"),
-    Field("scale", POSITIVE),
-    Field("step", POSITIVE),
-)
+@RANDOMIZERS.kind("laplace", _COUNT, Field("scale", POSITIVE), _STEP)
 @final
 @dataclass(frozen=True)
-class CubeLaplace(AbstractAdditive):
+class CubeLaplace(AbstractScaled):
     """Laplace noise: any two points of the cube are 2r apart in ℓ₁ at most.
 
     Args:
@@ -241,25 +243,11 @@ class CubeLaplace(AbstractAdditive):
         True
     """
 
-    coordinates: int
-    scale: float
-    step: float
     takes: ClassVar[Takes] = "cube"
 
-    @classmethod
-    def fitted(cls, dimension: int, epsilon: float, delta: float = 0.0) -> Self:  # noqa: ARG003
-        """Return the least noise with 2r/scale ≤ ε."""
-        scale = fraction_up(2 * dimension / Fraction(_allowed_epsilon(epsilon)))
-        return cls(dimension, scale, _step(scale * math.sqrt(2)))
-
     @property
-    def loss(self) -> LocalLoss:
-        """ε = 2r/scale, rounded up."""
-        return LocalLoss(fraction_up(2 * self.dimension / Fraction(self.scale)))
-
-    @property
-    def _size(self) -> float:
-        return self.scale
+    def _apart(self) -> int:
+        return 2 * self.dimension
 
     @property
     def _variance(self) -> float:

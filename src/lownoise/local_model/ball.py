@@ -43,17 +43,14 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.arrays import Vector
 
+_COUNT = Field("dimension", COUNT, "coordinates")
+_UNIFORM = Field("uniform", POSITIVE)
+_SCALE = Field("scale", COUNT)
 _FINE = 50  # rounding to the grid adds 1e-4 to the variance at most
 _TAIL = 9  # e^(−81/2) of normal vectors are that much longer than √r
 
 
-@RANDOMIZERS.kind(
-    "cap",
-    Field("dimension", COUNT, "coordinates"),
-    Field("threshold", POSITIVE),
-    Field("uniform", POSITIVE),
-    Field("scale", COUNT),
-)
+@RANDOMIZERS.kind("cap", _COUNT, Field("threshold", POSITIVE), _UNIFORM, _SCALE)
 @final
 @dataclass(frozen=True)
 class SphereCap(AbstractBallRandomizer):
@@ -213,13 +210,7 @@ class SphereCap(AbstractBallRandomizer):
         return [own / size for own in values]
 
 
-@RANDOMIZERS.kind(
-    "half_space",
-    Field("dimension", COUNT, "coordinates"),
-    Field("uniform", POSITIVE),
-    Field("longest", COUNT, "cut"),
-    Field("scale", COUNT),
-)
+@RANDOMIZERS.kind("half_space", _COUNT, _UNIFORM, Field("longest", COUNT, "cut"), _SCALE)
 @final
 @dataclass(frozen=True)
 class HalfSpace(AbstractBallRandomizer):
