@@ -9,6 +9,7 @@ that it equals; whatever is neither has the cell that the question's policy name
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -237,19 +238,6 @@ def asked_of(question: Marginals) -> tuple[tuple[Category, ...], tuple[tuple[int
     return tuple(attributes), tuple(tuple(place[i] for i in chosen) for chosen in sets)
 
 
-def apart_from(
-    question: Any,  # noqa: ANN401 (whatever was asked)
-    attributes: Sequence[Category],
-    sets: Sequence[tuple[int, ...]],
-) -> float:
-    """Return 0 where a question asks for these marginals of these attributes, else infinity."""
-    from lownoise.questions import Marginals
-
-    if not isinstance(question, Marginals) or question.drops:
-        return math.inf
-    return 0.0 if asked_of(question) == (tuple(attributes), tuple(sets)) else math.inf
-
-
 def expect_sets(kind: str, attributes: Sequence[Category], sets: Sequence[tuple[int, ...]]) -> None:
     """Refuse sets that are no rising places among attributes, or stand twice.
 
@@ -276,19 +264,82 @@ def answers_of(attributes: Sequence[Category], sets: Sequence[tuple[int, ...]]) 
     return sum(math.prod(count[i] for i in chosen) for chosen in sets)
 
 
-def names_of(attributes: Sequence[Category], sets: Sequence[tuple[int, ...]]) -> list[str]:
-    """Return what each answer is called, set by set."""
-    found = []
-    for chosen in sets:
-        along = [attributes[i].answer_names() for i in chosen]
-        found += [", ".join(own) if own else "everybody" for own in product(*along)]
-    return found
+FIELDS = (Field("attributes", ATTRIBUTES), Field("sets", SETS))
 
 
-@ENCODERS.kind("cells", Field("attributes", ATTRIBUTES), Field("sets", SETS))
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AbstractMarginalEncoder(AbstractEncoder):
+    """Marginals of attributes: answers are sums of cells' shares, and that of everybody is 1.
+
+    Args:
+        attributes: D of them.
+        sets: which marginals are answered, each of them rising places among the attributes.
+
+    Raises:
+        FileError: where a field is of no meaning.
+    """
+
+    attributes: tuple[Category, ...]
+    sets: tuple[tuple[int, ...], ...]
+    columns: tuple[str, ...] = field(init=False)  # the attributes' names
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(own.name for own in self.attributes))
+        expect_sets(ENCODERS.of(self).name, self.attributes, self.sets)
+
+    @cached_property
+    def length(self) -> int:
+        """The number m of answers."""
+        return answers_of(self.attributes, self.sets)
+
+    @property
+    def names(self) -> list[str]:
+        """What each answer is called: "age=3, sex=F"."""
+        found = []
+        for chosen in self.sets:
+            along = [self.attributes[i].answer_names() for i in chosen]
+            found += [", ".join(own) if own else "everybody" for own in product(*along)]
+        return found
+
+    @cached_property
+    def _added(self) -> Vector:
+        """Which cells each answer adds up, in parts of 1; shape (m, r)."""
+        return np.concatenate([self._marginal(chosen) for chosen in self.sets])
+
+    @abstractmethod
+    def _marginal(self, chosen: tuple[int, ...]) -> Vector:
+        """Return the rows of one marginal."""
+
+    @property
+    @abstractmethod
+    def _constant(self) -> Vector:
+        """1 for answers that add up all cells, shape (m,)."""
+
+    @cached_property
+    def answers(self) -> Vector:
+        """What each answer adds up of cells' shares, shape (m, r); 0 for that of everybody.
+
+        The diagonal, shape (r,), where the cells themselves are asked for.
+        """
+        return frozen(self._added * (1 - self._constant)[:, None])
+
+    def apart(self, question: Any) -> float:  # noqa: ANN401
+        """Return 0 where the question is the one of these marginals, else infinity."""
+        from lownoise.questions import Marginals
+
+        if not isinstance(question, Marginals) or question.drops:
+            return math.inf
+        return 0.0 if asked_of(question) == (self.attributes, self.sets) else math.inf
+
+    def decode(self, mean: Vector) -> Vector:
+        """Return the shares that are asked for, shape (m,), set by set."""
+        return frozen(self.answers @ mean + self._constant)
+
+
+@ENCODERS.kind("cells", *FIELDS)
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CellEncoder(AbstractEncoder):
+class CellEncoder(AbstractMarginalEncoder):
     """The cell of each record in the table of all attributes; answers are sums of cells' shares.
 
     The share of everybody is 1, and no report is asked about it.
@@ -301,14 +352,10 @@ class CellEncoder(AbstractEncoder):
         FileError: where a field is of no meaning.
     """
 
-    attributes: tuple[Category, ...]
-    sets: tuple[tuple[int, ...], ...]
-    columns: tuple[str, ...] = field(init=False)  # the attributes' names
     makes: ClassVar[Takes] = "label"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(own.name for own in self.attributes))
-        expect_sets("cells", self.attributes, self.sets)
+        super().__post_init__()
         if not 2 <= self.dimension <= MOST_CELLS:  # noqa: PLR2004
             raise FileError(
                 f"cells.attributes have {counted(self.dimension)} cells; have 2 to 10^6"
@@ -350,22 +397,7 @@ class CellEncoder(AbstractEncoder):
         """The number k of cells."""
         return math.prod(self._sizes)
 
-    @cached_property
-    def length(self) -> int:
-        """The number m of answers."""
-        return answers_of(self.attributes, self.sets)
-
-    @property
-    def names(self) -> list[str]:
-        """What each answer is called: "age=3, sex=F"."""
-        return names_of(self.attributes, self.sets)
-
-    @cached_property
-    def _added(self) -> Vector:
-        """Which cells each answer adds up, shape (m, k)."""
-        return np.concatenate([self._marginal(chosen) for chosen in self.sets])
-
-    def _marginal(self, chosen: Sequence[int]) -> Vector:
+    def _marginal(self, chosen: tuple[int, ...]) -> Vector:
         factors = [
             own.rows() if i in chosen else np.ones((1, own.size))
             for i, own in enumerate(self.attributes)
@@ -382,13 +414,8 @@ class CellEncoder(AbstractEncoder):
 
     @cached_property
     def answers(self) -> Vector:
-        """Which cells each answer adds up, shape (m, k), 0 for the share of everybody.
-
-        The diagonal, shape (k,), where the cells themselves are asked for.
-        """
-        if self._plain:
-            return frozen(np.ones(self.dimension))
-        return frozen(self._added * (1 - self._constant)[:, None])
+        """What each answer adds up, shape (m, k); the diagonal where cells are asked for."""
+        return frozen(np.ones(self.dimension)) if self._plain else super().answers
 
     def encode(self, records: Any) -> Integers:  # noqa: ANN401
         """Return each record's cell, shape (n, 1).
@@ -400,12 +427,6 @@ class CellEncoder(AbstractEncoder):
         places = np.ravel_multi_index(tuple(cells.T), self._sizes)
         return np.asarray(places, dtype=np.int64)[:, None]
 
-    def apart(self, question: Any) -> float:  # noqa: ANN401
-        """Return 0 where the question is the one of these marginals, else infinity."""
-        return apart_from(question, self.attributes, self.sets)
-
     def decode(self, mean: Vector) -> Vector:
         """Return the shares that are asked for, shape (m,), set by set."""
-        if self._plain:
-            return frozen(np.array(mean))
-        return frozen(self.answers @ mean + self._constant)
+        return frozen(np.array(mean)) if self._plain else super().decode(mean)

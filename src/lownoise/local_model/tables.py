@@ -10,7 +10,7 @@ unbiased; its variance is (V + μ²)/w − μ² of an answer a·e with variance 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -19,20 +19,16 @@ import numpy as np
 from lownoise.errors import FileError, PlanError, counted
 from lownoise.kinds import Field
 from lownoise.local_model.cells import (
-    ATTRIBUTES,
+    FIELDS,
     MOST_CELLS,
     MOST_NUMBERS,
-    SETS,
-    Category,
+    AbstractMarginalEncoder,
     answers_of,
-    apart_from,
     asked_of,
     cells_of,
-    expect_sets,
-    names_of,
 )
 from lownoise.local_model.draws import expect_integer, places
-from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
+from lownoise.local_model.encoder import ENCODERS
 from lownoise.local_model.label_sets import AbstractLabelRandomizer
 from lownoise.local_model.labels import SubsetSelection
 from lownoise.local_model.randomizer import RANDOMIZERS, AbstractRandomizer, LocalLoss
@@ -261,10 +257,10 @@ class SampledTables(AbstractRandomizer):
         return frozen(np.asarray(moved) * _ROUNDING)
 
 
-@ENCODERS.kind("tables", Field("attributes", ATTRIBUTES), Field("sets", SETS))
+@ENCODERS.kind("tables", *FIELDS)
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TablesEncoder(AbstractEncoder):
+class TablesEncoder(AbstractMarginalEncoder):
     """The cell of each record in each of several tables, those that no other one holds.
 
     A marginal that several of them hold is answered by the average of what they say.
@@ -277,14 +273,10 @@ class TablesEncoder(AbstractEncoder):
         FileError: where a field is of no meaning.
     """
 
-    attributes: tuple[Category, ...]
-    sets: tuple[tuple[int, ...], ...]
-    columns: tuple[str, ...] = field(init=False)  # the attributes' names
     makes: ClassVar[Takes] = "labels"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(own.name for own in self.attributes))
-        expect_sets("tables", self.attributes, self.sets)
+        super().__post_init__()
         if not self.tables or not 2 <= self.dimension <= MOST_CELLS:  # noqa: PLR2004
             raise FileError("tables.sets have no cells or too many; have at most 10^6")
         if self.length * self.dimension > MOST_NUMBERS:
@@ -324,24 +316,9 @@ class TablesEncoder(AbstractEncoder):
         """The number r of cells of all tables."""
         return sum(self.sizes)
 
-    @cached_property
-    def length(self) -> int:
-        """The number m of answers."""
-        return answers_of(self.attributes, self.sets)
-
-    @property
-    def names(self) -> list[str]:
-        """What each answer is called: "age=3, sex=F"."""
-        return names_of(self.attributes, self.sets)
-
     def fitted(self, kind: type[AbstractRandomizer], epsilon: float, delta: float) -> Any:  # noqa: ANN401
         """Return the randomizer of these tables."""
         return SampledTables.of(self.sizes, epsilon)
-
-    @cached_property
-    def _added(self) -> Vector:
-        """Which cells each answer adds up, in parts of 1; shape (m, r)."""
-        return np.concatenate([self._marginal(chosen) for chosen in self.sets])
 
     def _marginal(self, chosen: tuple[int, ...]) -> Vector:
         needed = {i for i in chosen if self.attributes[i].size > 1}
@@ -364,11 +341,6 @@ class TablesEncoder(AbstractEncoder):
         parts = (self._added[:, cells] for cells in slices(self.sizes))
         return np.asarray(np.all([np.ptp(own, axis=1) == 0 for own in parts], axis=0) * 1.0)
 
-    @cached_property
-    def answers(self) -> Vector:
-        """What each answer adds up of the tables' shares, shape (m, r); 0 for that of everybody."""
-        return frozen(self._added * (1 - self._constant)[:, None])
-
     def encode(self, records: Any) -> Integers:  # noqa: ANN401
         """Return each record's cell in each table, shape (n, T).
 
@@ -381,11 +353,3 @@ class TablesEncoder(AbstractEncoder):
             for i in own:
                 found[:, t] = found[:, t] * self.attributes[i].size + cells[:, i]
         return found
-
-    def apart(self, question: Any) -> float:  # noqa: ANN401
-        """Return 0 where the question is the one of these marginals, else infinity."""
-        return apart_from(question, self.attributes, self.sets)
-
-    def decode(self, mean: Vector) -> Vector:
-        """Return the shares that are asked for, shape (m,), set by set."""
-        return frozen(self.answers @ mean + self._constant)
