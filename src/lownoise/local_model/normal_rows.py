@@ -18,11 +18,9 @@ import numpy as np
 
 from lownoise.errors import TableError
 from lownoise.local_model.randomizer import FULL
-from lownoise.numbers.normals import WORST, Tail, normals
+from lownoise.numbers.normals import WORST, NormalVector, Tail, normals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lownoise.numbers.arrays import Chosen, Integers, Vector, Words
     from lownoise.numbers.randomness import Randomness
 
@@ -79,32 +77,6 @@ def _beyond(bits: int, square: int, randomness: Randomness) -> bool:
 
 
 @final
-class NormalTails:
-    """Normal numbers by the bits drawn so far; what `samplers.lazy` calls a real vector.
-
-    Args:
-        tails: one a number.
-    """
-
-    def __init__(self, tails: Sequence[Tail]) -> None:
-        self._tails = tails
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers they are."""
-        return len(self._tails)
-
-    def balls(self) -> list[Any]:
-        """Return a ball for each: every value that its bits so far allow."""
-        return [tail.ball() for tail in self._tails]
-
-    def refine(self, randomness: Randomness) -> None:
-        """Draw 64 more bits of each."""
-        for tail in self._tails:
-            tail.refine(randomness)
-
-
-@final
 class NormalRows:
     """Rows of independent standard normal numbers.
 
@@ -123,7 +95,7 @@ class NormalRows:
         self.words = words.copy()  # which the system gives read-only
         self.values: Vector = found.reshape(words.shape)
         self._far: dict[int, dict[int, Tail]] = {}
-        self._exact: dict[int, NormalTails] = {}
+        self._exact: dict[int, NormalVector] = {}
         for at in np.flatnonzero(bound > WORST).tolist():
             row, column = divmod(at, words.shape[1])
             tail = Tail(int(words[row, column]))
@@ -135,14 +107,10 @@ class NormalRows:
         """Return fresh rows."""
         return cls(randomness.words(count * width).reshape(count, width), randomness=randomness)
 
-    def exact(self, row: int) -> NormalTails:
+    def exact(self, row: int) -> NormalVector:
         """Return the numbers of one row, by their bits; the same object each time."""
         if row not in self._exact:
-            far = self._far.get(row, {})
-            words = self.words[row].tolist()
-            self._exact[row] = NormalTails(
-                [far.get(column) or Tail(word) for column, word in enumerate(words)]
-            )
+            self._exact[row] = NormalVector(self.words[row].copy(), self._far.get(row))
         return self._exact[row]
 
     def replace(self, rows: Integers, others: NormalRows, chosen: Chosen) -> None:

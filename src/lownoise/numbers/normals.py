@@ -29,6 +29,8 @@ from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import up
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lownoise.numbers.arrays import Vector, Words
     from lownoise.numbers.randomness import Randomness
 
@@ -79,6 +81,44 @@ class Tail:
         tail = arb(2 * self._bits + 1, 1) * arb(2) ** -(self._length + 1)
         z = quantile(tail)
         return -z if self._negative else z
+
+
+@final
+class NormalVector:
+    """Independent standard normal numbers, known by their bits so far: a `samplers.lazy.Lazy`.
+
+    Args:
+        words: their first 64 bits, shape (d,); not to be changed any more.
+        drawn: those of which more bits were drawn, by their places.
+
+    Examples:
+        >>> ball = NormalVector(np.array([2**62], dtype=np.uint64)).balls()[0]
+        >>> bool(abs(ball - 0.6744897501960817) < 1e-12)
+        True
+    """
+
+    def __init__(self, words: Words, drawn: Mapping[int, Tail] | None = None) -> None:
+        self._words = words
+        self._drawn = drawn or {}
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers they are."""
+        return self._words.size
+
+    @functools.cached_property
+    def _tails(self) -> list[Tail]:  # made when first asked: for nearly all rows never
+        words = enumerate(self._words.tolist())
+        return [self._drawn.get(place) or Tail(word) for place, word in words]
+
+    def balls(self) -> list[Any]:
+        """Return a ball for each: every value that its bits so far allow."""
+        return [tail.ball() for tail in self._tails]
+
+    def refine(self, randomness: Randomness) -> None:
+        """Draw 64 more bits of each."""
+        for tail in self._tails:
+            tail.refine(randomness)
 
 
 @functools.cache

@@ -33,11 +33,12 @@ from lownoise.errors import PlanError
 from lownoise.numbers.rounding import growth
 from lownoise.samplers.lazy import WORD, Lazy, UniformBits, settled
 from lownoise.samplers.uniform import AbstractUniform
-from lownoise.samplers.walks.increments import ERROR, LARGEST, Anchored, Increments, NormalVector
+from lownoise.samplers.walks.increments import ERROR, LARGEST, Anchored, Increments
 from lownoise.samplers.walks.mixing import Proximal, moment, points_after
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.normals import NormalVector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.walks.body import RoundBody
 

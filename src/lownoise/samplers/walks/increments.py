@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from flint import arb
 
 from lownoise.numbers.intervals import precision
-from lownoise.numbers.normals import Tail, normals
+from lownoise.numbers.normals import NormalVector, normals
 from lownoise.samplers.lazy import WORD, UniformBits
 
 if TYPE_CHECKING:
@@ -21,41 +20,6 @@ LARGEST = 12.0  # a normal number beyond it, one in 2^107, is wild
 ERROR = 2.0**-47  # how far a normal number's float can be off
 _BLOCKS = (1 << 8, 1 << 12)  # rows drawn first, and later
 _BITS = 192
-
-
-@final
-class NormalVector:
-    """Independent standard normal numbers, known by their bits so far.
-
-    Args:
-        words: their first 64 bits, shape (d,).
-
-    Examples:
-        >>> ball = NormalVector(np.array([2**62], dtype=np.uint64)).balls()[0]
-        >>> bool(abs(ball - 0.6744897501960817) < 1e-12)
-        True
-    """
-
-    def __init__(self, words: Words) -> None:
-        self._words = words
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers they are."""
-        return self._words.size
-
-    @cached_property
-    def _tails(self) -> list[Tail]:  # made when first asked: for nearly all rows never
-        return [Tail(word) for word in self._words.tolist()]
-
-    def balls(self) -> list[Any]:
-        """Return a ball for each."""
-        return [tail.ball() for tail in self._tails]
-
-    def refine(self, randomness: Randomness) -> None:
-        """Draw 64 more bits of each."""
-        for tail in self._tails:
-            tail.refine(randomness)
 
 
 @final
