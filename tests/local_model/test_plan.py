@@ -21,6 +21,7 @@ from lownoise.errors import BudgetError, FileError, LownoiseError, PlanError, Ta
 from lownoise.local_model import FULL, RANDOMIZERS, DirectResponse, NearestEncoder, SphereCap
 from lownoise.local_model.terms import LocalTerms
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.release.terms import Alternative
 
 WIDE = [m for m in MEMBERS if np.any(m.domain.upper > m.domain.lower) and not m.slow]
 EPSILONS = (0.1, 1.0, 6.0)
@@ -199,6 +200,16 @@ def test_an_encoder_that_moves_some_records_is_not_of_the_question(smaller):
         check.name for check in ln.verify(other.document(proof=True)).checks if not check.holds
     ]
     assert failed == ["proof is of this question"]
+
+
+@pytest.mark.parametrize(("name", "factor"), [("cap", 1e9), ("cap", 0.1), ("half_space", 1.01)])
+def test_a_comparison_that_other_numbers_stand_in_is_refused(name, factor):
+    """Else a plan could name a worse randomizer the best."""
+    plan = planned(ln.Ball(2), mechanism="k_norm")
+    error = planned(ln.Ball(2), mechanism=name).error
+    rows = (*plan.comparison, Alternative(name, error * factor, ""))
+    failed = ln.verify(replace(plan.terms, alternatives=rows).document(proof=True))
+    assert [own.name for own in failed.checks if not own.holds] == ["randomizer as compared"]
 
 
 def test_a_device_that_keeps_less_than_the_budget_is_refused():
