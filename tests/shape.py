@@ -26,7 +26,7 @@ COMMON = 8  # in more places than these, a run of lines is how the language look
 LIMITS = {
     "lines of source": 69_200,
     "of which code": 36_950,
-    "modules": 304,
+    "modules": 305,
     "rooms": 23,
     "floors": 13,
     "generic functions": 8,

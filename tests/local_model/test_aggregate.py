@@ -502,6 +502,7 @@ EDITS = {
     "a field of met": lambda d: d | {"met": d["met"] | {"ages": 1}},
     "estimate": lambda d: d | {"derived": d["derived"] | {"estimate": [0.0, 0.0, 0.0]}},
     "NaN": lambda d: d | {"derived": d["derived"] | {"influence": [math.nan] * 3}},
+    "more": lambda d: d | {"more": 1},
     "no derived": lambda d: {k: v for k, v in d.items() if k != "derived"},
 }
 

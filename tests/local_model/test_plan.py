@@ -202,6 +202,17 @@ def test_an_encoder_that_moves_some_records_is_not_of_the_question(smaller):
     assert failed == ["proof is of this question"]
 
 
+def test_an_ellipsoid_that_holds_what_is_furthest_along_the_columns_alone_is_not_of_the_question():
+    """The ball of order 4: points between the axes are up to 3^(1/4) from the center."""
+    plan = planned(ln.Ball(3, 1.0, 4.0), 3.0, mechanism="cap")
+    assert ln.verify(plan.to_json(proof=True))
+    smaller = replace(plan.encoder, factor=np.ones(3))
+    other = replace(plan.terms, encoder=smaller, alternatives=())
+    assert plan.error > other.error > other.lower_bound
+    failed = [own.name for own in ln.verify(other.document(proof=True)).checks if not own.holds]
+    assert failed == ["proof is of this question"]
+
+
 @pytest.mark.parametrize(("name", "factor"), [("cap", 1e9), ("cap", 0.1), ("half_space", 1.01)])
 def test_a_comparison_that_other_numbers_stand_in_is_refused(name, factor):
     """Else a plan could name a worse randomizer the best."""

@@ -20,7 +20,7 @@ import numpy as np
 from lownoise.errors import FileError, PlanError, counted, quoted
 from lownoise.kinds import Field, Form
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
-from lownoise.local_model.encoders import table_of, values_of
+from lownoise.local_model.records import table_of, values_of
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.numerals import distinguishable, number_of
 from lownoise.numbers.values import number, number_of_text

@@ -9,103 +9,28 @@ where the ellipsoid holds it, and else as the point where the line to the center
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from lownoise.errors import DomainError, FileError, TableError
+from lownoise.errors import DomainError, FileError
 from lownoise.kinds import PACKED, VECTOR, Field, Form
 from lownoise.local_model.encoder import ENCODERS, AbstractEncoder
 from lownoise.local_model.randomizer import FULL
+from lownoise.local_model.records import numbers_of
 from lownoise.numbers.arrays import frozen, weighed
 from lownoise.numbers.packing import packed, unpacked
-from lownoise.numbers.values import number
 
 if TYPE_CHECKING:
     from lownoise.local_model.randomizer import Takes
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.domains import AbstractDomain
 
 _INSIDE = 1 - 2.0**-40  # of a length that rounding put beyond the ball
+_STARTS, _STEPS = 8, 6  # of the search for records that an ellipsoid leaves out
 _BLOCK = 1 << 16  # numbers of distances to listed points at once
-
-
-def numbers_of(records: Any, columns: Sequence[str], missing: Vector) -> Vector:  # noqa: ANN401
-    """Return records as finite numbers, shape (n, d): what is none counts as the stand-in.
-
-    Args:
-        records: an array of shape (n, d), or n records: each a mapping from the columns' names, or
-            their d values in order, or the value itself where d = 1.
-        columns: d names.
-        missing: the stand-in of each column, shape (d,).
-
-    Raises:
-        TableError: where a record has not d values, or lacks a column; of its values nothing is
-            said.
-
-    Examples:
-        >>> numbers_of([{"age": "31"}, {"age": None}, {"age": math.inf}], ["age"], np.array([40.0]))
-        array([[31.],
-               [40.],
-               [40.]])
-    """
-    found = table_of(records, columns)
-    if found is None:
-        rows = [list(map(number, values_of(record, columns))) for record in records]
-        found = np.array(rows, dtype=np.float64)
-        found = found.reshape(-1, missing.size)
-    return np.where(np.isfinite(found), found, missing)
-
-
-def table_of(records: Any, columns: Sequence[str]) -> Vector | None:  # noqa: ANN401
-    """Return an array of plain numbers as floats, shape (n, d); None of records one by one.
-
-    Raises:
-        TableError: where it is an array of another shape.
-    """
-    masked = isinstance(records, np.ma.MaskedArray)
-    if masked or not isinstance(records, np.ndarray) or records.dtype.kind not in "iufb":
-        return None
-    if records.shape[1:] != (len(columns),):
-        raise another_shape(columns)
-    with np.errstate(over="ignore"):  # of longer floats
-        return np.array(records, dtype=np.float64)
-
-
-def values_of(record: Any, columns: Sequence[str]) -> list[Any]:  # noqa: ANN401
-    """Return the values of one record, in the columns' order.
-
-    Args:
-        record: a mapping from the columns' names, or a sequence of their values, or the only value.
-        columns: d names.
-
-    Raises:
-        TableError: where it has not d values, or lacks a column; of its values nothing is said.
-    """
-    if isinstance(record, Mapping):
-        if any(name not in record for name in columns):
-            raise another_shape(columns)
-        values = [record[name] for name in columns]
-    elif isinstance(record, np.ndarray):
-        # without axes it is one value, as what is masked in a column is
-        values = record.tolist() if record.ndim == 1 else [record[()]] if not record.ndim else []
-    elif isinstance(record, Sequence) and not isinstance(record, (str, bytes)):
-        values = list(record)
-    else:
-        values = [record]
-    if len(values) != len(columns):
-        raise another_shape(columns)
-    return values
-
-
-def another_shape(columns: Sequence[str]) -> TableError:
-    """Return the error of a record that is of another shape than the plan's."""
-    shown = ", ".join(map(repr, columns[:5])) + (", …" if len(columns) > 5 else "")  # noqa: PLR2004
-    return TableError(
-        f"record has not the plan's {len(columns)} values; give {shown}, by name or in order"
-    )
 
 
 def names_form(values: Any, field: str) -> tuple[str, ...]:  # noqa: ANN401
@@ -155,12 +80,34 @@ class AbstractColumnEncoder(AbstractEncoder):
         """The columns."""
         return self.columns
 
+    def outward(self, records: Vector) -> Vector:
+        """Return in which directions what encoding cuts off grows, of records, shape (n, d)."""
+        return records - self.decode(np.zeros(self.dimension))
+
+    def _furthest(self, domain: AbstractDomain) -> Vector:
+        """Return records far along the columns and along directions that encoding cuts first.
+
+        Raises:
+            DomainError: where no such point is known how to find.
+        """
+        axes = np.eye(domain.dimension)
+        found = [domain.extreme(np.vstack([axes, -axes]))]
+        if self.makes == "ball":
+            records = domain.extreme(
+                np.random.default_rng(0).normal(size=(_STARTS, domain.dimension)) * domain.extent
+            )
+            for _ in range(_STEPS):
+                records = domain.extreme(self.outward(records))
+                found.append(records)
+        return np.vstack(found)
+
     def apart(self, question: Any) -> float:  # noqa: ANN401
         """Return how far the extreme records of a mean's domain are from what is decoded of them.
 
         In parts of the columns' ranges; infinite for another question. They are the records that
-        are furthest along the columns, and the domain's corners where they can be listed: an
-        ellipsoid that holds those holds the domain.
+        are furthest along the columns, the domain's corners where they can be listed (an ellipsoid
+        that holds those holds the domain), and of a few that are drawn, moved along what is cut
+        off, those furthest outside an ellipsoid.
         """
         from lownoise.questions import Mean
 
@@ -168,9 +115,7 @@ class AbstractColumnEncoder(AbstractEncoder):
             return math.inf
         domain = question.domain
         try:
-            records = domain.extreme(
-                np.vstack([np.eye(domain.dimension), -np.eye(domain.dimension)])
-            )
+            records = self._furthest(domain)
         except DomainError:  # no such point is known how to find
             records = domain.spanning + domain.center
         corners = domain.corners()
@@ -267,6 +212,14 @@ class EllipsoidEncoder(AbstractColumnEncoder):
             y = along / self._squares
             y /= np.maximum(np.sqrt(np.sum(y**2, axis=1, keepdims=True)), 1.0)
         return within_ball(np.where(np.isfinite(y), y, 0.0))
+
+    def outward(self, records: Vector) -> Vector:
+        """Return the gradients of |y|², (A⁺)ᵀA⁺(x − c), but for lengths; shape (n, d)."""
+        about = records - self.center
+        if self.factor.ndim == 1:
+            return np.asarray(about / (self._squares / np.max(self._squares)))
+        along = (about @ self.factor) / self._squares
+        return np.asarray((along / (self._squares / np.max(self._squares))) @ self.factor.T)
 
     def decode(self, mean: Vector) -> Vector:
         """Return c + A·mean, shape (d,)."""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
             """Its SHA-256, 64 hexadecimal digits."""
 
 
+_FIELDS = {"format", "plan", "count", "sums", "met", "derived", "digest"}
 _NEAR = 1e-9  # of floats that another machine computed
 
 
@@ -239,6 +240,8 @@ class LocalEstimate(Shown):
 
     @classmethod
     def _read(cls, fields: dict[str, Any], plan: Planned) -> LocalEstimate:
+        if fields.keys() != _FIELDS:
+            raise FileError("estimate has other fields than it is written with")
         if fields["plan"] != plan.digest:
             raise FileError(f"plan={quoted(fields['plan'])} is another one; give the plan of it")
         sums = tuple(int(own) for own in fields["sums"])
