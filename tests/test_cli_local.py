@@ -122,7 +122,7 @@ def test_lines_are_reports_too_and_policies_are_kept(made, tmp_path):
     refused(run(made, *aggregate, "--malformed", "drop"), "duplicates='drop'")
     done = run(made, *aggregate, "--malformed", "drop", "--duplicates", "drop")
     assert "2 answers from 3 reports" in done.stdout
-    assert "Some reports were not counted as they came" in " ".join(done.stdout.split())
+    assert "beforehand: 1 malformed; 1 sent again." in " ".join(done.stdout.split())
     refused(run(made, *aggregate, "--malformed", "keep"), "malformed='keep' is unknown")
 
 

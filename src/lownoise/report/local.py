@@ -339,7 +339,9 @@ def _left(found: LocalEstimate) -> Section:
     rows = [(name, f"{n:,}") for name, n in zip(names, astuple(found.met), strict=True) if n]
     said = "All reports that were given count as they came."
     if rows:
-        said = "Some reports were not counted as they came, as the collector declared beforehand."
+        brief = [(name.partition(":")[0].partition(",")[0], n) for name, n in rows]
+        each = "; ".join(f"{n} {name[0].lower()}{name[1:]}" for name, n in brief)
+        said = f"Not counted as they came, as the collector declared beforehand: {each}."
     table = (pairs("How many reports, and why.", rows),) if rows else ()
     return Section("left", "What was not counted", (Prose(said, "not counted"), *table))
 
