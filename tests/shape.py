@@ -24,17 +24,17 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 69_200,
-    "of which code": 36_950,
-    "modules": 305,
-    "rooms": 23,
-    "floors": 13,
+    "lines of source": 77_000,
+    "of which code": 41_500,
+    "modules": 335,
+    "rooms": 26,
+    "floors": 15,
     "generic functions": 8,
     "functions named _": 0,
-    "files a box's mean runs through": 42,
+    "files a box's mean runs through": 43,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 480,
-    "lines of tests": 51_700,
+    "pairs of places alike": 510,
+    "lines of tests": 58_000,
     "files above 450 lines": 0,
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 from lownoise.errors import PlanError, quoted
 from lownoise.numbers.arrays import frozen
 from lownoise.questions import Decayed, Prefix
+from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.solvers.streams import (
     banded,
     column_norms,
@@ -52,11 +53,13 @@ class Choice:
         error: "mean" or "max".
         memory: the buffers of "rational", the band of "banded"; None for what is near the best.
         progress: as `ln.plan`'s.
+        participation: the rounds that one person may add to.
     """
 
     error: str
     memory: int | None = None
     progress: Callable[[Progress], None] | None = None
+    participation: Participation = ONE
 
 
 @final

@@ -17,11 +17,12 @@ from lownoise.questions import LowerTriangular
 from lownoise.questions.streams import WORKLOADS
 from lownoise.release import codec
 from lownoise.release.encoding import relation_to_dict
+from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import AbstractDomain
 from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
 from lownoise.streams import ORDERS, resume, start
-from lownoise.streams.codec import LARGEST, document, expect_size, terms_from_dict
+from lownoise.streams.codec import LARGEST, document, expect_size, stated, terms_from_dict
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -49,6 +50,7 @@ class StreamRequest:
     domain: AbstractDomain
     relation: CheckedRelation
     memory: int | None
+    participation: Participation = ONE
 
     def __post_init__(self) -> None:
         if not isinstance(self.error, str) or self.error not in ORDERS:
@@ -78,6 +80,7 @@ class StreamRequest:
             "domain": domain_to_dict(self.domain),
             "relation": relation_to_dict(self.relation),
             "memory": self.memory,
+            **stated(self.participation),
         }
 
     def resume(self, path: str | PathLike[str], ledger: Ledger | None) -> Stream:

@@ -26,6 +26,7 @@ from lownoise.questions import AbstractStreamWorkload, LowerTriangular, Mean
 from lownoise.questions.streams import Running
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
+from lownoise.sensitivity.participation import Participation
 from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.sets.domains import Box, Image
 from lownoise.solvers import solve
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, Ledger
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.participation import Pattern
     from lownoise.sensitivity.relations import CheckedRelation, Relation
     from lownoise.sets.domains import AbstractDomain
     from lownoise.sets.domains.coordinates import Coordinates
@@ -63,6 +65,9 @@ def stream(  # noqa: PLR0913 (all but the first by name)
     domain: AbstractDomain | None = None,
     relation: Relation | AbstractDomain = "add_remove",
     memory: int | None = None,
+    participations: int = 1,
+    separation: int = 1,
+    pattern: Pattern | None = None,
     ledger: Ledger | None = None,
     path: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -84,6 +89,11 @@ def stream(  # noqa: PLR0913 (all but the first by name)
             for a count of people: a value may then be the sum of many people's.
         memory: how many numbers of noise a strategy remembers: the buffers of "rational", the band
             of "banded"; by default what is needed to be near the best.
+        participations: k, to how many rounds one person adds at most; a neighbouring stream differs
+            in all of them.
+        separation: b, how many rounds apart these are.
+        pattern: "spaced", exactly b rounds apart; "separated", at least b; "any", any k rounds. By
+            default "any" where b is 1, else "separated".
         ledger: the account that pays, once and for all rounds.
         path: the file that the stream lives in, with its noise: every batch is on disk before its
             answers are returned. Where the file exists, its stream goes on, if it is the one that
@@ -104,6 +114,11 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         >>> counts = ln.stream(ln.Prefix(16), budget=ln.zcdp(0.5))
         >>> counts.strategy, round(counts.error ** 2, 5), counts.certificate.gap < 1e-6
         ('optimal', 2.85408, True)
+        >>> visits = ln.stream(
+        ...     ln.Prefix(16), budget=ln.zcdp(0.5), participations=2, separation=8
+        ... )
+        >>> visits.terms.view.assumptions[0].split("; ")[1]
+        'one person adds to at most 2 rounds, any two at least 8 apart.'
     """
     if isinstance(workload, (Number, str, bytes)):
         raise QuestionError(
@@ -118,6 +133,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         domain=Box([0.0], [1.0]) if domain is None else domain,
         relation=checked_relation(relation),
         memory=memory,
+        participation=Participation.asked(participations, separation, pattern),
     )
     return begun(request, ledger, path, progress)
 
@@ -160,7 +176,11 @@ def plan_stream(
         PlanError, QuestionError, DomainError: as `stream`.
     """
     asked, neighbour, error = request.workload, request.relation, request.error
-    choice = Choice(error=error, memory=request.memory, progress=progress)
+    participation = request.participation
+    participation.check(asked.rounds)
+    choice = Choice(
+        error=error, memory=request.memory, progress=progress, participation=participation
+    )
     name, reason = _chosen(asked, request.strategy, choice)
     question, chosen = _question(request.domain, neighbour)
     parameter = request.budget.gaussian_parameter()
@@ -173,7 +193,7 @@ def plan_stream(
     evidence, block = (made.dual, asked.rounds) if made.dual else _evidence(asked, error)
     # one round's noise, about as wide as it must be: rescaled to what the final integers need
     shape, multipliers = _about_zero(space, question, chosen, neighbour)
-    shape = shape.scaled(pair.column_up / parameter)
+    shape = shape.scaled(pair.moved_up(participation) / parameter)
     extent = np.maximum(
         np.abs(question.domain.upper - question.center),
         np.abs(question.domain.lower - question.center),
@@ -188,7 +208,13 @@ def plan_stream(
         budget=request.budget,
         order=ORDERS[error],
         mechanism=stream_mechanism(
-            totals, pair, shape.scaled(1 / step), parameter, strategy=name, reason=reason
+            totals,
+            pair,
+            shape.scaled(1 / step),
+            parameter,
+            strategy=name,
+            reason=reason,
+            participation=participation,
         ),
         evidence=StreamEvidence(space.claim.dual, evidence, block),
     )

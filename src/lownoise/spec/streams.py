@@ -11,6 +11,7 @@ from lownoise.errors import LownoiseError
 from lownoise.planning import StreamRequest, plan_stream
 from lownoise.privacy import zcdp
 from lownoise.questions import Decayed, LowerTriangular, Prefix, SlidingWindow
+from lownoise.sensitivity.participation import Participation
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import Box
 from lownoise.spec.arrays import numbers_of
@@ -49,6 +50,9 @@ class StreamSpec(Strict):
     strategy: str = "auto"
     error: Literal["mean", "max"] = "mean"
     memory: _Positive | None = None
+    participations: _Positive = 1
+    separation: _Positive = 1
+    pattern: Literal["spaced", "separated", "any"] | None = None
     relation: Literal["substitute", "add_remove"] | None = None
     changes: DeclaredDomain = None
     domain: DeclaredDomain = None
@@ -129,6 +133,7 @@ class StreamSpec(Strict):
             domain=Box([0.0], [1.0]) if domain is None else domain,
             relation=checked_relation(relation),
             memory=self.memory,
+            participation=Participation.asked(self.participations, self.separation, self.pattern),
         )
 
     def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> StreamPlan:

@@ -23,6 +23,7 @@ from lownoise.release.encoding import (
 from lownoise.release.terms import Terms
 from lownoise.release.totals import multipliers_of
 from lownoise.sensitivity.factors import SHAPES, check_width
+from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains.encoding import with_program
 from lownoise.streams.mechanism import StreamMechanism, round_totals
@@ -67,7 +68,13 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
             "cover": mechanism.cover.tolist(),
         },
         "evidence": evidence,
+        **stated(mechanism.participation),
     }
+
+
+def stated(participation: Participation) -> dict[str, Any]:
+    """Return the fields of a participation, none where one person adds to one round."""
+    return {} if participation == ONE else {"participation": participation.to_dict()}
 
 
 def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None) -> Terms:
@@ -115,6 +122,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
             cover=cover,
             strategy=_words("strategy", fields["strategy"], _LONGEST_NAME),
             reason=_words("reason", fields["reason"], _LONGEST_REASON),
+            participation=Participation.from_dict(fields.get("participation")),
         ),
         evidence=StreamEvidence(changes, rounds, block),
     )

@@ -9,12 +9,14 @@ with factor L), and η normal numbers of deviation τ. Round t publishes
 q_t the integer nearest W·z, w_t the integer nearest the computed B·ξ·Lᵀ, each a function of what
 rounds up to t bring. Reveal, beside Y_t, also m_i = (C·z)_i + L·ξ_i as soon as round t may use it.
 Given all m so far, z decides ξ, and Y_t is an integer h_t(z) plus round(η_t). Two neighbours z and
-z', chosen as what was published suggests, differ in one round: C·z by a column of C times a change,
-and h_t by what is rounded, h_t(z) − h_t(z') = (W − BC)(z − z') + roundings of both. So every m and
-every Y_t is a Gaussian whose mean is moved by a predictable amount, and the squares of all moves,
-in units of their noise, sum to at most
+z', chosen as what was published suggests, differ in the rounds of one pattern π: C·z by the columns
+of C of these rounds, each times a change, and h_t by what is rounded, h_t(z) − h_t(z') =
+(W − BC)(z − z') + roundings of both. So every m and every Y_t is a Gaussian whose mean is moved by
+a predictable amount, and the squares of all moves, in units of their noise, sum to at most
 
-    μ² = (‖C‖_{1→2}·max ‖L⁻¹s‖)² + Σ_j (δ_j/τ_j)².
+    μ² = (max_π ‖Σ_{i∈π} C_i ⊗ u_i‖·max ‖L⁻¹s‖)² + Σ_j (δ_j/τ_j)²,   |u_i| ≤ 1:
+
+‖C‖_{1→2}, the longest column of C, where one person adds to one round.
 
 Then all of it is μ-GDP (ours; the theory page has the proof): it is the exact Gaussian curve,
 against a stream that looks at every answer before it goes on, and no δ is spent on rounding. Small
@@ -41,6 +43,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, square_up, up
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
+from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.bodies import RoundedBody, SymmetricBox, SymmetricPoints
 from lownoise.streams.pairs import LARGEST, AbstractKeptPair
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from lownoise.questions import Mean
     from lownoise.questions.streams import AbstractStreamWorkload
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sensitivity.participation import Participation
     from lownoise.sensitivity.relations import CheckedRelation
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
@@ -84,6 +88,7 @@ class StreamMechanism:
         cover: τ, the deviations of the noise that hides roundings, in steps, shape (r,).
         strategy: the factorization's name.
         reason: why it was chosen, one sentence.
+        participation: the rounds that one person may add to.
 
     Raises:
         PlanError: where the parts do not fit each other.
@@ -95,8 +100,10 @@ class StreamMechanism:
     cover: Vector
     strategy: str
     reason: str
+    participation: Participation = ONE
 
     def __post_init__(self) -> None:
+        self.participation.check(self.workload.rounds)
         r = self.coding.step.size
         if self.shape.dimension != r or self.shape.sources != r or self.cover.shape != (r,):
             raise PlanError("stream has noise of another number of coordinates; plan again")
@@ -149,10 +156,10 @@ class StreamMechanism:
 
     @cached_property
     def main_up(self) -> float:
-        """At least ‖C‖_{1→2}·max ‖L⁻¹s‖ over the changes s of one round."""
+        """At least how far one person moves C·x, ‖L⁻¹·‖ in every round: μ but for roundings."""
         shape, changes = self._covered
         radius = changes.radius_up(shape)
-        return up(radius * self.pair.column_up) if radius else 0.0
+        return up(radius * self.pair.moved_up(self.participation)) if radius else 0.0
 
     @property
     def side_up(self) -> float:
@@ -217,7 +224,8 @@ class StreamMechanism:
         # each less than a step
         off = self._row_sums * (self.pair.error_up + growth(r + 3) * self.pair.size_up) + 2 * whole
         slack = np.array([self.workload.slack(extent) for extent in self.extent_steps])
-        moves = 2 * (off + slack * whole) + self.pair.residual_up * self.change_steps
+        residual = up(self.participation.count * self.pair.residual_up)
+        moves = 2 * (off + slack * whole) + residual * self.change_steps
         constant = self.change_steps == 0
         return frozen(np.where(constant, 0.0, moves * _MARGIN))
 
@@ -341,6 +349,7 @@ def stream_mechanism(
     parameter: float,
     strategy: str,
     reason: str,
+    participation: Participation = ONE,
 ) -> StreamMechanism:
     """Return the mechanism with noise of this shape, scaled to reveal at most `parameter` = μ.
 
@@ -355,6 +364,7 @@ def stream_mechanism(
         parameter: μ > 0.
         strategy: the factorization's name.
         reason: why it was chosen.
+        participation: the rounds that one person may add to.
 
     Raises:
         PlanError: where the shape has no noise in a direction that needs some.
@@ -368,6 +378,7 @@ def stream_mechanism(
         cover=frozen(wide),
         strategy=strategy,
         reason=reason,
+        participation=participation,
     )
     # the variance that is added, s², and the part of the budget that it takes, are about even
     main, side = found.main_up, found.side_up

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions.streams import AbstractStreamWorkload
+    from lownoise.sensitivity.participation import Participation
 
 LARGEST = 7.0  # a normal number beyond it, one in 4·10^11, is handled apart
 CLOSE = 2.0**-46  # how far a number that is drawn is from a true normal number
@@ -62,6 +63,14 @@ class AbstractPair(ABC):
     @abstractmethod
     def column_up(self) -> float:
         """At least the longest column of C."""
+
+    def moved_up(self, participation: Participation) -> float:
+        """At least how far one person moves C·x: ‖Σ_{i∈π} C_i ⊗ u_i‖, every |u_i| at most 1.
+
+        That is over all patterns π of rounds, and all u_i, each chosen when its round comes; here
+        by the triangle inequality.
+        """
+        return up(participation.count * self.column_up)
 
     @property
     @abstractmethod

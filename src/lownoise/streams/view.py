@@ -229,19 +229,24 @@ class StreamView(AbstractView["Running"]):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every stream rests on, one sentence each."""
-        relation = self.mechanism.relation
+        relation, participation = self.mechanism.relation, self.mechanism.participation
+        value = (
+            "the value of one round"
+            if participation.count == 1
+            else "the value of each round that one person adds to"
+        )
         if relation.counted:
-            unit = "the value of one round becomes 0"
+            unit = f"{value} becomes 0"
         elif isinstance(relation, Change):
             unit = (
-                "the value of one round, once moved into its domain, changes by a point of a given "
-                "body or its opposite"
+                f"{value}, once moved into its domain, changes by a point of a given body or its "
+                "opposite"
             )
         else:
-            unit = "the value of one round becomes any other of its domain"
-        rounds = self.question.workload.rounds
+            unit = f"{value} becomes any other of its domain"
+        rounds, said = self.question.workload.rounds, participation.phrase
         return (
-            f"A neighbouring stream is one in which {unit}; one person adds to one round only.",
+            f"A neighbouring stream is one in which {unit}; one person adds to {said}.",
             f"There are at most {rounds:,} rounds, and how many there have been is public.",
             *self.question.domain.assumptions,
             "Values may be chosen as earlier answers suggest.",
