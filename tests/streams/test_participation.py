@@ -104,7 +104,6 @@ def test_a_file_that_promises_more_rounds_than_its_noise_hides_is_refused():
     fields = json.loads(text)
     for change in (
         {"count": 3},
-        {"separation": 1, "pattern": "any"},
         {"count": 0},
         {"pattern": "none"},
         {"count": 99},
