@@ -193,7 +193,7 @@ def plan_stream(
     evidence, block = (made.dual, asked.rounds) if made.dual else _evidence(asked, error)
     # one round's noise, about as wide as it must be: rescaled to what the final integers need
     shape, multipliers = _about_zero(space, question, chosen, neighbour)
-    shape = shape.scaled(pair.moved_up(participation) / parameter)
+    shape = shape.scaled(pair.sensitivity_up(participation) / parameter)
     extent = np.maximum(
         np.abs(question.domain.upper - question.center),
         np.abs(question.domain.lower - question.center),

@@ -159,7 +159,7 @@ class StreamMechanism:
         """At least how far one person moves C·x, ‖L⁻¹·‖ in every round: μ but for roundings."""
         shape, changes = self._covered
         radius = changes.radius_up(shape)
-        return up(radius * self.pair.moved_up(self.participation)) if radius else 0.0
+        return up(radius * self.pair.sensitivity_up(self.participation)) if radius else 0.0
 
     @property
     def side_up(self) -> float:
@@ -224,7 +224,7 @@ class StreamMechanism:
         # each less than a step
         off = self._row_sums * (self.pair.error_up + growth(r + 3) * self.pair.size_up) + 2 * whole
         slack = np.array([self.workload.slack(extent) for extent in self.extent_steps])
-        residual = up(self.participation.count * self.pair.residual_up)
+        residual = self.participation.count * self.pair.residual_up
         moves = 2 * (off + slack * whole) + residual * self.change_steps
         constant = self.change_steps == 0
         return frozen(np.where(constant, 0.0, moves * _MARGIN))

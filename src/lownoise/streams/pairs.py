@@ -64,12 +64,14 @@ class AbstractPair(ABC):
     def column_up(self) -> float:
         """At least the longest column of C."""
 
-    def moved_up(self, participation: Participation) -> float:
+    def sensitivity_up(self, participation: Participation) -> float:
         """At least how far one person moves C·x: ‖Σ_{i∈π} C_i ⊗ u_i‖, every |u_i| at most 1.
 
         That is over all patterns π of rounds, and all u_i, each chosen when its round comes; here
         by the triangle inequality.
         """
+        if participation.count == 1:
+            return self.column_up
         return up(participation.count * self.column_up)
 
     @property
