@@ -11,6 +11,7 @@ from tests.streams.kinds_of_patterns import PATTERNED, patterns
 
 import lownoise as ln
 from lownoise.errors import FileError, LownoiseError, PlanError
+from lownoise.privacy import Ledger
 from lownoise.sensitivity.participation import ONE, Participation
 
 
@@ -117,3 +118,15 @@ def test_a_file_that_promises_more_rounds_than_its_noise_hides_is_refused():
     del fields["terms"]["participation"]["separation"]
     with pytest.raises(FileError):
         ln.StreamPlan.from_json(json.dumps(fields))
+
+
+def test_the_ledger_says_to_how_many_rounds_one_person_adds(tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger", "d", ln.gaussian_dp(1.0), reading="gaussian")
+    asked = {"participations": 2, "separation": 4, "ledger": ledger, "path": tmp_path / "s"}
+    streamed(ln.Prefix(12), **asked).update(1)
+    (entry,) = ledger.entries()
+    assert entry.note == (
+        "stream: prefix of 12 rounds, one person in at most 2 rounds, any two at least 4 apart"
+    )
+    assert streamed(ln.Prefix(12), **asked).round == 1
+    assert len(ledger.entries()) == 1

@@ -17,6 +17,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.questions.streams import Running
 from lownoise.release.terms import VIEWS
 from lownoise.release.views import AbstractView, bound_of_records
+from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.relations import Change, sensitivity_set
 from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
 from lownoise.sets.domains import Box, Points, Polytope
@@ -75,8 +76,9 @@ class StreamView(AbstractView["Running"]):
     @property
     def note(self) -> str:
         """What the ledger says of the stream."""
-        workload = self.question.workload
-        return f"stream: {workload.kind} of {workload.rounds:,} rounds"
+        workload, participation = self.question.workload, self.mechanism.participation
+        found = f"stream: {workload.kind} of {workload.rounds:,} rounds"
+        return found if participation == ONE else f"{found}, one person in {participation.phrase}"
 
     @property
     def measure(self) -> str:
