@@ -173,7 +173,7 @@ def _banded(workload: AbstractStreamWorkload, choice: Choice) -> Made:
 
 def _toeplitz_best(workload: AbstractStreamWorkload, choice: Choice) -> Made:
     column = workload.first_column()
-    strategy = frozen(optimal_toeplitz(column, _error(choice)))
+    strategy = frozen(optimal_toeplitz(column, _error(choice), choice.participation))
     return Made(ToeplitzPair(workload, frozen(divide(column, strategy)), strategy))
 
 
@@ -207,8 +207,9 @@ def _rational(workload: AbstractStreamWorkload, choice: Choice) -> Made:
         raise PlanError(
             f"memory={choice.memory} is no number of buffers; give 1 to {_MOST_BUFFERS}"
         )
-    buffers = choice.memory or enough_buffers(rate, workload.rounds, error)
-    found = rational(rate, workload.rounds, buffers, error)
+    size, person = workload.rounds, choice.participation
+    buffers = choice.memory or enough_buffers(rate, size, error, person)
+    found = rational(rate, size, buffers, error, person)
     return Made(
         RecursivePair(
             workload,

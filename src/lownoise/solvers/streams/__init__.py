@@ -11,9 +11,11 @@ from lownoise.solvers.streams.rational import (
 from lownoise.solvers.streams.series import (
     column_norms,
     divide,
+    gathered,
     inverse,
     multiply,
     normalized_variances,
+    repeated,
     square_root,
 )
 from lownoise.solvers.streams.toeplitz import (
@@ -43,6 +45,7 @@ __all__ = [
     "divide",
     "enough_buffers",
     "from_gaps",
+    "gathered",
     "honaker",
     "honaker_streaming",
     "honaker_variances",
@@ -52,6 +55,7 @@ __all__ = [
     "normalized_variances",
     "optimal_toeplitz",
     "rational",
+    "repeated",
     "round_weights",
     "square_root",
     "squared_error",

@@ -23,13 +23,17 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.sensitivity.participation import ONE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.participation import Participation
     from lownoise.solvers.streams.toeplitz import Error
 
 _SOLVED = 1e-9
+_SETTLED = 1e-6  # of several participations: a pole may go to ρ itself, ever slower
 _NEAREST, _WIDEST = 1e-3, 30.0  # what a logarithm of a ratio of two gaps may be
 _FIRST, _HIGHEST = 4.0, 0.7  # where the search starts: n times the first gap, and the last
 _STEPS = 3000
@@ -37,6 +41,7 @@ _AHEAD, _WITHIN, _MOST = 3, 0.005, 24
 _LAST = 2.0  # λ_k > −ρ, so that b does not grow
 _SERIES = 0.5  # n·q below which the series is used
 _TERMS = 16
+_TOGETHER = 1 << 12  # participations whose sums are kept at once
 
 
 @final
@@ -78,14 +83,15 @@ class Rational:
         """Return b, shape (n,)."""
         return _combined(self.decay, self.answer_gaps, self.answer_weights, size)
 
-    def squared_error(self, size: int, error: Error) -> float:
-        """Return ‖c‖²·Σ d_t b_t², d as in `round_weights`, at any n in O(k²).
+    def squared_error(self, size: int, error: Error, participation: Participation = ONE) -> float:
+        """Return ‖Kc‖²·Σ d_t b_t², d as in `round_weights`, at any n in O(k²) a participation.
 
         Args:
             size: n.
             error: "mean" or "max".
+            participation: the rounds that one person may add to.
         """
-        return math.exp(_log_error(self, size, error)[0])
+        return math.exp(_log_error(self, size, error, participation)[0])
 
 
 def from_gaps(gaps: Vector, inverse_gaps: Vector, decay: float) -> Rational:
@@ -124,7 +130,9 @@ def from_gaps(gaps: Vector, inverse_gaps: Vector, decay: float) -> Rational:
     )
 
 
-def rational(decay: float, size: int, buffers: int, error: Error) -> Rational:
+def rational(
+    decay: float, size: int, buffers: int, error: Error, participation: Participation = ONE
+) -> Rational:
     """Return the rational strategy with the least error found for w_t = ρ^t over n rounds.
 
     By BFGS in the logarithms of the ratios of neighbouring gaps, from evenly spread ones. How near
@@ -137,6 +145,8 @@ def rational(decay: float, size: int, buffers: int, error: Error) -> Rational:
         size: n, at least 1, to about 10⁹.
         buffers: k, at least 1.
         error: "mean" or "max".
+        participation: the rounds that one person may add to; they move C·x farthest where they are
+            0, b, 2b, …, for c falls.
 
     Examples:
         >>> round(rational(1.0, 1024, 3, "max").squared_error(1024, "max"), 5)
@@ -147,24 +157,32 @@ def rational(decay: float, size: int, buffers: int, error: Error) -> Rational:
     def value(x: Vector) -> tuple[float, Vector]:
         points, slopes = _points(x)
         found = from_gaps(points[0::2], points[1::2], decay)
-        logarithm, by_gaps, by_poles = _log_error(found, max(size, 2), error)
+        logarithm, by_gaps, by_poles = _log_error(found, max(size, 2), error, participation)
         gradient = np.empty(2 * buffers)
         gradient[0::2], gradient[1::2] = by_gaps, by_poles[1:]
         return logarithm, slopes(gradient)
 
     # the first gap is what a stream of n rounds, or of the memory that ρ leaves, can tell from 0;
     # a start nearer 0 ends where one pair of poles cancels and is of no use
-    first = math.log(min(max(_FIRST / size, 1 - decay), _HIGHEST / 2))
-    step = (math.log(_HIGHEST) - first) / (2 * buffers - 1)
-    x = np.concatenate([[first], np.full(2 * buffers - 1, math.log(step))])
-    found = minimize(
-        value, x, jac=True, method="BFGS", options={"gtol": _SOLVED, "maxiter": _STEPS}
-    )
-    points, _ = _points(found.x)
+    lengths, settled = [size], _SOLVED
+    if participation.count > 1:
+        # what has been forgotten when a person comes back costs less
+        lengths.append(min(size, participation.separation))
+        settled = _SETTLED
+    found = []
+    for length in lengths:
+        first = math.log(min(max(_FIRST / length, 1 - decay), _HIGHEST / 2))
+        step = (math.log(_HIGHEST) - first) / (2 * buffers - 1)
+        x = np.concatenate([[first], np.full(2 * buffers - 1, math.log(step))])
+        options = {"gtol": settled, "maxiter": _STEPS}
+        found.append(minimize(value, x, jac=True, method="BFGS", options=options))
+    points, _ = _points(min(found, key=lambda run: float(run.fun)).x)
     return from_gaps(points[0::2], points[1::2], decay)
 
 
-def enough_buffers(decay: float, size: int, error: Error) -> int:
+def enough_buffers(
+    decay: float, size: int, error: Error, participation: Participation = ONE
+) -> int:
     """Return how many buffers come within about 1% of the best Toeplitz strategy.
 
     The fewest whose squared error is within 0.5% of that of three more: errors approach their limit
@@ -174,6 +192,7 @@ def enough_buffers(decay: float, size: int, error: Error) -> int:
         decay: ρ in (0, 1].
         size: n, at least 1.
         error: "mean" or "max".
+        participation: the rounds that one person may add to.
 
     Examples:
         >>> enough_buffers(1.0, 1024, "mean"), enough_buffers(1.0, 1024, "max")
@@ -181,8 +200,8 @@ def enough_buffers(decay: float, size: int, error: Error) -> int:
     """
     errors: list[float] = []
     while len(errors) < _AHEAD + _MOST:
-        found = rational(decay, size, len(errors) + 1, error)
-        errors.append(found.squared_error(size, error))
+        found = rational(decay, size, len(errors) + 1, error, participation)
+        errors.append(found.squared_error(size, error, participation))
         if len(errors) > _AHEAD and errors[-1 - _AHEAD] <= (1 + _WITHIN) * errors[-1]:
             break
     return len(errors) - _AHEAD
@@ -209,21 +228,20 @@ def _points(x: Vector) -> tuple[Vector, Callable[[Vector], Vector]]:
     return bent, slopes
 
 
-def _log_error(found: Rational, size: int, error: Error) -> tuple[float, Vector, Vector]:
+def _log_error(
+    found: Rational, size: int, error: Error, participation: Participation
+) -> tuple[float, Vector, Vector]:
     """Return the logarithm of the squared error, and its gradient in g and in (0, h)."""
     g, poles = found.gaps, found.answer_gaps
     sums = falling_sum if error == "mean" else geometric_sum
-    squares, slopes = _pairs(found.decay, g, size - 1, geometric_sum)
-    once = found.weights * (squares @ found.weights)
-    norm = 1 + float(np.sum(once))
-    by_gaps = 2 * found.weights * (slopes @ found.weights) / norm
+    norm, once, by_gaps = _moved(found, size, participation)
     squares, slopes = _pairs(found.decay, poles, size, sums)
     answers = found.answer_weights
     again = answers * (squares @ answers)
     length = float(np.sum(again))
     by_poles = 2 * answers * (slopes @ answers) / length
     # residues are products of differences: their logarithms' slopes are sums of reciprocals
-    mass, price = 2 * once / norm, 2 * again / length
+    mass, price = once, 2 * again / length
     across = 1 / (poles[None, :] - g[:, None])  # 1/(h_i − g_j) at [j, i], the pole 0 first
     inner, outer = _reciprocals(g), _reciprocals(poles)
     with_zero = across[:, 1:]
@@ -234,8 +252,52 @@ def _log_error(found: Rational, size: int, error: Error) -> tuple[float, Vector,
     return math.log(norm) + math.log(length), by_gaps, by_poles
 
 
+def _moved(
+    found: Rational, size: int, participation: Participation
+) -> tuple[float, Vector, Vector]:
+    """Return ‖Kc‖², the slopes of its logarithm in log ω, and those in g where ω is held.
+
+    With N_j = n − jb and E_j(θ) = Σ_{m=1..j} θ^{mb},
+
+        ‖Kc‖² = Σ_{j<k} Σ_{s<N_j} c_s·(c_s + 2·Σ_{m=1..j} c_{s+mb})
+              = Σ_{j<k} [1 + 2·Σ_p ω_p E_j(θ_p)/θ_p
+                         + Σ_{p,q} ω_p ω_q (1 + E_j(θ_p) + E_j(θ_q))·Σ_{s<N_j−1} (θ_p θ_q)^s].
+    """
+    decay, g, weights = found.decay, found.gaps, found.weights
+    b = participation.separation
+    count = min(participation.count, -(-size // b))
+    squares, slopes = np.zeros((len(g), len(g))), np.zeros((len(g), len(g)))
+    apart, apart_slopes = np.zeros(len(g)), np.zeros(len(g))
+    passed, passed_slopes = np.zeros((1, len(g))), np.zeros((1, len(g)))  # E, and its slope in g
+    for begun in range(0, count, _TOGETHER):
+        j = np.arange(begun, min(begun + _TOGETHER, count))
+        lags = np.maximum(j * b, 1)[:, None]
+        # θ^{mb−1}, and its slope in g; m = 0 adds nothing
+        away = (1 - decay) + decay * g
+        powers = np.where(j[:, None] > 0, _power(away[None, :], lags - 1), 0.0)
+        bent = -decay * (lags - 1) * _power(away[None, :], np.maximum(lags - 2, 0))
+        bent = np.where(j[:, None] > 0, bent, 0.0)
+        apart += (count - j) @ powers
+        apart_slopes += (count - j) @ bent
+        theta = decay * (1 - g)
+        passed = passed[-1] + np.cumsum(powers * theta, axis=0)
+        passed_slopes = passed_slopes[-1] + np.cumsum(bent * theta - decay * powers, axis=0)
+        left = (size - 1 - j * b)[:, None, None]
+        sums, tilts = _pairs(decay, g, left, geometric_sum)
+        both = 1 + passed[:, :, None] + passed[:, None, :]
+        squares += np.sum(sums * both, axis=0)
+        slopes += np.sum(tilts * both + sums * passed_slopes[:, :, None], axis=0)
+    once = weights * (squares @ weights) + weights * apart
+    norm = count + float(np.sum(once)) + float(weights @ apart)
+    by_gaps = 2 * weights * (slopes @ weights + apart_slopes)
+    return norm, 2 * once / norm, by_gaps / norm
+
+
 def _pairs(
-    decay: float, gaps: Vector, size: int, sums: Callable[[Vector, int], tuple[Vector, Vector]]
+    decay: float,
+    gaps: Vector,
+    size: int | Integers,
+    sums: Callable[[Vector, int | Integers], tuple[Vector, Vector]],
 ) -> tuple[Vector, Vector]:
     """Return the sums over products of two decays ρ²(1 − u), and their slopes in the first gap."""
     both = gaps[:, None] + gaps[None, :] - gaps[:, None] * gaps[None, :]
@@ -268,12 +330,12 @@ def _combined(decay: float, gaps: Vector, weights: Vector, size: int) -> Vector:
     return found
 
 
-def geometric_sum(gaps: Vector, size: int) -> tuple[Vector, Vector]:
+def geometric_sum(gaps: Vector, size: int | Integers) -> tuple[Vector, Vector]:
     """Return Σ_{t<n} p^t, and its derivative in q, for p = 1 − q.
 
     Args:
         gaps: q, 0 ≤ q ≤ 2, any shape.
-        size: n, at least 0.
+        size: n, at least 0; or one of each sum.
 
     Examples:
         >>> value, slope = geometric_sum(np.array([0.0, 0.5, 2.0]), 3)
@@ -284,12 +346,12 @@ def geometric_sum(gaps: Vector, size: int) -> tuple[Vector, Vector]:
     q = np.where(near, 1.0, gaps)
     power = _power(q, size)
     value = (1 - power) / q
-    slope = (size * _power(q, max(size - 1, 0)) - value) / q
+    slope = (size * _power(q, np.maximum(size - 1, 0)) - value) / q
     series, rise = _binomial(gaps, size, 1)
     return np.where(near, series, value), np.where(near, rise, slope)
 
 
-def falling_sum(gaps: Vector, size: int) -> tuple[Vector, Vector]:
+def falling_sum(gaps: Vector, size: int | Integers) -> tuple[Vector, Vector]:
     """Return Σ_{t<n} (1 − t/n)·p^t, and its derivative in q, for p = 1 − q.
 
     Args:
@@ -306,31 +368,32 @@ def falling_sum(gaps: Vector, size: int) -> tuple[Vector, Vector]:
     power = _power(q, size)
     ended = (1 - power) / (size * q)
     value = (1 - (1 - q) * ended) / q
-    slope = (ended - (1 - q) * (_power(q, max(size - 1, 0)) - ended) / q - value) / q
+    slope = (ended - (1 - q) * (_power(q, np.maximum(size - 1, 0)) - ended) / q - value) / q
     series, rise = _binomial(gaps, size + 1, 2)
     return np.where(near, series / size, value), np.where(near, rise / size, slope)
 
 
-def _power(gaps: Vector, exponent: int) -> Vector:
+def _power(gaps: Vector, exponent: int | Integers) -> Vector:
     """Return (1 − q)ⁿ."""
     with np.errstate(under="ignore", divide="ignore"):
         # log1p needs 1 − q > 0; a negative ratio is the sign times its absolute value
         sizes = np.where(gaps > 1, 2 - gaps, gaps)
         logs = np.log1p(-np.minimum(sizes, 1.0))
-        powers: Vector = np.exp(exponent * logs) if exponent else np.ones_like(gaps)
+        # 0·log 0 is 0 here
+        powers: Vector = np.exp(exponent * np.where(np.equal(exponent, 0), 0.0, logs))
     return np.where((gaps > 1) & (exponent % 2 == 1), -powers, powers)
 
 
-def _binomial(gaps: Vector, size: int, first: int) -> tuple[Vector, Vector]:
+def _binomial(gaps: Vector, size: int | Integers, first: int) -> tuple[Vector, Vector]:
     """Return Σ_j C(size, first + j)·(−q)^j, and its derivative, where size·q is small."""
     q = np.where(gaps * size < 2 * _SERIES, gaps, 0.0)
-    coefficient = 1.0
+    coefficient = np.asarray(1.0)
     for i in range(first):
-        coefficient *= (size - i) / (i + 1)
+        coefficient = coefficient * (size - i) / (i + 1)
     value, slope, power = np.zeros_like(q), np.zeros_like(q), np.ones_like(q)
     for j in range(_TERMS):
         value = value + coefficient * power
-        coefficient *= -(size - first - j) / (first + j + 1)
+        coefficient = coefficient * -(size - first - j) / (first + j + 1)
         slope = slope + (j + 1) * coefficient * power
         power = power * q
     return value, slope

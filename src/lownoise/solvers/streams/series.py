@@ -107,6 +107,44 @@ def square_root(workload: Vector) -> Vector:
     return multiply(workload, found)
 
 
+def repeated(series: Vector, count: int, separation: int) -> Vector:
+    """Return Σ_{j<k} of the series j·b places later, K·c: what a person in k rounds moves.
+
+    Args:
+        series: shape (n,).
+        count: k, at least 1.
+        separation: b, at least 1.
+
+    Examples:
+        >>> repeated(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 2, 2)
+        array([1., 2., 4., 6., 8.])
+    """
+    n = len(series)
+    places = -(-n // separation)
+    rows = np.zeros(places * separation)
+    rows[:n] = series
+    sums = np.cumsum(rows.reshape(places, separation), axis=0)
+    if count < places:
+        sums[count:] -= sums[:-count].copy()
+    found: Vector = sums.ravel()[:n]
+    return found
+
+
+def gathered(series: Vector, count: int, separation: int) -> Vector:
+    """Return Kᵀ·x: Σ_{j<k} of the series j·b places earlier.
+
+    Args:
+        series: shape (n,).
+        count: k, at least 1.
+        separation: b, at least 1.
+
+    Examples:
+        >>> gathered(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 2, 2)
+        array([4., 6., 8., 4., 5.])
+    """
+    return repeated(series[::-1], count, separation)[::-1]
+
+
 def column_norms(strategy: Vector) -> Vector:
     """Return ‖T(c)e_j‖ for each round j, shape (n,): what D divides by.
 

@@ -21,12 +21,21 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from lownoise.solvers.streams.series import divide, inverse, multiply, square_root
+from lownoise.sensitivity.participation import ONE
+from lownoise.solvers.streams.series import (
+    divide,
+    gathered,
+    inverse,
+    multiply,
+    repeated,
+    square_root,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.participation import Participation
 
 Error = Literal["mean", "max"]
 
@@ -38,6 +47,11 @@ _SHORTEST = 2.0**-20
 _DAMPINGS = (0.9, 0.7, 0.5, 0.3)
 _FLOOR = 1e-9  # of the largest coefficient, below which the bound's test vector is not let
 _DENSE = 2048  # up to here signs that differ cost one dense norm instead of the bound's tightness
+_PROJECTIONS = 500
+_SETTLED = 1e-8  # of the projected gradient of the logarithm, where ‖c‖ is about 1
+_RECENT = 8
+_LONGEST = 1e6
+_LEAST = 1e-3  # of c_0
 _ROUNDING = 16 * 2.0**-53  # of a transform, per halving of its length
 
 
@@ -55,24 +69,34 @@ def round_weights(size: int, error: Error) -> Vector:
     return np.arange(size, 0.0, -1.0) / size if error == "mean" else np.ones(size)
 
 
-def squared_error(workload: Vector, strategy: Vector, error: Error) -> float:
-    """Return ‖c‖²·Σ d_t b_t², b = w/c: the squared error a round where one change moves by 1.
+def squared_error(
+    workload: Vector, strategy: Vector, error: Error, participation: Participation = ONE
+) -> float:
+    """Return ‖Kc‖²·Σ d_t b_t², b = w/c: the squared error a round where one change moves by 1.
+
+    ‖Kc‖ is how far a person in rounds 0, b, 2b, … moves C·x; no pattern moves it farther where
+    c ≥ 0 falls, or patterns are spaced and c ≥ 0.
 
     Args:
         workload: w, shape (n,).
         strategy: c, shape (n,), c_0 not 0.
         error: "mean" or "max".
+        participation: the rounds that one person may add to.
 
     Examples:
         >>> round(squared_error(np.ones(1024), square_root(np.ones(1024)), "max"), 8)
         10.70961067
     """
     b = divide(workload, strategy)
-    return float(strategy @ strategy) * float(round_weights(len(b), error) @ b**2)
+    moved = repeated(strategy, participation.count, participation.separation)
+    return float(moved @ moved) * float(round_weights(len(b), error) @ b**2)
 
 
-def optimal_toeplitz(workload: Vector, error: Error) -> Vector:
+def optimal_toeplitz(workload: Vector, error: Error, participation: Participation = ONE) -> Vector:
     """Return c, the first column of the best lower-triangular Toeplitz strategy.
+
+    Of a person in several rounds c ≥ 0 for spaced patterns, and c ≥ 0 falling for others: then
+    {0, b, 2b, …} moves C·x farthest, and by ‖Kc‖ exactly.
 
     For the largest error of prefix sums, and of decayed ones, that is the square root itself: γ is
     then Landau's constant Σ r_k² (Landau 1913; see `lower_bound`).
@@ -83,17 +107,22 @@ def optimal_toeplitz(workload: Vector, error: Error) -> Vector:
     Args:
         workload: w, shape (n,), w_0 > 0; its first column for Toeplitz W.
         error: "mean", √(‖B‖_F²/n)·max‖C e_t‖; or "max", the largest ‖B's row‖ for the first factor.
+        participation: the rounds that one person may add to.
 
     Returns:
-        c, shape (n,), c_0 > 0, with Σ c² = Σ d_t b_t² to about 1e-9.
+        c, shape (n,), c_0 > 0, with ‖Kc‖² = Σ d_t b_t² to about 1e-9.
 
     Examples:
         >>> round(squared_error(np.ones(64), optimal_toeplitz(np.ones(64), "mean"), "mean"), 6)
         4.74823
     """
     weights = round_weights(len(workload), error)
-    found = [_newton(start, workload, weights) for start in _starts(workload)]
-    return min(found, key=lambda c: squared_error(workload, c, error))
+    starts = _starts(workload)
+    if participation.count == 1:
+        found = [_newton(start, workload, weights) for start in starts]
+    else:
+        found = [_projected(start, workload, weights, participation) for start in starts]
+    return min(found, key=lambda c: squared_error(workload, c, error, participation))
 
 
 def _starts(workload: Vector) -> list[Vector]:
@@ -121,7 +150,7 @@ def _turns(c: Vector) -> int:
 
 
 def _newton(start: Vector, workload: Vector, weights: Vector) -> Vector:
-    c = _balanced(start, workload, weights)
+    c = _balanced(start, workload, weights, ONE)
     for _ in range(_STEPS):
         value, slope, curvature = _expansion(c, workload, weights)
         size = float(np.linalg.norm(slope))
@@ -139,7 +168,71 @@ def _newton(start: Vector, workload: Vector, weights: Vector) -> Vector:
         else:
             break  # what is left to gain is lost in rounding
         c = ahead
-    return _balanced(c, workload, weights)
+    return _balanced(c, workload, weights, ONE)
+
+
+def _projected(
+    start: Vector, workload: Vector, weights: Vector, participation: Participation
+) -> Vector:
+    """Return the least log ‖Kc‖² + log Σ d_t b_t² found over a cone of c, by projected gradients.
+
+    The steps are those of Barzilai and Borwein, and a step is taken that errs less than the worst
+    of the last few (Birgin, Martínez and Raydan 2000). In these coordinates the Hessian is near I
+    where b is large, and some tens of steps are enough whatever n is.
+    """
+    c = _into(start / float(np.linalg.norm(start)), participation)
+    value, slope = _log_error(c, workload, weights, participation)
+    recent, best, length = [value], (value, c), 1.0
+    for _ in range(_PROJECTIONS):
+        if float(np.max(np.abs(_into(c - slope, participation) - c))) <= _SETTLED:
+            break
+        step = _into(c - length * slope, participation) - c
+        promised, share = float(slope @ step), 1.0
+        while share > _SHORTEST:
+            ahead = c + share * step
+            lowest, next_slope = _log_error(ahead, workload, weights, participation)
+            if lowest <= max(recent) + _ENOUGH * share * promised:
+                break
+            share /= 2
+        else:
+            break  # what is left to gain is lost in rounding
+        moved, bent = ahead - c, next_slope - slope
+        curvature = float(moved @ bent)
+        length = min(float(moved @ moved) / curvature, _LONGEST) if curvature > 0 else _LONGEST
+        c, value, slope = ahead, lowest, next_slope
+        recent = [*recent[1 - _RECENT :], value]
+        if value < best[0]:
+            best = (value, c)
+    # what the sum of two points of the cone rounded
+    return _balanced(_into(best[1], participation), workload, weights, participation)
+
+
+def _into(c: Vector, participation: Participation) -> Vector:
+    """Return the nearest c ≥ 0, and falling unless patterns are spaced; c_0 stays above 0."""
+    from scipy.optimize import isotonic_regression
+
+    falling = participation.pattern != "spaced"
+    nearest = isotonic_regression(c, increasing=False).x if falling else c
+    found: Vector = np.maximum(nearest, 0.0)
+    found[0] = max(float(found[0]), _LEAST)
+    return found
+
+
+def _log_error(
+    c: Vector, workload: Vector, weights: Vector, participation: Participation
+) -> tuple[float, Vector]:
+    """Return log ‖Kc‖² + log Σ d_t b_t², and its gradient."""
+    count, separation = participation.count, participation.separation
+    reciprocal = inverse(c)
+    b = multiply(workload, reciprocal)
+    q = multiply(b, reciprocal)
+    moved, costs = repeated(c, count, separation), weights * b
+    square, price = float(moved @ moved), float(b @ costs)
+    if not (math.isfinite(price) and price > 0):
+        return math.inf, np.zeros_like(c)
+    back = multiply(q, costs[::-1])[::-1]
+    slope = 2 / square * gathered(moved, count, separation) - 2 / price * back
+    return math.log(square) + math.log(price), slope
 
 
 def lower_bound(workload: Vector, strategy: Vector, error: Error) -> float:
@@ -202,10 +295,11 @@ def _hankel(y: Vector, x: Vector) -> Vector:
     return multiply(y[::-1], x)[::-1]
 
 
-def _balanced(c: Vector, workload: Vector, weights: Vector) -> Vector:
+def _balanced(c: Vector, workload: Vector, weights: Vector, participation: Participation) -> Vector:
     """Return c scaled so that both halves of J agree."""
     b = divide(workload, c)
-    scaled: Vector = c * (float(weights @ b**2) / float(c @ c)) ** 0.25
+    moved = repeated(c, participation.count, participation.separation)
+    scaled: Vector = c * (float(weights @ b**2) / float(moved @ moved)) ** 0.25
     return scaled
 
 
