@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _RTOL = 1e-9
 MOST_DENSE = 4096
 _BAND = 32
+_PRODUCTS = 1 << 29  # of numbers in one gradient of a banded strategy
 _MOST_BUFFERS = 24
 MOST_OPTIMAL = 1024  # rounds that "auto" solves for the optimum: seconds
 MOST_SOLVED = 1 << 18  # rounds for which "auto" spends seconds on long factors
@@ -163,12 +164,19 @@ def _normalized(workload: AbstractStreamWorkload, choice: Choice) -> Made:
 
 
 def _banded(workload: AbstractStreamWorkload, choice: Choice) -> Made:
-    n = workload.rounds
-    band = min(n, _BAND) if choice.memory is None else choice.memory
+    n, person = workload.rounds, choice.participation
+    band = _band(n, person) if choice.memory is None else choice.memory
     if not 1 <= band <= n:
         raise PlanError(f"memory={quoted(band)} is no band of {n} rounds; give 1 to {n}")
     given = workload.first_column() if workload.toeplitz else workload.matrix()
-    return _from_strategy(workload, banded(given, band, _error(choice)))
+    return _from_strategy(workload, banded(given, band, _error(choice), person))
+
+
+def _band(rounds: int, person: Participation) -> int:
+    """Return a band as wide as the separation, where that is wide and its matrices are small."""
+    if person.separation < _BAND:
+        return min(rounds, _BAND)
+    return min(rounds, person.separation, max(_BAND, _PRODUCTS // rounds**2))
 
 
 def _toeplitz_best(workload: AbstractStreamWorkload, choice: Choice) -> Made:

@@ -234,7 +234,7 @@ def _log_error(
     """Return the logarithm of the squared error, and its gradient in g and in (0, h)."""
     g, poles = found.gaps, found.answer_gaps
     sums = falling_sum if error == "mean" else geometric_sum
-    norm, once, by_gaps = _moved(found, size, participation)
+    norm, once, by_gaps = _squared_move(found, size, participation)
     squares, slopes = _pairs(found.decay, poles, size, sums)
     answers = found.answer_weights
     again = answers * (squares @ answers)
@@ -252,7 +252,7 @@ def _log_error(
     return math.log(norm) + math.log(length), by_gaps, by_poles
 
 
-def _moved(
+def _squared_move(
     found: Rational, size: int, participation: Participation
 ) -> tuple[float, Vector, Vector]:
     """Return ‖Kc‖², the slopes of its logarithm in log ω, and those in g where ω is held.
