@@ -15,6 +15,7 @@ from lownoise.solvers.streams import (
     repeated,
     squared_error,
 )
+from lownoise.solvers.streams.nonnegative import nonnegative_bound
 from lownoise.solvers.streams.rational import _log_error as rational_error
 from lownoise.solvers.streams.toeplitz import _log_error as toeplitz_error
 from lownoise.solvers.streams.toeplitz import round_weights
@@ -122,3 +123,27 @@ def test_no_strategy_nearby_errs_less(participation, workload, error):
             moved = np.maximum(steps + size * steps[0] * random.normal(size=48) / 48, 0)
             other = np.cumsum(moved[::-1])[::-1]
             assert squared_error(w, other, error, participation) >= least * (1 - 1e-9)
+
+
+BOUNDED = [  # and how near the bound is to what is attained
+    (Participation(3, 16, "spaced"), 0.001),
+    (Participation(6, 8, "spaced"), 0.01),
+    (Participation(2, 16, "spaced"), 0.001),
+    (Participation(2, 16, "separated"), 0.06),
+    (Participation(3, 1, "any"), 0.05),
+]
+
+
+@pytest.mark.parametrize(("participation", "near"), BOUNDED, ids=str)
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("error", ERRORS)
+def test_no_strategy_above_0_is_below_its_bound(participation, near, workload, error):
+    w, random = WORKLOADS[workload], np.random.default_rng(19)
+    best = optimal_toeplitz(w, error, participation)
+    bound = nonnegative_bound(w, error, participation)
+    attained = squared_error(w, best, error, participation)
+    assert bound <= attained <= bound * (1 + near)
+    for _ in range(20):
+        other = np.maximum(best + 0.1 * best[0] * random.normal(size=48), 0)
+        other[0] = best[0]
+        assert squared_error(w, other, error, participation) >= bound

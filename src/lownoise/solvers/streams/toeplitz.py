@@ -176,9 +176,9 @@ def _projected(
 ) -> Vector:
     """Return the least log ‖Kc‖² + log Σ d_t b_t² found over a cone of c, by projected gradients.
 
-    The steps are those of Barzilai and Borwein, and a step is taken that errs less than the worst
-    of the last few (Birgin, Martínez and Raydan 2000). In these coordinates the Hessian is near I
-    where b is large, and some tens of steps are enough whatever n is.
+    The steps are those of Barzilai and Borwein, and one is taken where it errs less than the worst
+    of the last few. In these coordinates the Hessian is near I where b is large, and some tens of
+    steps are enough whatever n is.
     """
     c = _into(start / float(np.linalg.norm(start)), participation)
     value, slope = _log_error(c, workload, weights, participation)
