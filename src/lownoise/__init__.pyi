@@ -4,6 +4,7 @@
 
 from lownoise import device as device
 from lownoise import errors as errors
+from lownoise import learning as learning
 from lownoise import theory as theory
 from lownoise.errors import ReadingNotice as ReadingNotice
 from lownoise.planning import LocalPlan as LocalPlan
@@ -23,6 +24,7 @@ from lownoise.privacy import zcdp as zcdp
 from lownoise.questions import Decayed as Decayed
 from lownoise.questions import Marginals as Marginals
 from lownoise.questions import Mean as Mean
+from lownoise.questions import Momentum as Momentum
 from lownoise.questions import Parity as Parity
 from lownoise.questions import Prefix as Prefix
 from lownoise.questions import Queries as Queries

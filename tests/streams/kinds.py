@@ -17,6 +17,7 @@ WORKLOADS = {
     "momentum": LowerTriangular(
         [[0.5 * 0.9 ** (i - j) + (i - j) if j <= i else 0 for j in range(18)] for i in range(18)]
     ),
+    "heavy ball": ln.Momentum(17, 0.9),
     "late": LowerTriangular(np.tril(np.ones((7, 7)), -1)),  # an answer without its own round
 }
 

@@ -12,6 +12,7 @@ from lownoise.questions.streams import (
     AbstractStreamWorkload,
     Decayed,
     LowerTriangular,
+    Momentum,
     Prefix,
     SlidingWindow,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "LowerTriangular",
     "Marginals",
     "Mean",
+    "Momentum",
     "Parity",
     "Prefix",
     "Queries",

@@ -131,6 +131,41 @@ class DecayedAnswers(AbstractAnswers):
 
 
 @final
+class MomentumAnswers(AbstractAnswers):
+    """Running sums of sums that forget, in units of 2^-64 of a step."""
+
+    def __init__(self, rate: float, coordinates: int) -> None:
+        self._numerator, denominator = rate.as_integer_ratio()
+        self._shift = denominator.bit_length() - 1
+        self._sums = [[0, 0] for _ in range(coordinates)]  # v, and the sum of all v
+
+    def push(self, codes: Integers) -> Integers:
+        """Take the codes of the next rounds and return their answers."""
+        found = np.empty_like(codes)
+        half = 1 << (BITS - 1)
+        for j, own in enumerate(codes.T.tolist()):
+            (last, total), said = self._sums[j], []
+            for code in own:
+                last = ((last * self._numerator) >> self._shift) + (code << BITS)
+                total += last
+                said.append((total + half) >> BITS)
+            self._sums[j] = [last, total]
+            found[:, j] = said
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """Return what is remembered."""
+        return {"sums": [[str(k) for k in own] for own in self._sums]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` returned."""
+        found = [[int(k) for k in own] for own in state["sums"]]
+        if len(found) != len(self._sums) or any(len(own) != 2 for own in found):  # noqa: PLR2004
+            raise ValueError
+        self._sums = found
+
+
+@final
 class MatrixAnswers(AbstractAnswers):
     """Rows of a matrix times all codes so far."""
 

@@ -19,6 +19,7 @@ from lownoise.questions.answers import (
     BITS,
     DecayedAnswers,
     MatrixAnswers,
+    MomentumAnswers,
     PrefixAnswers,
     WindowAnswers,
 )
@@ -241,12 +242,7 @@ class Decayed(AbstractStreamWorkload):
 
     def __init__(self, rounds: int, rate: float) -> None:
         object.__setattr__(self, "rounds", _positive_integer("Decayed.rounds", rounds))
-        share = number(rate, field="Decayed.rate", error=QuestionError)
-        if not 0 < share < 1:
-            raise QuestionError(
-                f"Decayed.rate={share} is not between 0 and 1; for running sums use ln.Prefix",
-            )
-        object.__setattr__(self, "rate", share)
+        object.__setattr__(self, "rate", _share("Decayed.rate", rate))
 
     @property
     def longest(self) -> float:
@@ -272,6 +268,54 @@ class Decayed(AbstractStreamWorkload):
         """Return (1 − rate^t)/(1 − rate)."""
         t = np.arange(first + 1, first + count + 1, dtype=np.float64)
         return -np.expm1(t * math.log(self.rate)) / (1 - self.rate)
+
+
+@WORKLOADS.kind("momentum", "rounds", "rate")
+@final
+@readable
+@dataclass(frozen=True, init=False)
+class Momentum(AbstractStreamWorkload):
+    """Running sums of sums that forget: what gradient descent with momentum adds up.
+
+    With v_t = x_t + rate·v_{t−1}, answer t is v_1 + … + v_t, so that x_s counts
+    1 + rate + … + rate^(t−s) times.
+
+    Args:
+        rounds: n ≥ 1, how many rounds there will be at most.
+        rate: between 0 and 1, what is left of v after one round.
+
+    Raises:
+        QuestionError: where a number is out of range.
+
+    Examples:
+        >>> Momentum(3, 0.5).first_column()
+        array([1.  , 1.5 , 1.75])
+    """
+
+    rounds: int
+    rate: float
+
+    def __init__(self, rounds: int, rate: float) -> None:
+        object.__setattr__(self, "rounds", _positive_integer("Momentum.rounds", rounds))
+        object.__setattr__(self, "rate", _share("Momentum.rate", rate))
+
+    @property
+    def longest(self) -> float:
+        """At least n/(1 − rate)."""
+        return self.rounds * min(float(self.rounds), (1 + 2.0**-50) / (1 - self.rate))
+
+    def exact(self, coordinates: int) -> AbstractAnswers:
+        """Return running sums before the first round: in units of 2^-64 of a step."""
+        return MomentumAnswers(self.rate, coordinates)
+
+    def slack(self, largest: float) -> float:
+        """Return a half, and what each round loses of each sum that forgets: less than a unit."""
+        return 0.5 + 2.0**-BITS * self.longest
+
+    def first_column(self, count: int | None = None) -> Vector:
+        """Return (1 − rate^t)/(1 − rate) for t = 1, 2, …."""
+        t = np.arange(1, (self.rounds if count is None else count) + 1, dtype=float)
+        return np.asarray(-np.expm1(t * math.log(self.rate)) / (1 - self.rate))
 
 
 @WORKLOADS.kind("lower_triangular", Field("entries", PACKED))
@@ -390,6 +434,15 @@ class Running:
     def domain(self) -> AbstractDomain:
         """The values of a round."""
         return self.values.domain
+
+
+def _share(field: str, value: object) -> float:
+    share = number(value, field=field, error=QuestionError)
+    if not 0 < share < 1:
+        raise QuestionError(
+            f"{field}={share} is not between 0 and 1; for running sums use ln.Prefix"
+        )
+    return share
 
 
 def _positive_integer(field: str, value: object) -> int:

@@ -89,6 +89,11 @@ class AbstractPair(ABC):
     def size_up(self) -> float:
         """At least ‖B·z‖₂ over all rounds, where no |z| is beyond `LARGEST`."""
 
+    @property
+    @abstractmethod
+    def numbers_kept(self) -> int:
+        """How many numbers of noise are kept for each coordinate before the first round."""
+
     @abstractmethod
     def variances(self, first: int, count: int) -> Vector:
         """Return the squared length of `count` rows of B from `first`, shape (count,)."""
@@ -113,6 +118,11 @@ class AbstractKeptPair(AbstractPair):
     @property
     def sources(self) -> int:
         """How many normal numbers B takes: one a round."""
+        return self.rounds
+
+    @property
+    def numbers_kept(self) -> int:
+        """One a round."""
         return self.rounds
 
     @abstractmethod

@@ -90,6 +90,11 @@ class RecursivePair(AbstractPair):
         """ρ."""
         return self.workload.rate if isinstance(self.workload, Decayed) else 1.0
 
+    @property
+    def numbers_kept(self) -> int:
+        """One a running sum."""
+        return self.answer_gaps.size
+
     @cached_property
     def decays(self) -> list[Fraction]:
         """The exact decays of B."""

@@ -104,6 +104,17 @@ class StreamView(AbstractView["Running"]):
         through, side = self._variances
         return np.asarray(np.sqrt(pair[:, None] * through + side))
 
+    def total_variances(self, first: int, count: int) -> Vector:
+        """Return the sum over coordinates of the variance of some answers, shape (count,).
+
+        Args:
+            first: the first of them, from 0.
+            count: how many.
+        """
+        through, side = self._variances
+        pair = self.mechanism.pair.variances(first, count)
+        return np.asarray(pair * float(np.sum(through)) + float(np.sum(side)))
+
     def standard_deviation(self, t: int) -> float | Vector:
         """Return the standard deviation of answer t, from 1: a number, or shape (d,).
 

@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What learning will be: its rounds, noise, regret, memory and cost. Nothing has started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.errors import FileError, PlanError
+from lownoise.learning.bounds import RegretBound, Setting, least_of
+from lownoise.learning.clipping import unit_of_clip
+from lownoise.learning.request import LearningRequest
+from lownoise.learning.steps import Leader
+from lownoise.numbers.arrays import frozen
+from lownoise.planning import StreamPlan, plan_stream
+from lownoise.release import codec
+from lownoise.streams.codec import LARGEST, expect_size, terms_from_dict, terms_to_dict
+from lownoise.streams.view import StreamView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from lownoise.certificate import Certificate
+    from lownoise.learning.learned import Learned
+    from lownoise.learning.losses import AbstractLoss
+    from lownoise.learning.run import LearningRun, Step
+    from lownoise.numbers.arrays import Vector
+    from lownoise.privacy import Ledger
+    from lownoise.release.guarantees import Cost, PureCost
+    from lownoise.verification import Verification
+
+_KIND = "learning"
+_BYTES = 8
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningPlan:
+    """What learning will be: its rounds, noise, regret, memory and cost. Nothing has started.
+
+    Made by `lownoise.learning.plan`.
+
+    Args:
+        request: what was asked for.
+        stream: the plan of the stream that the gradients go through.
+    """
+
+    request: LearningRequest
+    stream: StreamPlan
+
+    @property
+    def rounds(self) -> int:
+        """How many models follow the first one, n."""
+        return self.request.rounds
+
+    @property
+    def strategy(self) -> str:
+        """The factorization's name."""
+        return str(self.stream.terms.mechanism.strategy)
+
+    @property
+    def cost(self) -> Cost | PureCost:
+        """What all rounds together reveal, from the final noise, rounded up."""
+        return self.stream.cost
+
+    @property
+    def certificate(self) -> Certificate:
+        """Bounds on the least error of any factorization of the running sums."""
+        return self.stream.certificate
+
+    @property
+    def unit(self) -> float:
+        """The grid of clipped gradients, a power of two."""
+        own, coding = self.request, self.stream.terms.mechanism.coding
+        # no finer than the stream's, so that its codes are the sums themselves
+        return unit_of_clip(own.clip, own.batch, float(np.max(coding.step)))
+
+    def deviations(self, first: int = 1, count: int | None = None) -> Vector:
+        """Return the noise's standard deviation in a sum of mean gradients, shape (count,).
+
+        Of each coordinate, round by round; with momentum, of the sum that momentum makes.
+
+        Args:
+            first: the first round, from 1.
+            count: how many; by default all that are left.
+        """
+        shown = self.rounds - first + 1 if count is None else count
+        return frozen(np.sqrt(self._variances(first, shown) / self.request.dimension))
+
+    @property
+    def noise(self) -> float:
+        """√ of the mean variance over the rounds of a coordinate of a sum of mean gradients."""
+        return float(np.sqrt(np.mean(np.square(self.deviations()))))
+
+    def _variances(self, first: int, count: int) -> Vector:
+        """Return the total variance of some answers, of sums of mean gradients, shape (count,)."""
+        view = StreamView(self.stream.terms)
+        return np.asarray(view.total_variances(first - 1, count) / self.request.batch**2)
+
+    @property
+    def memory(self) -> int:
+        """How many bytes of noise are kept before the first round, or between two rounds."""
+        return int(self.stream.terms.mechanism.pair.numbers_kept) * self.request.dimension * _BYTES
+
+    @property
+    def steepest(self) -> float | None:
+        """At least the length of every gradient of the loss, None where that is not known."""
+        own = self.request
+        return own.loss.lipschitz(own.radius, own.row_radius, own.target_bound)
+
+    @cached_property
+    def _setting(self) -> Setting:
+        own, mechanism = self.request, self.stream.terms.mechanism
+        known = self.steepest
+        root = own.dimension**0.5
+        slack = float(np.max(mechanism.coding.step)) * own.workload.slack(
+            float(np.max(mechanism.extent_steps))
+        )
+        lengths = np.sqrt(self._variances(1, self.rounds)) + slack * root / own.batch
+        lengths = np.concatenate([[0.0], lengths[:-1]]) * (1 - own.momentum)
+        first = own.first_model
+        return Setting(
+            records=own.records * own.epochs / own.batch,
+            lipschitz=own.clip if known is None else min(own.clip, known),
+            lengths=lengths,
+            momentum=own.momentum,
+            distance=own.radius + float(np.linalg.norm(first)),
+            width=2 * own.radius,
+            offset=own.regularizer.value(first),
+            slope=own.regularizer.lipschitz(own.radius, own.dimension),
+            convexity=own.regularizer.ridge,
+            truncation=self.unit * root,
+        )
+
+    @cached_property
+    def _bound(self) -> tuple[float, RegretBound]:
+        rate = self.request.learning_rate
+        strength = None if rate is None else (1 - self.request.momentum) / rate
+        return least_of(self._setting, strength, self._regret_of or "")
+
+    @property
+    def learning_rate(self) -> float:
+        """1/λ: what a step is times the sum of gradients."""
+        return (1 - self.request.momentum) / self._bound[0]
+
+    @property
+    def leader(self) -> Leader:
+        """The steps: of the sum of gradients, after momentum."""
+        own = self.request
+        return Leader(self._bound[0], own.radius, frozen(own.first_model), own.regularizer)
+
+    @property
+    def clips(self) -> bool:
+        """Whether a gradient can be longer than the clip, as far as is known."""
+        known = self.steepest
+        return known is None or known > self.request.clip
+
+    @property
+    def _regret_of(self) -> str | None:
+        if not self.clips:
+            return "the loss"
+        if self.request.loss.linear:
+            return "the clipped loss, which goes on straight where its gradient would be longer"
+        return None
+
+    @property
+    def regret_bound(self) -> RegretBound | None:
+        """At least the expected regret, the mean over records; None where `refusals` says why.
+
+        It holds for records in any order, chosen by an adversary who sees every model.
+        """
+        return None if self._regret_of is None else self._bound[1]
+
+    @property
+    def risk_bound(self) -> RegretBound | None:
+        """At least E F(average) − F(u), u any model of the ball; None where `refusals` says why.
+
+        F is the expected loss, with the regularizer, of records that are drawn alike and apart.
+        """
+        return self.regret_bound if self.request.epochs == 1 else None
+
+    @property
+    def refusals(self) -> dict[str, str]:
+        """Why a bound is None, one sentence each, by the name of the bound."""
+        found = {}
+        if self._regret_of is None:
+            found["regret_bound"] = found["risk_bound"] = (
+                f"loss={self.request.loss.name} can have gradients beyond clip="
+                f"{self.request.clip:g}, and clipped they may belong to no convex loss; state "
+                "lipschitz=, and clip no shorter."
+            )
+        elif self.request.epochs > 1:
+            found["risk_bound"] = (
+                f"epochs={self.request.epochs} use a record again, which is no new record of its "
+                "law any more; only one pass has a risk bound."
+            )
+        return found
+
+    @cached_property
+    def binary_tree(self) -> RegretBound | None:
+        """The regret bound with the binary tree's noise at its own best rate; None without one."""
+        try:
+            own = self.request.with_strategy("binary_tree")
+            return LearningPlan(own, plan_stream(own.stream)).regret_bound
+        except PlanError:
+            return None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What privacy and the bounds rest on, one sentence each."""
+        own = self.request
+        unit = (
+            "the gradients of one record count as 0 wherever it takes part"
+            if own.relation == "add_remove"
+            else "one record is another one wherever it takes part"
+        )
+        return (
+            f"A neighbouring run is one in which {unit}.",
+            (
+                f"There are {own.records:,} records an epoch, which is public, in {own.batches:,} "
+                f"batches; a record is in the same batch of each of the {own.epochs:,} epochs."
+            ),
+            "The gradient of a record is a function of that record and the model alone.",
+            "Records may be chosen as earlier models suggest.",
+            "The state holds the noise: keep it as secret as the records.",
+        )
+
+    def start(
+        self, *, ledger: Ledger | None = None, path: str | PathLike[str] | None = None
+    ) -> LearningRun:
+        """Pay for all epochs, draw the noise, and return the run before its first round.
+
+        Args:
+            ledger: the account that pays, once.
+            path: the file that the run lives in, with its noise. Where it exists, its run goes on
+                bit for bit, if it is of this plan: nothing is charged or drawn again.
+
+        Raises:
+            LedgerError: where the account cannot pay, or did not pay for the run in the file; then
+                nothing has started.
+            FileError: where the file is no run, of another plan, damaged, or cannot be written;
+                then nothing is spent.
+        """
+        from lownoise.learning.run import started
+
+        return started(self, ledger, path)
+
+    def fit(
+        self,
+        X: object,
+        y: object,
+        *,
+        ledger: Ledger | None = None,
+        path: str | PathLike[str] | None = None,
+        progress: Callable[[Step], None] | None = None,
+    ) -> Learned:
+        """Learn from a table: all epochs, batches in the order of the rows.
+
+        Args:
+            X: features, a row a record: an array, a pandas or polars frame, or an Arrow table.
+            y: targets, one a record.
+            ledger: as that of `start`.
+            path: as that of `start`; where it exists, learning goes on from it.
+            progress: called after each round with what is public: the round, and the time.
+
+        Raises:
+            TableError: where the table has not the planned rows and columns; nothing is spent.
+            LedgerError, FileError: as `start`.
+            EngineError: where the loss's functions fail.
+        """
+        from lownoise.learning.learned import learn
+
+        return learn(self, X, y, ledger, path, progress)
+
+    def verify(self) -> Verification:
+        """Recompute what the stream guarantees, without the optimiser; see `ln.verify`."""
+        return self.stream.verify()
+
+    def to_json(self) -> str:
+        """Return the plan as JSON, versioned; `from_json` reads it back exactly."""
+        bound = self.regret_bound
+        derived: dict[str, Any] = {
+            "rounds": self.rounds,
+            "noise": self.noise,
+            "memory": self.memory,
+            "learning_rate": self.learning_rate,
+            "regret_bound": bound and bound.value,
+        }
+        content = {"request": self.request.to_dict(), "terms": terms_to_dict(self.stream.terms)}
+        return codec.dump(_KIND, {**content, "derived": derived})
+
+    @classmethod
+    def from_json(
+        cls, text: str, loss: AbstractLoss | None = None, *, largest: int = LARGEST
+    ) -> LearningPlan:
+        """Return the plan that `to_json` wrote.
+
+        Args:
+            text: the document.
+            loss: the loss, where it is a `Loss`: functions, which no file holds.
+            largest: as that of `ln.verify`.
+
+        Raises:
+            FileError: where the text is no plan of a version that is known, or is larger.
+        """
+
+        def read() -> LearningPlan:
+            fields = codec.load(_KIND, text)
+            expect_size(fields["terms"], largest)
+            terms = terms_from_dict(fields["terms"])
+            request = LearningRequest.from_dict(fields["request"], terms.budget, loss)
+            codec.expect_meant(fields["request"], request.to_dict(), "request")
+            stream = StreamPlan(terms, request.stream)
+            if not _same(request, stream):
+                raise FileError("terms are not of the stream that the request asks for")
+            return cls(request, stream)
+
+        return codec.guarded(read)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_json` to a file, all of it or nothing.
+
+        Raises:
+            FileError: where it cannot be written.
+        """
+        codec.write(Path(path), self.to_json())
+
+    def __repr__(self) -> str:
+        bound = self.regret_bound
+        said = "no regret bound" if bound is None else f"regret ≤ {bound.value:.4g}"
+        return (
+            f"<LearningPlan: {self.request.loss.name}, {self.rounds:,} rounds, {said}, "
+            f"{self.request.budget}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<15}{value}" for name, value in self.shown)
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """What the plan says, a name and a value a line."""
+        own, bound, tree = self.request, self.regret_bound, self.binary_tree
+        lines = [
+            ("loss", own.loss.name),
+            (
+                "rounds",
+                f"{self.rounds:,}: {own.epochs:,} × {own.batches:,} batches of {own.batch:,}",
+            ),
+            ("model", f"{own.dimension:,} numbers, length at most {own.radius:g}"),
+            ("budget", str(own.budget)),
+            ("strategy", f"{self.strategy} ({self.stream.terms.mechanism.reason})"),
+            ("noise", f"{self.noise:.4g} in a coordinate of a sum of mean gradients"),
+            ("learning rate", f"{self.learning_rate:.4g}"),
+            ("memory", f"{self.memory:,} bytes of noise"),
+        ]
+        if bound is None:
+            return [*lines, ("regret", f"no bound: {self.refusals['regret_bound']}")]
+        parts = f"diameter {bound.diameter:.4g} + width {bound.width:.4g} + noise {bound.noise:.4g}"
+        lines.append(("regret", f"at most {bound.value:.4g} a record: {parts}"))
+        lines.append(("", f"of {bound.of}"))
+        if tree is not None:
+            ratio = tree.value / bound.value
+            lines.append(("binary tree", f"at most {tree.value:.4g}, {ratio:.3g} times as much"))
+        return lines
+
+
+def _same(request: LearningRequest, stream: StreamPlan) -> bool:
+    """Return whether terms are of the stream that is asked for."""
+    asked, terms = request.stream.to_dict(), stream.terms
+    own = terms_to_dict(terms)
+    question = own["question"]
+    return bool(
+        question["workload"] == asked["workload"]
+        and all(question.get(name) == value for name, value in asked["domain"].items())
+        and own["relation"] == asked["relation"]
+        and own["error"] == asked["error"]
+        and terms.mechanism.participation == request.stream.participation
+    )

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run: batches in, models out; paid for once, and gone on with bit for bit from its file.
+
+The model after round t is a function of the stream's answer t alone, so the stream's file is all
+that privacy and the model need. The average of the models is kept beside it, in a file of what has
+been published: written before each round, it is at most one round behind the stream's.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import FileError, StreamError, TableError, quoted
+from lownoise.learning.clipping import clipped_sum
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.packing import packed, unpacked
+from lownoise.numbers.randomness import SystemRandomness
+from lownoise.privacy import checked_ledger
+from lownoise.release import codec
+from lownoise.streams import resume, start
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from lownoise.learning.learning_plan import LearningPlan
+    from lownoise.numbers.arrays import Vector
+    from lownoise.privacy import Ledger
+    from lownoise.streams import Stream
+
+_KIND = "average"
+ENDING = ".average"
+
+
+@final
+@dataclass(frozen=True)
+class Step:
+    """How far a run is; nothing of it is a function of the records.
+
+    Args:
+        round: how many rounds have been answered.
+        rounds: how many there are.
+        seconds: since `fit` was called.
+    """
+
+    round: int
+    rounds: int
+    seconds: float
+
+
+def started(
+    plan: LearningPlan, ledger: Ledger | None, path: str | PathLike[str] | None
+) -> LearningRun:
+    """Return the run of a plan: new, or where its file exists, gone on with.
+
+    Raises:
+        LedgerError, FileError: as `LearningPlan.start`.
+    """
+    if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
+        raise FileError(f"path={quoted(path)} is no path of a file; give a new one")
+    checked_ledger(ledger)
+    own = plan.request
+    asked = {**own.stream.to_dict(), "learning": own.to_dict()} if path is not None else {}
+    if path is not None and os.path.lexists(path):
+        return LearningRun(plan, resume(path, asked, ledger=ledger))
+    return LearningRun(
+        plan,
+        start(
+            plan.stream.terms,
+            randomness=SystemRandomness(),
+            ledger=ledger,
+            path=path,
+            asked=asked,
+        ),
+    )
+
+
+@final
+class LearningRun:
+    """Models round by round, each private, from batches that may depend on all models before.
+
+    Made by `LearningPlan.start`. It is safe to use from several threads.
+
+    Args:
+        plan: what is learned, and how.
+        stream: that of the sums of clipped gradients.
+    """
+
+    def __init__(self, plan: LearningPlan, stream: Stream) -> None:
+        self.plan = plan
+        self._stream = stream
+        self._lock = threading.RLock()
+        self._leader = plan.leader
+        self._unit = plan.unit
+        self._model = frozen(plan.request.first_model.copy())
+        last = stream.last
+        if last is not None:
+            self._model = self._step(np.ravel(last.answers[-1]), stream.round)
+        path = stream.path
+        self._beside = None if path is None else path.with_name(path.name + ENDING)
+        self._sum: Vector | None = np.zeros(plan.request.dimension)
+        if stream.round:
+            self._sum = self._read()
+
+    def __repr__(self) -> str:
+        return f"<LearningRun at round {self.round:,} of {self.rounds:,}, {self.plan!r}>"
+
+    @property
+    def round(self) -> int:
+        """How many rounds have been answered."""
+        return self._stream.round
+
+    @property
+    def rounds(self) -> int:
+        """How many there are."""
+        return self.plan.rounds
+
+    @property
+    def model(self) -> Vector:
+        """The model after the last round, or the first one, shape (d,)."""
+        return self._model
+
+    @property
+    def stream(self) -> Stream:
+        """The stream of the sums of clipped gradients; do not update it."""
+        return self._stream
+
+    @property
+    def average(self) -> Vector:
+        """The mean of the models that batches were asked with, each as often as it had records.
+
+        Before the first round it is the first model. The risk bound is about it.
+
+        Raises:
+            StreamError: where the run goes on without the file of what was published before.
+        """
+        with self._lock:
+            if self._sum is None:
+                raise StreamError(
+                    f"average is not known: file={self._beside} is not that of round {self.round:,}"
+                    "; the model is, and goes on"
+                )
+            weight = self._records(self.round)
+            return self._model if not weight else frozen(self._sum / weight)
+
+    def update(self, X: object, y: object, round: int | None = None) -> Vector:  # noqa: A002
+        """Take the next batch and return the next model, shape (d,).
+
+        Args:
+            X: features, a row a record, as many as the plan has for this round. A record that is
+                not there is a row of NaN.
+            y: targets, one a record.
+            round: which round it is, from 1: for callers who may ask twice. The last round returns
+                the model that was published, and does not look at the records.
+
+        Raises:
+            TableError: where the batch has other rows or columns than planned.
+            StreamError: where there is no round left, or `round` is neither the next nor the last.
+            EngineError: where the loss's functions fail.
+            FileError, LedgerError: as `Stream.update`. Whatever is raised, no round has passed.
+        """
+        with self._lock:
+            done = self.round
+            if round is not None and (round != done + 1 or isinstance(round, bool)):
+                if round == done and not isinstance(round, bool) and done:
+                    return self._model
+                raise StreamError(
+                    f"round={quoted(round)} is neither the next one, {done + 1:,}, nor the last"
+                )
+            if done == self.rounds:
+                raise StreamError(
+                    f"run has answered all of its {self.rounds:,} rounds; another plan is a run of "
+                    "its own"
+                )
+            own = self.plan.request
+            rows = own.reading.rows(X)
+            size = own.size(done + 1)
+            if len(rows) != size:
+                raise TableError(
+                    f"X has {len(rows):,} rows in round {done + 1:,}, which has {size:,} records; "
+                    "give that many, and a row of NaN for a record that is not there"
+                )
+            return self.advance(rows, own.reading.targets(y, size))
+
+    def advance(self, rows: Vector, targets: Vector) -> Vector:
+        """Take the next batch, already read: see `update`."""
+        with self._lock:
+            own, done = self.plan.request, self.round
+            total = clipped_sum(own.loss, self._model, rows, targets, own.clip, self._unit)
+            self._write()
+            answer = np.ravel(self._stream.update(total))
+            if self._sum is not None:
+                self._sum = self._sum + self._weight(done + 1) * self._model
+            self._model = self._step(answer, done + 1)
+            return self._model
+
+    def _step(self, answer: Vector, done: int) -> Vector:
+        own = self.plan.request
+        return self._leader.next(answer * ((1 - own.momentum) / own.batch), done)
+
+    def _weight(self, at: int) -> float:
+        own = self.plan.request
+        return own.size(at) / own.batch
+
+    def _records(self, done: int) -> float:
+        """Return the records of all rounds so far, in full batches."""
+        own = self.plan.request
+        epochs, left = divmod(done, own.batches)
+        return (epochs * own.records + left * own.batch) / own.batch
+
+    def _write(self) -> None:
+        """Write what was published so far, before another round is."""
+        if self._beside is None or self._sum is None:
+            return
+        content = {"round": self.round, "sum": packed(self._sum), "model": packed(self._model)}
+        codec.write(self._beside, codec.dump(_KIND, content))
+
+    def _read(self) -> Vector | None:
+        """Return the sum of the models of all rounds, None where the file does not say."""
+        assert self._beside is not None  # noqa: S101 (a run that goes on has a file)
+        try:
+            text = Path(self._beside).read_text(encoding="utf-8")
+            found = codec.guarded(lambda: _contents(text))
+        except (OSError, ValueError, FileError):
+            return None
+        done, total, model = found
+        if not total.shape == model.shape == self._model.shape:
+            return None
+        if done == self.round:
+            return total
+        if done == self.round - 1:
+            return np.asarray(total + self._weight(self.round) * model)
+        return None
+
+
+def _contents(text: str) -> tuple[int, Vector, Vector]:
+    fields = codec.load(_KIND, text)
+    if fields.get("digest") != codec.digest(fields):
+        raise FileError("it was altered")
+    total = unpacked(fields["sum"], "sum", 1)
+    return int(fields["round"]), total, unpacked(fields["model"], "model", 1)
