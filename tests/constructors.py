@@ -205,6 +205,9 @@ CONSTRUCTORS = (
     Constructor(
         "Decayed", ln.Decayed, {"rounds": 4, "rate": 0.5}, numbers=("rate",), wholes=("rounds",)
     ),
+    Constructor(
+        "Momentum", ln.Momentum, {"rounds": 4, "rate": 0.5}, numbers=("rate",), wholes=("rounds",)
+    ),
     Constructor("LowerTriangular", LowerTriangular, {"entries": SQUARE}, matrices=("entries",)),
     Constructor("stream", streamed, {"workload": SQUARE}, matrices=("workload",)),
     Constructor(

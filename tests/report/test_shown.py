@@ -42,6 +42,12 @@ def devices():
     return ln.local(ln.Mean([RUDE, "b"], cube()), ln.local_dp(1.0))
 
 
+@functools.cache
+def learned():
+    asked = {"features": 2, "records": 3, "clip": 1.0, "radius": 1.0, "budget": ln.zcdp(0.5)}
+    return ln.learning.plan(ln.learning.Huber(1.0), **asked).fit(np.eye(3, 2), [0.0, 1.0, 0.5])
+
+
 def ledger(folder):
     made = ln.Ledger.create(folder / "l", "<b>town", ln.zcdp(1))
     made.charge(ln.zcdp(0.25), RUDE)
@@ -90,6 +96,15 @@ SHOWN = {
     "Prefix": lambda _: [ln.Prefix(10**6)],
     "SlidingWindow": lambda _: [ln.SlidingWindow(100, 7)],
     "Decayed": lambda _: [ln.Decayed(100, 0.5), LowerTriangular(np.tril(np.ones((90, 90))))],
+    "Momentum": lambda _: [ln.Momentum(100, 0.5)],
+    "learning": lambda _: [
+        learned(),
+        learned().plan,
+        learned().regret_bound,
+        learned().evaluate(np.eye(3, 2), [0.0, 1.0, 0.5]),
+        ln.learning.ElasticNet(0.5, 1.0),
+        ln.learning.Logistic(),
+    ],
     "Box": lambda _: [cube(), MANY],
     "Ball": lambda _: [ln.Ball(50, radius=2.0), ln.Ball(2, order=1.0)],
     "Ellipsoid": lambda _: [ln.Ellipsoid(PLANE), ln.Ellipsoid(WIDE)],

@@ -29,6 +29,7 @@ SAME = {
         ln.Decayed(8, 0.5),
         {"strategy": "output"},
     ),
+    'workload = "momentum"\nrounds = 8\nrate = 0.5': (ln.Momentum(8, 0.5), {}),
     'workload = "matrix"\nmatrix = [[1, 0], [0.5, 2]]': ([[1, 0], [0.5, 2]], {}),
     'rounds = 9\nstrategy = "banded"\nmemory = 2': (
         ln.Prefix(9),

@@ -69,8 +69,8 @@ def clipped(gradients: Vector, clip: float, unit: float) -> Vector:
         length = np.sqrt(np.einsum("ij,ij->i", parts, parts)) * (1 + growth(rows.shape[1] + 8))
         inside = np.asarray(top * length <= clip)
         scale = clip * (1 - 2.0**-45) / np.maximum(length, 1.0)
-        moved = np.where(inside[:, None], rows, parts * scale[:, None])
-        return np.asarray(np.trunc(moved / unit) * unit)
+        kept = np.where(inside[:, None], rows, parts * scale[:, None])
+        return np.asarray(np.trunc(kept / unit) * unit)
 
 
 def clipped_sum(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 import numpy as np
 
 from lownoise.errors import FileError, PlanError, quoted
-from lownoise.kinds import Kinds
+from lownoise.kinds import Field, Kinds
 from lownoise.numbers.arguments import checked_number
 from lownoise.numbers.readable import readable
 
@@ -295,7 +295,13 @@ def _no_file(name: str, dimension: int | None = None, lipschitz: float | None = 
     )
 
 
-@LOSSES.kind("function", "name", "dimension_given", "constant", make=_no_file)
+@LOSSES.kind(
+    "function",
+    "name",
+    Field("dimension", attribute="coordinates", optional=True),
+    Field("lipschitz", attribute="constant", optional=True),
+    make=_no_file,
+)
 @final
 @readable
 @dataclass(frozen=True, eq=False, init=False)
@@ -330,8 +336,8 @@ class Loss(AbstractLoss):
     value: RecordFunction
     gradient: RecordFunction
     constant: float | None
-    name: str
-    dimension_given: int | None
+    called: str
+    coordinates: int | None
 
     def __init__(
         self,
@@ -362,12 +368,17 @@ class Loss(AbstractLoss):
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "gradient", gradient)
         object.__setattr__(self, "constant", constant)
-        object.__setattr__(self, "name", called)
-        object.__setattr__(self, "dimension_given", dimension)
+        object.__setattr__(self, "called", called)
+        object.__setattr__(self, "coordinates", dimension)
+
+    @property
+    def name(self) -> str:
+        """What a document and a message call it."""
+        return self.called
 
     def dimension(self, features: int) -> int:
         """Return the number of coordinates of a model."""
-        return features if self.dimension_given is None else self.dimension_given
+        return features if self.coordinates is None else self.coordinates
 
     def values(self, model: Vector, X: Vector, y: Vector) -> Vector:
         """Return what `value` returns."""

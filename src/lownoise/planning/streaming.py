@@ -75,8 +75,8 @@ def stream(  # noqa: PLR0913 (all but the first by name)
     """Start a stream of private estimates, one after every round.
 
     Args:
-        workload: `ln.Prefix(n)`, `ln.SlidingWindow(n, width)`, `ln.Decayed(n, rate)`, or a
-            lower-triangular matrix of shape (n, n).
+        workload: `ln.Prefix(n)`, `ln.SlidingWindow(n, width)`, `ln.Decayed(n, rate)`,
+            `ln.Momentum(n, rate)`, or a lower-triangular matrix of shape (n, n).
         budget: what all rounds together may reveal: `ln.zcdp(rho)`, `ln.approx_dp(epsilon, delta)`
             or `ln.gaussian_dp(mu)`.
         strategy: how noise is shared between rounds; "auto" chooses by n and says why in `reason`.

@@ -6,13 +6,13 @@ from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.finite import FiniteProblem, finite_problem
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.mean import Mean
+from lownoise.questions.momentum import Momentum
 from lownoise.questions.parity import Parity
 from lownoise.questions.queries import AbstractQueries, Queries
 from lownoise.questions.streams import (
     AbstractStreamWorkload,
     Decayed,
     LowerTriangular,
-    Momentum,
     Prefix,
     SlidingWindow,
 )

@@ -19,7 +19,6 @@ from lownoise.questions.answers import (
     BITS,
     DecayedAnswers,
     MatrixAnswers,
-    MomentumAnswers,
     PrefixAnswers,
     WindowAnswers,
 )
@@ -130,7 +129,7 @@ class Prefix(AbstractStreamWorkload):
     rounds: int
 
     def __init__(self, rounds: int) -> None:
-        object.__setattr__(self, "rounds", _positive_integer("Prefix.rounds", rounds))
+        object.__setattr__(self, "rounds", checked_rounds("Prefix.rounds", rounds))
 
     @property
     def longest(self) -> float:
@@ -193,8 +192,8 @@ class SlidingWindow(AbstractStreamWorkload):
     width: int
 
     def __init__(self, rounds: int, width: int) -> None:
-        object.__setattr__(self, "rounds", _positive_integer("SlidingWindow.rounds", rounds))
-        object.__setattr__(self, "width", _positive_integer("SlidingWindow.width", width))
+        object.__setattr__(self, "rounds", checked_rounds("SlidingWindow.rounds", rounds))
+        object.__setattr__(self, "width", checked_rounds("SlidingWindow.width", width))
         if self.width > self.rounds:
             raise QuestionError(
                 f"SlidingWindow.width={width} is beyond its {self.rounds} rounds; use ln.Prefix",
@@ -241,8 +240,8 @@ class Decayed(AbstractStreamWorkload):
     rate: float
 
     def __init__(self, rounds: int, rate: float) -> None:
-        object.__setattr__(self, "rounds", _positive_integer("Decayed.rounds", rounds))
-        object.__setattr__(self, "rate", _share("Decayed.rate", rate))
+        object.__setattr__(self, "rounds", checked_rounds("Decayed.rounds", rounds))
+        object.__setattr__(self, "rate", checked_rate("Decayed.rate", rate))
 
     @property
     def longest(self) -> float:
@@ -268,54 +267,6 @@ class Decayed(AbstractStreamWorkload):
         """Return (1 − rate^t)/(1 − rate)."""
         t = np.arange(first + 1, first + count + 1, dtype=np.float64)
         return -np.expm1(t * math.log(self.rate)) / (1 - self.rate)
-
-
-@WORKLOADS.kind("momentum", "rounds", "rate")
-@final
-@readable
-@dataclass(frozen=True, init=False)
-class Momentum(AbstractStreamWorkload):
-    """Running sums of sums that forget: what gradient descent with momentum adds up.
-
-    With v_t = x_t + rate·v_{t−1}, answer t is v_1 + … + v_t, so that x_s counts
-    1 + rate + … + rate^(t−s) times.
-
-    Args:
-        rounds: n ≥ 1, how many rounds there will be at most.
-        rate: between 0 and 1, what is left of v after one round.
-
-    Raises:
-        QuestionError: where a number is out of range.
-
-    Examples:
-        >>> Momentum(3, 0.5).first_column()
-        array([1.  , 1.5 , 1.75])
-    """
-
-    rounds: int
-    rate: float
-
-    def __init__(self, rounds: int, rate: float) -> None:
-        object.__setattr__(self, "rounds", _positive_integer("Momentum.rounds", rounds))
-        object.__setattr__(self, "rate", _share("Momentum.rate", rate))
-
-    @property
-    def longest(self) -> float:
-        """At least n/(1 − rate)."""
-        return self.rounds * min(float(self.rounds), (1 + 2.0**-50) / (1 - self.rate))
-
-    def exact(self, coordinates: int) -> AbstractAnswers:
-        """Return running sums before the first round: in units of 2^-64 of a step."""
-        return MomentumAnswers(self.rate, coordinates)
-
-    def slack(self, largest: float) -> float:
-        """Return a half, and what each round loses of each sum that forgets: less than a unit."""
-        return 0.5 + 2.0**-BITS * self.longest
-
-    def first_column(self, count: int | None = None) -> Vector:
-        """Return (1 − rate^t)/(1 − rate) for t = 1, 2, …."""
-        t = np.arange(1, (self.rounds if count is None else count) + 1, dtype=float)
-        return np.asarray(-np.expm1(t * math.log(self.rate)) / (1 - self.rate))
 
 
 @WORKLOADS.kind("lower_triangular", Field("entries", PACKED))
@@ -436,7 +387,12 @@ class Running:
         return self.values.domain
 
 
-def _share(field: str, value: object) -> float:
+def checked_rate(field: str, value: object) -> float:
+    """Return a rate.
+
+    Raises:
+        QuestionError: where it is not between 0 and 1.
+    """
     share = number(value, field=field, error=QuestionError)
     if not 0 < share < 1:
         raise QuestionError(
@@ -445,7 +401,12 @@ def _share(field: str, value: object) -> float:
     return share
 
 
-def _positive_integer(field: str, value: object) -> int:
+def checked_rounds(field: str, value: object) -> int:
+    """Return a number of rounds.
+
+    Raises:
+        QuestionError: where it is no whole number from 1 to 2^40.
+    """
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
         raise QuestionError(f"{field}={quoted(value)} is no whole number; give one of at least 1")
     found = int(value)

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from lownoise.errors import LownoiseError
 from lownoise.planning import StreamRequest, plan_stream
 from lownoise.privacy import zcdp
-from lownoise.questions import Decayed, LowerTriangular, Prefix, SlidingWindow
+from lownoise.questions import Decayed, LowerTriangular, Momentum, Prefix, SlidingWindow
 from lownoise.sensitivity.participation import Participation
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import Box
@@ -42,7 +42,7 @@ class StreamSpec(Strict):
     """Which running answers, of which values, with which noise."""
 
     kind: Literal["stream"]
-    workload: Literal["prefix", "sliding_window", "decayed", "matrix"] = "prefix"
+    workload: Literal["prefix", "sliding_window", "decayed", "momentum", "matrix"] = "prefix"
     rounds: _Positive | None = None
     width: _Positive | None = None
     rate: _Rate | None = None
@@ -70,6 +70,7 @@ class StreamSpec(Strict):
             "prefix": ("rounds",),
             "sliding_window": ("rounds", "width"),
             "decayed": ("rounds", "rate"),
+            "momentum": ("rounds", "rate"),
             "matrix": ("matrix",),
         }[self.workload]
         mistakes = []
@@ -112,6 +113,8 @@ class StreamSpec(Strict):
             return SlidingWindow(n, self.width or 0)
         if self.workload == "decayed":
             return Decayed(n, self.rate or 0.0)
+        if self.workload == "momentum":
+            return Momentum(n, self.rate or 0.0)
         return LowerTriangular(self.matrix) if self.workload == "matrix" else Prefix(n)
 
     def request(self, budget: Budget) -> StreamRequest:
