@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -130,6 +131,9 @@ class Learned:
 
     def __repr__(self) -> str:
         return f"<Learned in {self.plan.rounds:,} rounds, {self.plan!r}>"
+
+    def _repr_html_(self) -> str:
+        return escape(repr(self))
 
 
 def learn(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -109,6 +110,9 @@ class LearningRun:
 
     def __repr__(self) -> str:
         return f"<LearningRun at round {self.round:,} of {self.rounds:,}, {self.plan!r}>"
+
+    def _repr_html_(self) -> str:
+        return escape(repr(self))
 
     @property
     def round(self) -> int:
