@@ -24,6 +24,8 @@ from lownoise.numbers.intervals import precision
 from lownoise.numbers.normals import Tail, normals
 from lownoise.numbers.rounding import growth, up
 from lownoise.questions.streams import Prefix
+from lownoise.sensitivity.patterns import fitting, gram_up, worst
+from lownoise.sensitivity.trees import tree_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,12 +69,24 @@ class AbstractPair(ABC):
     def sensitivity_up(self, participation: Participation) -> float:
         """At least how far one person moves C·x: ‖Σ_{i∈π} C_i ⊗ u_i‖, every |u_i| at most 1.
 
-        That is over all patterns π of rounds, and all u_i, each chosen when its round comes; here
-        by the triangle inequality.
+        That is over all patterns π of rounds, and all u_i, each chosen when its round comes: by the
+        triangle inequality, or what the pair knows of its patterns.
         """
         if participation.count == 1:
             return self.column_up
-        return up(participation.count * self.column_up)
+        known = self._sensitivities
+        if participation not in known:
+            most = up(fitting(participation, self.rounds) * self.column_up)
+            known[participation] = min(most, self._patterned_up(participation))
+        return known[participation]
+
+    @cached_property
+    def _sensitivities(self) -> dict[Participation, float]:
+        return {}
+
+    @abstractmethod
+    def _patterned_up(self, participation: Participation) -> float:
+        """At least the same for two rounds or more, infinite where nothing is known."""
 
     @property
     @abstractmethod
@@ -202,6 +216,9 @@ class DensePair(AbstractKeptPair):
         """At least the longest column of C."""
         return _longest(self.strategy)
 
+    def _patterned_up(self, participation: Participation) -> float:
+        return worst(gram_up(self.strategy), participation).length_up
+
     @cached_property
     def residual_up(self) -> float:
         """At least the longest column of W − B·C."""
@@ -296,6 +313,9 @@ class TreePair(AbstractKeptPair):
     def column_up(self) -> float:
         """At least the square root of how many sums hold a round: one a level."""
         return up(math.sqrt(len(self._counts)))
+
+    def _patterned_up(self, participation: Participation) -> float:
+        return tree_up(self.rounds, participation)
 
     @property
     def residual_up(self) -> float:

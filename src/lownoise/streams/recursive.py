@@ -21,11 +21,13 @@ from lownoise.kinds import VECTOR, Field
 from lownoise.numbers.intervals import precision
 from lownoise.numbers.rounding import growth, up
 from lownoise.questions.streams import Decayed, Prefix
+from lownoise.sensitivity.patterns import fitting
 from lownoise.streams.pairs import CLOSE, PAIRS, AbstractPair, close_normals
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
+    from lownoise.sensitivity.participation import Participation
 
 FARTHEST = 64.0  # a normal number beyond it has a chance below 10^-890
 _MARGIN = 1 + 2.0**-40
@@ -110,6 +112,26 @@ class RecursivePair(AbstractPair):
             weights = [arb(w) for w in self.weights.tolist()]
             total = arb(1) + _pair_sum(own, weights, self.rounds - 1)
             return up(float(total.sqrt().upper()) * (1 + 2.0**-50))
+
+    def _patterned_up(self, participation: Participation) -> float:
+        """At least how far one person moves C·x: ‖Σ_l C_{lb}‖ where c falls and is not negative.
+
+        Where it may be otherwise, |c_t| ≤ max(1, Σ|ω|) at t = 0 and Σ|ω_i|·|τ_i|^{t−1} after it,
+        which falls: no pattern moves C·x further than the first one does with this column.
+        """
+        from flint import arb
+
+        n, count = self.rounds, fitting(participation, self.rounds)
+        with precision(_BITS):
+            decays = [abs(own) for own in self._balls(self.gaps)]
+            weights = [abs(arb(w)) for w in self.weights.tolist()]
+            positive = bool(np.all(self.weights >= 0) and np.all(self.gaps <= 1))
+            head = arb(1)
+            if not (positive and participation.pattern == "spaced"):
+                head = head.max(sum(weights, arb(0)))
+            total = _strided_sum(decays, weights, head, (n, count, participation.separation))
+            found = float(total.sqrt().upper())
+        return up(found * (1 + 2.0**-50)) if math.isfinite(found) else math.inf
 
     @cached_property
     def residual_up(self) -> float:
@@ -270,6 +292,41 @@ def _pair_sum(ratios: list[Any], weights: list[Any], count: int) -> Any:  # noqa
         for w, b in zip(weights, ratios, strict=True):
             total += v * w * _geometric(a * b, count)
     return total
+
+
+def _strided_sum(
+    decays: list[Any],
+    weights: list[Any],
+    head: Any,  # noqa: ANN401
+    shape: tuple[int, int, int],
+) -> Any:  # noqa: ANN401
+    """Return ‖Σ_{l<k} C_{lb}‖² in balls, c_0 = head and c_t = Σ_i weight_i·decay_i^{t−1}.
+
+    With A_im = Σ_{l≤m} x_i^l, x_i = decay_i^b, the sum's rows in stretch m, of b rounds but for the
+    last, are head + Σ_i weight_i·decay_i^{b−1}·A_{i,m−1}, and after it Σ_i weight_i·decay_i^s·A_im
+    with s = 0, 1, ….
+
+    Args:
+        decays: below 1, distinct.
+        weights: as many.
+        head: c_0.
+        shape: n, k and b; all k members fit.
+    """
+    from flint import arb
+
+    n, k, b = shape
+    last = n - (k - 1) * b
+    powers = [decay**b for decay in decays]
+    ends = [w * decay ** (b - 1) for w, decay in zip(weights, decays, strict=True)]
+    total = k * head * head
+    for w, t, x, e in zip(weights, decays, powers, ends, strict=True):
+        total += 2 * head * e * (k - 1 - x * _geometric(x, k - 1)) / (1 - x)
+        for v, u, y, f in zip(weights, decays, powers, ends, strict=True):
+            parts = k - 1 - x * _geometric(x, k - 1) - y * _geometric(y, k - 1)
+            whole = (parts + x * y * _geometric(x * y, k - 1)) / ((1 - x) * (1 - y))
+            total += (e * f + w * v * _geometric(t * u, b - 1)) * whole
+            total += w * v * _geometric(t * u, last - 1) * _geometric(x, k) * _geometric(y, k)
+    return arb(total)
 
 
 def _lengths(base: float, away: float, counts: Vector) -> Vector:

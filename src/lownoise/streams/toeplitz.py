@@ -38,6 +38,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.numbers.row_norms import scaled_row_squares
 from lownoise.questions.streams import Prefix
+from lownoise.sensitivity.patterns import toeplitz_up
 from lownoise.streams.pairs import (
     CLOSE,
     LARGEST,
@@ -51,6 +52,7 @@ from lownoise.streams.pairs import (
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.streams import AbstractStreamWorkload
+    from lownoise.sensitivity.participation import Participation
 
 _MARGIN = 1 + 2.0**-40
 _LEAF = 32
@@ -107,6 +109,9 @@ class ToeplitzPair(AbstractKeptPair):
     def column_up(self) -> float:
         """At least ‖c‖₂: the first column is the longest."""
         return norm2_up(self.strategy)
+
+    def _patterned_up(self, participation: Participation) -> float:
+        return toeplitz_up(self.strategy, participation)
 
     @cached_property
     def residual_up(self) -> float:
@@ -185,6 +190,9 @@ class NormalizedPair(AbstractKeptPair):
         squares = np.cumsum(np.square(self.strategy)) * (1 + growth(self.rounds + 4))
         lengths = np.sqrt(squares)[::-1] + 2.0**-511 * math.sqrt(self.rounds)
         return up(float(np.max(lengths / self.lengths)) * (1 + growth(4)))
+
+    def _patterned_up(self, participation: Participation) -> float:
+        return toeplitz_up(self.strategy, participation, self.lengths)
 
     @cached_property
     def _steps(self) -> Vector:
