@@ -96,24 +96,28 @@ def _expm1(x: float) -> float:
         return math.inf
 
 
-def may_have_room(domain: AbstractDomain, change: Change) -> bool:
+def may_have_room(domain: AbstractDomain, change: Change, *, both: bool = False) -> bool:
     """Return False where no record x has x + s or x − s in the domain for every s of the body.
 
     Args:
         domain: K.
         change: the body of changes.
+        both: whether x + s and x − s are asked for: where several records change at once, a change
+            may ask for the one of some and for the other of others.
 
     Examples:
         >>> from lownoise.sets.domains import Ball, Box, Points
         >>> from lownoise.sensitivity.relations import Change
         >>> [may_have_room(Box([0, 0], [4, 4]), Change(Ball(2, radius=r))) for r in (2, 3)]
         [True, False]
+        >>> [may_have_room(Box([0], [w]), Change(Box([-1], [1])), both=True) for w in (1, 2)]
+        [False, True]
         >>> one_hot = Points(np.eye(3))
         >>> [may_have_room(one_hot, Change(Points(s))) for s in ([[1, -1, 0]], [[1, 0, 0]])]
         [True, False]
     """
     d = domain.dimension
-    return domain.may_have_room(change.changes(np.arange(d), np.ones(d)))
+    return domain.may_have_room(change.changes(np.arange(d), np.ones(d)), both=both)
 
 
 def block_worth_down(block: int, rounds: int) -> float:

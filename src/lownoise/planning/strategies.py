@@ -23,13 +23,13 @@ from lownoise.solvers.streams import (
     square_root,
 )
 from lownoise.streams import DensePair, NormalizedPair, RecursivePair, ToeplitzPair, TreePair
-from lownoise.theory.factorization import best_factors
+from lownoise.theory.factorization import best_factors, best_pattern_factors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.certificate import AbstractDual
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import AbstractStreamWorkload
     from lownoise.solvers import Progress
     from lownoise.solvers.streams.toeplitz import Error
@@ -66,10 +66,17 @@ class Choice:
 @final
 @dataclass(frozen=True)
 class Made:
-    """A factorization, and evidence that none is better where the search for it found some."""
+    """A factorization, and evidence that none is better where the search for it found some.
+
+    Args:
+        pair: B and C.
+        dual: weights on columns of W, or on patterns.
+        patterns: with signs, where one person adds to several rounds; see `StreamEvidence`.
+    """
 
     pair: AbstractPair
     dual: AbstractDual | None = None
+    patterns: Integers | None = None
 
 
 @final
@@ -148,9 +155,13 @@ def _square_root(workload: AbstractStreamWorkload, choice: Choice) -> Made:
 
 
 def _optimal(workload: AbstractStreamWorkload, choice: Choice) -> Made:
-    W = workload.matrix()
-    found = best_factors(W, choice.error, _RTOL, choice.progress)
-    return Made(DensePair(workload, *found[:2]), found[2])
+    W, person = workload.matrix(), choice.participation
+    if person == ONE:
+        found = best_factors(W, choice.error, _RTOL, choice.progress)
+        return Made(DensePair(workload, *found[:2]), found[2])
+    # noise for changes of unlike signs, whatever the changes are: that is what a pair is charged
+    B, C, own = best_pattern_factors(W, choice.error, person, signed=True, progress=choice.progress)
+    return Made(DensePair(workload, B, C), own.dual, own.patterns)
 
 
 def _normalized(workload: AbstractStreamWorkload, choice: Choice) -> Made:

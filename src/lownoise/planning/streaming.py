@@ -26,13 +26,20 @@ from lownoise.questions import AbstractStreamWorkload, LowerTriangular, Mean
 from lownoise.questions.streams import Running
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
-from lownoise.sensitivity.participation import Participation
+from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.sets.domains import Box, Image
 from lownoise.solvers import solve
-from lownoise.streams import ORDERS, StreamEvidence, round_totals, steps_of, stream_mechanism
+from lownoise.streams import (
+    ORDERS,
+    StreamEvidence,
+    round_totals,
+    steps_of,
+    stream_mechanism,
+    unlike_signs,
+)
 from lownoise.streams.view import round_changes, spanned
-from lownoise.theory.factorization import best_factors
+from lownoise.theory.factorization import best_factors, best_pattern_factors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +58,7 @@ if TYPE_CHECKING:
     from lownoise.solvers import Progress, Solution
     from lownoise.streams import Stream
 
+_ROUGH = 2.0**-5  # the gap at which evidence for many patterns will do: it is proved sooner
 _BLOCK = 256  # rounds of evidence, where the strategy is not the optimum
 _MOST_EVIDENCE = 1024
 _MOST_KEPT = 1 << 26
@@ -190,7 +198,10 @@ def plan_stream(
     space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
     made = STRATEGIES[name].make(asked, choice)
     pair = made.pair
-    evidence, block = (made.dual, asked.rounds) if made.dual else _evidence(asked, error)
+    signed = unlike_signs(question.domain, neighbour)
+    evidence = StreamEvidence(space.claim.dual, made.dual, asked.rounds, made.patterns)
+    if made.dual is None or not (signed or participation == ONE):
+        evidence = _evidence(asked, choice, space.claim.dual, signed=signed)
     # one round's noise, about as wide as it must be: rescaled to what the final integers need
     shape, multipliers = _about_zero(space, question, chosen, neighbour)
     shape = shape.scaled(pair.sensitivity_up(participation) / parameter)
@@ -216,7 +227,7 @@ def plan_stream(
             reason=reason,
             participation=participation,
         ),
-        evidence=StreamEvidence(space.claim.dual, evidence, block),
+        evidence=evidence,
     )
     return StreamPlan(terms, request)
 
@@ -265,12 +276,21 @@ def _question(domain: AbstractDomain, relation: CheckedRelation) -> tuple[Mean, 
     return question, spanned(domain, relation).coordinates()
 
 
-def _evidence(workload: AbstractStreamWorkload, error: str) -> tuple[AbstractDual | None, int]:
-    """Return weights on columns that prove what no factorization beats, and for how many rounds."""
-    n = min(workload.rounds, _BLOCK) if workload.toeplitz else workload.rounds
+def _evidence(
+    workload: AbstractStreamWorkload, choice: Choice, changes: AbstractDual, *, signed: bool
+) -> StreamEvidence:
+    """Return weights on columns, or patterns, of the first rounds: what no factorization beats."""
+    n, person = workload.rounds, choice.participation
+    if workload.toeplitz:
+        # a block that has no room for a pattern proves less
+        n = min(n, max(_BLOCK, person.span if person.span <= _MOST_EVIDENCE else 0))
     if n > _MOST_EVIDENCE:
-        return None, n
-    return best_factors(workload.leading(n), error)[2], n
+        return StreamEvidence(changes, None, n)
+    W = workload.leading(n)
+    if person == ONE:
+        return StreamEvidence(changes, best_factors(W, choice.error)[2], n)
+    own = best_pattern_factors(W, choice.error, person, signed=signed, rough=_ROUGH)[2]
+    return StreamEvidence(changes, own.dual, n, own.patterns)
 
 
 def _about_zero(

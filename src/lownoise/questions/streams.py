@@ -66,6 +66,10 @@ class AbstractStreamWorkload(ABC):
         """
         return 0.0
 
+    def nuclear_norm_down(self, count: int) -> float:
+        """Return at most ‖·‖_* of W's first `count` rows and columns; 0 where it is not known."""
+        return 0.0
+
     @abstractmethod
     def exact(self, coordinates: int) -> AbstractAnswers:
         """Return the exact answers before the first round, of so many numbers a round."""
@@ -155,6 +159,15 @@ class Prefix(AbstractStreamWorkload):
             whole = math.log(math.tan(end / 2)) - math.log(math.tan(start / 2))
             total += whole / (4 * angle)
         return shrunk(total / n, _SLACK)
+
+    def nuclear_norm_down(self, count: int) -> float:
+        """Return that of running sums of so many rounds.
+
+        Examples:
+            >>> round(Prefix(9).nuclear_norm_down(1), 6)
+            1.0
+        """
+        return Prefix(count).trace_norm_down * count * (1 - 2.0**-50)
 
     def exact(self, coordinates: int) -> AbstractAnswers:
         """Return running sums before the first round: one total a number."""

@@ -392,7 +392,9 @@ class MeanView(AbstractRowView["Mean"]):
         return {"names": list(self.names), **super().derived}
 
 
-def bound_of_records(terms: Terms, domain: AbstractDomain, least: float) -> float:
+def bound_of_records(
+    terms: Terms, domain: AbstractDomain, least: float, *, several: bool = False
+) -> float:
     """Return what no unbiased mechanism's error is below, on any dataset.
 
     Where the relation is a body of changes, on data with a record that each change of it, or its
@@ -402,9 +404,10 @@ def bound_of_records(terms: Terms, domain: AbstractDomain, least: float) -> floa
         terms: whose budget and relation.
         domain: of a record.
         least: at most the least error of Gaussian noise at μ = 1.
+        several: whether a neighbour changes several records; each then needs room for both.
     """
     if isinstance(terms.relation, Change):
-        fits = may_have_room(domain, terms.relation)
+        fits = may_have_room(domain, terms.relation, both=several)
         return unbiased_change(least, square_up(terms.parameter) / 2) if fits else 0.0
     return unbiased_bound(least, terms.parameter, terms.size)
 

@@ -4,6 +4,7 @@
 import warnings
 
 from lownoise.release.terms import Terms
+from lownoise.streams.evidence import StreamEvidence, unlike_signs
 from lownoise.streams.mechanism import (
     StreamMechanism,
     round_totals,
@@ -16,7 +17,7 @@ from lownoise.streams.recursive import RecursivePair
 from lownoise.streams.starting import resume, start
 from lownoise.streams.stream import Stream
 from lownoise.streams.toeplitz import NormalizedPair, ToeplitzPair
-from lownoise.streams.view import ORDERS, StreamEvidence, StreamView
+from lownoise.streams.view import ORDERS, StreamView
 
 __all__ = [
     "ORDERS",
@@ -36,6 +37,7 @@ __all__ = [
     "start",
     "steps_of",
     "stream_mechanism",
+    "unlike_signs",
 ]
 
 

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import FileError, counted, quoted
-from lownoise.kinds import expect, numbers
+from lownoise.kinds import expect, numbers, whole_numbers
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
@@ -26,9 +26,10 @@ from lownoise.sensitivity.factors import SHAPES, check_width
 from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains.encoding import with_program
+from lownoise.streams.evidence import StreamEvidence, unlike_signs
 from lownoise.streams.mechanism import StreamMechanism, round_totals
 from lownoise.streams.pairs import PAIRS
-from lownoise.streams.view import ORDERS, StreamEvidence, StreamView, spanned
+from lownoise.streams.view import ORDERS, StreamView, spanned
 
 if TYPE_CHECKING:
     from lownoise.questions import AbstractStreamWorkload
@@ -52,6 +53,8 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
     evidence: dict[str, Any] = {"block": own.block, "changes": evidence_to_dict(own.changes)}
     if own.rounds is not None:
         evidence["rounds"] = evidence_to_dict(own.rounds)
+    if own.patterns is not None:
+        evidence["patterns"] = own.patterns.tolist()
     totals = mechanism.totals.stated
     del totals["count_step"]
     return {
@@ -110,7 +113,14 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         if block > LARGEST_DENSE or (block < workload.rounds and not workload.toeplitz):
             raise FileError(f"evidence.block={block} is no block of the workload")
         rounds = evidence_from_dict(evidence["rounds"], block)[0]
-    changes = evidence_from_dict(evidence["changes"], values.domain.dimension)[0]
+    patterns = None
+    if "patterns" in evidence:
+        patterns = whole_numbers(evidence["patterns"], "evidence.patterns", (2,))
+    own = StreamEvidence(
+        evidence_from_dict(evidence["changes"], values.domain.dimension)[0], rounds, block, patterns
+    )
+    participation = Participation.from_dict(fields.get("participation"))
+    own.check(participation, signed=unlike_signs(values.domain, relation))
     terms = Terms(
         question=question,
         budget=budget_from_dict(fields["budget"]),
@@ -122,9 +132,9 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
             cover=cover,
             strategy=_words("strategy", fields["strategy"], _LONGEST_NAME),
             reason=_words("reason", fields["reason"], _LONGEST_REASON),
-            participation=Participation.from_dict(fields.get("participation")),
+            participation=participation,
         ),
-        evidence=StreamEvidence(changes, rounds, block),
+        evidence=own,
     )
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
@@ -146,12 +156,14 @@ def expect_size(fields: dict[str, Any], largest: int = LARGEST) -> None:
     asked = fields.get("question")
     if not isinstance(asked, dict) or asked.get("kind") != KIND:
         return
-    workload, pair, block = asked["workload"], fields["pair"], fields["evidence"]["block"]
+    workload, pair, evidence = asked["workload"], fields["pair"], fields["evidence"]
+    block, patterns = evidence["block"], evidence.get("patterns", [])
     shapes = [own["shape"] for part in (workload, pair) for own in part.values() if _packed(own)]
     counts = [
         ("numbers", sum(math.prod(abs(int(n)) for n in shape) for shape in shapes)),
         ("rounds", 0 if pair["kind"] in _SHORT else workload.get("rounds", 0)),
         ("pairs of rounds", block**2),
+        ("rounds in patterns of evidence", len(patterns) * block),
     ]
     for what, count in counts:
         if count > largest:

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.bounds.unbiased import block_worth_down
 from lownoise.certificate import unit_of
 from lownoise.errors import PlanError, StreamError, quoted
 from lownoise.numbers.arrays import frozen
@@ -22,36 +20,21 @@ from lownoise.sensitivity.relations import Change, sensitivity_set
 from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
 from lownoise.sets.domains import Box, Points, Polytope
 from lownoise.sets.domains.encoding import oracle_of
+from lownoise.streams.evidence import unlike_signs
 
 if TYPE_CHECKING:
-    from lownoise.certificate import AbstractDual
     from lownoise.numbers.arrays import Vector
     from lownoise.questions import Mean
     from lownoise.sensitivity.relations import CheckedRelation
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
     from lownoise.sets.domains.coordinates import Coordinates
+    from lownoise.streams.evidence import StreamEvidence
     from lownoise.streams.mechanism import StreamMechanism
 
 _TINY = 2.0**-50
 ORDERS = {"mean": 2.0, "max": math.inf}  # of an error, by its word
 _MOST_SHOWN = 1 << 24  # deviations
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class StreamEvidence:
-    """Evidence that the noise of a stream is near the least.
-
-    Args:
-        changes: on the changes of one round's value: no noise of one value is much smaller.
-        rounds: on the columns of W's first `block` rounds, None where there is none.
-        block: of how many rounds the evidence speaks.
-    """
-
-    changes: AbstractDual
-    rounds: AbstractDual | None
-    block: int
 
 
 @final
@@ -186,14 +169,13 @@ class StreamView(AbstractView["Running"]):
     @cached_property
     def factor_norm(self) -> float:
         """At most the least error of any factorization of W, for a change of 1 and μ = 1."""
-        workload, evidence = self.question.workload, self._terms.evidence
-        n, m = workload.rounds, evidence.block
-        found = 0.0
-        if evidence.rounds is not None:
-            columns = SymmetricPoints(workload.leading(m).T.copy())
-            gamma = evidence.rounds.least(columns, self._terms.order, np.ones(m))
-            found = gamma if self.measure == "max" else gamma * math.sqrt(block_worth_down(m, n))
-        return max(found, workload.trace_norm_down) * (1 - _TINY)
+        evidence: StreamEvidence = self._terms.evidence
+        return evidence.factor_norm(
+            self.question.workload,
+            self.mechanism.participation,
+            self._terms.order,
+            signed=unlike_signs(self.question.domain, self.mechanism.relation),
+        )
 
     @cached_property
     def body(self) -> AbstractBody:
@@ -223,9 +205,11 @@ class StreamView(AbstractView["Running"]):
 
         Under `substitute` on every stream; under `add_remove` on the stream of zeros; where a
         neighbour changes a round by a point of a body, on streams whose rounds all have room for
-        every change, and 0 where there can be none.
+        every change, and 0 where there can be none. Where one person adds to several rounds, each
+        needs room for a change and for its opposite.
         """
-        return bound_of_records(self._terms, self.question.domain, self.least)
+        several = self.mechanism.participation != ONE
+        return bound_of_records(self._terms, self.question.domain, self.least, several=several)
 
     @property
     def derived(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.certificate import PointDual
 from lownoise.errors import PlanError
 from lownoise.numbers.arguments import (
     check_size,
@@ -22,6 +23,7 @@ from lownoise.numbers.readable import readable
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.solvers import RTOL, solve
+from lownoise.solvers.streams import ROUGH, pattern_factors
 from lownoise.theory.enclosure import proved_status
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from lownoise.certificate import AbstractDual, Certificate, Claim
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.participation import Participation
     from lownoise.solvers import Progress
 
 _LARGEST = 2.0**250  # products of numbers, and sums of them, stay finite
@@ -157,6 +160,50 @@ def best_factors(
     claim = solution.claim
     left, right = _triangles(claim, body, triangular=True)
     return frozen(left), frozen(right), claim.dual
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PatternEvidence:
+    """Weights that prove what no noise is below where one person adds to several rounds.
+
+    Args:
+        dual: on the points Σ W_i·ε_i of the patterns.
+        patterns: rounds from 1 with the signs of ε, 0 where there are fewer, shape (N, k).
+    """
+
+    dual: PointDual
+    patterns: Integers
+
+
+def best_pattern_factors(
+    W: Vector,
+    error: str,
+    participation: Participation,
+    *,
+    signed: bool,
+    rough: float = ROUGH,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Vector, Vector, PatternEvidence]:
+    """Return B and C, lower triangles with B·C = W, that hide a person's rounds together, nearly.
+
+    The length that a pattern moves is about 1, and is to be measured.
+
+    Args:
+        W: lower triangular, shape (n, n).
+        error: "mean": the least ‖B‖_F; "max": the least row of B.
+        participation: the rounds that one person may add to.
+        signed: whether changes of rounds may have unlike signs.
+        rough: the relative gap to reach where patterns are no short list; else it is 1e-6.
+        progress: as `factorize`'s.
+    """
+    order = 2.0 if error == "mean" else math.inf
+    found = pattern_factors(W, participation, order, signed=signed, rough=rough, progress=progress)
+    frame = found.frame
+    left, right = _factors(frame.up() @ found.factor, found.factor, frame.down(W.T).T)
+    B, C = _expanded(left, frame.pivots, 1), _expanded(right, frame.pivots, 0)
+    dual = PointDual(np.arange(len(found.patterns)), found.weights, found.query_weights)
+    return frozen(B), frozen(C), PatternEvidence(dual, found.patterns)
 
 
 def _triangles(claim: Claim, body: SymmetricPoints, *, triangular: bool) -> tuple[Vector, Vector]:

@@ -324,14 +324,14 @@ class AbstractDomain(ABC):
             f"difference of {type(self).__name__} does not know what it holds; ask for its support",
         )
 
-    def may_have_room(self, changes: AbstractBody) -> bool:
-        """Return False where no x in K surely has x + s or x − s in it for every s of a body.
+    def may_have_room(self, changes: AbstractBody, *, both: bool = False) -> bool:
+        """Return False where no x in K surely has x + s or x − s, or `both`, for every s of a body.
 
         The widths of the domain cannot tell more than that.
         """
         widths = changes.widths()
         # where several coordinates change, some s and its opposite each need an end of each
-        ends = 1 if np.count_nonzero(widths) == 1 else 2
+        ends = 1 if np.count_nonzero(widths) == 1 and not both else 2
         return bool(np.all(ends * widths <= (self.upper - self.lower) * (1 + _WIDTH_ROUNDING)))
 
     def as_image(self) -> Image | None:

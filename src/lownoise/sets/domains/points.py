@@ -185,15 +185,16 @@ class Points(AbstractListed):
 
     points: Vector
 
-    def may_have_room(self, changes: AbstractBody) -> bool:
+    def may_have_room(self, changes: AbstractBody, *, both: bool = False) -> bool:
         """Return whether a point of the list has: all are looked through."""
         if not isinstance(changes, SymmetricPoints):
             return False
         known = {tuple(row) for row in self.points.tolist()}
         if len(self.points) * len(changes.points) > _MOST_LOOKS:
             return False
+        enough = all if both else any
         return any(
-            all(tuple(x + s) in known or tuple(x - s) in known for s in changes.points)
+            all(enough(tuple(y) in known for y in (x + s, x - s)) for s in changes.points)
             for x in self.points
         )
 

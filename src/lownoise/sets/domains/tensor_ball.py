@@ -107,7 +107,7 @@ class AbstractPower(AbstractDomain):
         """Return whether they are its own."""
         return chosen.implied
 
-    def may_have_room(self, changes: AbstractBody) -> bool:
+    def may_have_room(self, changes: AbstractBody, *, both: bool = False) -> bool:
         """Return False: a tensor and most changes make no tensor."""
         return False
 

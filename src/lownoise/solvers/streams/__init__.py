@@ -2,6 +2,7 @@
 """Strategies for streams: which factors of a lower-triangular workload err least."""
 
 from lownoise.solvers.streams.banded import banded, banded_bound, banded_variances
+from lownoise.solvers.streams.patterns import ROUGH, pattern_factors
 from lownoise.solvers.streams.rational import (
     Rational,
     enough_buffers,
@@ -37,6 +38,7 @@ from lownoise.solvers.streams.trees import (
 )
 
 __all__ = [
+    "ROUGH",
     "Rational",
     "banded",
     "banded_bound",
@@ -54,6 +56,7 @@ __all__ = [
     "multiply",
     "normalized_variances",
     "optimal_toeplitz",
+    "pattern_factors",
     "rational",
     "repeated",
     "round_weights",
