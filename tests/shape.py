@@ -33,7 +33,7 @@ LIMITS = {
     "functions named _": 0,
     "files a box's mean runs through": 43,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 530,
+    "pairs of places alike": 570,
     "lines of tests": 58_000,
     "files above 450 lines": 0,
 }

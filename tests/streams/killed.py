@@ -17,8 +17,8 @@ from befallen import Steps, child, die, die_beyond, heard
 
 ROUNDS, BATCH = 1500, 3
 SEED = 11
-FILES = ("streams/store.py", "streams/stream.py")
-LINES = ("create", "_fill", "_publish", "turn", "_transaction", "_write", "_saved", "_run")
+FILES = ("streams/files.py", "streams/store.py", "streams/stream.py")
+LINES = ("create", "_fill", "publish", "turn", "transaction", "_write", "_saved", "_run")
 COUNTED = ("streams/stream.py", "streams/starting.py", "privacy/positions.py")
 COUNTED_LINES = ("_saved", "move")
 SECTOR = 512  # bytes; a page is 8 of them
@@ -31,9 +31,9 @@ def prepare():
 
     import lownoise as ln
     from lownoise.numbers.randomness import SimulationRandomness
-    from lownoise.streams import start, store
+    from lownoise.streams import files, start
 
-    store._PATIENCE = 1e6  # s, so that no load decides who is refused
+    files._PATIENCE = 1e6  # s, so that no load decides who is refused
     terms = ln.stream(ln.Prefix(ROUNDS), budget=ln.zcdp(0.5), strategy="square_root").terms
     rng = np.random.default_rng(3)
     values = rng.integers(0, 2, ROUNDS).astype(float)

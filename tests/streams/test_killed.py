@@ -26,7 +26,7 @@ def test_every_step_and_every_write_was_the_last_of_somebody(found):
     assert sizes.count(0) == 1
     assert set(sizes) == {-signal.SIGXFSZ, 0}
     lines = {at.split(":")[1] for at, _, _ in found["killed"] if ":line" in str(at)}
-    assert lines == {"_run", "_saved", "_transaction", "_write", "turn"}
+    assert lines == {"_run", "_saved", "transaction", "_write", "turn"}
 
 
 def test_a_killed_stream_goes_on_where_its_answers_ended(found):

@@ -10,7 +10,7 @@ from lownoise.errors import FileError, LedgerError, PlanError
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.privacy import Ledger
 from lownoise.privacy.budget import Zcdp
-from lownoise.streams import start, starting, store
+from lownoise.streams import files, start, starting
 
 ASKED = {"workload": ln.Prefix(8), "budget": ln.zcdp(0.2)}
 
@@ -99,8 +99,8 @@ MOMENTS = [
     (Ledger, "reserve", False, False, []),
     (Ledger, "reserve", True, False, ["reserved"]),
     (starting, "noise_of", True, False, ["reserved"]),
-    (store, "_publish", False, False, ["reserved"]),
-    (store, "_publish", True, True, ["reserved"]),
+    (files, "publish", False, False, ["reserved"]),
+    (files, "publish", True, True, ["reserved"]),
     (Ledger, "settle", False, True, ["reserved"]),
     (Ledger, "settle", True, True, ["settled"]),
 ]
@@ -147,14 +147,14 @@ def test_a_ledger_that_fails_starts_nothing_unpaid(name, ledger, tmp_path, monke
 
 def test_two_that_start_in_one_place_are_one(ledger, tmp_path, monkeypatch):
     asked = {**ASKED, "ledger": ledger, "path": tmp_path / "s"}
-    own = store._publish
+    own = files.publish
 
     def late(draft, path):
-        monkeypatch.setattr(store, "_publish", own)
+        monkeypatch.setattr(files, "publish", own)
         ln.stream(**asked).update(1)  # another was quicker
         own(draft, path)
 
-    monkeypatch.setattr(store, "_publish", late)
+    monkeypatch.setattr(files, "publish", late)
     with pytest.raises(FileError, match="exists"):
         ln.stream(**asked)
     assert states(ledger) == ["cancelled", "settled"]
@@ -165,7 +165,7 @@ def test_a_disk_without_links_will_do(tmp_path, monkeypatch):
     def none(*_):
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(store.os, "link", none)
+    monkeypatch.setattr(files.os, "link", none)
     ln.stream(**ASKED, path=tmp_path / "s").update(1)
     assert ln.Stream.open(tmp_path / "s").round == 1
     assert [p.name for p in tmp_path.iterdir()] == ["s"]

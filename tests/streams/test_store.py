@@ -11,7 +11,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import FileError, StreamError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.streams import start, store
+from lownoise.streams import files, start, store
 
 ASKED = {"budget": ln.zcdp(0.5)}
 CASES = {
@@ -91,9 +91,9 @@ def test_noise_that_is_not_kept_goes_on_from_what_was_drawn_ahead(tmp_path, monk
     kept = start(terms, randomness=SimulationRandomness(1))
     assert stream.update(1) == kept.update(1) == whole[0]
     with monkeypatch.context() as patch:
-        connected = store._connected
+        connected = files.connected
         patch.setattr(
-            store, "_connected", lambda path: Failing(connected(path), "COMMIT", after=False)
+            files, "connected", lambda path: Failing(connected(path), "COMMIT", after=False)
         )
         with pytest.raises(FileError):
             stream.update_many([0, 0, 0])
@@ -369,10 +369,10 @@ def test_what_cannot_be_saved_has_not_happened(name, statement, tmp_path, monkey
     values, whole = values_of(name), begun(name).update_many(values_of(name))
     stream = begun(name, tmp_path / "s")
     stream.update_many(values[:5])
-    connected = store._connected
+    connected = files.connected
     with monkeypatch.context() as patch:
         patch.setattr(
-            store, "_connected", lambda path: Failing(connected(path), statement, after=False)
+            files, "connected", lambda path: Failing(connected(path), statement, after=False)
         )
         for lost in (values[5], values[0]):
             with pytest.raises(FileError, match="cannot be used"):
@@ -387,10 +387,10 @@ def test_what_was_saved_though_it_failed_is_found_and_not_drawn_again(tmp_path, 
     whole = begun("prefix").update_many(np.ones(40))
     stream = begun("prefix", tmp_path / "s")
     stream.update(1)
-    connected = store._connected
+    connected = files.connected
     with monkeypatch.context() as patch:
         patch.setattr(
-            store, "_connected", lambda path: Failing(connected(path), "COMMIT", after=True)
+            files, "connected", lambda path: Failing(connected(path), "COMMIT", after=True)
         )
         with pytest.raises(FileError):
             stream.update_many([1, 1])
@@ -408,7 +408,7 @@ def test_a_full_disk_loses_no_round(tmp_path, monkeypatch):
     whole = start(terms, randomness=SimulationRandomness(1)).update_many(np.ones(5000))
     stream = start(terms, randomness=SimulationRandomness(1), path=tmp_path / "s")
     stream.update(1)
-    connected = store._connected
+    connected = files.connected
 
     def full(path):
         connection = connected(path)
@@ -417,7 +417,7 @@ def test_a_full_disk_loses_no_round(tmp_path, monkeypatch):
         return connection
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_connected", full)
+        patch.setattr(files, "connected", full)
         with pytest.raises(FileError, match=r"SQLITE_FULL.*has room"):
             stream.update_many(np.ones(4999))
         with pytest.raises(FileError, match="SQLITE_FULL"):
@@ -428,7 +428,7 @@ def test_a_full_disk_loses_no_round(tmp_path, monkeypatch):
 
 
 def test_a_file_that_is_held_is_waited_for_and_then_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_PATIENCE", 0.05)
+    monkeypatch.setattr(files, "_PATIENCE", 0.05)
     stream = begun("prefix", tmp_path / "s")
     holder = sqlite3.connect(tmp_path / "s", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -442,7 +442,7 @@ def test_a_file_that_is_held_is_waited_for_and_then_refused(tmp_path, monkeypatc
 
 
 def test_nobody_reads_a_round_while_another_is_answering(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_PATIENCE", 0.05)
+    monkeypatch.setattr(files, "_PATIENCE", 0.05)
     one, other = begun("prefix", tmp_path / "s"), ln.Stream.open(tmp_path / "s")
     push, said = one._answers.push, []
 

@@ -10,7 +10,7 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from lownoise.errors import FileError, LedgerError, PlanError
 from lownoise.privacy import Ledger, checked_ledger
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.numbers.randomness import Randomness
+    from lownoise.privacy.events import Event
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
     from lownoise.streams.progress import AbstractNoise
@@ -164,6 +165,26 @@ def resume(
     return opened(path, domain, ledger, check)
 
 
+class Followed(Protocol):
+    """What a ledger that follows a file sees of it."""
+
+    @property
+    def spend(self) -> Spend | None:
+        """Where it was paid."""
+
+    @property
+    def paid(self) -> tuple[Event, str]:
+        """What was paid for it, and what the ledger says of it."""
+
+    @property
+    def ledger(self) -> dict[str, Any] | None:
+        """How the ledger is found, None where none followed it so far."""
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+
+
 @final
 @dataclass(frozen=True)
 class StreamAccount:
@@ -200,7 +221,7 @@ class StreamAccount:
         """Return how it is found again, as JSON values."""
         return {"identifier": self.identifier, "path": str(self.ledger.path.absolute())}
 
-    def follow(self, path: Path, found: Contents) -> None:
+    def follow(self, path: Path, found: Followed) -> None:
         """See that the file stands where the ledger does, or one batch beyond, and follow it there.
 
         Args:
@@ -228,8 +249,7 @@ class StreamAccount:
                 f"ledger={ledger.path} is not the one that paid for the stream in file={path}; "
                 "give that one, wherever it is now",
             )
-        own = found.terms.cost.event, found.terms.view.note
-        paid = {e.id: e.state for e in ledger.entries() if (e.event, e.note) == own}
+        paid = {e.id: e.state for e in ledger.entries() if (e.event, e.note) == found.paid}
         state = paid.get(spend.number)
         if state not in ("reserved", "settled"):
             raise LedgerError(

@@ -12,8 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
@@ -22,23 +21,23 @@ import numpy as np
 from lownoise.errors import FileError, StreamError
 from lownoise.privacy import StreamPosition
 from lownoise.release import codec
+from lownoise.streams import files
 from lownoise.streams.codec import terms_from_dict, terms_to_dict
 from lownoise.streams.progress import Progress, spend_from_dict, spend_to_dict, text_of
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from lownoise.numbers.arrays import Integers
+    from lownoise.privacy.events import Event
     from lownoise.release.codec import Spend
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
 
-_MAGIC = b"SQLite format 3\0"
 _APPLICATION = 0x6C6F7773  # "lows", so that another program's database is never taken for a stream
 _VERSION, _COUNTED = 1, 2  # without and with a ledger that follows
-_VERSION_AT, _APPLICATION_AT, _HEADER = 60, 68, 100  # bytes of an SQLite file
-_PATIENCE = 30.0  # seconds to wait for another process's transaction
 _BLOCK = 1 << 16  # rounds of noise in a row
 _SCHEMA = (
     """CREATE TABLE part (
@@ -72,6 +71,11 @@ class Contents:
     kept: Integers | None
     ledger: dict[str, Any] | None
     place: Place
+
+    @property
+    def paid(self) -> tuple[Event, str]:
+        """What was paid for it, and what the ledger says of it."""
+        return self.terms.cost.event, self.terms.view.note
 
 
 @final
@@ -123,8 +127,6 @@ class StreamFile:
         Raises:
             FileError: where the file exists or cannot be written; then it has not been.
         """
-        if not path.name:
-            raise FileError(f"file={path} is no name of a file; give a new path")
         made = cls(path, os.urandom(16), ledger is not None)
         parts = {
             "terms": text_of(terms_to_dict(terms)),
@@ -132,30 +134,13 @@ class StreamFile:
             "spend": text_of(spend_to_dict(spend)),
             **({} if ledger is None else {"ledger": text_of(ledger)}),
         }
-        draft = path.with_name(f".{path.name}.{made.identity.hex()}")
-        try:
-            if any(path.with_name(path.name + end).exists() for end in ("-journal", "-wal")):
-                raise FileError(
-                    f"file={path} has a journal of another beside it; remove it, or give another "
-                    "path",
-                )
-            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            try:
-                made._fill(draft, parts, progress, kept)
-                _publish(draft, path)
-            finally:
-                draft.unlink(missing_ok=True)
-                draft.with_name(draft.name + "-journal").unlink(missing_ok=True)
-        except FileExistsError:
-            raise FileError(f"file={path} exists; give a new path") from None
-        except (sqlite3.Error, OSError) as error:
-            raise _unusable(path, error) from None
+        files.appear(path, made.identity, lambda draft: made._fill(draft, parts, progress, kept))
         return made
 
     def _fill(
         self, draft: Path, parts: dict[str, bytes], progress: Progress, kept: Integers | None
     ) -> None:
-        connection = _connected(draft)
+        connection = files.connected(draft)
         try:
             connection.execute("BEGIN IMMEDIATE")
             for statement in _SCHEMA:
@@ -197,8 +182,8 @@ class StreamFile:
         Raises:
             FileError: where it is no stream of this version, or is damaged; it is left as it is.
         """
-        _check_header(path)
-        with _transaction(path) as connection:
+        files.check_header(path, _APPLICATION, (_VERSION, _COUNTED))
+        with files.transaction(path) as connection:
             found = cls(path, _identity(connection, path), _is_counted(connection))
             try:
                 contents = codec.guarded(lambda: found._contents(connection, domain))
@@ -245,7 +230,7 @@ class StreamFile:
         Raises:
             FileError: where it is not the file that it was.
         """
-        with _transaction(self.path) as connection:
+        with files.transaction(self.path) as connection:
             return self._position(*self._stand(connection))
 
     def _kept(self, connection: sqlite3.Connection, terms: Terms, done: int) -> Integers:
@@ -279,8 +264,8 @@ class StreamFile:
             StreamError: where the file is at another round: somebody else went on from it.
             FileError: where it is not the file that it was, or cannot be written.
         """
-        _check_header(self.path)
-        with _transaction(self.path) as connection:
+        files.check_header(self.path, _APPLICATION, (_VERSION, _COUNTED))
+        with files.transaction(self.path) as connection:
             if _identity(connection, self.path) != self.identity:
                 raise StreamError(
                     f"file={self.path} holds another stream now; open it with ln.Stream.open",
@@ -340,99 +325,8 @@ def _is_counted(connection: sqlite3.Connection) -> bool:
     return bool(version == _COUNTED)
 
 
-def _publish(draft: Path, path: Path) -> None:
-    """Give a whole file its name, which must be new, and make that durable."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise
-    except OSError:  # of a disk without links
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        try:
-            draft.replace(path)
-        except BaseException:
-            path.unlink()
-            raise
-    try:
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError:
-        path.unlink()
-        raise
-
-
-def _check_header(path: Path) -> None:
-    """Refuse what is no stream of this version before SQLite touches it.
-
-    Raises:
-        FileError: where it is none.
-    """
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEADER)
-    except OSError as error:
-        raise FileError(
-            f"file={path} cannot be read ({error.strerror}); give the path of a stream",
-        ) from None
-    application = int.from_bytes(head[_APPLICATION_AT : _APPLICATION_AT + 4], "big")
-    if len(head) < _HEADER or not head.startswith(_MAGIC) or application != _APPLICATION:
-        raise FileError(
-            f"file={path} is no stream of lownoise, or is cut short; give another path",
-        )
-    version = int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big")
-    if version not in (_VERSION, _COUNTED):
-        raise FileError(
-            f"file={path} has version {version} and this lownoise reads up to version "
-            f"{_COUNTED}; upgrade lownoise",
-        )
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-    try:
-        connection.execute("PRAGMA synchronous = EXTRA")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-@contextmanager
-def _transaction(path: Path) -> Iterator[sqlite3.Connection]:
-    """Hold the file's write lock for the block, and commit unless the block raises."""
-    try:
-        connection = _connected(path)
-    except (sqlite3.Error, OSError) as error:
-        raise _unusable(path, error) from None
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        # SQLite fills a short last page with zeros
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (page,) = connection.execute("PRAGMA page_size").fetchone()
-        if path.stat().st_size < pages * page:
-            raise FileError(f"file={path} is cut short; restore the file that was left last")
-        yield connection
-        connection.execute("COMMIT")
-    except (sqlite3.Error, OSError) as error:
-        raise _unusable(path, error) from None
-    finally:
-        with suppress(sqlite3.Error):
-            connection.close()  # rolls back what was not committed
-
-
 def _identity(connection: sqlite3.Connection, path: Path) -> bytes:
     row = connection.execute("SELECT content FROM part WHERE name = 'identity'").fetchone()
     if row is None or not isinstance(row[0], bytes):
         raise FileError(f"file={path} is damaged; restore the file that was left last")
     return row[0]
-
-
-def _unusable(path: Path, error: sqlite3.Error | OSError) -> FileError:
-    reason = getattr(error, "sqlite_errorname", type(error).__name__)
-    return FileError(
-        f"file={path} cannot be used ({reason}); check that its folder can be written, its disk "
-        "has room and nobody else holds it, then try again",
-    )

@@ -92,7 +92,12 @@ def squared_error(
     return float(moved @ moved) * float(round_weights(len(b), error) @ b**2)
 
 
-def optimal_toeplitz(workload: Vector, error: Error, participation: Participation = ONE) -> Vector:
+def optimal_toeplitz(
+    workload: Vector,
+    error: Error,
+    participation: Participation = ONE,
+    band: int | None = None,
+) -> Vector:
     """Return c, the first column of the best lower-triangular Toeplitz strategy.
 
     Of a person in several rounds c ≥ 0 for spaced patterns, and c ≥ 0 falling for others: then
@@ -108,6 +113,7 @@ def optimal_toeplitz(workload: Vector, error: Error, participation: Participatio
         workload: w, shape (n,), w_0 > 0; its first column for Toeplitz W.
         error: "mean", √(‖B‖_F²/n)·max‖C e_t‖; or "max", the largest ‖B's row‖ for the first factor.
         participation: the rounds that one person may add to.
+        band: how many of the first c_t may be other than 0; None is all of them.
 
     Returns:
         c, shape (n,), c_0 > 0, with ‖Kc‖² = Σ d_t b_t² to about 1e-9.
@@ -118,10 +124,11 @@ def optimal_toeplitz(workload: Vector, error: Error, participation: Participatio
     """
     weights = round_weights(len(workload), error)
     starts = _starts(workload)
-    if participation.count == 1:
+    if participation.count == 1 and band is None:
         found = [_newton(start, workload, weights) for start in starts]
     else:
-        found = [_projected(start, workload, weights, participation) for start in starts]
+        most = len(workload) if band is None else band
+        found = [_projected(start, workload, weights, participation, most) for start in starts]
     return min(found, key=lambda c: squared_error(workload, c, error, participation))
 
 
@@ -172,7 +179,7 @@ def _newton(start: Vector, workload: Vector, weights: Vector) -> Vector:
 
 
 def _projected(
-    start: Vector, workload: Vector, weights: Vector, participation: Participation
+    start: Vector, workload: Vector, weights: Vector, participation: Participation, band: int
 ) -> Vector:
     """Return the least log ‖Kc‖² + log Σ d_t b_t² found over a cone of c, by projected gradients.
 
@@ -180,13 +187,13 @@ def _projected(
     of the last few. In these coordinates the Hessian is near I where b is large, and some tens of
     steps are enough whatever n is.
     """
-    c = _into(start / float(np.linalg.norm(start)), participation)
+    c = _into(start / float(np.linalg.norm(start)), participation, band)
     value, slope = _log_error(c, workload, weights, participation)
     recent, best, length = [value], (value, c), 1.0
     for _ in range(_PROJECTIONS):
-        if float(np.max(np.abs(_into(c - slope, participation) - c))) <= _SETTLED:
+        if float(np.max(np.abs(_into(c - slope, participation, band) - c))) <= _SETTLED:
             break
-        step = _into(c - length * slope, participation) - c
+        step = _into(c - length * slope, participation, band) - c
         promised, share = float(slope @ step), 1.0
         while share > _SHORTEST:
             ahead = c + share * step
@@ -204,16 +211,18 @@ def _projected(
         if value < best[0]:
             best = (value, c)
     # what the sum of two points of the cone rounded
-    return _balanced(_into(best[1], participation), workload, weights, participation)
+    return _balanced(_into(best[1], participation, band), workload, weights, participation)
 
 
-def _into(c: Vector, participation: Participation) -> Vector:
-    """Return the nearest c ≥ 0, and falling unless patterns are spaced; c_0 stays above 0."""
+def _into(c: Vector, participation: Participation, band: int) -> Vector:
+    """Return the nearest c ≥ 0 of this band, falling unless patterns are spaced; c_0 above 0."""
     from scipy.optimize import isotonic_regression
 
     falling = participation.pattern != "spaced"
-    nearest = isotonic_regression(c, increasing=False).x if falling else c
-    found: Vector = np.maximum(nearest, 0.0)
+    own = c[:band]
+    nearest = isotonic_regression(own, increasing=False).x if falling else own
+    found: Vector = np.zeros_like(c)
+    np.maximum(nearest, 0.0, out=found[:band])
     found[0] = max(float(found[0]), _LEAST)
     return found
 
@@ -223,11 +232,12 @@ def _log_error(
 ) -> tuple[float, Vector]:
     """Return log ‖Kc‖² + log Σ d_t b_t², and its gradient."""
     count, separation = participation.count, participation.separation
-    reciprocal = inverse(c)
-    b = multiply(workload, reciprocal)
-    q = multiply(b, reciprocal)
-    moved, costs = repeated(c, count, separation), weights * b
-    square, price = float(moved @ moved), float(b @ costs)
+    with np.errstate(over="ignore", invalid="ignore"):  # far steps, from which it comes back
+        reciprocal = inverse(c)
+        b = multiply(workload, reciprocal)
+        q = multiply(b, reciprocal)
+        moved, costs = repeated(c, count, separation), weights * b
+        square, price = float(moved @ moved), float(b @ costs)
     if not (math.isfinite(price) and price > 0):
         return math.inf, np.zeros_like(c)
     back = multiply(q, costs[::-1])[::-1]
