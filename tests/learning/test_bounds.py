@@ -12,8 +12,18 @@ import numpy as np
 import pytest
 
 import lownoise as ln
-from learning.members import REGULARIZERS, STRATEGIES, learning, planned, simulated
+from learning.members import (
+    LOSSES,
+    REGULARIZERS,
+    STRATEGIES,
+    learning,
+    planned,
+    records,
+    simulated,
+)
 from lownoise.learning.bounds import Setting
+from lownoise.learning.clipping import clipped
+from lownoise.learning.learned import followed
 from lownoise.learning.steps import ElasticNet
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.streams.progress import noise_of
@@ -211,3 +221,64 @@ def test_the_binary_trees_bound_stands_beside_where_it_has_one():
     assert plan.binary_tree.value > plan.regret_bound.value
     assert f"{plan.binary_tree.value:.4g}" in str(plan)
     assert asked(momentum=0.5).binary_tree is None
+
+
+def best_of(values, slopes, radius):
+    """Return the least of a convex sum over the ball, by projected steps; at least its minimum."""
+    u, least = np.zeros(2), np.inf
+    for k in range(400):
+        least = min(least, values(u))
+        u = u - slopes(u) / np.sqrt(1 + k)
+        u /= max(np.linalg.norm(u) / radius, 1.0)
+    return least
+
+
+@pytest.mark.parametrize("name", ["least squares", "logistic", "huber"])
+def test_the_clipped_losss_regret_is_within_its_bound(name):
+    """Of sorted records, with most gradients clipped; the best model is found to 1e-2 and below."""
+    loss, clip, radius = LOSSES[name], 0.15, 2.0
+    plan = learning.plan(
+        loss, features=2, records=80, batch=2, epochs=2, clip=clip, radius=radius,
+        budget=ln.zcdp(2.0),
+    )  # fmt: skip
+    X, y = records(plan)
+    order = np.argsort(y * X[:, 0])  # the best model moves all the time
+    X, y, found = X[order], y[order], []
+    best = best_of(
+        lambda u: loss.clipped_values(u, X, y, clip).mean(),
+        lambda u: clipped(loss.gradients(u, X, y), clip, plan.unit).mean(axis=0),
+        radius,
+    )
+    for seed in range(20):
+        run, total = simulated(plan, seed), 0.0
+        for t in range(run.rounds):
+            own = slice(t % 40 * 2, t % 40 * 2 + 2)
+            total += loss.clipped_values(run.model, X[own], y[own], clip).sum()
+            run.advance(X[own], y[own])
+        found.append(total / 160 - best)
+    error = np.std(found, ddof=1) / np.sqrt(20)
+    assert "clipped" in plan.regret_bound.of
+    # twenty means: 8.5 standard errors of Student's law with 19 degrees are 1e-7
+    assert np.mean(found) <= plan.regret_bound.value + 8.5 * error
+
+
+def test_the_averages_risk_is_within_its_bound():
+    """Records drawn from a list of 200, whose mean loss is the risk."""
+    plan = learning.plan(
+        learning.Logistic(), features=2, records=150, batch=4, clip=1.0, radius=2.0,
+        budget=ln.zcdp(2.0), feature_radius=1.0, regularizer=learning.Ridge(0.02),
+    )  # fmt: skip
+    law = planned(features=2, records=200)
+    X, y = records(law, 5)
+    loss, r = plan.request.loss, plan.request.regularizer
+
+    def risk(u):
+        return loss.values(u, X, y).mean() + r.value(u)
+
+    best = best_of(risk, lambda u: loss.gradients(u, X, y).mean(axis=0) + r.ridge * u, 2.0)
+    found = []
+    for seed in range(30):
+        drawn = np.random.default_rng(seed).integers(0, 200, 150)
+        found.append(risk(followed(simulated(plan, seed), X[drawn], y[drawn]).average) - best)
+    error = np.std(found, ddof=1) / np.sqrt(30)
+    assert 0 < np.mean(found) <= plan.risk_bound.value + 7.5 * error

@@ -13,7 +13,7 @@ import threading
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -65,8 +65,7 @@ def started(
     if path is not None and not (isinstance(path, (str, os.PathLike)) and os.fspath(path)):
         raise FileError(f"path={quoted(path)} is no path of a file; give a new one")
     checked_ledger(ledger)
-    own = plan.request
-    asked = {**own.stream.to_dict(), "learning": own.to_dict()} if path is not None else {}
+    asked = asked_of(plan) if path is not None else {}
     if path is not None and os.path.lexists(path):
         return LearningRun(plan, resume(path, asked, ledger=ledger))
     return LearningRun(
@@ -79,6 +78,12 @@ def started(
             asked=asked,
         ),
     )
+
+
+def asked_of(plan: LearningPlan) -> dict[str, Any]:
+    """Return what a run's file says that it was asked for: by it the file knows its own plan."""
+    own = plan.request
+    return {**own.stream.to_dict(), "learning": own.to_dict()}
 
 
 @final
