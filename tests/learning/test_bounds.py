@@ -176,6 +176,32 @@ def test_the_bound_is_the_sources_where_its_case_is_asked():
     assert plan.regret_bound.value == pytest.approx(closed, rel=1e-6)
 
 
+def test_each_part_of_the_bound_is_the_theorys():
+    lam, kappa, gamma, rho, b = 3.0, 0.7, 0.8, 0.2, 0.5
+    lengths = np.array([0.0, 2.0, 1.0])
+    setting = Setting(
+        records=6.0, lipschitz=kappa, lengths=lengths, momentum=gamma, distance=2.0, width=4.0,
+        offset=0.3, slope=rho, convexity=b, truncation=0.01,
+    )  # fmt: skip
+    found, lag = setting.bound(lam, "x"), kappa * gamma / (1 - gamma)
+    each = [1 / lam, 1 / (lam + b), 1 / (lam + 2 * b)]
+    width = sum(own * kappa**2 / 2 for own in each) + (kappa + rho) * lag * sum(each[1:])
+    assert found.diameter == pytest.approx((lam / 2 * 4 + 0.3) / 6)
+    assert found.width == pytest.approx(width / 6)
+    assert found.noise == pytest.approx((kappa + rho) * (2 * each[1] + each[2]) / 6)
+    assert found.rounding == pytest.approx(3 * 0.01 * 4 / 6)
+    parts = found.diameter + found.width + found.noise + found.rounding
+    assert parts <= found.value <= parts * (1 + 1e-9)
+    assert found.value - found.without_noise == pytest.approx(found.noise)
+
+
+def test_gradients_that_are_shorter_than_the_clip_count_by_their_length():
+    short, long = (asked(records=64, clip=own, learning_rate=0.1) for own in (1.0, 3.0))
+    assert short.steepest == long.steepest == 1.0
+    assert long.regret_bound.width == short.regret_bound.width
+    assert long.regret_bound.noise == pytest.approx(3 * short.regret_bound.noise, rel=1e-6)
+
+
 def test_a_short_last_batch_counts_by_its_records():
     whole, short = asked(records=40, batch=4), asked(records=38, batch=4)
     assert whole.rounds == short.rounds == 10

@@ -35,6 +35,12 @@ def test_every_row_is_in_the_ball_exactly_and_on_the_grid(rows, clip):
         assert np.all((np.sign(own) == np.sign(row)) | (own == 0))
 
 
+def test_a_row_that_is_longer_by_less_than_a_float_can_say_is_shortened():
+    row, unit = np.array([[1.0, 2.0**-30]]), unit_of_clip(1.0, 1)
+    assert np.linalg.norm(row) == 1.0
+    assert squared(clipped(row, 1.0, unit)[0]) <= 1
+
+
 @given(ROWS, CLIPS)
 def test_a_row_in_the_ball_stays_and_a_longer_one_keeps_its_direction(rows, clip):
     unit = unit_of_clip(clip, 1)
