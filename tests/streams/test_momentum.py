@@ -23,6 +23,15 @@ def test_its_matrix_is_running_sums_of_sums_that_forget(rate):
 
 
 @pytest.mark.parametrize("rate", RATES)
+def test_its_column_is_within_what_factors_are_measured_with(rate):
+    exact, power = Fraction(0), Fraction(1)
+    for found in ln.Momentum(80, rate).first_column().tolist():
+        exact += power
+        power *= Fraction(rate)
+        assert abs(Fraction(found) - exact) <= exact * Fraction(2) ** -50
+
+
+@pytest.mark.parametrize("rate", RATES)
 def test_its_answers_are_within_the_slack_of_the_exact_ones(rate):
     own = ln.Momentum(60, rate)
     codes = np.random.default_rng(2).integers(-(1 << 40), 1 << 40, size=(60, 2))
