@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the table and plots of docs/streams.md: `python -m pages.streams [part …]`.
+"""Write the tables and plots of docs/streams.md: `python -m pages.streams [part …]`.
 
-Parts are `errors`, `rounds` and `days`; all of them where none is named. What the table says is
-recomputed by tests/docs/test_streams_page.py.
+Parts are `errors`, `people`, `rounds` and `days`; all of them where none is named. What the tables
+say is recomputed by tests/docs/test_streams_page.py. `people` needs `--peer PYTHON`, an interpreter
+that has jax-privacy, and is left as it is without.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import sys
@@ -16,6 +18,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmarks.participations import lines
 from benchmarks.solver import ROOT
 
 import lownoise as ln
@@ -38,6 +41,14 @@ DRAWN = (
     "optimal",
 )
 DAYS = 365
+PEOPLE = (
+    "256,4,64,spaced",
+    "256,4,64,separated",
+    "512,8,64,spaced",
+    "512,8,64,separated",
+    "256,4,1,any",
+    "4096,16,256,separated",
+)
 COLORS = ("#c1561b", "#e0a458", "#76808a", "#6a4c93", "#2a9d8f", "#b5838d", "#1f5fa8")
 
 
@@ -67,6 +78,12 @@ def error_table() -> str:
     for rounds in SIZES:
         head += [f"n={rounds}: mean", "largest"]
     return table(head, [error_row(name) for name in STRATEGIES], words=2)
+
+
+def people_table(peer: str) -> str:
+    """Return the table of errors where a person is in several rounds."""
+    head = ["rounds, and a person's", "strategy", "error", "none is below", "CPU s"]
+    return table([*head, "jax-privacy", "its CPU s"], lines(list(PEOPLE), peer), words=2)
 
 
 def cancelled_a_day() -> tuple[list[date], np.ndarray]:
@@ -140,15 +157,22 @@ def plot_days() -> None:
     save(figure, IMAGES / "streams-days.svg")
 
 
-def main(parts: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Write the named parts, or all."""
-    chosen = parts or ["errors", "rounds", "days"]
-    if "errors" in chosen:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=["errors", "people", "rounds", "days"])
+    parser.add_argument("--peer", help="an interpreter that has jax-privacy")
+    given = parser.parse_args(arguments)
+    if "errors" in given.parts:
         text = PAGE.read_text(encoding="utf-8")
         PAGE.write_text(written(text, "errors", error_table()), encoding="utf-8")
-    if "rounds" in chosen:
+    if "people" in given.parts and given.peer:
+        body = people_table(given.peer)
+        text = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(written(text, "people", body), encoding="utf-8")
+    if "rounds" in given.parts:
         plot_rounds()
-    if "days" in chosen:
+    if "days" in given.parts:
         plot_days()
     return 0
 

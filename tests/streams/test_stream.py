@@ -12,7 +12,9 @@ import lownoise as ln
 from lownoise import streams
 from lownoise.errors import DomainError, LownoiseError, PlanError, QuestionError, StreamError
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.planning.strategies import STRATEGIES
+from lownoise.planning.strategies import STRATEGIES, Choice, choose
+from lownoise.questions import LowerTriangular
+from lownoise.sensitivity.participation import Participation
 from lownoise.streams import start
 from streams.kinds import TAKEN, WORKLOADS
 
@@ -134,6 +136,44 @@ def test_auto_says_why():
         stream = ln.stream(ln.Prefix(n), budget=ln.zcdp(0.5))
         assert stream.strategy == strategy
         assert f"{n:,}" in stream.reason
+
+
+@pytest.mark.parametrize(
+    ("n", "person", "strategy"),
+    [
+        (256, Participation(4, 64, "spaced"), "optimal"),
+        (256, Participation(4, 64, "separated"), "banded"),
+        (256, Participation(4, 16, "separated"), "toeplitz"),
+        (64, Participation(4, 4, "separated"), "optimal"),
+        (16, Participation(2, 8, "separated"), "banded"),
+        (48, Participation(3, 1, "any"), "optimal"),
+        (2048, Participation(2, 1, "any"), "toeplitz"),
+        (4096, Participation(16, 256, "spaced"), "toeplitz"),
+        (10**6, Participation(64, 1000, "separated"), "rational"),
+    ],
+)
+def test_auto_for_several_rounds(n, person, strategy):
+    found, reason = choose(ln.Prefix(n), "mean", person)
+    assert found == strategy
+    assert f"{n:,}" in reason
+    if n <= 64:
+        choice, workload = Choice(error="mean", participation=person), ln.Prefix(n)
+        errors = {}
+        for name, own in STRATEGIES.items():
+            pair = own.make(workload, choice).pair
+            errors[name] = pair.mean_variance * pair.sensitivity_up(person) ** 2
+        assert errors[strategy] <= 1.01 * min(errors.values())
+
+
+def test_auto_for_several_rounds_of_other_workloads():
+    person = Participation(2, 100, "separated")
+    wide = ln.SlidingWindow(1 << 18, 7)
+    assert choose(wide, "mean", person)[0] == "toeplitz"
+    assert choose(ln.SlidingWindow((1 << 18) + 1, 7), "mean", person)[0] == "square_root"
+    assert choose(ln.Decayed(1 << 18, 0.9), "mean", person)[0] == "rational"
+    assert choose(LowerTriangular(np.eye(150)), "mean", person)[0] == "banded"
+    matrix = np.tril(np.ones((450, 450)))
+    assert choose(LowerTriangular(matrix), "mean", person)[0] == "input"
 
 
 def test_past_the_horizon_nothing_passes():

@@ -38,11 +38,16 @@ if TYPE_CHECKING:
 _RTOL = 1e-9
 MOST_DENSE = 4096
 _BAND = 32
-_PRODUCTS = 1 << 29  # of numbers in one gradient of a banded strategy
+_PRODUCTS = 1 << 27  # of numbers in one gradient of a banded strategy
 _MOST_BUFFERS = 24
 MOST_OPTIMAL = 1024  # rounds that "auto" solves for the optimum: seconds
 MOST_SOLVED = 1 << 18  # rounds for which "auto" spends seconds on long factors
 MOST_KEPT = 1 << 24  # rounds whose noise "auto" keeps
+# for a person in several rounds, rounds that "auto" solves for: seconds at most
+_MOST_SPACED = 512
+_MOST_PATTERNED = 64  # the optimum, where patterns are not spaced
+_MOST_BANDED = 512
+_MOST_PROJECTED = 1 << 16
 
 
 @final
@@ -184,8 +189,8 @@ def _banded(workload: AbstractStreamWorkload, choice: Choice) -> Made:
 
 
 def _band(rounds: int, person: Participation) -> int:
-    """Return a band as wide as the separation, where that is wide and its matrices are small."""
-    if person.separation < _BAND:
+    """Return a band as wide as the separation, where the matrices of its search are small."""
+    if person.separation == 1:
         return min(rounds, _BAND)
     return min(rounds, person.separation, max(_BAND, _PRODUCTS // rounds**2))
 
@@ -271,13 +276,22 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
-def choose(workload: AbstractStreamWorkload, error: str) -> tuple[str, str]:
+def choose(
+    workload: AbstractStreamWorkload, error: str, participation: Participation = ONE
+) -> tuple[str, str]:
     """Return the strategy that "auto" takes, and why, in one sentence.
 
     Args:
         workload: W.
         error: "mean" or "max".
+        participation: the rounds that one person may add to.
     """
+    several = participation.count > 1
+    return _for_several(workload, participation) if several else _for_one(workload, error)
+
+
+def _for_one(workload: AbstractStreamWorkload, error: str) -> tuple[str, str]:
+    """Return the strategy for a person in one round."""
     n = workload.rounds
     if n <= MOST_OPTIMAL:
         return "optimal", f"{n:,} rounds are few enough to solve for the least {error} error"
@@ -301,3 +315,27 @@ def choose(workload: AbstractStreamWorkload, error: str) -> tuple[str, str]:
         f"{n:,} rounds are many to solve for, and the square root is near the least error with "
         "a number a round in memory"
     )
+
+
+def _for_several(workload: AbstractStreamWorkload, person: Participation) -> tuple[str, str]:
+    """Return the strategy for a person in several rounds: measured from 16 rounds to 2¹⁸."""
+    n, spaced = workload.rounds, person.pattern == "spaced"
+    # patterns that fill the stream are well hidden by columns that end before a person is back
+    filled = person.separation > 1 and 2 * person.count * person.separation >= n
+    if spaced and n <= _MOST_SPACED:
+        return "optimal", f"{n:,} rounds are few enough to solve for patterns that are spaced"
+    if filled and n <= _MOST_BANDED and _diagonal(workload) is None:
+        return "banded", (
+            f"patterns fill {n:,} rounds, and columns that end before a person comes back are "
+            "near the least error"
+        )
+    if n <= _MOST_PATTERNED:
+        return "optimal", f"{n:,} rounds are few enough to solve for any pattern"
+    name, why = "square_root", "and the square root needs no search"
+    if not workload.toeplitz:
+        name, why = "input", 'and strategy="optimal" takes long for them'
+    elif isinstance(workload, (Prefix, Decayed)) and n > _MOST_PROJECTED:
+        name, why = "rational", "and a few exponentials that fit the pattern remember little"
+    elif n <= MOST_SOLVED:
+        name, why = "toeplitz", "and the best factors that depend on t - s alone fit the pattern"
+    return name, f"{n:,} rounds are many to solve for, {why}"

@@ -248,7 +248,7 @@ def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> 
         raise PlanError(f"memory={quoted(memory)} is no whole number; give one of at least 1")
     name, reason = strategy, "it was asked for"
     if strategy == "auto":
-        name, reason = choose(workload, choice.error)
+        name, reason = choose(workload, choice.error, choice.participation)
     why = STRATEGIES[name].refuses(workload)
     if why:
         raise PlanError(f'strategy="{name}" {why}; use another, or "auto"')

@@ -156,8 +156,11 @@ def rational(
 
     def value(x: Vector) -> tuple[float, Vector]:
         points, slopes = _points(x)
-        found = from_gaps(points[0::2], points[1::2], decay)
-        logarithm, by_gaps, by_poles = _log_error(found, max(size, 2), error, participation)
+        with np.errstate(all="ignore"):  # a step too far may put a pole on another
+            found = from_gaps(points[0::2], points[1::2], decay)
+            logarithm, by_gaps, by_poles = _log_error(found, max(size, 2), error, participation)
+        if not math.isfinite(logarithm):
+            return math.inf, np.zeros_like(x)
         gradient = np.empty(2 * buffers)
         gradient[0::2], gradient[1::2] = by_gaps, by_poles[1:]
         return logarithm, slopes(gradient)
@@ -249,7 +252,8 @@ def _log_error(
     by_poles[1:] += mass @ with_zero
     by_gaps += -across @ price
     by_poles += price * (np.sum(outer, axis=1) + np.sum(across, axis=0)) - price @ outer
-    return math.log(norm) + math.log(length), by_gaps, by_poles
+    positive = norm > 0 and length > 0  # but for rounding where poles meet
+    return math.log(norm) + math.log(length) if positive else math.inf, by_gaps, by_poles
 
 
 def _squared_move(
