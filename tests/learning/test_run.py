@@ -106,7 +106,11 @@ def test_without_the_file_of_what_was_published_only_the_average_is_lost(tmp_pat
     run.update(X[:4], y[:4])
     run.update(X[:4], y[:4])
     model = run.model
-    for content in (None, b"", b"{}", first):
+    other = plan.start(path=tmp_path / "other.stream")
+    for _ in range(3):
+        other.update(X[:4], y[:4])
+    others = (tmp_path / f"other.stream{ENDING}").read_bytes()
+    for content in (None, b"", b"{}", first, others):
         beside = tmp_path / f"run.stream{ENDING}"
         beside.unlink(missing_ok=True)
         if content is not None:
@@ -115,6 +119,35 @@ def test_without_the_file_of_what_was_published_only_the_average_is_lost(tmp_pat
         assert np.array_equal(again.model, model)
         with pytest.raises(StreamError, match="average is not known"):
             _ = again.average
+
+
+def test_an_interrupt_after_the_answer_loses_nothing(monkeypatch):
+    plan = planned()
+    X, y = records(plan)
+    run, whole = simulated(plan, 8), simulated(plan, 8)
+    for t in range(4):
+        own = X[4 * t : 4 * t + 4], y[4 * t : 4 * t + 4]
+        whole.update(*own)
+        if t == 2:
+            with monkeypatch.context() as patch:
+                patch.setattr(run, "_step", interrupted)
+                with pytest.raises(KeyboardInterrupt):
+                    run.update(*own)
+            assert run.round == 3
+        else:
+            run.update(*own)
+        assert np.array_equal(run.model, whole.model)
+        assert np.array_equal(run.average, whole.average)
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_file_of_a_chosen_strategy_is_that_of_the_one_asked_for_by_name(tmp_path):
+    plan = planned()
+    plan.start(path=tmp_path / "run.stream")
+    assert planned(strategy=plan.strategy).start(path=tmp_path / "run.stream").round == 0
 
 
 def test_another_plan_does_not_go_on_from_the_file(tmp_path):
@@ -236,6 +269,10 @@ def test_arrays_frames_and_lists_are_read_alike():
         (frame.astype(object), pd.Series(y, dtype=object)),
     ]
     models = [simulated(plan, 9).update(*own) for own in tables]
+    assert all(np.array_equal(own, models[0]) for own in models)
+    gaps = [None, *y[1:].tolist()]
+    lists = [gaps, pa.array(gaps), pa.chunked_array([gaps]), pl.Series(gaps), pd.Series(gaps)]
+    models = [simulated(plan, 9).update(X, own) for own in lists]
     assert all(np.array_equal(own, models[0]) for own in models)
     holes = frame.astype(object)
     holes.iloc[1, 1] = None

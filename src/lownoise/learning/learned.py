@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.engines.cells import quiet
 from lownoise.errors import EngineError, TableError
 from lownoise.learning.run import LearningRun, Step
 from lownoise.numbers.readable import readable
@@ -115,7 +116,8 @@ class Learned:
         rows = own.reading.rows(X)
         targets = own.reading.targets(y, len(rows))
         try:
-            values = np.asarray(own.loss.values(model, rows, targets), dtype=np.float64)
+            with quiet():
+                values = np.asarray(own.loss.values(model, rows, targets), dtype=np.float64)
         except Exception:  # noqa: BLE001 (its text may quote a record)
             raise EngineError(f"loss={own.loss.name} has values that fail on the table") from None
         if values.shape != targets.shape:

@@ -87,7 +87,10 @@ def _within(rows: Vector, radius: float) -> Vector:
 def _numbers(values: object, columns: int) -> Vector:
     """Return a table as floats, columns of numbers at once and others item by item."""
     with quiet():
-        found = _fast(values, columns)
+        try:
+            found = _fast(values, columns)
+        except Exception:  # noqa: BLE001 (one value may be why a column is not had at once)
+            found = None
     return values_of(values, columns)[0] if found is None else found
 
 

@@ -12,7 +12,6 @@ import os
 import threading
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -28,6 +27,7 @@ from lownoise.streams import resume, start
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from lownoise.learning.learning_plan import LearningPlan
     from lownoise.numbers.arrays import Vector
@@ -82,8 +82,8 @@ def started(
 
 def asked_of(plan: LearningPlan) -> dict[str, Any]:
     """Return what a run's file says that it was asked for: by it the file knows its own plan."""
-    own = plan.request
-    return {**own.stream.to_dict(), "learning": own.to_dict()}
+    stream, own = plan.request.stream.to_dict(), plan.request.to_dict()
+    return {**stream, "learning": {k: v for k, v in own.items() if k not in stream}}
 
 
 @final
@@ -103,15 +103,13 @@ class LearningRun:
         self._lock = threading.RLock()
         self._leader = plan.leader
         self._unit = plan.unit
-        self._model = frozen(plan.request.first_model.copy())
-        last = stream.last
-        if last is not None:
-            self._model = self._step(np.ravel(last.answers[-1]), stream.round)
         path = stream.path
         self._beside = None if path is None else path.with_name(path.name + ENDING)
-        self._sum: Vector | None = np.zeros(plan.request.dimension)
-        if stream.round:
-            self._sum = self._read()
+        first = plan.request.first_model
+        self._state = State(0, np.zeros(first.size), frozen(first.copy()))
+        if stream.round and self._beside is not None:
+            found = State.read(self._beside, stream.identity, first.size)
+            self._state = State(-1, None, first) if found is None else found
 
     def __repr__(self) -> str:
         return f"<LearningRun at round {self.round:,} of {self.rounds:,}, {self.plan!r}>"
@@ -132,7 +130,7 @@ class LearningRun:
     @property
     def model(self) -> Vector:
         """The model after the last round, or the first one, shape (d,)."""
-        return self._model
+        return self._current().model
 
     @property
     def stream(self) -> Stream:
@@ -149,13 +147,14 @@ class LearningRun:
             StreamError: where the run goes on without the file of what was published before.
         """
         with self._lock:
-            if self._sum is None:
+            state = self._current()
+            if state.total is None:
                 raise StreamError(
                     f"average is not known: file={self._beside} is not that of round {self.round:,}"
                     "; the model is, and goes on"
                 )
-            weight = self._records(self.round)
-            return self._model if not weight else frozen(self._sum / weight)
+            weight = self._records(state.round)
+            return state.model if not weight else frozen(state.total / weight)
 
     def update(self, X: object, y: object, round: int | None = None) -> Vector:  # noqa: A002
         """Take the next batch and return the next model, shape (d,).
@@ -177,7 +176,7 @@ class LearningRun:
             done = self.round
             if round is not None and (round != done + 1 or isinstance(round, bool)):
                 if round == done and not isinstance(round, bool) and done:
-                    return self._model
+                    return self.model
                 raise StreamError(
                     f"round={quoted(round)} is neither the next one, {done + 1:,}, nor the last"
                 )
@@ -199,14 +198,32 @@ class LearningRun:
     def advance(self, rows: Vector, targets: Vector) -> Vector:
         """Take the next batch, already read: see `update`."""
         with self._lock:
-            own, done = self.plan.request, self.round
-            total = clipped_sum(own.loss, self._model, rows, targets, own.clip, self._unit)
-            self._write()
-            answer = np.ravel(self._stream.update(total))
-            if self._sum is not None:
-                self._sum = self._sum + self._weight(done + 1) * self._model
-            self._model = self._step(answer, done + 1)
-            return self._model
+            own, state = self.plan.request, self._current()
+            total = clipped_sum(own.loss, state.model, rows, targets, own.clip, self._unit)
+            if self._beside is not None:
+                state.write(
+                    self._beside, self._stream.identity
+                )  # before another round is published
+            self._stream.update(total)
+            return self.model
+
+    def _current(self) -> State:
+        """Return what was published, up to the stream's last round.
+
+        The stream may be a round ahead: after a crash, or an interrupt just after its answer.
+        """
+        with self._lock:
+            done, state = self.round, self._state
+            if state.round == done:
+                return state
+            answers = self._stream.last
+            assert answers is not None  # noqa: S101 (a round was answered)
+            total = None
+            if state.total is not None and state.round == done - 1:
+                total = state.total + self._weight(done) * state.model
+            model = self._step(np.ravel(answers.answers[-1]), done)
+            self._state = State(done, total, model)
+            return self._state
 
     def _step(self, answer: Vector, done: int) -> Vector:
         own = self.plan.request
@@ -222,34 +239,58 @@ class LearningRun:
         epochs, left = divmod(done, own.batches)
         return (epochs * own.records + left * own.batch) / own.batch
 
-    def _write(self) -> None:
-        """Write what was published so far, before another round is."""
-        if self._beside is None or self._sum is None:
+
+@final
+@dataclass(frozen=True, eq=False)
+class State:
+    """What was published until a round, in short.
+
+    Args:
+        round: how many have been answered.
+        total: the sum of the models that batches were asked with, by their records; None where it
+            is not known.
+        model: the last one.
+    """
+
+    round: int
+    total: Vector | None
+    model: Vector
+
+    def write(self, path: Path, stream: str | None) -> None:
+        """Write it to a file, all of it or nothing; nothing where the sum is not known.
+
+        Args:
+            path: the file.
+            stream: the identity of the stream that it is of.
+
+        Raises:
+            FileError: where it cannot be written.
+        """
+        if self.total is None:
             return
-        content = {"round": self.round, "sum": packed(self._sum), "model": packed(self._model)}
-        codec.write(self._beside, codec.dump(_KIND, content))
+        numbers = {"sum": packed(self.total), "model": packed(self.model)}
+        codec.write(path, codec.dump(_KIND, {"stream": stream, "round": self.round, **numbers}))
 
-    def _read(self) -> Vector | None:
-        """Return the sum of the models of all rounds, None where the file does not say."""
-        assert self._beside is not None  # noqa: S101 (a run that goes on has a file)
+    @classmethod
+    def read(cls, path: Path, stream: str | None, size: int) -> State | None:
+        """Return what a file says of a stream's models, None where it says nothing of them.
+
+        Args:
+            path: the file.
+            stream: the identity of the stream.
+            size: how many numbers a model has.
+        """
+
+        def contents() -> State:
+            fields = codec.load(_KIND, path.read_text(encoding="utf-8"))
+            if fields.get("digest") != codec.digest(fields) or fields["stream"] != stream:
+                raise FileError("it was altered, or is of another stream")
+            total, model = (unpacked(fields[name], name, 1) for name in ("sum", "model"))
+            return cls(int(fields["round"]), total, frozen(model))
+
         try:
-            text = Path(self._beside).read_text(encoding="utf-8")
-            found = codec.guarded(lambda: _contents(text))
-        except (OSError, ValueError, FileError):
+            found = codec.guarded(contents)
+        except (OSError, FileError):
             return None
-        done, total, model = found
-        if not total.shape == model.shape == self._model.shape:
-            return None
-        if done == self.round:
-            return total
-        if done == self.round - 1:
-            return np.asarray(total + self._weight(self.round) * model)
-        return None
-
-
-def _contents(text: str) -> tuple[int, Vector, Vector]:
-    fields = codec.load(_KIND, text)
-    if fields.get("digest") != codec.digest(fields):
-        raise FileError("it was altered")
-    total = unpacked(fields["sum"], "sum", 1)
-    return int(fields["round"]), total, unpacked(fields["model"], "model", 1)
+        assert found.total is not None  # noqa: S101 (it is what was read)
+        return found if found.total.shape == found.model.shape == (size,) else None

@@ -220,6 +220,11 @@ class Stream(Guaranteed):
         return self._file and self._file.path
 
     @property
+    def identity(self) -> str | None:
+        """What tells the stream in a file from every other, hexadecimal; None where it has none."""
+        return self._file and self._file.identity.hex()
+
+    @property
     def spend(self) -> Spend | None:
         """Where it was paid, None where nothing was recorded."""
         return self._spend
