@@ -239,7 +239,8 @@ class LearningPlan:
         Args:
             ledger: the account that pays, once.
             path: the file that the run lives in, with its noise. Where it exists, its run goes on
-                bit for bit, if it is of this plan: nothing is charged or drawn again.
+                bit for bit, if it is of this plan: nothing is charged or drawn again. A file of the
+                same name with the ending `.average` is beside it, of what was published.
 
         Raises:
             LedgerError: where the account cannot pay, or did not pay for the run in the file; then
