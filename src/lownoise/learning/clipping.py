@@ -101,6 +101,7 @@ def clipped_sum(
     if own is None or own.shape != shape:  # one text, whatever it was
         raise EngineError(
             f"loss={loss.name} has no gradients of a batch; return {shape[1]} floats a record, "
-            "shape (records, coordinates), whatever the records are; the round has not been answered"
+            "shape (records, coordinates), whatever the records are; the round has not been "
+            "answered"
         )
     return np.asarray(clipped(own, clip, unit).sum(axis=0))
