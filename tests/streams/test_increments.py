@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noise of increments: its law, what it costs, and that it is made again bit for bit."""
 
+import copy
 import itertools
 import math
 from dataclasses import replace
@@ -18,6 +19,7 @@ from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.streams import increments
 from lownoise.streams.carried import BandedCarried
 from lownoise.streams.increments import IncrementMechanism, IncrementNoise
+from lownoise.streams.journal import IncrementRun
 
 KEY = bytes(range(32))
 SPACED = Participation(3, 4, "spaced")
@@ -228,3 +230,36 @@ def test_noise_that_would_not_be_exact_is_refused():
         IncrementNoise(own, KEY, done=2, kept=np.zeros((1, 3)))
     assert own.loss.mu <= 1
     assert replace(own, deviation=own.deviation / 2).loss.mu > 1.9
+
+
+def test_a_round_that_was_interrupted_is_not_gone_on_with(monkeypatch):
+    mechanism = planned("banded", dimension=increments.BLOCK + 1).mechanism
+    run, own, blocks = IncrementRun.begin(mechanism, threads=1), IncrementNoise._block, []
+
+    def fails_late(noise, values, start):
+        blocks.append(start)
+        if start:
+            raise MemoryError
+        own(noise, values, start)
+
+    monkeypatch.setattr(IncrementNoise, "_block", fails_late)
+    with pytest.raises(MemoryError):
+        run.add_noise(np.zeros(mechanism.dimension))
+    assert blocks == [0, increments.BLOCK]
+    for again in (lambda: run.add_noise(np.zeros(mechanism.dimension)), run._noise.state):
+        with pytest.raises(StreamError, match="was interrupted in the middle of a round"):
+            again()
+
+
+def test_noise_is_used_once_in_one_process(monkeypatch):
+    run = IncrementRun.begin(planned("banded").mechanism)
+    with pytest.raises(StreamError, match="is not copied"):
+        copy.deepcopy(run)
+    monkeypatch.setattr("lownoise.streams.journal.os.getpid", lambda: -1)
+    with pytest.raises(StreamError, match="in a forked process"):
+        run.add_noise(np.zeros(3))
+    with pytest.raises(StreamError, match="no 3 doubles"):
+        run.add_noise(np.zeros(4))
+    with pytest.raises(StreamError, match="no 3 doubles"):
+        run.add_noise(np.zeros(3, dtype=np.float32))
+    assert run.done == 0

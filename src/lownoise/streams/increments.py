@@ -255,6 +255,7 @@ class IncrementNoise:
         self.mechanism, self.done, self.kept = mechanism, done, kept
         self._key = key
         self._threads = threads or min(4, os.cpu_count() or 1)
+        self._midway = False
 
     def add(self, values: Vector) -> None:
         """Add the noise of the next round.
@@ -263,12 +264,18 @@ class IncrementNoise:
             values: integers in doubles, shape (d,); changed in place.
 
         Raises:
-            StreamError: where no round is left.
+            StreamError: where no round is left, or an earlier one was interrupted: what is kept is
+                then of two rounds.
         """
         own = self.mechanism
+        if self._midway:
+            raise StreamError(
+                "run was interrupted in the middle of a round; go on from the last checkpoint"
+            )
         if self.done >= own.rounds:
             raise StreamError(f"all {own.rounds:,} rounds are over; plan a run with more")
         starts = range(0, own.dimension, BLOCK)
+        self._midway = True
         if self._threads == 1 or len(starts) == 1:
             for start in starts:
                 self._block(values, start)
@@ -277,6 +284,17 @@ class IncrementNoise:
                 for _ in pool.map(lambda start: self._block(values, start), starts):
                     pass
         self.done += 1
+        self._midway = False
+
+    def state(self) -> Vector:
+        """Return what is kept, shape (buffers, d): a copy.
+
+        Raises:
+            StreamError: where a round was interrupted.
+        """
+        if self._midway:
+            raise StreamError("run was interrupted in the middle of a round and has no state")
+        return self.kept.copy()
 
     def _block(self, values: Vector, start: int) -> None:
         block = slice(start, min(start + BLOCK, self.mechanism.dimension))

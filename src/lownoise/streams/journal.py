@@ -13,10 +13,11 @@ import hashlib
 import hmac
 import json
 import os
+import threading
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
 
@@ -99,6 +100,15 @@ class IncrementRun:
     ) -> None:
         self._noise, self._key, self.spend = noise, key, spend
         self.path, self._account = path, account
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied.
+
+        Raises:
+            StreamError: always.
+        """
+        raise StreamError("run is not copied: its noise is used once; use state, with a journal")
 
     @classmethod
     def begin(
@@ -214,18 +224,25 @@ class IncrementRun:
 
         Raises:
             StreamError: where no round is left, the sums are of another shape, or the round was
-                begun with other sums. Then no noise has been made.
+                begun with other sums; where the run is a copy in a forked process and has no
+                journal. Then no noise has been made.
             FileError, LedgerError: where the journal or its ledger cannot be written, or it is an
                 old copy.
         """
         own = self.mechanism
-        if self.done >= own.rounds:
-            raise StreamError(f"all {own.rounds:,} rounds are over; plan a run with more")
-        if values.shape != (own.dimension,) or values.dtype != np.float64:
-            raise StreamError(f"sums are no {own.dimension:,} doubles; give those of the plan")
-        if self.path is not None:
-            self._begin(self.path, values)
-        self._noise.add(values)
+        with self._lock:
+            if self.done >= own.rounds:
+                raise StreamError(f"all {own.rounds:,} rounds are over; plan a run with more")
+            if values.shape != (own.dimension,) or values.dtype != np.float64:
+                raise StreamError(f"sums are no {own.dimension:,} doubles; give those of the plan")
+            if self.path is not None:
+                self._begin(self.path, values)
+            elif self._process != os.getpid():
+                raise StreamError(
+                    "run is a copy in a forked process, and its noise is used once; go on where it "
+                    "was made, or give it a path"
+                )
+            self._noise.add(values)
 
     def _begin(self, path: Path, values: Vector) -> None:
         sums = _keyed(self._key, f"sums {self.done}", np.ascontiguousarray(values, "<f8"))
@@ -261,9 +278,9 @@ class IncrementRun:
                 "run has no journal, without which it cannot be gone on with safely; start it with "
                 "path="
             )
-        kept = self._noise.kept
-        mac = _state_mac(self._key, self.done, kept)
-        return {"round": self.done, "kept": kept.copy(), "mac": mac}
+        with self._lock:
+            kept, done = self._noise.state(), self.done
+        return {"round": done, "kept": kept, "mac": _state_mac(self._key, done, kept)}
 
 
 def _restored(found: _Journal, state: dict[str, Any] | None) -> tuple[int, Vector | None]:
