@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 _ROUGH = 2.0**-5  # the gap at which evidence for many patterns will do: it is proved sooner
 _BLOCK = 256  # rounds of evidence, where the strategy is not the optimum
 _MOST_EVIDENCE = 1024
+_MOST_ROOM = 512  # rounds of a block that holds a whole pattern
 _MOST_KEPT = 1 << 26
 
 
@@ -283,13 +284,13 @@ def _evidence(
     n, person = workload.rounds, choice.participation
     if workload.toeplitz:
         # a block that has no room for a pattern proves less
-        n = min(n, max(_BLOCK, person.span if person.span <= _MOST_EVIDENCE else 0))
+        n = min(n, max(_BLOCK, person.span if person.span <= _MOST_ROOM else 0))
     if n > _MOST_EVIDENCE:
         return StreamEvidence(changes, None, n)
     W = workload.leading(n)
     if person == ONE:
         return StreamEvidence(changes, best_factors(W, choice.error)[2], n)
-    own = best_pattern_factors(W, choice.error, person, signed=signed, rough=_ROUGH)[2]
+    own = best_pattern_factors(W, choice.error, person, signed=signed, rtol=_ROUGH)[2]
     return StreamEvidence(changes, own.dual, n, own.patterns)
 
 

@@ -148,6 +148,7 @@ def fidelity(
     query_weights: Vector,
     *,
     moves: bool,
+    quick: bool = False,
 ) -> Fidelity:
     """Return F and its optimal ellipsoid at the given weights.
 
@@ -157,6 +158,7 @@ def fidelity(
         queries: L, shape (n, r), of rank r; or shape (r,), its diagonal.
         query_weights: c > 0, shape (n,) or (r,).
         moves: whether C is taken about the weighted mean.
+        quick: whether lengths that are right to 1e-16 of the longest will do.
 
     Raises:
         UnresolvedError: where a direction has no length that floats can tell from 0.
@@ -175,13 +177,13 @@ def fidelity(
     if queries.ndim == 1:
         scale = root * queries
         seen = about * scale
-        lengths, axes = _axes(seen * np.sqrt(weights)[:, None])
+        lengths, axes = _axes(seen * np.sqrt(weights)[:, None], quick=quick)
         whitening, unwhitening = axes.T * scale, axes / scale[:, None]
         turned = axes / root[:, None]
     else:
         triangle = triangle_of(root[:, None] * queries)
         seen = about @ triangle.T
-        lengths, axes = _axes(seen * np.sqrt(weights)[:, None])
+        lengths, axes = _axes(seen * np.sqrt(weights)[:, None], quick=quick)
         whitening = axes.T @ triangle
         unwhitening = solve_triangular(triangle, axes, check_finite=False)
         turned = queries @ unwhitening
@@ -190,9 +192,9 @@ def fidelity(
     return Fidelity(lengths, whitening, unwhitening, seen @ axes, turned, mean, mass, moves)
 
 
-def _axes(rows: Vector) -> tuple[Vector, Vector]:
+def _axes(rows: Vector, *, quick: bool = False) -> tuple[Vector, Vector]:
     try:
-        return principal_axes(rows)
+        return principal_axes(rows, quick=quick)
     except np.linalg.LinAlgError:
         raise UnresolvedError(_UNLIKE) from None
 
@@ -223,11 +225,12 @@ def exponential_sum(low: float, high: float, step: float = FINE) -> tuple[Vector
     return t, weights
 
 
-def principal_axes(rows: Vector) -> tuple[Vector, Vector]:
+def principal_axes(rows: Vector, *, quick: bool = False) -> tuple[Vector, Vector]:
     """Return lengths m and axes U with BᵀB = U diag(m²) Uᵀ.
 
     Args:
         rows: B, shape (k, r), of rank r.
+        quick: whether lengths that are right to 1e-16 of the longest will do.
 
     Returns:
         m rising, shape (r,), and U orthogonal, shape (r, r).
@@ -240,7 +243,7 @@ def principal_axes(rows: Vector) -> tuple[Vector, Vector]:
     from scipy.linalg import eigh
 
     gram = rows.T @ rows
-    many = rows.shape[1] > _MANY
+    many = quick or rows.shape[1] > _MANY
     if many:
         squares, axes = eigh(gram.T, driver="evd", overwrite_a=True, check_finite=False)
     else:

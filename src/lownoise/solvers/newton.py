@@ -60,12 +60,14 @@ class Problem:
         order: p in [2, ∞].
         moves: whether the body may be translated.
         floor: η, at least 0.
+        quick: as `fidelity`'s.
     """
 
     queries: Vector
     order: float
     moves: bool
     floor: float
+    quick: bool = False
 
     @property
     def exponent(self) -> float:
@@ -140,7 +142,14 @@ class ListedVertices:
     def at(self, weights: Vector, query_weights: Vector) -> Fidelity:
         """Return F and its optimal ellipsoid."""
         problem = self.problem
-        return fidelity(self.vertices, weights, problem.queries, query_weights, moves=problem.moves)
+        return fidelity(
+            self.vertices,
+            weights,
+            problem.queries,
+            query_weights,
+            moves=problem.moves,
+            quick=problem.quick,
+        )
 
     def system(self, state: Fidelity, linear: Linear) -> Callable[[Vector], Vector]:
         """Return the function that solves one step."""

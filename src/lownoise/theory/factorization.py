@@ -23,7 +23,7 @@ from lownoise.numbers.readable import readable
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import SymmetricPoints
 from lownoise.solvers import RTOL, solve
-from lownoise.solvers.streams import ROUGH, pattern_factors
+from lownoise.solvers.streams import pattern_factors
 from lownoise.theory.enclosure import proved_status
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def best_pattern_factors(
     participation: Participation,
     *,
     signed: bool,
-    rough: float = ROUGH,
+    rtol: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Vector, Vector, PatternEvidence]:
     """Return B and C, lower triangles with B·C = W, that hide a person's rounds together, nearly.
@@ -194,16 +194,13 @@ def best_pattern_factors(
         error: "mean": the least ‖B‖_F; "max": the least row of B.
         participation: the rounds that one person may add to.
         signed: whether changes of rounds may have unlike signs.
-        rough: the relative gap to reach where patterns are no short list; else it is 1e-6.
+        rtol: as `pattern_factors`'.
         progress: as `factorize`'s.
     """
     order = 2.0 if error == "mean" else math.inf
-    found = pattern_factors(W, participation, order, signed=signed, rough=rough, progress=progress)
-    frame = found.frame
-    left, right = _factors(frame.up() @ found.factor, found.factor, frame.down(W.T).T)
-    B, C = _expanded(left, frame.pivots, 1), _expanded(right, frame.pivots, 0)
+    found = pattern_factors(W, participation, order, signed=signed, rtol=rtol, progress=progress)
     dual = PointDual(np.arange(len(found.patterns)), found.weights, found.query_weights)
-    return frozen(B), frozen(C), PatternEvidence(dual, found.patterns)
+    return found.noise, found.strategy, PatternEvidence(dual, found.patterns)
 
 
 def _triangles(claim: Claim, body: SymmetricPoints, *, triangular: bool) -> tuple[Vector, Vector]:

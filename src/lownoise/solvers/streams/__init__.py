@@ -2,7 +2,7 @@
 """Strategies for streams: which factors of a lower-triangular workload err least."""
 
 from lownoise.solvers.streams.banded import banded, banded_bound, banded_variances
-from lownoise.solvers.streams.patterns import ROUGH, pattern_factors
+from lownoise.solvers.streams.patterns import pattern_factors
 from lownoise.solvers.streams.rational import (
     Rational,
     enough_buffers,
@@ -38,7 +38,6 @@ from lownoise.solvers.streams.trees import (
 )
 
 __all__ = [
-    "ROUGH",
     "Rational",
     "banded",
     "banded_bound",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -23,39 +23,46 @@ from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
 from lownoise.solvers.solution import FLOOR_SHARE
+from lownoise.solvers.streams.toeplitz import optimal_toeplitz
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.arrays import Chosen, Integers, Vector
     from lownoise.sensitivity.participation import Participation
-    from lownoise.sets.frames import Frame
     from lownoise.solvers.sides import Progress
+    from lownoise.solvers.streams.toeplitz import Error
 
-ROUGH = 2.0**-8
+_FINE, _ROUGH = 2.0**-9, 2.0**-6  # where patterns are few, and where they are many
 _RTOL = 1e-6
 _MOST_STEPS = 60
+_CUTS = (0.0, 2.0**-9, 2.0**-8, 2.0**-7, 2.0**-6, math.inf)  # of the mean of X_ii
+_SCALINGS = 4
+_LONG = 64  # rounds, beyond which axes are found quickly
+_MOST_NUMBERS = 1 << 21  # rounds of the workload times patterns
+_NEAR = 1 + 1e-5  # of the proof: what is charged can stay as it is
 _FEW = 1500  # vertices that are all listed from the start
 _ENUMERATED = 9  # members of a pattern whose signs are all tried
+_LEAST_EACH = 4  # signs for one pattern
 _SWEEPS = 20  # of flips of one sign each
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class PatternFactors:
-    """A factor of the least noise, and the weights that prove it.
+    """Factors of the least noise, nearly, and the weights that prove it.
 
     Args:
-        frame: the answers whose noise is solved for.
-        factor: a lower triangle, factor·factorᵀ = M in the frame's coordinates.
+        noise: B, lower triangular, shape (n, n).
+        strategy: C, lower triangular, shape (n, n).
         patterns: with signs, rounds from 1, 0 where there are fewer, shape (N, k).
         weights: one a pattern, shape (N,).
         query_weights: one an answer, shape (n,).
         status: how the search ended.
     """
 
-    frame: Frame
-    factor: Vector
+    noise: Vector
+    strategy: Vector
     patterns: Integers
     weights: Vector
     query_weights: Vector
@@ -68,7 +75,7 @@ def pattern_factors(
     order: float,
     *,
     signed: bool,
-    rough: float = ROUGH,
+    rtol: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> PatternFactors:
     """Return the least noise for all patterns that one person may add to.
@@ -77,10 +84,13 @@ def pattern_factors(
         W: lower triangular, shape (n, n).
         participation: which rounds.
         order: p, 2 for the mean error and ∞ for the largest.
-        signed: whether the changes of rounds may have unlike signs; else some are left out.
-        rough: the relative gap to pulls where patterns are no short list; else it is 1e-6.
+        signed: whether the changes of rounds may have unlike signs, and factors are charged for
+            these; else some changes are left out, and so does the noise.
+        rtol: the relative gap before what is left is cut off; None for one that takes seconds.
         progress: called after every step.
     """
+    from scipy.linalg import solve_triangular
+
     n = len(W)
     frame = find_frame(SymmetricPoints(frozen(np.ascontiguousarray(W.T))), None, in_order=True)
     shown = frame.seen(None)
@@ -88,18 +98,78 @@ def pattern_factors(
     down = frame.down(W.T)  # one row a round
     unit = math.ldexp(1.0, math.frexp(float(np.max(np.abs(down)) * participation.count))[1])
     vertices = PatternVertices(down, participation, signed=signed)
-    problem = Problem(queries=rows / unit, order=order, moves=False, floor=_RTOL * FLOOR_SHARE)
-    rtol = _RTOL if vertices.few_patterns else rough
+    problem = Problem(
+        queries=rows / unit,
+        order=order,
+        moves=False,
+        floor=_RTOL * FLOOR_SHARE,
+        quick=n > _LONG,
+    )
+    if vertices.complete:
+        rtol = _RTOL
+    elif rtol is None:
+        rtol = _FINE if vertices.few else _ROUGH
     found = generate(problem, vertices, rtol=rtol, progress=progress, most=_MOST_STEPS)
-    carried = found.weights > 0
+    # a file of evidence has a limit: what carries least goes
+    carried = np.argsort(-found.weights)[: _MOST_NUMBERS // n]
+    B, C = np.zeros((n, n)), np.zeros((n, n))
+    B[:, frame.pivots] = frame.up() @ found.factor
+    C[frame.pivots] = solve_triangular(found.factor, down.T, lower=True, check_finite=False)
+    B, C = np.tril(B), np.tril(C)
+    X, least = C.T @ C, (found.lower / found.upper) ** 2
+    if signed and frame.exact and float(np.max(vertices.through(X))) > least * _NEAR:
+        better = _trimmed(W, X, vertices, order)
+        B, C = (B, C) if better is None else better
     return PatternFactors(
-        frame=frame,
-        factor=found.factor,
+        noise=frozen(B),
+        strategy=frozen(C),
         patterns=vertices.patterns(found.indices[carried]),
         weights=frozen(found.weights[carried]),
         query_weights=frozen(found.query_weights),
         status=found.status,
     )
+
+
+def _trimmed(
+    W: Vector, X: Vector, vertices: PatternVertices, order: float
+) -> tuple[Vector, Vector] | None:
+    """Return B and C of an X that is charged less beside what it errs; None where none is found.
+
+    What is charged is Σ|X_ij| over a pattern. At the optimum X_ij is 0 for most pairs of rounds
+    that share a pattern, and what a search leaves there costs more than it helps: it is cut off,
+    and rounds are scaled until the worst pattern through each is about as long. Where patterns are
+    many, the best that depends on t − s alone is tried, too.
+    """
+    from scipy.linalg import solve_triangular
+
+    far, unit, signs = vertices.shared, float(np.mean(np.diag(X))), np.sign(X)
+    tried = [
+        np.where(far, own * np.maximum(np.abs(X) - cut * unit, 0.0), X)
+        for cut, own in itertools.product(_CUTS, (np.maximum(signs, 0.0), signs))
+    ]
+    if not vertices.few and np.all(np.diag(W)):
+        first = np.subtract.outer(np.arange(len(W)), np.arange(len(W)))
+        if np.array_equal(W, np.where(first >= 0, W[:, 0][np.maximum(first, 0)], 0.0)):
+            error: Error = "max" if math.isinf(order) else "mean"
+            c = optimal_toeplitz(W[:, 0], error, vertices.participation)
+            C = np.where(first >= 0, c[np.maximum(first, 0)], 0.0)
+            tried.append(C.T @ C)
+    least, found = math.inf, None
+    for each in tried:
+        Z = each
+        for _ in range(_SCALINGS):
+            through = vertices.through(Z)
+            try:
+                C = np.linalg.cholesky(Z[::-1, ::-1]).T[::-1, ::-1]
+            except np.linalg.LinAlgError:
+                break
+            B = solve_triangular(C, W.T, lower=True, trans="T", check_finite=False).T
+            rows = np.square(B).sum(axis=1)
+            squared = float(np.max(through) * (np.max(rows) if math.isinf(order) else np.sum(rows)))
+            if squared < least:
+                least, found = squared, (np.tril(B), np.tril(C))
+            Z = Z / through[:, None] ** 0.25 / through**0.25
+    return found
 
 
 class PatternVertices(AbstractVertices):
@@ -113,10 +183,13 @@ class PatternVertices(AbstractVertices):
 
     def __init__(self, columns: Vector, participation: Participation, *, signed: bool) -> None:
         self._columns = columns
-        self._participation = participation
+        self.participation = participation
         self._signed = signed
         n, k = len(columns), participation.count
         lists = spaced_patterns(participation, n)
+        if participation.pattern != "spaced" and k > 1:  # as far apart as they fit, to start from
+            gap = max(participation.separation, n // k)
+            lists = spaced_patterns(replace(participation, separation=gap, pattern="spaced"), n)
         self._known: dict[bytes, int] = {}
         self._coefficients: list[Vector] = []
         self._complete = False
@@ -138,9 +211,14 @@ class PatternVertices(AbstractVertices):
         return int(self._columns.shape[1])
 
     @property
-    def few_patterns(self) -> bool:
+    def complete(self) -> bool:
+        """Whether all are listed."""
+        return self._complete
+
+    @property
+    def few(self) -> bool:
         """Whether the patterns are a list that is looked through, if not all of their signs."""
-        return self._participation.pattern == "spaced"
+        return self.participation.pattern == "spaced"
 
     @property
     def count(self) -> int:
@@ -157,11 +235,30 @@ class PatternVertices(AbstractVertices):
 
     def patterns(self, indices: Integers) -> Integers:
         """Return patterns with signs, rounds from 1, filled up with 0; shape (N, k)."""
-        found = np.zeros((len(indices), self._participation.count), dtype=np.int64)
+        found = np.zeros((len(indices), self.participation.count), dtype=np.int64)
         for row, i in zip(found, indices, strict=True):
             own = self._coefficients[int(i)]
             used = np.flatnonzero(own)
             row[: used.size] = (used + 1) * np.sign(own[used]).astype(np.int64)
+        return found
+
+    @property
+    def shared(self) -> Chosen:
+        """Which pairs of different rounds have a pattern that holds both, shape (n, n)."""
+        n, own = len(self._columns), self.participation
+        lag = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+        if own.pattern == "spaced":
+            b = own.separation
+            return np.asarray((lag > 0) & (lag % b == 0) & (lag < own.count * b))
+        return np.asarray(lag >= own.separation)
+
+    def through(self, X: Vector) -> Vector:
+        """Return the greatest Σ|X_ij| of a pattern that holds each round, as a search finds it."""
+        found, size = np.diag(X).copy(), np.abs(X)
+        for rounds in self._groups(size):
+            lengths = size[rounds[:, :, None], rounds[:, None, :]].sum(axis=(1, 2))
+            for j in range(rounds.shape[1]):
+                np.maximum.at(found, rounds[:, j], lengths)
         return found
 
     def price(self, inverse: Vector, mean: Vector, beyond: float, wanted: int) -> Priced:
@@ -171,7 +268,7 @@ class PatternVertices(AbstractVertices):
         """
         moved = self._columns @ inverse.T
         X = moved @ moved.T
-        found = self._search(X)
+        found = [self._signs(rounds, X) for rounds in self._groups(X)]
         values = np.concatenate([own for _, _, own in found])
         radius = math.sqrt(max(float(np.max(values)), 0.0))
         level = np.partition(values, -min(wanted, values.size))[-min(wanted, values.size)]
@@ -197,46 +294,45 @@ class PatternVertices(AbstractVertices):
             places.append(self._known[key])
         return places
 
-    def _search(self, X: Vector) -> list[tuple[Integers, Vector, Vector]]:
-        """Return patterns that may stand out: rounds, signs and Σ X_ij·ε_i·ε_j."""
-        own = self._participation
+    def _groups(self, X: Vector) -> list[Integers]:
+        """Return patterns of like length that may stand out, rounds from 0."""
+        own = self.participation
         if own.pattern == "spaced":
             lists = spaced_patterns(own, len(X))
             lengths = sorted({len(each) for each in lists})
-            groups = [np.array([p for p in lists if len(p) == m]) for m in lengths]
-        else:
-            groups = list(_paths(X, own, signed=self._signed))
-        return [self._signs(rounds, X) for rounds in groups]
+            return [np.array([p for p in lists if len(p) == m]) for m in lengths]
+        return _paths(X, own, signed=self._signed)
 
     def _signs(self, rounds: Integers, X: Vector) -> tuple[Integers, Vector, Vector]:
         """Return patterns with the signs that make Σ X_ij·ε_i·ε_j greatest, or nearly."""
         blocks = X[rounds[:, :, None], rounds[:, None, :]]
         m = rounds.shape[1]
+        # several of each: one alone would make the search long
+        few = max(_LEAST_EACH, 2 * len(X) // len(rounds))
         if m <= _ENUMERATED:
             signs = _choices(m, signed=self._signed)
             values = np.einsum("si,pij,sj->ps", signs, blocks, signs, optimize=True)
-            # the best few of each: one alone would make the search long
-            few = min(4, len(signs))
+            few = min(few, len(signs))
             best = np.argpartition(-values, few - 1, axis=1)[:, :few]
             chosen = np.take_along_axis(values, best, axis=1)
-            return (
-                np.repeat(rounds, few, axis=0),
-                signs[best].reshape(-1, m),
-                chosen.reshape(-1),
-            )
-        signs = np.ones((len(rounds), m))
+            return np.repeat(rounds, few, axis=0), signs[best].reshape(-1, m), chosen.reshape(-1)
+        # a fixed stream of signs to start from: nothing that is released depends on it
+        starts = np.random.default_rng(0).integers(0, 2, size=(few, m)).astype(np.float64)
+        starts[0] = 1.0
+        signs = np.repeat(2 * starts[None] - 1 if self._signed else starts[None], len(rounds), 0)
         for _ in range(_SWEEPS):
             before = signs.copy()
             for j in range(m):
-                signs[:, j] = 0.0
-                pull = np.einsum("pi,pi->p", blocks[:, j], signs)
+                signs[:, :, j] = 0.0
+                pull = np.einsum("pi,psi->ps", blocks[:, j], signs)
                 if self._signed:
-                    signs[:, j] = np.where(pull < 0, -1.0, 1.0)
+                    signs[:, :, j] = np.where(pull < 0, -1.0, 1.0)
                 else:
-                    signs[:, j] = np.where(blocks[:, j, j] + 2 * pull > 0, 1.0, 0.0)
+                    signs[:, :, j] = np.where(blocks[:, j, j, None] + 2 * pull > 0, 1.0, 0.0)
             if np.array_equal(before, signs):
                 break
-        return rounds, signs, np.einsum("pi,pij,pj->p", signs, blocks, signs, optimize=True)
+        values = np.einsum("psi,pij,psj->ps", signs, blocks, signs, optimize=True)
+        return np.repeat(rounds, few, axis=0), signs.reshape(-1, m), values.reshape(-1)
 
 
 def spaced_patterns(participation: Participation, rounds: int) -> list[list[int]]:
