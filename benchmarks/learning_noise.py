@@ -50,11 +50,11 @@ state = own.init(values)
 step = jax.jit(own.update, donate_argnums=(1,))
 print("ready", flush=True)
 for line in sys.stdin:
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     found, state = step(values, state)
     jax.block_until_ready((found, state))
-    took = time.perf_counter() - started
-    print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True)
+    took, work = time.perf_counter() - started, time.process_time() - worked
+    print(took, work, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True)
 """
 
 
@@ -97,10 +97,10 @@ def serve(kind: str, parameters: int) -> None:
     step = noise(kind, parameters)
     print("ready", flush=True)
     for _ in sys.stdin:
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         step()
-        took = time.perf_counter() - started
-        print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True)
+        took, work = time.perf_counter() - started, time.process_time() - worked
+        print(took, work, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True)
 
 
 def asked_of_peer(kind: str, parameters: int) -> str:
@@ -116,8 +116,8 @@ def asked_of_peer(kind: str, parameters: int) -> str:
 
 def in_turn(
     rows: dict[str, list[str]], steps: int
-) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Return the seconds of each row's steps, and its peak of memory in MB."""
+) -> tuple[dict[str, list[tuple[float, float]]], dict[str, float]]:
+    """Return the seconds, wall and CPU, of each row's steps, and its peak of memory in MB."""
     running, taken, peaks = {}, {name: [] for name in rows}, {}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     for name, command in rows.items():
@@ -128,10 +128,10 @@ def in_turn(
         for name, own in running.items():
             own.stdin.write("\n")
             own.stdin.flush()
-            took, peak = own.stdout.readline().split()
-            peaks[name] = int(peak) / 1024
+            took, work, peak = map(float, own.stdout.readline().split())
+            peaks[name] = peak / 1024
             if turn:
-                taken[name].append(float(took))
+                taken[name].append((took, work))
     for own in running.values():
         own.communicate()
     return taken, peaks
@@ -158,10 +158,11 @@ def main() -> None:
             rows[f"jax-privacy {kind}"] = peer
     taken, peaks = in_turn(rows, given.steps)
     print(f"{given.parameters:,} parameters, {os.cpu_count()} cores, {given.steps} steps each")
-    print(f"{'':24}{'s a step':>10}{'10^6 a s':>10}{'peak MB':>10}")
+    print(f"{'':24}{'s a step':>10}{'CPU s':>10}{'10^6 a s':>10}{'peak MB':>10}")
     for name, own in taken.items():
-        middle = statistics.median(own)
-        print(f"{name:24}{middle:10.3f}{given.parameters / middle / 1e6:10.1f}{peaks[name]:10,.0f}")
+        wall, work = (statistics.median(each) for each in zip(*own, strict=True))
+        speed = given.parameters / wall / 1e6
+        print(f"{name:24}{wall:10.3f}{work:10.3f}{speed:10.1f}{peaks[name]:10,.0f}")
 
 
 if __name__ == "__main__":
