@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lownoise.sensitivity.participation import Participation
     from lownoise.sensitivity.patterns import Lag
 
-_MOST_DENSE = 2048  # rounds
+_MOST_DENSE = 512  # rounds; by levels hardly any more is charged
 _MOST_LAGS = 1 << 26  # n·k
 
 
