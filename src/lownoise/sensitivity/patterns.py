@@ -14,12 +14,12 @@ is its greatest value over the patterns of a participation: k rounds at most, ev
 *The majorant* (ours). For i ≤ j let Ĝ_ij be the greatest |G_{i+a,j+a'}| with 0 ≤ a ≤ a'. The l-th
 and m-th members of a pattern, l < m, are i ≥ l·b and j ≥ i + (m − l)·b, so |G_ij| ≤ Ĝ_{lb,mb}: no
 pattern is beyond Σ Ĝ over {0, b, 2b, …}, and that is attained where |G| = Ĝ, as for a Toeplitz C
-whose column does not rise and is nowhere negative: there G_ij = Σ_{t<n−j} c_t·c_{t+j−i} falls in
-both a and a'.
+whose column is nowhere negative and does not rise from c_b on: there G_ij = Σ_{t<n−j} c_t·c_{t+j−i}
+falls in both a and a' for j ≥ i + b, and nothing else is used.
 
-*By position* (ours). Let G'_ij = max_{h≤i} |G_hj| for i ≤ j. Then a member j that is the m-th adds,
-with those before it, at most w_m(j) = |G_jj| + 2Σ_{q<m} G'_{j−qb,j}; the greatest Σ_m w_m(i_m) over
-positions b apart is a dynamic programme. The same holds with time reversed.
+*By position* (ours). Let G'_ij = max_{h≤i} |G_hj| for i ≤ j, or more. A member j that is the m-th
+adds, with those before it, at most w_m(j) = |G_jj| + 2Σ_{q<m} G'_{j−qb,j}; the greatest Σ w_m(i_m)
+over positions b apart is a dynamic programme. The same holds with time reversed.
 
 *By chains* (ours). Let h_q(i, s) be the greatest Σ_j |G_ij| over q rounds from s on that are b
 apart, and
@@ -55,12 +55,12 @@ if TYPE_CHECKING:
     Lag = Callable[[int], Vector]  # of d: at least |G_{i,i+d}| for all i, shape (n − d,)
 
 _MARGIN = 1 + 2.0**-48
-_CLOSE = 1e-9  # a bound that is attained but for so small a part is called exact
+CLOSE = 1e-9  # a bound that is attained but for so small a part is called exact
 _MOST_CHAINED = 1 << 28  # n²·k for which chains are followed
-_MOST_LAGS = 1 << 28  # n·k for which all lags are added
-_MOST_DENSE = 4096
+_SAME = 1 + 2.0**-43  # a bound that is attained but for so small a part is looked into no more
+_MOST_PAIRS = 1 << 23  # n²·k numbers that are kept of chains
 _MOST_STEPS = 2000  # of branch and bound
-_MOST_BRANCHED = 1 << 26  # n·k for all steps together
+_MOST_WORK = 1 << 26  # n·k, or n²·k/16, for all steps together
 _ROWS = 64
 
 
@@ -87,7 +87,7 @@ class Worst:
     @property
     def exact(self) -> bool:
         """Whether no pattern is beyond `members`; then `length_up` is attained where G ≥ 0."""
-        return self.square_up <= self.attained * (1 + _CLOSE)
+        return self.square_up <= self.attained * (1 + CLOSE)
 
 
 _UNKNOWN = Worst(math.inf, 0.0, (0,))
@@ -101,27 +101,7 @@ def gram_up(columns: Vector) -> Vector:
         True
     """
     lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))
-    return _rounded(columns.T @ columns, lengths, lengths, len(columns))
-
-
-def toeplitz_lag(column: Vector, scale: Vector | None = None) -> Lag:
-    """Return the lags of G for the lower-triangular Toeplitz matrix of a first column.
-
-    Args:
-        column: c, shape (n,).
-        scale: what column j of the matrix is divided by, above 0, shape (n,); ones by default.
-    """
-    n = column.size
-    lengths = np.sqrt(np.cumsum(np.square(column)))[::-1]
-
-    def lag(d: int) -> Vector:
-        products = column[: n - d] * column[d:]
-        found = _rounded(np.cumsum(products)[::-1], lengths[: n - d], lengths[d:], n, outer=False)
-        if scale is not None:
-            found = found / (scale[: n - d] * scale[d:]) * (1 + growth(4))
-        return np.asarray(found)
-
-    return lag
+    return rounded_products(columns.T @ columns, lengths, lengths, len(columns))
 
 
 def gram_of(lag: Lag, rounds: int) -> Vector:
@@ -133,42 +113,6 @@ def gram_of(lag: Lag, rounds: int) -> Vector:
         flat[d : (rounds - d) * rounds : rounds + 1] = own
         flat[d * rounds :: rounds + 1] = own
     return found
-
-
-def toeplitz_up(column: Vector, participation: Participation, scale: Vector | None = None) -> float:
-    """Return at least ‖Σ C_i ⊗ u_i‖ over every pattern, C lower-triangular Toeplitz or C·N⁻¹.
-
-    Where |c| ≤ ĉ and ĉ does not rise, |G_ij| ≤ Ĝ_ij/(N_i·N_j), Ĝ that of ĉ; for N that does not
-    rise it grows with i up to j, so it is what `by_position` asks for.
-
-    Args:
-        column: c, shape (n,).
-        participation: the patterns.
-        scale: N, above 0 and not rising, shape (n,); ones by default.
-    """
-    n, b = column.size, participation.separation
-    k = fitting(participation, n)
-    around = np.maximum.accumulate(np.abs(column)[::-1])[::-1]  # ĉ
-    spacing, positive = participation.pattern == "spaced", bool(np.all(column >= 0))
-    if scale is None and positive and (spacing or np.array_equal(column, around)):
-        return _strided(column, k, b)
-    if n * k > _MOST_LAGS:
-        return _strided(around, k, b) if scale is None else math.inf
-    lag = toeplitz_lag(column, scale)
-    first = spaced(lag, n, k, b)
-    if spacing:
-        return first.length_up
-    found = by_position(toeplitz_lag(around, scale), n, k, b)
-    if n <= _MOST_DENSE and found > first.attained * (1 + _CLOSE):
-        found = min(found, worst(gram_of(lag, n), participation).square_up)
-    return up(math.sqrt(found))
-
-
-def _strided(column: Vector, count: int, separation: int) -> float:
-    """Return at least ‖Σ_l C_{lb}‖ for a Toeplitz C of numbers of at least 0."""
-    moved = windows(column[::-1], count, separation)
-    total = float(np.sum(np.square(moved)))
-    return up(math.sqrt(_outward(total, column.size + 2 * count + 4)))
 
 
 def fitting(participation: Participation, rounds: int) -> int:
@@ -224,7 +168,7 @@ def spaced(lag: Lag, rounds: int, count: int, separation: int) -> Worst:
         total[: own.size] += own if m == 0 else 2 * own
     start = int(np.argmax(total))
     members = tuple(range(start, rounds, separation))[:count]
-    return Worst(_outward(float(total[start]), 4 * count), float(total[start]), members)
+    return Worst(outward(float(total[start]), 4 * count), float(total[start]), members)
 
 
 def windows(values: Vector, width: int, step: int) -> Vector:
@@ -268,7 +212,7 @@ def majorant(gram: Vector, count: int, separation: int) -> float:
         if i % separation == 0 and i // separation < count:
             row = own[members[i // separation :] - i]
             total += float(row[0] + 2 * np.sum(row[1:]))
-    return _outward(total, 2 * count + 4)
+    return outward(total, 2 * count + 4)
 
 
 def by_position(lag: Lag, rounds: int, count: int, separation: int) -> float:
@@ -288,7 +232,7 @@ def by_position(lag: Lag, rounds: int, count: int, separation: int) -> float:
         best = adds.copy()
         best[separation:] += before[: rounds - separation] if m else 0.0
         best[:shift] = before[:shift]  # no room for so many; a smaller pattern counts
-    return _outward(float(np.max(best)), 4 * count)
+    return outward(float(np.max(best)), 4 * count)
 
 
 def _covered(gram: Vector) -> Lag:
@@ -297,7 +241,7 @@ def _covered(gram: Vector) -> Lag:
     return found.diagonal
 
 
-def _rounded(
+def rounded_products(
     product: Vector, left: Vector, right: Vector, terms: int, *, outer: bool = True
 ) -> Vector:
     """Return at least |G| for computed inner products of columns of computed lengths."""
@@ -307,7 +251,7 @@ def _rounded(
     return np.asarray((np.abs(product) + growth(terms + 8) * size) * _MARGIN)
 
 
-def _outward(total: float, operations: int) -> float:
+def outward(total: float, operations: int) -> float:
     """Return at least a sum of numbers of at least 0, after so many rounded operations each."""
     found = total * (1 + growth(operations + 4)) + 2.0**-1000
     return min(math.inf, found)  # what is no number is no bound
@@ -331,7 +275,7 @@ def _improved(gram: Vector, members: tuple[int, ...], separation: int) -> tuple[
             range_ = slice(least, most + 1)
             gain = gram.diagonal()[range_] + 2 * np.sum(gram[others, range_], axis=0)
             place = int(np.argmax(gain))
-            if gain[place] > gain[own[m] - least] * (1 + _CLOSE):
+            if gain[place] > gain[own[m] - least] * (1 + CLOSE):
                 own[m], moved = least + place, True
     return tuple(own)
 
@@ -347,6 +291,8 @@ class _Chains:
         best: F, for q = 0, …, k; shape (k + 1, n).
         after: the second member of F's pattern, or n; shape (k + 1, n).
         partners: |G_ii| + 2h_{q−1}(i, i + b), what i adds with q − 1 later members, (k + 1, n).
+        pairs: 2|G_ij| + 2h_{q−2}(i, j + b) for j ≥ i + b, else -inf, shape (k + 1, n, n); empty
+            where it would be long.
     """
 
     gram: Vector
@@ -354,12 +300,14 @@ class _Chains:
     best: Vector
     after: Vector
     partners: Vector
+    pairs: Vector
 
     @classmethod
     def of(cls, gram: Vector, k: int, b: int) -> _Chains:
         n = len(gram)
         best, partners = np.zeros((k + 1, n)), np.zeros((k + 1, n))
         after = np.full((k + 1, n), n)
+        pairs = np.full((k + 1, n, n) if n * n * k <= _MOST_PAIRS else (0, n, n), -np.inf)
         own = gram.diagonal()
         for stop in range(n, 0, -min(b, _ROWS)):
             rows = np.arange(max(stop - min(b, _ROWS), 0), stop)
@@ -372,9 +320,12 @@ class _Chains:
             A = np.where(allowed, A, 0.0)
             h = np.zeros((len(rows), n - ahead + b))  # of q − 2; zeros where no round is left
             for q in range(2, k + 1):
-                through = np.where(allowed, 2 * (A + h[:, b:]) + best[q - 1, ahead:], 0.0)
+                own_pairs = np.where(allowed, 2 * (A + h[:, b:]), -np.inf)
+                if pairs.size:
+                    pairs[q, rows, ahead:] = own_pairs
+                through = own_pairs + best[q - 1, ahead:]
                 place = np.argmax(through, axis=1)
-                found = through[np.arange(len(rows)), place]
+                found = np.maximum(through[np.arange(len(rows)), place], 0.0)
                 best[q, rows] = own[rows] + found
                 after[q, rows] = np.where(found > 0, ahead + place, n)
                 wide = np.zeros_like(h)
@@ -382,7 +333,7 @@ class _Chains:
                 wide[:, : n - ahead] = np.maximum.accumulate(backwards, axis=1)[:, ::-1]
                 h = wide
                 partners[q, rows] = own[rows] + 2 * h[:, 0]
-        return cls(gram, b, best, after, partners)
+        return cls(gram, b, best, after, partners, pairs)
 
     def path(self) -> tuple[int, ...]:
         """Return the pattern that the bounds were made of."""
@@ -400,8 +351,9 @@ class _Chains:
         heap: list[tuple[float, tuple[int, ...], float]] = []
         for i in np.flatnonzero(self.best[k] > attained).tolist():
             heapq.heappush(heap, (-float(self.best[k, i]), (i,), float(gram[i, i])))
-        for _ in range(min(_MOST_STEPS, _MOST_BRANCHED // (n * k))):
-            if not heap or -heap[0][0] <= attained * (1 + _CLOSE / 4):
+        work = n * k * (1 + n // 16 if self.pairs.size else 1)
+        for _ in range(min(_MOST_STEPS, _MOST_WORK // work)):
+            if not heap or -heap[0][0] <= attained * _SAME:
                 break
             most, members, value = heapq.heappop(heap)
             if value > attained:
@@ -415,7 +367,7 @@ class _Chains:
                 grown = value + float(linear[j] + gram[start + j, start + j])
                 heapq.heappush(heap, (-float(bounds[j]), (*members, start + j), grown))
         most = max(attained, -heap[0][0] if heap else 0.0)
-        return _outward(most, k * k + 8 * k), found
+        return outward(most, k * k + 8 * k), found
 
     def _extended(self, members: tuple[int, ...], left: int) -> tuple[int, Vector, Vector]:
         """Return where the next member may start, its products with all, and what it brings."""
@@ -429,4 +381,12 @@ class _Chains:
             alone[:ends] = np.maximum.accumulate((linear + alone[b:])[::-1])[::-1]
         apart = linear + self.best[left, start:] + alone[b:]
         together = linear + self.partners[left, start:] + free[b:]
-        return start, linear, np.minimum(apart, together)
+        found = np.minimum(apart, together)
+        if not self.pairs.size:
+            return start, linear, found
+        alone = linear + self.gram.diagonal()[start:]
+        chained = alone
+        for q in range(2, left + 1):
+            through = np.max(self.pairs[q, start:, start:] + chained, axis=1)
+            chained = alone + np.maximum(through, 0.0)
+        return start, linear, np.minimum(found, chained)

@@ -114,10 +114,10 @@ class RecursivePair(AbstractPair):
             return up(float(total.sqrt().upper()) * (1 + 2.0**-50))
 
     def _patterned_up(self, participation: Participation) -> float:
-        """At least how far one person moves C·x: ‖Σ_l C_{lb}‖ where c falls and is not negative.
+        """At least how far one person moves C·x: ‖Σ_l C_{lb}‖ with |c_t| in place of c_t, or more.
 
-        Where it may be otherwise, |c_t| ≤ max(1, Σ|ω|) at t = 0 and Σ|ω_i|·|τ_i|^{t−1} after it,
-        which falls: no pattern moves C·x further than the first one does with this column.
+        Where all weights and decays are at least 0, c is, and does not rise from c_1 on. Elsewhere
+        |c_t| ≤ Σ|ω_i|·|τ_i|^{t−1}, which is so.
         """
         from flint import arb
 
@@ -125,11 +125,7 @@ class RecursivePair(AbstractPair):
         with precision(_BITS):
             decays = [abs(own) for own in self._balls(self.gaps)]
             weights = [abs(arb(w)) for w in self.weights.tolist()]
-            positive = bool(np.all(self.weights >= 0) and np.all(self.gaps <= 1))
-            head = arb(1)
-            if not (positive and participation.pattern == "spaced"):
-                head = head.max(sum(weights, arb(0)))
-            total = _strided_sum(decays, weights, head, (n, count, participation.separation))
+            total = _strided_sum(decays, weights, (n, count, participation.separation))
             found = float(total.sqrt().upper())
         return up(found * (1 + 2.0**-50)) if math.isfinite(found) else math.inf
 
@@ -294,22 +290,16 @@ def _pair_sum(ratios: list[Any], weights: list[Any], count: int) -> Any:  # noqa
     return total
 
 
-def _strided_sum(
-    decays: list[Any],
-    weights: list[Any],
-    head: Any,  # noqa: ANN401
-    shape: tuple[int, int, int],
-) -> Any:  # noqa: ANN401
-    """Return ‖Σ_{l<k} C_{lb}‖² in balls, c_0 = head and c_t = Σ_i weight_i·decay_i^{t−1}.
+def _strided_sum(decays: list[Any], weights: list[Any], shape: tuple[int, int, int]) -> Any:  # noqa: ANN401
+    """Return ‖Σ_{l<k} C_{lb}‖² in balls, c_0 = 1 and c_t = Σ_i weight_i·decay_i^{t−1}.
 
     With A_im = Σ_{l≤m} x_i^l, x_i = decay_i^b, the sum's rows in stretch m, of b rounds but for the
-    last, are head + Σ_i weight_i·decay_i^{b−1}·A_{i,m−1}, and after it Σ_i weight_i·decay_i^s·A_im
+    last, are 1 + Σ_i weight_i·decay_i^{b−1}·A_{i,m−1}, and after it Σ_i weight_i·decay_i^s·A_im
     with s = 0, 1, ….
 
     Args:
         decays: below 1, distinct.
         weights: as many.
-        head: c_0.
         shape: n, k and b; all k members fit.
     """
     from flint import arb
@@ -318,15 +308,15 @@ def _strided_sum(
     last = n - (k - 1) * b
     powers = [decay**b for decay in decays]
     ends = [w * decay ** (b - 1) for w, decay in zip(weights, decays, strict=True)]
-    total = k * head * head
+    total = arb(k)
     for w, t, x, e in zip(weights, decays, powers, ends, strict=True):
-        total += 2 * head * e * (k - 1 - x * _geometric(x, k - 1)) / (1 - x)
+        total += 2 * e * (k - 1 - x * _geometric(x, k - 1)) / (1 - x)
         for v, u, y, f in zip(weights, decays, powers, ends, strict=True):
             parts = k - 1 - x * _geometric(x, k - 1) - y * _geometric(y, k - 1)
             whole = (parts + x * y * _geometric(x * y, k - 1)) / ((1 - x) * (1 - y))
             total += (e * f + w * v * _geometric(t * u, b - 1)) * whole
             total += w * v * _geometric(t * u, last - 1) * _geometric(x, k) * _geometric(y, k)
-    return arb(total)
+    return total
 
 
 def _lengths(base: float, away: float, counts: Vector) -> Vector:

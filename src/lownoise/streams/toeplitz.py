@@ -38,7 +38,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, up
 from lownoise.numbers.row_norms import scaled_row_squares
 from lownoise.questions.streams import Prefix
-from lownoise.sensitivity.patterns import toeplitz_up
+from lownoise.sensitivity.toeplitz import toeplitz_up
 from lownoise.streams.pairs import (
     CLOSE,
     LARGEST,

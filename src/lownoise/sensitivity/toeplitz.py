@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far one person moves C·x in several rounds, C lower-triangular Toeplitz or that over N.
+
+For a column c that is nowhere negative and does not rise from c_b on, {0, b, 2b, …} is the worst of
+all patterns b apart (see `patterns`): one strided sum of c is all that there is to do. Others are
+looked at lag by lag, whole, or by way of such a column.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lownoise.numbers.rounding import growth, up
+from lownoise.sensitivity.patterns import (
+    CLOSE,
+    by_position,
+    fitting,
+    gram_of,
+    outward,
+    rounded_products,
+    spaced,
+    windows,
+    worst,
+)
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.sensitivity.participation import Participation
+    from lownoise.sensitivity.patterns import Lag
+
+_MOST_LAGS = 1 << 28  # n·k for which all lags are added
+_MOST_DENSE = 4096
+
+
+def toeplitz_up(column: Vector, participation: Participation, scale: Vector | None = None) -> float:
+    """Return at least ‖Σ C_i ⊗ u_i‖ over every pattern, C lower-triangular Toeplitz or C·N⁻¹.
+
+    Where |c| ≤ ĉ and ĉ does not rise from ĉ_b on, |G_ij| ≤ Ĝ_ij/(N_i·N_j), Ĝ that of ĉ; for N that
+    does not rise it grows with i up to j − b, so it is what `by_position` asks for.
+
+    Args:
+        column: c, shape (n,).
+        participation: the patterns.
+        scale: N, above 0 and not rising, shape (n,); ones by default.
+    """
+    n, b = column.size, participation.separation
+    k = fitting(participation, n)
+    around = np.abs(column)  # ĉ; members of a pattern meet in products with numbers from b on alone
+    around[b:] = np.maximum.accumulate(around[b:][::-1])[::-1]
+    spacing, positive = participation.pattern == "spaced", bool(np.all(column >= 0))
+    if scale is None and positive and (spacing or np.array_equal(column, around)):
+        return _strided(column, k, b)
+    if n * k > _MOST_LAGS:
+        return _strided(around, k, b) if scale is None else math.inf
+    lag = toeplitz_lag(column, scale)
+    first = spaced(lag, n, k, b)
+    if spacing:
+        return first.length_up
+    found = by_position(toeplitz_lag(around, scale), n, k, b)
+    if n <= _MOST_DENSE and found > first.attained * (1 + CLOSE):
+        found = min(found, worst(gram_of(lag, n), participation).square_up)
+    return up(math.sqrt(found))
+
+
+def _strided(column: Vector, count: int, separation: int) -> float:
+    """Return at least ‖Σ_l C_{lb}‖ for a Toeplitz C of numbers of at least 0."""
+    moved = windows(column[::-1], count, separation)
+    total = float(np.sum(np.square(moved)))
+    return up(math.sqrt(outward(total, column.size + 2 * count + 4)))
+
+
+def toeplitz_lag(column: Vector, scale: Vector | None = None) -> Lag:
+    """Return the lags of G for the lower-triangular Toeplitz matrix of a first column.
+
+    Args:
+        column: c, shape (n,).
+        scale: what column j of the matrix is divided by, above 0, shape (n,); ones by default.
+    """
+    n = column.size
+    lengths = np.sqrt(np.cumsum(np.square(column)))[::-1]
+
+    def lag(d: int) -> Vector:
+        products = column[: n - d] * column[d:]
+        found = rounded_products(
+            np.cumsum(products)[::-1], lengths[: n - d], lengths[d:], n, outer=False
+        )
+        if scale is not None:
+            found = found / (scale[: n - d] * scale[d:]) * (1 + growth(4))
+        return np.asarray(found)
+
+    return lag
