@@ -98,6 +98,23 @@ def test_a_matrix_of_any_signs_is_bounded(name, own):
         assert found.length_up <= with_signs(C, own) * SMALL
 
 
+@pytest.mark.parametrize("name", MATRICES)
+def test_products_and_their_sums_are_rounded_up(name):
+    """Each by itself, in fractions: beside the other's margin neither would be missed."""
+    C = MATRICES[name]
+    gram, n = bounds.gram_up(C), C.shape[1]
+    for i, j in itertools.product(range(n), repeat=2):
+        dot = sum(Fraction(a) * Fraction(b) for a, b in C[:, [i, j]].tolist())
+        assert Fraction(gram[i, j]) >= abs(dot)
+        assert i != j or gram[i, j] <= float(dot) * SMALL + 1e-300
+    for b, k in itertools.product((1, 2), (2, 3, 5)):
+        for pattern in ("spaced", "separated"):
+            own = Participation(k, b, pattern)
+            found = bounds.worst(gram, own)
+            exact = sum(Fraction(gram[i, j]) for i in found.members for j in found.members)
+            assert Fraction(found.square_up) >= exact
+
+
 def vectors(rng, count):
     """Return vectors of length 1, to be made worse one by one."""
     found = rng.normal(size=(count, 3))
