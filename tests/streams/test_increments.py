@@ -117,6 +117,11 @@ def test_roundings_are_charged_in_all_coordinates_and_rounds_that_they_reach(nam
     least = wide.sensitivity_up * wide.change_up + 2 * 0.5 * math.sqrt(1e8 * reach)
     assert charged >= least
     assert wide.change_up >= 1.5 / wide.step + 1e4
+    crowd = replace(
+        own, dimension=10**6, people=10**6, deviation=2.0**20, exponent=own.exponent + 9
+    )
+    off = 2 * 1e6 * (1e6 + 2 * 1e6) * 2.0**-53  # of the sum, and of everybody's length
+    assert crowd.change_up >= 1.5 * (1 + off) / crowd.step + 1e3
     assert replace(wide, relation="substitute").change_up >= 3 / wide.step + 1e4
 
 

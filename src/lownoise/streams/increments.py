@@ -133,11 +133,13 @@ class IncrementMechanism:
     def change_up(self) -> float:
         """Δ, at least how far one person moves the integers of a round, in ‖·‖₂.
 
-        A sum of doubles is off by the roundings of as many additions; the nearest integer of it by
-        a half a coordinate; and both sums of neighbours are.
+        A sum of doubles is off by the roundings of as many additions; each person's length, which
+        it is clipped by, by those of d; the nearest integer by a half a coordinate; and both sums
+        of neighbours are.
         """
         whole = 2.0 if self.relation == "substitute" else 1.0
-        off = 2 * growth(self.people + 2) * self.people
+        each = growth(self.people + 2) + 2 * growth(self.dimension + 16) + 2.0**-48
+        off = 2 * each * self.people
         return grown((whole + off) * self.clip / self.step + math.sqrt(self.dimension))
 
     @cached_property

@@ -2,8 +2,9 @@
 """An optimiser whose gradients are clipped, summed to integers and given correlated noise.
 
 What one person adds to a sum is in the ball of the clip for certain: its length is computed in
-doubles and rounded up, whatever order a device adds in, and what is not finite is 0. The sum is off
-by roundings that `streams.increments` charges.
+doubles and rounded up, whatever order a device adds in, and what has an entry that is not finite,
+or beyond 2^400, is 0. The sum is off by roundings, and so are lengths, by which the records of one
+person may move another's last digits: `streams.increments` charges both.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from lownoise.torch.batches import Batches
 
 _TINY = 2.0**-480  # what squares that vanish can hide of a length
+# told entry by entry: whether a sum of squares overflows may depend on the order it is added in,
+# and so on other people's records
+_LARGEST = 2.0**400
 _NUMBERS = 1 << 22  # in doubles at once
 
 
@@ -229,16 +233,17 @@ def clipped_sum(gradients: Sequence[torch.Tensor], owners: Integers, clip: float
     # a sum of one's own records alone: a product with zeros would let one's NaN be everybody's
     together = None if people == owners.size else torch.from_numpy(np.bincount(owners))
     squares = torch.zeros(people, dtype=torch.float64)
+    finite = torch.ones(people, dtype=torch.bool)
     for _, _, part in _parts(gradients, together):
         squares += torch.sum(part * part, dim=1).cpu()
-    lengths = np.sqrt(squares.numpy()) * (1 + growth(d + 16)) + _TINY
-    finite = np.isfinite(lengths)
-    with np.errstate(invalid="ignore"):
-        shares = np.where(finite, np.minimum(1.0, clip / lengths * (1 - 2.0**-50)), 0.0)
-    shares[finite & (lengths <= clip)] = 1.0
-    keep, weights = torch.from_numpy(finite)[:, None], torch.from_numpy(shares)
+        finite &= (torch.amax(torch.abs(part), dim=1) <= _LARGEST).cpu()
+    known_lengths = np.where(finite.numpy(), np.sqrt(squares.numpy()), 0.0)
+    lengths = known_lengths * (1 + growth(d + 16)) + _TINY
+    shares = np.minimum(1.0, clip / lengths * (1 - 2.0**-50))
+    shares[lengths <= clip] = 1.0
+    keep, weights = finite[:, None], torch.from_numpy(shares)
     for start, stop, part in _parts(gradients, together):
-        known = part if finite.all() else torch.where(keep.to(part.device), part, 0.0)
+        known = part if bool(finite.all()) else torch.where(keep.to(part.device), part, 0.0)
         values[start:stop] = (weights.to(part.device) @ known).cpu().numpy()
     return values
 
@@ -248,7 +253,8 @@ def _parts(
 ) -> Iterator[tuple[int, int, torch.Tensor]]:
     """Yield people's gradients, some coordinates at a time, in doubles: from, to, (m, to − from).
 
-    The numbers are the same whenever it runs: both times a person's own records are added alike.
+    A person's own records are added one after another, each coordinate for itself, so its numbers
+    are the same whenever it runs and whoever else is there.
     """
     start = 0
     for gradient in gradients:
