@@ -10,9 +10,11 @@ from lownoise.sensitivity.participation import Participation
 from lownoise.solvers.streams import (
     from_gaps,
     gathered,
+    nonnegative,
     optimal_toeplitz,
     rational,
     repeated,
+    square_root,
     squared_error,
 )
 from lownoise.solvers.streams.nonnegative import nonnegative_bound
@@ -110,6 +112,21 @@ def test_no_pattern_moves_farther_than_the_first(participation, workload, error)
     assert max(norms) == pytest.approx(moved, rel=1e-12)
 
 
+@pytest.mark.parametrize("participation", PATTERNED, ids=str)
+@pytest.mark.parametrize("decay", [1.0, 0.9, 0.3])
+@pytest.mark.parametrize("error", ERRORS)
+def test_rational_strategies_fall(participation, decay, error):
+    """So that the first pattern moves farthest, as their error has it."""
+    made = rational(decay, 16, 2, error, participation)
+    c = made.strategy(16)
+    assert np.all(c >= 0)
+    assert np.all(np.diff(c) <= 0)
+    moved = np.linalg.norm(repeated(c, participation.count, participation.separation))
+    C = toeplitz(c, np.zeros(16))
+    norms = [np.linalg.norm(C[:, list(own)].sum(axis=1)) for own in patterns(participation, 16)]
+    assert max(norms) == pytest.approx(moved, rel=1e-12)
+
+
 @pytest.mark.parametrize("participation", SEPARATED[:3], ids=str)
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("error", ERRORS)
@@ -147,3 +164,13 @@ def test_no_strategy_above_0_is_below_its_bound(participation, near, workload, e
         other = np.maximum(best + 0.1 * best[0] * random.normal(size=48), 0)
         other[0] = best[0]
         assert squared_error(w, other, error, participation) >= bound
+
+
+@pytest.mark.parametrize("participation", [own for own, _ in BOUNDED], ids=str)
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_bad_strategy_gives_a_low_bound_and_not_a_wrong_one(participation, error, monkeypatch):
+    w = WORKLOADS["prefix"]
+    best = squared_error(w, optimal_toeplitz(w, error, participation), error, participation)
+    for bad in (np.exp(-0.5 * np.arange(48)), 0.99 ** np.arange(48), square_root(w)):
+        monkeypatch.setattr(nonnegative, "optimal_toeplitz", lambda *_, bad=bad: bad)
+        assert nonnegative_bound(w, error, participation) <= best * (1 + 1e-9)

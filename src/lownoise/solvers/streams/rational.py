@@ -36,9 +36,10 @@ _SOLVED = 1e-9
 _SETTLED = 1e-6  # of several participations: a pole may go to ρ itself, ever slower
 _NEAREST, _WIDEST = 1e-3, 30.0  # what a logarithm of a ratio of two gaps may be
 _FIRST, _HIGHEST = 4.0, 0.7  # where the search starts: n times the first gap, and the last
-_STEPS = 3000
+_STEPS, _SEVERAL = 3000, 500
 _AHEAD, _WITHIN, _MOST = 3, 0.005, 24
 _LAST = 2.0  # λ_k > −ρ, so that b does not grow
+_POSITIVE = 1.0  # λ_k > 0 where a person is in several rounds: then c ≥ 0 falls from c_0 on
 _SERIES = 0.5  # n·q below which the series is used
 _TERMS = 16
 _TOGETHER = 1 << 12  # participations whose sums are kept at once
@@ -146,7 +147,7 @@ def rational(
         buffers: k, at least 1.
         error: "mean" or "max".
         participation: the rounds that one person may add to; they move C·x farthest where they are
-            0, b, 2b, …, for c falls.
+            0, b, 2b, …, for c is then made to fall, by λ_k > 0.
 
     Examples:
         >>> round(rational(1.0, 1024, 3, "max").squared_error(1024, "max"), 5)
@@ -154,8 +155,10 @@ def rational(
     """
     from scipy.optimize import minimize
 
+    last = _LAST if participation.count == 1 else _POSITIVE
+
     def value(x: Vector) -> tuple[float, Vector]:
-        points, slopes = _points(x)
+        points, slopes = _points(x, last)
         with np.errstate(all="ignore"):  # a step too far may put a pole on another
             found = from_gaps(points[0::2], points[1::2], decay)
             logarithm, by_gaps, by_poles = _log_error(found, max(size, 2), error, participation)
@@ -167,19 +170,19 @@ def rational(
 
     # the first gap is what a stream of n rounds, or of the memory that ρ leaves, can tell from 0;
     # a start nearer 0 ends where one pair of poles cancels and is of no use
-    lengths, settled = [size], _SOLVED
+    lengths, settled, steps = [size], _SOLVED, _STEPS
     if participation.count > 1:
         # what has been forgotten when a person comes back costs less
         lengths.append(min(size, participation.separation))
-        settled = _SETTLED
+        settled, steps = _SETTLED, _SEVERAL
     found = []
     for length in lengths:
         first = math.log(min(max(_FIRST / length, 1 - decay), _HIGHEST / 2))
         step = (math.log(_HIGHEST) - first) / (2 * buffers - 1)
         x = np.concatenate([[first], np.full(2 * buffers - 1, math.log(step))])
-        options = {"gtol": settled, "maxiter": _STEPS}
+        options = {"gtol": settled, "maxiter": steps}
         found.append(minimize(value, x, jac=True, method="BFGS", options=options))
-    points, _ = _points(min(found, key=lambda run: float(run.fun)).x)
+    points, _ = _points(min(found, key=lambda run: float(run.fun)).x, last)
     return from_gaps(points[0::2], points[1::2], decay)
 
 
@@ -210,7 +213,7 @@ def enough_buffers(
     return len(errors) - _AHEAD
 
 
-def _points(x: Vector) -> tuple[Vector, Callable[[Vector], Vector]]:
+def _points(x: Vector, last: float = _LAST) -> tuple[Vector, Callable[[Vector], Vector]]:
     """Return the gaps g_1, h_1, g_2, … at x, and the map from a gradient in them to one in x.
 
     x holds the logarithm of the first, then those of the logarithms of each over the one before.
@@ -220,8 +223,8 @@ def _points(x: Vector) -> tuple[Vector, Callable[[Vector], Vector]]:
     logs = x[0] + np.concatenate([[0.0], np.cumsum(ratios)])
     with np.errstate(under="ignore", over="ignore"):
         points = np.exp(np.minimum(logs, 700.0))
-    # beyond 2 the last decay would be below −ρ: bend smoothly towards it
-    bent = _LAST * points / (_LAST + points)
+    # beyond 2 the last decay would be below −ρ, beyond 1 below 0: bend smoothly towards it
+    bent = last * points / (last + points)
 
     def slopes(gradient: Vector) -> Vector:
         by_logs = gradient * bent**2 / points
