@@ -211,6 +211,23 @@ def test_everybody_is_in_one_batch_of_each_epoch_whoever_else_is_there():
         assert set(people[left][fewer._order[fewer._rows(at)]].tolist()) == met[at] - {people[0]}
 
 
+def test_the_noise_hides_as_many_batches_of_as_many_people_as_the_loader_gives():
+    for people, batch, epochs in ((24, 8, 2), (25, 8, 3), (5, 5, 2), (7, 2, 1)):
+        own = planned(linear(), people=people, batch=batch, epochs=epochs)
+        batches, met = own.loader(records(count=people)), {}
+        for at in range(own.rounds):
+            batches.go(at)
+            for person in batches._order[batches._rows(at)].tolist():
+                met.setdefault(person, []).append(at)
+            assert len(batches.owners) <= own.increments.mechanism.people
+        hidden = own.increments.mechanism.participation
+        for rounds in met.values():
+            assert len(rounds) == epochs <= hidden.count
+            assert set(np.diff(rounds)) <= {hidden.separation}
+        assert len(met) == people
+        assert hidden.pattern == ("spaced" if epochs > 1 else "any")
+
+
 def test_an_empty_batch_is_a_step_of_noise_alone():
     X, y = records(count=3)
     training = Training(data=(X, y), people=[0, 1, 2]).steps(EPOCHS * 3)
