@@ -228,6 +228,11 @@ def test_the_noise_hides_as_many_batches_of_as_many_people_as_the_loader_gives()
         assert hidden.pattern == ("spaced" if epochs > 1 else "any")
 
 
+def test_the_order_of_places_is_the_same_in_every_version():
+    own = planned(linear(), people=10, batch=4, epochs=1)
+    assert own.loader(records(count=10))._order.tolist() == [0, 2, 1, 9, 7, 4, 5, 8, 6, 3]
+
+
 def test_an_empty_batch_is_a_step_of_noise_alone():
     X, y = records(count=3)
     training = Training(data=(X, y), people=[0, 1, 2]).steps(EPOCHS * 3)

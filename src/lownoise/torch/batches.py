@@ -14,13 +14,14 @@ from torch.utils.data import TensorDataset, default_collate
 
 import torch
 from lownoise.errors import PlanError, StreamError, quoted
+from lownoise.numbers.randomness import KeyedRandomness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lownoise.numbers.arrays import Integers
 
-_ORDER = 20_260_101  # of places, public: it hides nothing
+_ORDER = bytes(32)  # of places, public: it hides nothing
 
 
 @final
@@ -67,7 +68,9 @@ class Batches:
             raise PlanError(
                 f"people has places beyond the {places:,} planned; give 0 to {places - 1:,}"
             )
-        shuffled = np.random.Generator(np.random.PCG64(_ORDER)).permutation(places)
+        # the same in every version of every library, or a run that goes on would mix its epochs
+        words = KeyedRandomness(_ORDER, places).words(places)
+        shuffled = np.argsort(words, kind="stable")
         rank = np.empty(places, dtype=np.int64)
         rank[shuffled] = np.arange(places)
         order = np.argsort(rank[owners], kind="stable")

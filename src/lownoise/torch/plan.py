@@ -84,7 +84,8 @@ class TrainingPlan:
         Args:
             dataset: tensors of one length, or a dataset with `__len__` and `__getitem__`.
             people: of each record the place of its person, 0 to people − 1; by default record i is
-                person i. A place may have no record, or several.
+                person i. A place may have no record, or several; it is the same person's whenever
+                the run goes on.
 
         Raises:
             PlanError: where places do not fit.
