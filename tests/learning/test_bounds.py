@@ -3,7 +3,7 @@
 
 Each run's regret against the best model of the ball in hindsight is a number; the mean of m runs
 is compared with the bound plus 5.1 standard errors of it, which a true bound passes with a chance
-below 1e-6 (one-sided, the mean of m ≥ 200 bounded numbers being near normal). What power there is:
+below 1e-6 (one-sided, the mean of m ≥ 120 bounded numbers being near normal). What power there is:
 under the adversary that follows the noise the noise's part is most of what is measured, so a bound
 whose noise is left out is passed; a test says so.
 """
@@ -28,7 +28,7 @@ from lownoise.learning.steps import ElasticNet
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.streams.progress import noise_of
 
-RUNS = 200
+RUNS = 120
 
 
 def linear_loss():

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run: paid once, gone on with bit for bit from its file, and refused where it is another's."""
 
+import itertools
 import shutil
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import lownoise as ln
-from learning.members import learning, planned, records, simulated
+from learning.members import LOSSES, learning, planned, records, simulated
 from lownoise.errors import FileError, LedgerError, StreamError, TableError
 from lownoise.learning.learned import followed
 from lownoise.learning.run import ENDING
@@ -317,3 +319,18 @@ def test_what_was_learned_predicts_and_is_evaluated():
     assert own.loss == pytest.approx(np.mean(np.log1p(np.exp(-y * (ones @ found.model)))))
     assert own.accuracy == np.mean((ones @ found.model > 0) == (y > 0))
     assert planned("huber", records=4).fit(X, y).evaluate(X, y).accuracy is None
+
+
+VALUES = (0.5, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, None, "x", "2", 10**400, [1], 1j)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_value_warns_or_fails_whatever_the_caller_made_of_warnings(loss):
+    pairs = list(itertools.product(VALUES, VALUES))
+    stated = {"features": 2, "records": len(pairs), "batch": len(pairs), "clip": 1.0, "radius": 1.0}
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for more in ({"feature_radius": 1.0, "target_bound": 1.0}, {"intercept": True}):
+            plan = learning.plan(LOSSES[loss], **stated, **more, budget=ln.zcdp(0.5))
+            model = simulated(plan, 1).update(pairs, [second for _, second in pairs])
+            assert np.all(np.isfinite(model))
