@@ -202,6 +202,15 @@ def test_gradients_that_are_shorter_than_the_clip_count_by_their_length():
     assert long.regret_bound.noise == pytest.approx(3 * short.regret_bound.noise, rel=1e-6)
 
 
+def test_under_momentum_noise_counts_by_what_is_left_of_it():
+    plan = asked(momentum=0.75, learning_rate=0.3)
+    assert plan.learning_rate == pytest.approx(0.3)
+    strength = 0.25 / 0.3  # λ, of the sums times 1 − γ
+    lengths = 0.25 * plan.deviations()[:-1] * np.sqrt(2)
+    assert plan.regret_bound.noise == pytest.approx(lengths.sum() / strength / 40, rel=1e-6)
+    assert plan.regret_bound.diameter == pytest.approx(strength / 2 / 40)
+
+
 def test_a_short_last_batch_counts_by_its_records():
     whole, short = asked(records=40, batch=4), asked(records=38, batch=4)
     assert whole.rounds == short.rounds == 10
