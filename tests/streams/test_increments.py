@@ -4,6 +4,9 @@
 import copy
 import itertools
 import math
+import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -13,7 +16,7 @@ import pytest
 from tests.streams.kinds_of_patterns import patterns
 
 import lownoise as ln
-from lownoise.errors import PlanError, StreamError
+from lownoise.errors import FileError, LedgerError, PlanError, StreamError
 from lownoise.planning.increments import NAMES, plan_increments
 from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.streams import increments
@@ -268,3 +271,33 @@ def test_noise_is_used_once_in_one_process(monkeypatch):
     with pytest.raises(StreamError, match="no 3 doubles"):
         run.add_noise(np.zeros(3, dtype=np.float32))
     assert run.done == 0
+
+
+def test_a_journal_pays_what_was_paid_and_no_other_is_taken(tmp_path):
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.gaussian_dp(1.0))
+    mechanism = planned("rational").mechanism
+    run = IncrementRun.begin(mechanism, ledger=ledger, path=tmp_path / "j")
+    run.add_noise(np.zeros(3))
+    (entry,) = ledger.entries()
+    assert (entry.event.mu, entry.state) == (mechanism.loss.mu, "settled")
+    again = IncrementRun.resume(tmp_path / "j", run.state())
+    assert (again.done, again.spend, again.mechanism.loss) == (1, run.spend, mechanism.loss)
+    other = ln.Ledger.create(tmp_path / "k", "d", ln.gaussian_dp(1.0))
+    with pytest.raises(LedgerError, match="not the one that paid"):
+        IncrementRun.resume(tmp_path / "j", ledger=other)
+    with pytest.raises(LedgerError, match="too little"):
+        IncrementRun.begin(mechanism, ledger=ledger, path=tmp_path / "more")
+    with pytest.raises(FileError, match="exists"):
+        IncrementRun.begin(mechanism, path=tmp_path / "j")
+    with pytest.raises(PlanError, match="more than its budget"):
+        IncrementRun.begin(mechanism, budget=ln.gaussian_dp(0.5))
+    for table, column in (("part", "content"), ("round", "sums")):
+        shutil.copy(tmp_path / "j", tmp_path / "altered")
+        with closing(sqlite3.connect(tmp_path / "altered")) as file:
+            file.execute(f"UPDATE {table} SET {column} = x'00'")  # noqa: S608 (both are ours)
+            file.commit()
+        with pytest.raises(FileError, match="is damaged"):
+            IncrementRun.resume(tmp_path / "altered")
+    (tmp_path / "text").write_text("no journal")
+    with pytest.raises(FileError, match="is no stream of lownoise"):
+        IncrementRun.resume(tmp_path / "text")

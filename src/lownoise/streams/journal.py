@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _APPLICATION = 0x6C6F7769  # "lowi"
 _VERSION = 1
 _KEY = 32
+_OTHER_MACHINE = 2.0**-30
 _SCHEMA = (
     "CREATE TABLE part (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT",
     """CREATE TABLE round (
@@ -63,6 +64,7 @@ class _Journal:
     key: bytes
     mechanism: IncrementMechanism
     asked: dict[str, Any]
+    mu: float  # as it was paid: another machine may round the last digits of sums otherwise
     note: str
     spend: Spend | None
     ledger: dict[str, Any] | None
@@ -71,7 +73,7 @@ class _Journal:
     @property
     def paid(self) -> tuple[Event, str]:
         """What was paid for it, and what the ledger says of it."""
-        return GaussianEvent(self.mechanism.loss.mu), self.note
+        return GaussianEvent(self.mu), self.note
 
 
 @final
@@ -337,6 +339,7 @@ def _write(
         "key": key,
         "mechanism": text_of(mechanism.to_dict()),
         "asked": text_of(asked),
+        "mu": text_of(mechanism.loss.mu),
         "note": text_of(note),
         "spend": text_of(spend_to_dict(spend)),
         "ledger": text_of(account and account.to_dict()),
@@ -360,7 +363,7 @@ def _write(
 
 def _parts_mac(parts: dict[str, bytes]) -> bytes:
     own = hashlib.blake2b(key=parts["key"], digest_size=32, person=b"lownoise parts")
-    for name in ("mechanism", "asked", "note", "spend", "ledger"):
+    for name in ("mechanism", "asked", "mu", "note", "spend", "ledger"):
         own.update(len(parts[name]).to_bytes(8, "big") + parts[name])
     return own.digest()
 
@@ -397,7 +400,7 @@ def _expect(connection: sqlite3.Connection, number: int, sums: bytes) -> None:
 
 
 def _read(connection: sqlite3.Connection, path: Path) -> _Journal:
-    names = ("key", "mechanism", "asked", "note", "spend", "ledger", "mac")
+    names = ("key", "mechanism", "asked", "mu", "note", "spend", "ledger", "mac")
     parts = {name: _part(connection, path, name) for name in names}
     damaged = FileError(f"file={path} is damaged; restore the file that was left last")
     if len(parts["key"]) != _KEY or not hmac.compare_digest(parts["mac"], _parts_mac(parts)):
@@ -410,11 +413,14 @@ def _read(connection: sqlite3.Connection, path: Path) -> _Journal:
             raise damaged
     text = {name: json.loads(parts[name]) for name in names if name not in ("key", "mac")}
     mechanism = codec.guarded(lambda: IncrementMechanism.from_dict(text["mechanism"]))
+    if not mechanism.loss.mu <= text["mu"] * (1 + _OTHER_MACHINE):
+        raise damaged
     return _Journal(
         path=path,
         key=key,
         mechanism=mechanism,
         asked=text["asked"],
+        mu=text["mu"],
         note=text["note"],
         spend=spend_from_dict(text["spend"]),
         ledger=text["ledger"],
