@@ -174,3 +174,10 @@ def test_a_bad_strategy_gives_a_low_bound_and_not_a_wrong_one(participation, err
     for bad in (np.exp(-0.5 * np.arange(48)), 0.99 ** np.arange(48), square_root(w)):
         monkeypatch.setattr(nonnegative, "optimal_toeplitz", lambda *_, bad=bad: bad)
         assert nonnegative_bound(w, error, participation) <= best * (1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_step_beyond_all_numbers_is_come_back_from():
+    w, own = (np.arange(200) < 177).astype(float), Participation(2, 10, "spaced")
+    c = optimal_toeplitz(w, "max", own)
+    assert squared_error(w, c, "max", own) < 0.2 * squared_error(w, np.eye(1, 200)[0], "max", own)

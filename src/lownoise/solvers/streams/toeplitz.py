@@ -238,9 +238,9 @@ def _log_error(
         q = multiply(b, reciprocal)
         moved, costs = repeated(c, count, separation), weights * b
         square, price = float(moved @ moved), float(b @ costs)
-    if not (math.isfinite(price) and price > 0):
+        back = multiply(q, costs[::-1])[::-1]
+    if not (math.isfinite(price) and price > 0 and np.all(np.isfinite(back))):
         return math.inf, np.zeros_like(c)
-    back = multiply(q, costs[::-1])[::-1]
     slope = 2 / square * gathered(moved, count, separation) - 2 / price * back
     return math.log(square) + math.log(price), slope
 
