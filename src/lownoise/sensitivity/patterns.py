@@ -60,7 +60,7 @@ _MOST_CHAINED = 1 << 28  # n²·k for which chains are followed
 _SAME = 1 + 2.0**-43  # a bound that is attained but for so small a part is looked into no more
 _MOST_PAIRS = 1 << 23  # n²·k numbers that are kept of chains
 _MOST_STEPS = 2000  # of branch and bound
-_MOST_WORK = 1 << 26  # n·k, or n²·k/16, for all steps together
+_MOST_WORK = 1 << 25  # n·k, or n²·k/16, for all steps together
 _ROWS = 64
 
 
