@@ -117,7 +117,7 @@ class Task:
 
 def correct(predicted: np.ndarray, targets: np.ndarray) -> float:
     """Return the percentage of targets that are on their prediction's side of a half."""
-    return 100 * float(np.mean((predicted > 0.5) == (targets > 0.5)))  # noqa: PLR2004
+    return 100 * float(np.mean((predicted > 0.5) == (targets > 0.5)))
 
 
 def minutes(predicted: np.ndarray, targets: np.ndarray) -> float:
@@ -241,11 +241,11 @@ def main(names: list[str]) -> int:
     for name in names or TASKS:
         task: Any = TASKS[name]()
         for epochs in task.passes:
-            print(f"\n{name}, {epochs} pass(es), {len(task.rows):,} records")  # noqa: T201
-            print(f"{'':15}" + "".join(f"{f'ε = {e:g}':>16}" for e in EPSILONS))  # noqa: T201
+            print(f"\n{name}, {epochs} pass(es), {len(task.rows):,} records")
+            print(f"{'':15}" + "".join(f"{f'ε = {e:g}':>16}" for e in EPSILONS))
             for method, scores in rows_of(task, epochs):
                 cells = "".join(f"{f'{mean:.2f} ± {half:.2f}':>16}" for mean, half in scores)
-                print(f"{method:15}{cells}", flush=True)  # noqa: T201
+                print(f"{method:15}{cells}", flush=True)
     return 0
 
 

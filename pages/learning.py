@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw docs/images/learning.svg, and write the tables of docs/learning.md: `python -m pages.learning`.
+"""Draw docs/images/learning.svg, and write the tables of docs/learning.md.
 
-Parts are `regret` (the picture), `bounds` and `accuracy`; the first two where none is named. Dots are
-measured with the system's randomness, so they differ a little from run to run. The accuracies are
+`python -m pages.learning [part …]`; parts are `regret` (the picture), `bounds` and `accuracy`, the
+first two where none is named. Dots are measured with the system's randomness, so they differ a little from run to run. The accuracies are
 those of `python -m benchmarks.learning`, which takes half an hour.
 """
 
@@ -53,7 +53,7 @@ def planned(rounds: int, strategy: str, epochs: int = 1) -> ln.learning.Learning
 
 
 def against(model: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the record that an adversary gives who sees the model: its own way, and the other end."""
+    """Return the record that an adversary gives who sees the model, on which it errs most."""
     length = float(np.linalg.norm(model))
     return (model / length if length else np.eye(FEATURES)[0]), -1.0
 
@@ -152,7 +152,13 @@ def accuracy_table() -> str:
         for epochs in task.passes:
             for method, scores in real.rows_of(task, epochs):
                 cells = [f"{mean:.2f} ± {half:.2f}" for mean, half in scores]
-                rows.append([f"{name}, {epochs}", f"`{method}`" if "_" in method or method in SHOWN else method, *cells])
+                rows.append(
+                    [
+                        f"{name}, {epochs}",
+                        f"`{method}`" if "_" in method or method in SHOWN else method,
+                        *cells,
+                    ]
+                )
     head = ["records, passes", "noise", *(f"ε = {e:g}" for e in real.EPSILONS)]
     return table(head, rows, words=2)
 

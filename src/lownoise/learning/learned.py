@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -15,6 +14,7 @@ from lownoise.engines.cells import quiet
 from lownoise.errors import EngineError, TableError
 from lownoise.learning.run import LearningRun, Step
 from lownoise.numbers.readable import readable
+from lownoise.release.readable import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ class Evaluation:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Learned:
+class Learned(Shown):
     """What was learned.
 
     Args:
@@ -130,12 +130,6 @@ class Learned:
 
     def _chosen(self, *, average: bool) -> Vector:
         return self.average if average else self.model
-
-    def __repr__(self) -> str:
-        return f"<Learned in {self.plan.rounds:,} rounds, {self.plan!r}>"
-
-    def _repr_html_(self) -> str:
-        return escape(repr(self))
 
 
 def learn(

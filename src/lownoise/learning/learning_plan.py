@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -19,6 +18,7 @@ from lownoise.learning.steps import Leader
 from lownoise.numbers.arrays import frozen
 from lownoise.planning import StreamPlan, plan_stream
 from lownoise.release import codec
+from lownoise.release.readable import Shown
 from lownoise.streams.codec import LARGEST, expect_size, terms_from_dict, terms_to_dict
 from lownoise.streams.view import StreamView
 
@@ -41,7 +41,7 @@ _BYTES = 8
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningPlan:
+class LearningPlan(Shown):
     """What learning will be: its rounds, noise, regret, memory and cost. Nothing has started.
 
     Made by `lownoise.learning.plan`.
@@ -331,47 +331,6 @@ class LearningPlan:
             FileError: where it cannot be written.
         """
         codec.write(Path(path), self.to_json())
-
-    def __repr__(self) -> str:
-        bound = self.regret_bound
-        said = "no regret bound" if bound is None else f"regret ≤ {bound.value:.4g}"
-        return (
-            f"<LearningPlan: {self.request.loss.name}, {self.rounds:,} rounds, {said}, "
-            f"{self.request.budget}>"
-        )
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
-    def __str__(self) -> str:
-        return "\n".join(f"{name:<15}{value}" for name, value in self.shown)
-
-    @property
-    def shown(self) -> list[tuple[str, str]]:
-        """What the plan says, a name and a value a line."""
-        own, bound, tree = self.request, self.regret_bound, self.binary_tree
-        lines = [
-            ("loss", own.loss.name),
-            (
-                "rounds",
-                f"{self.rounds:,}: {own.epochs:,} × {own.batches:,} batches of {own.batch:,}",
-            ),
-            ("model", f"{own.dimension:,} numbers, length at most {own.radius:g}"),
-            ("budget", str(own.budget)),
-            ("strategy", f"{self.strategy} ({self.stream.terms.mechanism.reason})"),
-            ("noise", f"{self.noise:.4g} in a coordinate of a sum of mean gradients"),
-            ("learning rate", f"{self.learning_rate:.4g}"),
-            ("memory", f"{self.memory:,} bytes of noise"),
-        ]
-        if bound is None:
-            return [*lines, ("regret", f"no bound: {self.refusals['regret_bound']}")]
-        parts = f"diameter {bound.diameter:.4g} + width {bound.width:.4g} + noise {bound.noise:.4g}"
-        lines.append(("regret", f"at most {bound.value:.4g} a record: {parts}"))
-        lines.append(("", f"of {bound.of}"))
-        if tree is not None:
-            ratio = tree.value / bound.value
-            lines.append(("binary tree", f"at most {tree.value:.4g}, {ratio:.3g} times as much"))
-        return lines
 
 
 def _same(request: LearningRequest, stream: StreamPlan) -> bool:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
 from lownoise.kinds import row_of
+from lownoise.learning import Evaluation, Learned, LearningPlan
 from lownoise.local_model.estimate import LocalEstimate
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
 from lownoise.questions.streams import Running
-from lownoise.report import local, records, spelling
+from lownoise.report import learning, local, records, spelling
 from lownoise.report.linear import LinearView
 from lownoise.report.marginals import MarginalsView
 from lownoise.report.mean import MeanView
@@ -56,7 +57,10 @@ RECORDS: dict[type, Callable[..., list[Section]]] = {
     Verification: records.checks,
     LocalPlan: local.plan,
     LocalEstimate: local.estimate,
+    LearningPlan: learning.plan,
+    Learned: learning.learned,
 }
+_SEARCHED = {LocalPlan: "curator", LearningPlan: "tree", Learned: "tree"}  # what takes a while
 
 
 def sections(
@@ -66,18 +70,20 @@ def sections(
     marginal: Sequence[str] | None = None,
     answers: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
+    public: Evaluation | None = None,
 ) -> list[Section]:
     """Return what a report of anything says; `render_text` and `render_html` write it.
 
     Args:
-        subject: a plan, its `terms`, a release, a local plan or its estimate, an enclosure, a
-            verification or a ledger's account.
+        subject: a plan, its `terms`, a release, a local plan or its estimate, a plan of learning or
+            what was learned, an enclosure, a verification or a ledger's account.
         level: the chance with which each interval covers.
         marginal: of a release of marginals, the names of the attributes whose marginal is shown
             with its intervals; the first one-way marginal by default.
         answers: of linear queries that were released, the places of those that are shown with their
             intervals, as in `release.estimate`; the first ones by default.
         names: of an enclosure's coordinates.
+        public: of what was learned, how it does on public records.
 
     Raises:
         PlanError: for anything else; where the level is not between 0 and 1.
@@ -95,6 +101,8 @@ def sections(
         chosen: dict[str, Any] = {} if names is None else {"names": names}
         if type(subject) is LocalEstimate:
             chosen["level"] = level
+        if public is not None:
+            chosen["public"] = public
         return RECORDS[type(subject)](subject, **chosen)
     view = view_of(subject, level=level, marginal=marginal, answers=answers)
     words = noise_words(view)
@@ -241,8 +249,8 @@ def notebook(subject: object) -> str:
 
 def _quick(subject: object) -> list[Section]:
     """Return the sections that are made without a search."""
-    if type(subject) is LocalPlan:
-        return local.plan(subject, curator=False)
+    if type(subject) in _SEARCHED:
+        return RECORDS[type(subject)](subject, **{_SEARCHED[type(subject)]: False})
     return sections(subject)
 
 
