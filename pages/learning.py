@@ -2,8 +2,9 @@
 """Draw docs/images/learning.svg, and write the tables of docs/learning.md.
 
 `python -m pages.learning [part …]`; parts are `regret` (the picture), `bounds` and `accuracy`, the
-first two where none is named. Dots are measured with the system's randomness, so they differ a little from run to run. The accuracies are
-those of `python -m benchmarks.learning`, which takes half an hour.
+first two where none is named. Dots are measured with the system's randomness, so they differ a
+little from run to run. The accuracies are those of `python -m benchmarks.learning`, which takes
+half an hour.
 """
 
 from __future__ import annotations

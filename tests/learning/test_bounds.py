@@ -231,8 +231,7 @@ def test_a_bound_is_refused_where_a_clipped_gradient_has_no_loss():
         plan = learning.plan(loss, **own)
         assert plan.regret_bound is plan.risk_bound is None
         assert f"loss={loss.name}" in plan.refusals["regret_bound"]
-        assert "no bound" in str(plan)
-        assert "no regret bound" in repr(plan)
+        assert f"loss={loss.name} can have gradients beyond clip=1" in str(plan).replace("\n", " ")
         assert plan.learning_rate > 0
 
 
@@ -254,7 +253,6 @@ def test_the_binary_trees_bound_stands_beside_where_it_has_one():
     plan = asked(records=64)
     assert plan.binary_tree.value == asked(records=64, strategy="binary_tree").regret_bound.value
     assert plan.binary_tree.value > plan.regret_bound.value
-    assert f"{plan.binary_tree.value:.4g}" in str(plan)
     assert asked(momentum=0.5).binary_tree is None
 
 

@@ -33,7 +33,7 @@ def plan(own: LearningPlan, *, tree: bool = True) -> list[Section]:
         tree: whether its bound is compared with the binary tree's, which takes another plan.
     """
     title = f"{_asked(own)}, planned under {own.request.budget}."
-    parts = (Figures(_figures(own), large=True), *_said(own))
+    parts = (Figures(_figures(own), large=True), *_stated(own))
     return [
         Section("head", title, parts, kicker="Plan of private learning"),
         *_promised(own, tree=tree),
@@ -77,7 +77,7 @@ def learned(own: Learned, *, tree: bool = True, public: Evaluation | None = None
         rest=_HIDDEN,
         terminal=MOST_ROWS,
     )
-    parts = (Figures(figures, large=True), *_said(own.plan), Prose(said, note=True))
+    parts = (Figures(figures, large=True), *_stated(own.plan), Prose(said, note=True))
     return [
         Section("head", title, parts, kicker="Private learning"),
         Section("answers", "What was learned", (table,)),
@@ -107,7 +107,7 @@ def _figures(own: LearningPlan) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _said(own: LearningPlan) -> tuple[Prose, Prose]:
+def _stated(own: LearningPlan) -> tuple[Prose, Prose]:
     asked, mechanism = own.request, own.stream.terms.mechanism
     passes = spelling.count(asked.epochs, "pass", "passes")
     batches = spelling.count(asked.batches, "batch", "batches")
