@@ -184,10 +184,10 @@ def _beside(bound: RegretBound, tree: RegretBound) -> str:
 
 
 def _cost(own: LearningPlan, spent: Part) -> Section:
-    cost = own.cost
+    loss = own.stream.terms.mechanism.loss
     said = (
-        f"All models of all rounds together reveal at most μ = {spelling.at_most(cost.mu)} "
-        f"(Gaussian DP), ρ = {spelling.at_most(cost.rho)} (zCDP), from the final noise, rounded up."
+        f"All models of all rounds together reveal at most μ = {spelling.at_most(loss.mu)} "
+        f"(Gaussian DP), ρ = {spelling.at_most(loss.rho)} (zCDP), from the final noise, rounded up."
     )
     title = "What all rounds together reveal"
     return Section("cost", title, (Prose(said, "cost"), spent))
