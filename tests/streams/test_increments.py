@@ -19,7 +19,7 @@ import lownoise as ln
 from lownoise.errors import FileError, LedgerError, PlanError, StreamError
 from lownoise.planning.increments import NAMES, plan_increments
 from lownoise.sensitivity.participation import ONE, Participation
-from lownoise.streams import increments
+from lownoise.streams import carried, increments
 from lownoise.streams.carried import BandedCarried
 from lownoise.streams.increments import IncrementMechanism, IncrementNoise
 from lownoise.streams.journal import IncrementRun
@@ -301,3 +301,18 @@ def test_a_journal_pays_what_was_paid_and_no_other_is_taken(tmp_path):
     (tmp_path / "text").write_text("no journal")
     with pytest.raises(FileError, match="is no stream of lownoise"):
         IncrementRun.resume(tmp_path / "text")
+
+
+def test_how_far_an_inverse_grows_is_bounded_whatever_was_found_for_it():
+    column, n = np.zeros(40), 40
+    column[:2] = 1, -0.5  # c⁻¹ is 1, 1/2, 1/4, …
+    exact = 2 - 2.0 ** (1 - n)
+    first = np.eye(1, n)[0]
+    assert exact <= carried._inverse_up(column, first, 0.0) <= 2.001
+    assert carried._inverse_up(column, 0.5 ** np.arange(n), 0.0) == pytest.approx(exact, rel=1e-9)
+    assert carried._inverse_up(column, first, 0.25) >= 3.9
+    assert carried._inverse_up(column, -first, 0.0) == math.inf
+    for name in NAMES:
+        own = planned(name).mechanism
+        inverse = np.linalg.inv(strategy_of(own))[:, 0]
+        assert np.abs(inverse).sum() <= own.carried.inverse_up(12) * (1 + 1e-12)
