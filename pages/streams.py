@@ -44,6 +44,7 @@ DAYS = 365
 PEOPLE = (
     "256,4,64,spaced",
     "256,4,64,separated",
+    "512,8,64,separated",
 )
 COLORS = ("#c1561b", "#e0a458", "#76808a", "#6a4c93", "#2a9d8f", "#b5838d", "#1f5fa8")
 
