@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 _FINE, _ROUGH = 2.0**-9, 2.0**-6  # where patterns are few, and where they are many
 _RTOL = 1e-6
-_MOST_STEPS = 60
+_MOST_STEPS, _FEW_STEPS = 60, 20
+_SPLITS = 8  # of a pattern before and after a round: how many are tried
 _CUTS = (0.0, 2.0**-9, 2.0**-8, 2.0**-7, 2.0**-6, math.inf)  # of the mean of X_ii
 _SCALINGS = 4
 _LONG = 64  # rounds, beyond which axes are found quickly
@@ -109,7 +110,9 @@ def pattern_factors(
         rtol = _RTOL
     elif rtol is None:
         rtol = _FINE if vertices.few else _ROUGH
-    found = generate(problem, vertices, rtol=rtol, progress=progress, most=_MOST_STEPS)
+    short = not vertices.few and (participation.count > _SPLITS or rtol > _ROUGH)
+    most = _FEW_STEPS if short else _MOST_STEPS
+    found = generate(problem, vertices, rtol=rtol, progress=progress, most=most)
     # a file of evidence has a limit: what carries least goes
     carried = np.argsort(-found.weights)[: _MOST_NUMBERS // n]
     B, C = np.zeros((n, n)), np.zeros((n, n))
@@ -271,11 +274,12 @@ class PatternVertices(AbstractVertices):
         found = [self._signs(rounds, X) for rounds in self._groups(X)]
         values = np.concatenate([own for _, _, own in found])
         radius = math.sqrt(max(float(np.max(values)), 0.0))
-        level = np.partition(values, -min(wanted, values.size))[-min(wanted, values.size)]
-        level = max(level, beyond**2)
+        most = np.zeros(values.size, dtype=np.bool_)
+        most[np.argsort(-values)[:wanted]] = True  # no more, where many are as long
+        most &= values > beyond**2
         indices: list[int] = []
         for rounds, signs, own in found:
-            out = own > level if level == beyond**2 else own >= level
+            out, most = most[: own.size], most[own.size :]
             indices += self._add(rounds[out], signs[out])
         return Priced(radius, np.unique(np.array(indices, dtype=np.int64)))
 
@@ -320,7 +324,7 @@ class PatternVertices(AbstractVertices):
         starts = np.random.default_rng(0).integers(0, 2, size=(few, m)).astype(np.float64)
         starts[0] = 1.0
         signs = np.repeat(2 * starts[None] - 1 if self._signed else starts[None], len(rounds), 0)
-        for _ in range(_SWEEPS):
+        for _ in range(_SWEEPS if self.few else 2):
             before = signs.copy()
             for j in range(m):
                 signs[:, :, j] = 0.0
@@ -374,7 +378,7 @@ def _paths(X: Vector, participation: Participation, *, signed: bool) -> list[Int
     ahead = _best_before(gain, k, b)
     behind = [n - 1 - own[::-1] for own in _best_before(gain[::-1, ::-1], k, b)]
     found = []
-    for before in range(k):
+    for before in sorted({round(i * (k - 1) / _SPLITS) for i in range(_SPLITS + 1)}):
         after = k - 1 - before
         first, last = ahead[before], behind[after]
         whole = np.hstack([first, last[:, ::-1][:, 1:]])
