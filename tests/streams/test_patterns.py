@@ -293,3 +293,22 @@ def test_what_is_not_finite_is_no_bound():
         found = bounds.worst(bounds.gram_up(wide), Participation(2, 1, "any"))
     assert math.isinf(found.square_up)
     assert not found.exact
+
+
+@pytest.mark.parametrize("size", [1e-308, 1e-160, 1.0, 1e155, 1e160, 1e300])
+@pytest.mark.parametrize("pattern", ["spaced", "separated"])
+def test_lengths_whose_products_leave_the_range_of_floats_prove_nothing_small(size, pattern):
+    """A file may hold any lengths: a product that overflows must not make a movement vanish."""
+    column = np.array([1.0, 0.5, 0.375, 0.3125]) * min(size, 1e150)
+    pair = NormalizedPair(ln.Prefix(4), np.ones(4), column, np.full(4, size))
+    with np.errstate(all="ignore"):
+        found = pair.sensitivity_up(Participation(2, 2, pattern))
+    moved = [Fraction(c) + Fraction(d) for c, d in zip(column, [0.0, 0.0, *column], strict=False)]
+    assert Fraction(found) ** 2 >= sum(own**2 for own in moved) / Fraction(size) ** 2
+
+
+def test_decays_that_balls_do_not_tell_from_1_are_no_bound():
+    gaps, weights = np.array([1e-200]), np.array([0.5])
+    pair = RecursivePair(ln.Prefix(4), gaps, weights, np.array([0.0, 0.5]), np.array([1.0, 0.1]))
+    assert pair.column_up == math.inf
+    assert pair.sensitivity_up(Participation(2, 2, "separated")) == math.inf

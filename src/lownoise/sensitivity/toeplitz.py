@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _MOST_LAGS = 1 << 28  # n·k for which all lags are added
 _MOST_DENSE = 4096
+_WIDEST = 2.0**500  # products of two lengths from its inverse to it are neither 0 nor infinite
 
 
 def toeplitz_up(column: Vector, participation: Participation, scale: Vector | None = None) -> float:
@@ -44,9 +45,12 @@ def toeplitz_up(column: Vector, participation: Participation, scale: Vector | No
     Args:
         column: c, shape (n,).
         participation: the patterns.
-        scale: N, above 0 and not rising, shape (n,); ones by default.
+        scale: N, above 0 and not rising, shape (n,); ones by default. Infinity is returned where
+            one is so large or small that products of two leave the range of floats.
     """
     n, b = column.size, participation.separation
+    if scale is not None and not np.all((scale >= 1 / _WIDEST) & (scale <= _WIDEST)):
+        return math.inf
     k = fitting(participation, n)
     around = np.abs(column)  # ĉ; members of a pattern meet in products with numbers from b on alone
     around[b:] = np.maximum.accumulate(around[b:][::-1])[::-1]
