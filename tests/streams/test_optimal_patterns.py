@@ -285,3 +285,29 @@ def test_dense_strategies_are_no_worse_than_those_of_jax_privacy(rounds, own, th
 def test_what_is_charged_is_near_what_is_proved(own, near):
     view = planned(own, ln.Prefix(60), strategy="optimal", **CROWD).terms.view
     assert 1 <= (view.error / view.least) ** 2 < 1 + near
+
+
+@pytest.mark.parametrize(
+    ("own", "pattern"),
+    [
+        (SEPARATED, [1, 3]),
+        (SPACED, [1, 4, 0]),
+        (ANY, [1, -(2**63), 0]),
+        (Participation(2, 2, "spaced"), [1, 2]),
+    ],
+    ids=str,
+)
+def test_each_promise_about_a_pattern_is_looked_at_alone(own, pattern):
+    dual = PointDual(np.arange(1), np.ones(1), np.ones(N))
+    with pytest.raises(PlanError, match=r"evidence\.patterns has rounds, or signs"):
+        StreamEvidence(None, dual, N, np.array([pattern])).check(own, signed=True)
+
+
+def test_the_closed_form_counts_no_round_that_patterns_leave_over():
+    tiled, own = 24, Participation(2, 12, "spaced")
+    closed = StreamEvidence(None, None, 1)
+    shown = [
+        closed.factor_norm(ln.Prefix(n), own, 2.0, signed=True) * math.sqrt(n) for n in (24, 25)
+    ]
+    assert shown[1] == pytest.approx(shown[0])
+    assert shown[0] == pytest.approx(math.sqrt(2 / tiled) * ln.Prefix(tiled).nuclear_norm_down(24))
