@@ -23,6 +23,7 @@ from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
 from lownoise.solvers.solution import FLOOR_SHARE
+from lownoise.solvers.streams.banded import banded
 from lownoise.solvers.streams.toeplitz import optimal_toeplitz
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _trimmed(
     What is charged is Σ|X_ij| over a pattern. At the optimum X_ij is 0 for most pairs of rounds
     that share a pattern, and what a search leaves there costs more than it helps: it is cut off,
     and rounds are scaled until the worst pattern through each is about as long. Where patterns are
-    many, the best that depends on t − s alone is tried, too.
+    many, the best of a band and the best that depends on t − s alone are tried, too.
     """
     from scipy.linalg import solve_triangular
 
@@ -151,10 +152,14 @@ def _trimmed(
         for cut, own in itertools.product(_CUTS, (np.maximum(signs, 0.0), signs))
     ]
     if not vertices.few and np.all(np.diag(W)):
+        error: Error = "max" if math.isinf(order) else "mean"
+        person = vertices.participation
+        if person.separation > 1:
+            C = banded(W, person.separation, error, person)
+            tried.append(C.T @ C)
         first = np.subtract.outer(np.arange(len(W)), np.arange(len(W)))
         if np.array_equal(W, np.where(first >= 0, W[:, 0][np.maximum(first, 0)], 0.0)):
-            error: Error = "max" if math.isinf(order) else "mean"
-            c = optimal_toeplitz(W[:, 0], error, vertices.participation)
+            c = optimal_toeplitz(W[:, 0], error, person)
             C = np.where(first >= 0, c[np.maximum(first, 0)], 0.0)
             tried.append(C.T @ C)
     least, found = math.inf, None
