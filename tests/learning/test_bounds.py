@@ -315,3 +315,14 @@ def test_the_averages_risk_is_within_its_bound():
         found.append(risk(followed(simulated(plan, seed), X[drawn], y[drawn]).average) - best)
     error = np.std(found, ddof=1) / np.sqrt(30)
     assert 0 < np.mean(found) <= plan.risk_bound.value + 7.5 * error
+
+
+def test_a_short_last_batch_has_less_of_the_regularizer_than_its_round_of_regret():
+    """The average weighs it by its records: what its round has more of r joins the risk bound."""
+    plan = asked(records=15, batch=14, radius=3.0, regularizer=ElasticNet(0.25, 2.0))
+    d, risk, regret = plan.request.dimension, plan.risk_bound, plan.regret_bound
+    most = 0.25 * 3.0 * d**0.5 + 2.0 / 2 * 3.0**2  # r at the sphere, at its greatest
+    assert risk.value - regret.value >= (1 - 1 / 14) * most / (15 / 14)
+    assert asked(records=28, batch=14, regularizer=ElasticNet(0.25, 2.0)).risk_bound.value == (
+        asked(records=28, batch=14, regularizer=ElasticNet(0.25, 2.0)).regret_bound.value
+    )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -183,7 +183,13 @@ class LearningPlan(Shown):
 
         F is the expected loss, with the regularizer, of records that are drawn alike and apart.
         """
-        return self.regret_bound if self.request.epochs == 1 else None
+        own, found = self.request, self.regret_bound
+        if own.epochs > 1 or found is None:
+            return None
+        # the regret counts the regularizer once a round, the average a short batch by its records
+        short = 1 - own.size(self.rounds) / own.batch
+        apart = short * self._setting.slope * own.radius / self._setting.records
+        return replace(found, diameter=found.diameter + apart)
 
     @property
     def refusals(self) -> dict[str, str]:
