@@ -311,3 +311,19 @@ def test_the_closed_form_counts_no_round_that_patterns_leave_over():
     ]
     assert shown[1] == pytest.approx(shown[0])
     assert shown[0] == pytest.approx(math.sqrt(2 / tiled) * ln.Prefix(tiled).nuclear_norm_down(24))
+
+
+@pytest.mark.parametrize(
+    ("rounds", "own"),
+    [
+        (24, {"participations": 3, "separation": 4}),
+        (24, {"participations": 3}),
+        (60, {"participations": 5, "separation": 4}),
+    ],
+)
+@pytest.mark.parametrize("error", ["mean", "max"])
+def test_what_is_called_optimal_errs_no_more_than_families_that_it_could_use(rounds, own, error):
+    asked = {"budget": ln.zcdp(0.5), "error": error, **own}
+    best = ln.stream(ln.Prefix(rounds), strategy="optimal", **asked).error
+    for strategy in ("banded", "toeplitz"):
+        assert best <= ln.stream(ln.Prefix(rounds), strategy=strategy, **asked).error * (1 + 1e-9)

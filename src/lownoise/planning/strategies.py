@@ -166,7 +166,18 @@ def _optimal(workload: AbstractStreamWorkload, choice: Choice) -> Made:
         return Made(DensePair(workload, *found[:2]), found[2])
     # noise for changes of unlike signs, whatever the changes are: that is what a pair is charged
     B, C, own = best_pattern_factors(W, choice.error, person, signed=True, progress=choice.progress)
-    return Made(DensePair(workload, B, C), own.dual, own.patterns)
+    pair: AbstractPair = DensePair(workload, B, C)
+    if person.pattern != "spaced" and _toeplitz(workload) is None:
+        # a search over patterns without number may end above what these are charged
+        even = _toeplitz_best(workload, choice).pair
+        pair = min(pair, even, key=lambda found: _charged(found, choice))
+    return Made(pair, own.dual, own.patterns)
+
+
+def _charged(pair: AbstractPair, choice: Choice) -> float:
+    """Return the squared error of a pair, with noise for a person's rounds."""
+    own = pair.mean_variance if choice.error == "mean" else pair.largest_variance
+    return own * pair.sensitivity_up(choice.participation) ** 2
 
 
 def _normalized(workload: AbstractStreamWorkload, choice: Choice) -> Made:
