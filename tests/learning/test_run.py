@@ -15,7 +15,7 @@ import lownoise as ln
 from learning.members import LOSSES, learning, planned, records, simulated
 from lownoise.errors import FileError, LedgerError, StreamError, TableError
 from lownoise.learning.learned import followed
-from lownoise.learning.run import ENDING
+from lownoise.learning.run import ENDING, State
 
 
 def test_a_run_is_follow_the_leader_on_the_streams_answers():
@@ -334,3 +334,37 @@ def test_no_value_warns_or_fails_whatever_the_caller_made_of_warnings(loss):
             plan = learning.plan(LOSSES[loss], **stated, **more, budget=ln.zcdp(0.5))
             model = simulated(plan, 1).update(pairs, [second for _, second in pairs])
             assert np.all(np.isfinite(model))
+
+
+@pytest.mark.parametrize("far", ["model", "sum", "nan"])
+def test_a_file_of_models_that_no_run_has_is_not_believed(tmp_path, far):
+    plan = planned()
+    X, y = records(plan)
+    path = tmp_path / "run.stream"
+    run = plan.start(path=path)
+    run.update(X[:4], y[:4])
+    run.update(X[:4], y[:4])
+    beside = tmp_path / f"run.stream{ENDING}"
+    state = State.read(beside, run.stream.identity, run.model.size, plan.request.radius)
+    assert np.array_equal(plan.start(path=path).average, run.average)
+    pushed = np.full(run.model.size, np.nan if far == "nan" else 1e3)
+    model, total = (pushed, state.total) if far == "model" else (state.model, pushed)
+    State(state.round, total, model).write(beside, run.stream.identity)
+    with pytest.raises(StreamError, match="average is not known"):
+        _ = plan.start(path=path).average
+
+
+def test_a_gradient_function_cannot_write_to_the_model_that_is_published():
+    def gradient(model, X, y):
+        model.setflags(write=True)
+        model[:] = X[0, 0]
+        return X
+
+    loss = learning.Loss(value=len, gradient=gradient, lipschitz=1.0)
+    plan = learning.plan(
+        loss, features=3, records=4, batch=4, clip=1.0, radius=1.0, budget=ln.zcdp(0.5)
+    )
+    run = plan.start()
+    before = run.model
+    run.update(np.full((4, 3), 0.25), np.zeros(4))
+    assert not np.any(before)

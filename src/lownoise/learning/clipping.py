@@ -94,7 +94,8 @@ def clipped_sum(
     own = None
     try:
         with quiet():
-            found = np.asarray(loss.gradients(model, X, y))
+            # a copy: the model that is published is not the function's to write to
+            found = np.asarray(loss.gradients(model.copy(), X, y))
             own = found.astype(np.float64) if found.dtype.kind in "iuf" else None
     except Exception:  # noqa: BLE001, S110 (its text may quote a record, and whether it fails is one)
         pass

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _KIND = "average"
 ENDING = ".average"
+_ROUNDED = 2.0**-20  # of a length
 
 
 @final
@@ -108,7 +109,8 @@ class LearningRun:
         first = plan.request.first_model
         self._state = State(0, np.zeros(first.size), frozen(first.copy()))
         if stream.round and self._beside is not None:
-            found = State.read(self._beside, stream.identity, first.size)
+            radius = plan.request.radius
+            found = State.read(self._beside, stream.identity, first.size, radius)
             self._state = State(-1, None, first) if found is None else found
 
     def __repr__(self) -> str:
@@ -272,13 +274,14 @@ class State:
         codec.write(path, codec.dump(_KIND, {"stream": stream, "round": self.round, **numbers}))
 
     @classmethod
-    def read(cls, path: Path, stream: str | None, size: int) -> State | None:
+    def read(cls, path: Path, stream: str | None, size: int, radius: float) -> State | None:
         """Return what a file says of a stream's models, None where it says nothing of them.
 
         Args:
             path: the file.
             stream: the identity of the stream.
             size: how many numbers a model has.
+            radius: how long one is at most.
         """
 
         def contents() -> State:
@@ -293,4 +296,8 @@ class State:
         except (OSError, FileError):
             return None
         assert found.total is not None  # noqa: S101 (it is what was read)
-        return found if found.total.shape == found.model.shape == (size,) else None
+        if not found.total.shape == found.model.shape == (size,):
+            return None
+        longest = radius * (1 + _ROUNDED)
+        inside = np.linalg.norm(found.model) <= longest
+        return found if inside and np.linalg.norm(found.total) <= found.round * longest else None
