@@ -136,8 +136,8 @@ class PrivateOptimizer:
             tuple(g.shape) != (owners.size, *shape) for g, shape in zip(own, shapes, strict=True)
         ):
             raise StreamError(
-                f"round={run.done + 1:,} has gradients of other shapes than its batch of "
-                f"{owners.size:,} records; give one a record, of each parameter"
+                f"round={run.done + 1:,} has gradients of other shapes than the records of its "
+                "batch; give one a record, of each parameter"
             )
         with torch.no_grad():
             values = clipped_sum(own, owners, run.mechanism.clip)
@@ -243,7 +243,8 @@ def clipped_sum(gradients: Sequence[torch.Tensor], owners: Integers, clip: float
     shares[lengths <= clip] = 1.0
     keep, weights = finite[:, None], torch.from_numpy(shares)
     for start, stop, part in _parts(gradients, together):
-        known = part if bool(finite.all()) else torch.where(keep.to(part.device), part, 0.0)
+        # always, so that time does not tell whether a gradient was not finite
+        known = torch.where(keep.to(part.device), part, 0.0)
         values[start:stop] = (weights.to(part.device) @ known).cpu().numpy()
     return values
 
