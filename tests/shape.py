@@ -24,17 +24,17 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 77_000,
-    "of which code": 41_500,
-    "modules": 335,
-    "rooms": 26,
-    "floors": 15,
+    "lines of source": 76_500,
+    "of which code": 40_800,
+    "modules": 337,
+    "rooms": 25,
+    "floors": 14,
     "generic functions": 8,
     "functions named _": 0,
-    "files a box's mean runs through": 43,
+    "files a box's mean runs through": 42,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 570,
-    "lines of tests": 58_000,
+    "pairs of places alike": 552,
+    "lines of tests": 55_800,
     "files above 450 lines": 0,
 }
 

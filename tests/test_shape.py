@@ -29,7 +29,7 @@ def test_no_number_is_above_its_limit(numbers, name):
 def test_a_limit_follows_its_number_down(numbers, name):
     """Lines may fall by a hundredth before their limit follows; rooms may not by one."""
     large = 10_000
-    slack = numbers[name] // 6 if numbers[name] > large else 40
+    slack = numbers[name] // 50 if numbers[name] > large else 5
     assert shape.LIMITS[name] - numbers[name] <= slack
 
 

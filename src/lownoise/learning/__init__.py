@@ -10,9 +10,10 @@ Examples:
     ...     budget=ln.zcdp(0.5), feature_radius=1.0,
     ... )
     >>> plan.rounds, round(plan.regret_bound.value, 3)
-    (10, 0.822)
+    (10, 0.569)
 """
 
+from lownoise.learning.bar import ProgressBar
 from lownoise.learning.bounds import RegretBound
 from lownoise.learning.learned import Evaluation, Learned
 from lownoise.learning.learning_plan import LearningPlan
@@ -43,6 +44,7 @@ __all__ = [
     "LeastSquares",
     "Logistic",
     "Loss",
+    "ProgressBar",
     "RegretBound",
     "Ridge",
     "Step",

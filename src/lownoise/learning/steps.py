@@ -72,7 +72,7 @@ def Ridge(strength: float) -> ElasticNet:  # noqa: N802 (a regularizer is named 
 
     Examples:
         >>> Ridge(0.5)
-        ElasticNet(lasso=0, ridge=0.5)
+        ElasticNet(lasso=0.0, ridge=0.5)
     """
     return ElasticNet(ridge=strength)
 
@@ -82,7 +82,7 @@ def Lasso(strength: float) -> ElasticNet:  # noqa: N802
 
     Examples:
         >>> Lasso(0.5)
-        ElasticNet(lasso=0.5, ridge=0)
+        ElasticNet(lasso=0.5, ridge=0.0)
     """
     return ElasticNet(lasso=strength)
 

@@ -183,6 +183,7 @@ def plan_increments(  # noqa: PLR0913 (all but the first by name)
 
     Examples:
         >>> import lownoise as ln
+        >>> from lownoise.sensitivity.participation import Participation
         >>> plan = plan_increments(1000, rounds=40, people=50, clip=1.0, budget=ln.zcdp(0.5),
         ...     participation=Participation(4, 10, "spaced"))
         >>> plan.strategy, plan.cost.mu <= 1

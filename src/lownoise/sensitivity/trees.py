@@ -42,7 +42,7 @@ def tree_up(rounds: int, participation: Participation) -> float:
 
     Examples:
         >>> from lownoise.sensitivity.participation import Participation
-        >>> 10.0 <= tree_up(4, Participation(2, 2, "separated")) ** 2 < 10.000001
+        >>> 8.0 <= tree_up(4, Participation(2, 2, "separated")) ** 2 < 8.000001
         True
     """
     k, b = fitting(participation, rounds), participation.separation
@@ -66,7 +66,7 @@ def by_levels(rounds: int, count: int, separation: int) -> int:
 
     Examples:
         >>> by_levels(4, 2, 2), by_levels(1 << 20, 4, 1 << 18)
-        (10, 102)
+        (8, 100)
     """
     total = 0
     for level in range(rounds.bit_length()):
