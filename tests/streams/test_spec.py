@@ -31,6 +31,14 @@ SAME = {
     ),
     'workload = "momentum"\nrounds = 8\nrate = 0.5': (ln.Momentum(8, 0.5), {}),
     'workload = "matrix"\nmatrix = [[1, 0], [0.5, 2]]': ([[1, 0], [0.5, 2]], {}),
+    "rounds = 9\nparticipations = 2\nseparation = 4": (
+        ln.Prefix(9),
+        {"participations": 2, "separation": 4},
+    ),
+    'rounds = 9\nparticipations = 3\nseparation = 3\npattern = "spaced"': (
+        ln.Prefix(9),
+        {"participations": 3, "separation": 3, "pattern": "spaced"},
+    ),
     'rounds = 9\nstrategy = "banded"\nmemory = 2': (
         ln.Prefix(9),
         {"strategy": "banded", "memory": 2},
@@ -90,6 +98,11 @@ MISTAKES = [
     ("rounds = 3\nmemory = 0", "question.memory"),
     ('rounds = 3\nerror = "median"', "question.error"),
     ('rounds = 3\nrelation = "replace"', "question.relation"),
+    ("rounds = 3\nparticipations = 0", "question.participations"),
+    ("rounds = 3\nseparation = 0", "question.separation"),
+    ('rounds = 3\npattern = "poisson"', "question.pattern"),
+    ("rounds = 3\nparticipations = 2\nseparation = 3", "do not fit in 3 rounds; give at most 1"),
+    ('rounds = 9\nparticipations = 2\nseparation = 3\npattern = "any"', "is not kept by"),
     ('rounds = 3\ncolumns = ["a"]', "question.columns: input should be"),
     (
         f"rounds = 3\ncolumns = {{ a = {{ lower = 0, upper = 1 }} }}\n{BALL}",

@@ -59,6 +59,7 @@ class StreamRequest:
             raise DomainError(
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"
             )
+        self.participation.check(self.workload.rounds)
         checked_budget(self.budget).gaussian_parameter()
         object.__setattr__(self, "relation", checked_relation(self.relation))
 

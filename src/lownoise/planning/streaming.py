@@ -186,7 +186,6 @@ def plan_stream(
     """
     asked, neighbour, error = request.workload, request.relation, request.error
     participation = request.participation
-    participation.check(asked.rounds)
     choice = Choice(
         error=error, memory=request.memory, progress=progress, participation=participation
     )
