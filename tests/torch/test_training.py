@@ -6,6 +6,7 @@ import io
 import math
 import shutil
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -19,7 +20,7 @@ import torch
 from lownoise.errors import FileError, LedgerError, PlanError, StreamError
 from lownoise.privacy import Ledger
 from lownoise.streams import journal
-from lownoise.torch import PrivateOptimizer, plan
+from lownoise.torch import PrivateOptimizer, optimizer, plan
 from lownoise.torch.optimizer import clipped_sum
 
 PEOPLE, BATCH, EPOCHS = 24, 8, 2
@@ -427,3 +428,42 @@ def test_without_torch_its_room_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r"install lownoise\[torch\]"):
         importlib.reload(sys.modules["lownoise.torch"])
+
+
+def test_what_is_trained_later_without_noise_is_refused():
+    training = Training()
+    batch = next(iter(training.batches))
+    late = torch.nn.Parameter(torch.zeros(1))
+    late.grad = torch.ones(1)  # as backward() leaves it, of records and without noise
+    training.optimizer.param_groups.append({**training.optimizer.param_groups[0], "params": [late]})
+    with pytest.raises(PlanError, match="parameters that the model lacks"):
+        training.optimizer.step(training.gradients(batch))
+    assert training.optimizer.round == 0
+    assert not late.any()
+
+
+def test_a_batch_is_of_one_round_whatever_threads_step(monkeypatch):
+    training = Training()
+    gradients = training.gradients(next(iter(training.batches)))
+    own, refused = optimizer.clipped_sum, []
+
+    def step():
+        try:
+            training.optimizer.step(gradients)
+        except StreamError as error:
+            refused.append(str(error))
+
+    other = threading.Thread(target=step)
+
+    def clipped(*given):
+        if threading.current_thread() is not other:
+            other.start()
+            other.join(0.5)  # it waits for this step, or takes the same batch again
+        return own(*given)
+
+    monkeypatch.setattr(optimizer, "clipped_sum", clipped)
+    step()
+    other.join()
+    assert training.optimizer.round == 1
+    assert len(refused) == 1
+    assert "has no batch yet" in refused[0]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -76,11 +77,9 @@ class PrivateOptimizer:
             raise PlanError(f"plan={type(plan).__name__} is none of lownoise.torch; give plan(…)")
         plan.check(shapes_of(model))
         self._parameters = [p for p in model.parameters() if p.requires_grad]
-        own = {id(p) for group in optimizer.param_groups for p in group["params"]}
-        if not own <= {id(p) for p in self._parameters}:
-            raise PlanError("optimizer has parameters that the model lacks; give the model's")
-        self._batches = checked_batches(batches, plan.rounds)
         self._plan, self._optimizer = plan, optimizer
+        self._check_groups()
+        self._batches = checked_batches(batches, plan.rounds)
         self._ledger, self._threads = ledger, threads
         self._path = None if path is None else Path(path).absolute()
         if self._path is not None and os.path.lexists(self._path):
@@ -88,6 +87,7 @@ class PrivateOptimizer:
         else:
             self._run = plan.increments.start(ledger=ledger, path=path, threads=threads)
         self._batches.go(self._run.done)
+        self._lock = threading.RLock()  # or two threads take one batch in two rounds
 
     @property
     def round(self) -> int:
@@ -120,11 +120,17 @@ class PrivateOptimizer:
                 records of the batch, shape (records, …); by default each one's `grad_sample`.
 
         Raises:
+            PlanError: where the optimiser has been given other parameters since.
             StreamError: where the step is out of order, or gradients are not of the batch: nothing
                 is published then. Where the round began before with another sum.
             FileError, LedgerError: where the journal or the ledger cannot be written, or is an old
                 copy; the step has not been taken.
         """
+        with self._lock:
+            self._check_groups()  # some may have been added since
+            self._step(gradients)
+
+    def _step(self, gradients: Sequence[torch.Tensor] | None) -> None:
         run = self._run
         if run.done >= self._plan.rounds:
             raise StreamError(f"all {self._plan.rounds:,} rounds are over; plan a run with more")
@@ -146,6 +152,12 @@ class PrivateOptimizer:
             run.add_noise(values)
             self._take(values)
         self._batches.stepped()
+
+    def _check_groups(self) -> None:
+        """Refuse an optimiser of what the plan has no noise for: it would take raw gradients."""
+        own = {id(p) for group in self._optimizer.param_groups for p in group["params"]}
+        if not own <= {id(p) for p in self._parameters}:
+            raise PlanError("optimizer has parameters that the model lacks; give the model's")
 
     def _own(self) -> list[torch.Tensor]:
         if not self._batches.owners.size:
