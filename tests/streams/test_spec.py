@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 import lownoise as ln
+from lownoise import report
 from lownoise.errors import LownoiseError, SpecError
 from lownoise.spec import read_domain, read_spec
+from lownoise.spec.streams import StreamSpec
 
 BUDGET = "[budget]\nrho = 0.5\n"
 
@@ -48,6 +50,14 @@ SAME = {
         {"domain": ln.Box([-1, 0], [3, 2])},
     ),
     f'rounds = 8\ncolumns = ["x", "y"]\n{BALL}': (ln.Prefix(8), {"domain": ln.Ball(2, 3)}),
+    'rounds = 8\nparticipations = 2\nseparation = 4\npattern = "spaced"': (
+        ln.Prefix(8),
+        {"participations": 2, "separation": 4, "pattern": "spaced"},
+    ),
+    'rounds = 8\nstrategy = "square_root"\nparticipations = 3': (
+        ln.Prefix(8),
+        {"strategy": "square_root", "participations": 3},
+    ),
     'rounds = 8\ncolumns = { a = { lower = 0, upper = 90 } }\n[question.changes]\nkind = "box"\n'
     "lower = [-1]\nupper = [1]": (
         ln.Prefix(8),
@@ -68,6 +78,23 @@ def test_a_specification_is_the_stream_that_code_would_start(question, tmp_path)
         np.ones((1, len(found.question.names)))
     )
     assert request.resume(tmp_path / "s", None).round == 1
+
+
+@pytest.mark.parametrize("question", SAME)
+def test_a_plan_says_what_is_asked_and_to_how_many_rounds_one_person_adds(question, tmp_path):
+    plan = read(tmp_path, question).plan()
+    title = " ".join(report.render_text(report.sections(plan)).split("planned under")[0].split())
+    participation = plan.terms.mechanism.participation
+    assert title.startswith(f"{plan.terms.question.workload.rounds} ")
+    assert ("one person in" in title) == (participation.count > 1)
+    if participation.count > 1:
+        assert title.endswith(f"one person in {participation.phrase},")
+
+
+def test_specifications_here_are_of_every_workload():
+    declared = StreamSpec.model_fields["workload"].annotation.__args__
+    named = {word for word in declared if any(f'"{word}"' in question for question in SAME)}
+    assert named == set(declared)
 
 
 def test_columns_have_names(tmp_path):
@@ -96,6 +123,9 @@ MISTAKES = [
     ('workload = "matrix"\nmatrix = [["1"]]', r"question.matrix.0.0: is not a number"),
     ('workload = "matrix"\nmatrix = [[inf]]', "finite"),
     ("rounds = 3\nmemory = 0", "question.memory"),
+    ("rounds = 3\nseparation = 0", "question.separation"),
+    ("rounds = 3\nparticipations = 1.5", "question.participations"),
+    ('rounds = 3\npattern = "poisson"', "question.pattern"),
     ('rounds = 3\nerror = "median"', "question.error"),
     ('rounds = 3\nrelation = "replace"', "question.relation"),
     ("rounds = 3\nparticipations = 0", "question.participations"),
@@ -140,6 +170,7 @@ def test_all_mistakes_are_named_at_once(tmp_path):
     [
         ('rounds = 3\nstrategy = "wish"', "strategy='wish' is unknown"),
         ('workload = "decayed"\nrate = 0.5\nrounds = 3\nstrategy = "binary_tree"', "running sums"),
+        ("rounds = 8\nparticipations = 3\nseparation = 4", "participations=3 with separation=4"),
         ("rounds = 3\ncolumns = { a = { lower = 1, upper = 2 } }", "does not hold 0"),
         ('rounds = 3\nchanges = { kind = "ball", dimension = 2 }', "coordinates"),
     ],

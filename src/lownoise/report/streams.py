@@ -12,6 +12,7 @@ from lownoise.report import spelling
 from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import HOLDS, AbstractView, Wording
+from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.relations import Change
 from lownoise.streams.view import shown_rounds
 
@@ -25,6 +26,7 @@ _NAMES = {
     "prefix": "running sums",
     "sliding_window": "sums over a window",
     "decayed": "sums that forget",
+    "momentum": "running sums of sums that forget",
     "lower_triangular": "answers by a matrix",
 }
 
@@ -43,8 +45,12 @@ class StreamView(AbstractView):
         if isinstance(terms.relation, Change):
             where = "a stream whose rounds all have room in the domain for every change"
         measure = f"root of the {which} variance of an answer over the rounds"
+        asked = f"{workload.rounds:,} {_NAMES[workload.kind]}, one a round"
+        participation = terms.mechanism.participation
+        if participation != ONE:
+            asked += f", one person in {participation.phrase}"
         return Wording(
-            asked=f"{workload.rounds:,} {_NAMES[workload.kind]}, one a round",
+            asked=asked,
             measure=measure,
             noise=f"{terms.mechanism.strategy}: {terms.mechanism.reason}",
             brief="an answer",
