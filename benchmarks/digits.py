@@ -62,10 +62,10 @@ def trained(run: int, rate: float, strategy: str | None, epsilon: float) -> floa
     )
     batches = own.loader((X, y))
     sgd = torch.optim.SGD(inner.parameters(), lr=rate)
-    loss = torch.nn.CrossEntropyLoss()
+    loss = torch.nn.CrossEntropyLoss(reduction="mean" if strategy is None else "sum")
     if strategy is None:
         batches = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(X, y), BATCH)
-    model = inner if strategy is None else GradSampleModule(inner)
+    model = inner if strategy is None else GradSampleModule(inner, loss_reduction="sum")
     optimizer = sgd if strategy is None else PrivateOptimizer(sgd, own, inner, batches)
     for _ in range(EPOCHS):
         for pixels, labels in batches:

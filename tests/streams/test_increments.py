@@ -316,3 +316,11 @@ def test_how_far_an_inverse_grows_is_bounded_whatever_was_found_for_it():
         own = planned(name).mechanism
         inverse = np.linalg.inv(strategy_of(own))[:, 0]
         assert np.abs(inverse).sum() <= own.carried.inverse_up(12) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_published_is_integers_whatever_sums_are_given(name):
+    run = planned(name).start()
+    values = np.array([0.25, -1.5, 1e3 + 0.125])
+    run.add_noise(values)
+    assert np.array_equal(values, np.rint(values))

@@ -50,10 +50,6 @@ SAME = {
         {"domain": ln.Box([-1, 0], [3, 2])},
     ),
     f'rounds = 8\ncolumns = ["x", "y"]\n{BALL}': (ln.Prefix(8), {"domain": ln.Ball(2, 3)}),
-    'rounds = 8\nparticipations = 2\nseparation = 4\npattern = "spaced"': (
-        ln.Prefix(8),
-        {"participations": 2, "separation": 4, "pattern": "spaced"},
-    ),
     'rounds = 8\nstrategy = "square_root"\nparticipations = 3': (
         ln.Prefix(8),
         {"strategy": "square_root", "participations": 3},
@@ -123,9 +119,6 @@ MISTAKES = [
     ('workload = "matrix"\nmatrix = [["1"]]', r"question.matrix.0.0: is not a number"),
     ('workload = "matrix"\nmatrix = [[inf]]', "finite"),
     ("rounds = 3\nmemory = 0", "question.memory"),
-    ("rounds = 3\nseparation = 0", "question.separation"),
-    ("rounds = 3\nparticipations = 1.5", "question.participations"),
-    ('rounds = 3\npattern = "poisson"', "question.pattern"),
     ('rounds = 3\nerror = "median"', "question.error"),
     ('rounds = 3\nrelation = "replace"', "question.relation"),
     ("rounds = 3\nparticipations = 0", "question.participations"),
@@ -170,7 +163,6 @@ def test_all_mistakes_are_named_at_once(tmp_path):
     [
         ('rounds = 3\nstrategy = "wish"', "strategy='wish' is unknown"),
         ('workload = "decayed"\nrate = 0.5\nrounds = 3\nstrategy = "binary_tree"', "running sums"),
-        ("rounds = 8\nparticipations = 3\nseparation = 4", "participations=3 with separation=4"),
         ("rounds = 3\ncolumns = { a = { lower = 1, upper = 2 } }", "does not hold 0"),
         ('rounds = 3\nchanges = { kind = "ball", dimension = 2 }', "coordinates"),
     ],

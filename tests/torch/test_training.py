@@ -104,12 +104,12 @@ def test_opacus_gradients_are_clipped_summed_and_learned_from():
     """
     X, y = (torch.tensor(own, dtype=torch.float32) for own in load_digits(return_X_y=True))
     torch.manual_seed(0)
-    model = GradSampleModule(torch.nn.Linear(64, 10))
+    model = GradSampleModule(torch.nn.Linear(64, 10), loss_reduction="sum")
     own = plan(model, people=len(X), batch=200, epochs=6, clip=1.0, budget=ln.approx_dp(8, 1e-5))
     batches = own.loader((X / 16, y.long()))
     inner = torch.optim.SGD(model.parameters(), lr=2.0)
     optimizer = PrivateOptimizer(inner, own, model, batches)
-    loss = torch.nn.CrossEntropyLoss()
+    loss = torch.nn.CrossEntropyLoss(reduction="sum")
     with warnings.catch_warnings():
         # of hooks on a module whose inputs need no gradient, by Opacus' own design
         warnings.filterwarnings("ignore", message="Full backward hook is firing")
@@ -467,3 +467,35 @@ def test_a_batch_is_of_one_round_whatever_threads_step(monkeypatch):
     assert training.optimizer.round == 1
     assert len(refused) == 1
     assert "has no batch yet" in refused[0]
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        torch.nn.BatchNorm1d(4),
+        torch.nn.BatchNorm1d(4, track_running_stats=False),
+        torch.nn.InstanceNorm1d(4, affine=True, track_running_stats=True),
+    ],
+)
+def test_a_model_that_mixes_records_is_refused(layer):
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), layer, torch.nn.Linear(4, 1))
+    with pytest.raises(PlanError, match="depends on others") as refused:
+        planned(model)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_model_that_looks_at_each_record_alone_is_planned():
+    model = torch.nn.Sequential(
+        torch.nn.Linear(3, 4),
+        torch.nn.LayerNorm(4),
+        torch.nn.GroupNorm(2, 4),
+        torch.nn.Linear(4, 1),
+    )
+    assert planned(model).rounds == 2 * PEOPLE // BATCH
+
+
+def test_an_optimiser_that_asks_for_losses_again_is_refused():
+    model = linear()
+    own = planned(model)
+    with pytest.raises(PlanError, match="LBFGS"):
+        PrivateOptimizer(torch.optim.LBFGS(model.parameters()), own, model, own.loader(records()))

@@ -222,7 +222,7 @@ class IncrementRun:
         """Publish a round: add noise to its sums.
 
         Args:
-            values: integers in doubles, shape (d,), changed in place.
+            values: doubles, shape (d,), changed in place; each is rounded to an integer first.
 
         Raises:
             StreamError: where no round is left, the sums are of another shape, or the round was
@@ -237,6 +237,7 @@ class IncrementRun:
                 raise StreamError(f"all {own.rounds:,} rounds are over; plan a run with more")
             if values.shape != (own.dimension,) or values.dtype != np.float64:
                 raise StreamError(f"sums are no {own.dimension:,} doubles; give those of the plan")
+            np.rint(values, out=values)  # noise is of integers: a fraction would be seen through it
             if self.path is not None:
                 self._begin(self.path, values)
             elif self._process != os.getpid():

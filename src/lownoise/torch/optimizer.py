@@ -44,7 +44,9 @@ class PrivateOptimizer:
     """Any torch optimiser, on private gradients: the plan's noise added to clipped sums.
 
     Of each record it needs its own gradient: `p.grad_sample`, as Opacus' `GradSampleModule` leaves
-    it, or what `step` is given. A record's gradient must depend on the model and that record alone.
+    it, or what `step` is given. A record's gradient must depend on the model and that record alone:
+    take sums of losses, `reduction="sum"` and Opacus' `loss_reduction="sum"`, for a mean divides by
+    how many records there are, and its last digits tell.
 
     Args:
         optimizer: of the model's parameters.
@@ -76,6 +78,8 @@ class PrivateOptimizer:
         if not isinstance(plan, TrainingPlan):
             raise PlanError(f"plan={type(plan).__name__} is none of lownoise.torch; give plan(…)")
         plan.check(shapes_of(model))
+        if isinstance(optimizer, torch.optim.LBFGS):
+            raise PlanError("optimizer=LBFGS asks for losses again and again; give one of steps")
         self._parameters = [p for p in model.parameters() if p.requires_grad]
         self._plan, self._optimizer = plan, optimizer
         self._check_groups()
@@ -148,7 +152,6 @@ class PrivateOptimizer:
         with torch.no_grad():
             values = clipped_sum(own, owners, run.mechanism.clip)
             np.ldexp(values, -run.mechanism.exponent, out=values)
-            np.rint(values, out=values)
             run.add_noise(values)
             self._take(values)
         self._batches.stepped()

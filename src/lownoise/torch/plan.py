@@ -13,6 +13,7 @@ from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.questions import Momentum, Prefix
 from lownoise.sensitivity.participation import Participation
 from lownoise.torch.batches import Batches
+from torch import nn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers
     from lownoise.privacy import Budget
     from lownoise.release.guarantees import Cost
-    from torch import nn
 
 _WRAPPED = "_module."  # what a module in another calls its parameters
 
@@ -186,12 +186,27 @@ def shapes_of(model: nn.Module) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Return the names and shapes of what a model trains, whatever module it is wrapped in.
 
     Raises:
-        PlanError: where there is nothing.
+        PlanError: where there is nothing, or a part of the model mixes records.
     """
     is_model = hasattr(model, "named_parameters")
+    shared = [n for n, m in model.named_modules() if _mixes(m)] if is_model else []
+    if shared:
+        raise PlanError(
+            f"model has {shared[0] or type(model).__name__}, in which a record's gradient depends "
+            "on others and means are kept without noise; use GroupNorm or LayerNorm"
+        )
     found = [(n, p) for n, p in model.named_parameters() if p.requires_grad] if is_model else []
     if not found:
         raise PlanError(
             f"model={type(model).__name__} has no parameters to train; give a torch.nn.Module"
         )
     return tuple((n.removeprefix(_WRAPPED), tuple(p.shape)) for n, p in found)
+
+
+def _mixes(module: nn.Module) -> bool:
+    """Return whether what a module does to a record depends on the batch's others."""
+    own = nn.modules.batchnorm._NormBase  # noqa: SLF001 (the one name for all of them)
+    return isinstance(module, own) and (
+        isinstance(module, nn.modules.batchnorm._BatchNorm)  # noqa: SLF001
+        or bool(module.track_running_stats)
+    )

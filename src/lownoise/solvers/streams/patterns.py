@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lownoise.solvers.sides import Progress
     from lownoise.solvers.streams.toeplitz import Error
 
-_FINE, _ROUGH = 2.0**-9, 2.0**-6  # where patterns are few, and where they are many
+_FINE, _ROUGH = 2.0**-12, 2.0**-6  # where patterns are few, and where they are many
 _RTOL = 1e-6
 _MOST_STEPS, _FEW_STEPS = 60, 20
 _SPLITS = 8  # of a pattern before and after a round: how many are tried
