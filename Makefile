@@ -1,5 +1,5 @@
 # Two commands need nothing but git, make and Python 3.11 or newer:
-#   make demo     release the means of a real table, and show the report
+#   make demo     release the means of a real table, check its file, and the papers' claims
 #   make test     run the tests
 # `make check` adds what a change must also pass: style, types, import walls, documents.
 
@@ -15,6 +15,8 @@ export NO_MKDOCS_2_WARNING := 1
 
 demo: $(VENV)/.demo
 	$(BIN)/lownoise demo
+	$(BIN)/lownoise-check "$$(ls -td demo-release*/ | head -n 1)release.json"
+	$(BIN)/lownoise reproduce --quick
 
 # one BLAS thread a worker: two of them on two cores would wait for each other; and bytecode is kept
 # whatever the shell says, or each process that a test starts compiles the package anew

@@ -52,6 +52,12 @@ def _others() -> dict[str, Any]:
         "orders 1 and 2": ln.intersection(ln.Ball(3, order=1), ln.Ball(3, radius=0.8)),
         "orders 2 and 4": ln.intersection(ln.Ball(8), ln.Ball(8, radius=0.7, order=4)),
         "zonotope, 10 × 60": ln.Zonotope(rng.normal(size=(60, 10))),
+        "zonotope, 4 × 60": ln.Zonotope(rng.normal(size=(60, 4))),
+        "image of ℓ_1.5, 3 × 4": ln.image(rng.normal(size=(3, 4)), ln.Ball(4, order=1.5)),
+        "image of ℓ_1.2, 8 × 8": ln.image(rng.normal(size=(8, 8)), ln.Ball(8, order=1.2)),
+        "image of sorted, 8 × 8": ln.image(
+            rng.normal(size=(8, 8)), ln.OrderedBall(np.linspace(1, 0.2, 8))
+        ),
         "box + ball": ln.minkowski_sum(ln.Box([-1] * 8, [1] * 8), ln.Ball(8)),
         "ball + cross": ln.minkowski_sum(ln.Ball(5), ln.Ball(5, order=1)),
         "three ellipsoids": ln.minkowski_sum(

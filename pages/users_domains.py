@@ -101,6 +101,7 @@ def row_sums(rows: int, columns: int) -> np.ndarray:
 HELP = {
     "caps": [3, 4, 5, 6, 7],
     "correlated": correlated,
+    "each": np.array([0.7, 0.6, 0.2]),
     "normal": normal,
     "row_sums": row_sums,
     "so_far": np.tril(np.ones((24, 24))),
@@ -122,6 +123,8 @@ sums so far of 24 hourly rates            | ln.image(so_far, ln.Box([0] * 24, [1
 sums so far of one visit in 24 hours      | ln.image(so_far, ln.Ball(24, order=1))
 3 groups of 4 amounts, with their totals  | ln.image(totals(3, 4), ln.Box([0] * 12, [100] * 12))
 12 effects of 6 causes                    | ln.Zonotope(normal(6, 12))
+3 changes, capped unlike, 1 in all   | ln.intersection(ln.Ball(3, order=1), ln.Box(-each, each))
+6 effects of the two largest of 6 causes  | ln.image(normal(6, 6), ln.TopBall(6, 2))
 """
 
 DOMAINS = tuple(

@@ -18,6 +18,14 @@ settings.load_profile("ci")
 STARTS = {}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache_folder(tmp_path_factory):
+    """Tests find no fit that others kept, and leave none behind."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def pytest_collection_finish(session):
     """Remember where each test module's own generators stand before any test has drawn."""
     for module in {item.getparent(pytest.Module) for item in session.items} - {None}:

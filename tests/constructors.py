@@ -241,6 +241,13 @@ CONSTRUCTORS = (
         matrices=("distances",),
         endless=("distances",),
     ),
+    Constructor(
+        "exact_on",
+        ln.theory.exact_on,
+        {"reference": SQUARE, "delta": 0.5},
+        numbers=("delta",),
+        matrices=("reference",),
+    ),
     Constructor("zcdp", ln.zcdp, {"rho": 0.5}, numbers=("rho",)),
     Constructor("gaussian_dp", ln.gaussian_dp, {"mu": 0.5}, numbers=("mu",)),
     Constructor("pure_dp", ln.pure_dp, {"epsilon": 0.5}, numbers=("epsilon",)),

@@ -19,23 +19,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "lownoise"
+CHECKER = ROOT / "src" / "lownoise_check.py"  # alone, and so longer than others may be
 SHARED = 6  # lines in a row that two places have alike
 LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 76_500,
-    "of which code": 40_800,
-    "modules": 337,
-    "rooms": 25,
+    "lines of source": 97_000,
+    "of which code": 53_000,
+    "modules": 425,
+    "rooms": 27,
     "floors": 14,
-    "generic functions": 8,
+    "generic functions": 9,
     "functions named _": 0,
-    "files a box's mean runs through": 42,
-    "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 552,
-    "lines of tests": 55_800,
+    "files a box's mean runs through": 54,
+    "files a pure plan of queries runs through": 66,
+    "pairs of places alike": 700,
+    "lines of tests": 66_000,
     "files above 450 lines": 0,
+    "lines of the checker for strangers": 630,
 }
 
 
@@ -60,6 +62,7 @@ def room(path: Path) -> str:
     return inside.parts[0].removesuffix(".py")
 
 
+@cache
 def imports() -> dict[str, set[str]]:
     """Return which rooms each room imports from, at whatever depth, but for types alone."""
     found: dict[str, set[str]] = {room(path): set() for path in modules()}
@@ -174,9 +177,11 @@ def measured() -> dict[str, int]:
         "pairs of places alike": alike(modules()),
         "lines of tests": lines(tests),
         "files above 450 lines": sum(lines([p]) > 450 for p in modules()),
+        "lines of the checker for strangers": lines([CHECKER]),
     }
 
 
+@cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_bytes())
 
@@ -208,13 +213,14 @@ def _reached(graph: dict[str, set[str]], name: str) -> set[str]:
     return found
 
 
+@cache
 def _code(path: Path) -> list[tuple[int, str]]:
     """Return each token of code but imports, with its line; names and values by kind alone."""
     found = []
     skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     text = path.read_text()
     left_out = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(_tree(path)):
         text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if text_alone or isinstance(node, (ast.Import, ast.ImportFrom)):
             left_out |= set(range(node.lineno, (node.end_lineno or 0) + 1))

@@ -232,7 +232,7 @@ def test_no_center_changes_what_is_promised_of_a_mean(place):
     again = [(own.mechanism, own.error) for own in there.comparison if own.error is not None]
     assert [own[0] for own in ranked] == [own[0] for own in again]
     assert np.allclose([own[1] for own in ranked], [own[1] for own in again], rtol=SAME)
-    assert ranked[0][1] == pytest.approx(plain.error)
+    assert ranked[0][1] == pytest.approx(plain.terms.compared)
     # what is answered are sums about the center: their noise is that of the others, moved along
     away = there.terms.question.center - plain.terms.question.center
     moved = np.eye(away.size + 1)

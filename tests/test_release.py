@@ -37,7 +37,12 @@ def plan(relation="substitute", order=2.0, size=97):
     question = ln.Mean(NAMES, BOX)
     size = size if relation == "substitute" else None
     return ln.plan(
-        question, budget=ln.approx_dp(0.5, 1e-5), relation=relation, size=size, order=order
+        question,
+        budget=ln.approx_dp(0.5, 1e-5),
+        relation=relation,
+        size=size,
+        order=order,
+        mechanism="gaussian",
     )
 
 
@@ -282,7 +287,8 @@ def test_one_release_fills_an_account_of_its_own_budget_exactly(tmp_path):
     for adds, budget in [*budgets.items(), ("zcdp", ln.zcdp(0.1)), ("zcdp", ln.zcdp(0.3))]:
         name = f"{adds} of {budget}"
         ledger = ln.Ledger.create(tmp_path / "l", name, budget, reading=adds)
-        made = ln.plan(ln.Mean(NAMES, BOX), budget=budget, relation="substitute", size=97)
+        named = {"mechanism": "gaussian"} if adds == "gaussian" else {}
+        made = ln.plan(ln.Mean(NAMES, BOX), budget=budget, relation="substitute", size=97, **named)
         made.release(table(mixed()), ledger)
         with pytest.raises(LedgerError):
             made.release(table(mixed()), ledger)

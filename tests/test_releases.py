@@ -14,7 +14,7 @@ import pytest
 import lownoise as ln
 from cases import CASES, POINT_CASES
 from lownoise.sets.domains import Difference
-from pure.documents import ASKED, planned, table
+from pure.documents import ASKED, plan_of, table
 from streams.kinds import KEPT, WORKLOADS
 
 HOW_MANY = (0, 1, 50)
@@ -74,7 +74,7 @@ def test_means_release_wherever_they_plan(case, relation):
 
 @cache
 def pure_plan(name):
-    return planned(ASKED[name][0], ASKED[name][1], name.strip())
+    return plan_of(name)
 
 
 @pytest.mark.parametrize(

@@ -362,6 +362,10 @@ OTHERWISE = {  # never in a file, or by the fields of what they belong to
     "ResidualNoise",
     "OrderedNoise",
     "ProductNoise",
+    "CellNoise",  # on tables and parities, which have documents of their own
+    "SignedNoise",
+    "ParityLaplace",
+    "ParityQueries",  # parities as linear queries, of which a plan keeps the answers alone
 }
 
 

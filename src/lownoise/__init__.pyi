@@ -10,8 +10,10 @@ from lownoise.errors import ReadingNotice as ReadingNotice
 from lownoise.planning import LocalPlan as LocalPlan
 from lownoise.planning import Plan as Plan
 from lownoise.planning import StreamPlan as StreamPlan
+from lownoise.planning import budget_for as budget_for
 from lownoise.planning import local as local
 from lownoise.planning import plan as plan
+from lownoise.planning import size_for as size_for
 from lownoise.planning import stream as stream
 from lownoise.privacy import Caps as Caps
 from lownoise.privacy import Ledger as Ledger
@@ -22,6 +24,8 @@ from lownoise.privacy import local_dp as local_dp
 from lownoise.privacy import pure_dp as pure_dp
 from lownoise.privacy import zcdp as zcdp
 from lownoise.questions import Decayed as Decayed
+from lownoise.questions import Distribution as Distribution
+from lownoise.questions import Histogram as Histogram
 from lownoise.questions import Marginals as Marginals
 from lownoise.questions import Mean as Mean
 from lownoise.questions import Momentum as Momentum

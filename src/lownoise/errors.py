@@ -64,6 +64,19 @@ class LedgerError(LownoiseError):
     """A ledger that cannot be used, or a spend that it refuses."""
 
 
+class OverspentError(LedgerError):
+    """A spend that is more than its account has left.
+
+    Args:
+        message: what is asked, and what is left.
+        reading: what the account adds up, by the name of its reading.
+    """
+
+    def __init__(self, message: str, reading: str) -> None:
+        super().__init__(message)
+        self.reading = reading
+
+
 class SpecError(LownoiseError):
     """A specification file with mistakes; the message lists them all, one a line."""
 

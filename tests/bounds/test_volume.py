@@ -359,3 +359,18 @@ def test_refusals_and_flat_bodies():
     assert (none.value, none.dimension) == (0.0, 0)
     line = SymmetricPoints(np.array([[1.0, 2.0], [2.0, 4.0]]))
     assert volume_lower_bound(line, epsilon=1.0, records="shares").dimension == 1
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+@pytest.mark.parametrize("epsilon", [0.03, 0.7, 4.0])
+@pytest.mark.parametrize("most", [1, 2, 40, math.inf])
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_packing_is_the_best_whole_number_of_changes(k, epsilon, most, power):
+    log_volume = 0.3 * k
+    ball = math.exp(ball_log_volume(k))
+    best = max(
+        m / (2 * 2 ** (1 / power)) * (math.exp(log_volume - epsilon * m) / (2 * ball)) ** (1 / k)
+        for m in range(1, int(min(most, 3 * k / epsilon + 2)) + 1)
+    )
+    found = packing_bound(log_volume, k, epsilon=epsilon, most=most, power=power)
+    assert best * (1 - 1e-9) <= found <= best

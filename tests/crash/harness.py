@@ -25,7 +25,14 @@ COLUMNS = ("x", "y")
 SIZE = 6
 # every call and return is tried
 CLOSELY = ("privacy/ledger", "privacy/entries", "release/release.py")
-LINES = ("transaction", "_take", "_move", "execute", "write")  # here every line is a step
+LINES = (
+    "transaction",
+    "_take",
+    "_move",
+    "_changed",
+    "execute",
+    "write",
+)  # here every line is a step
 COARSELY = ("planning/", "release/codec.py", "noise/gaussian.py", "engines/")  # calls and returns
 SPREAD = 10  # of the coarse steps, where nothing is written
 

@@ -79,7 +79,7 @@ def test_of_eight_releases_at_once_exactly_five_get_the_five_fifths(befall, tmp_
         assert sorted(r["code"] for r in fact["racers"]) == [0] * 5 + [2] * 3
         for racer in fact["racers"]:
             if racer["code"]:
-                assert_one_clear_line(racer, "LedgerError: dataset='d' has too little")
+                assert_one_clear_line(racer, "OverspentError: dataset='d' has too little")
 
 
 def test_a_full_disk_is_one_clear_error_and_no_free_answer(befall, tmp_path):

@@ -58,7 +58,8 @@ def in_ball(count, size, radius, seed=0):
 def planned(domain, relation, **extra):
     question = ln.Mean(columns(domain), domain, **extra.pop("question", {}))
     size = 100 if relation == "substitute" else None
-    return ln.plan(question, **{"budget": ln.zcdp(0.5), **extra}, relation=relation, size=size)
+    extra = {"budget": ln.zcdp(0.5), "mechanism": "gaussian", **extra}
+    return ln.plan(question, relation=relation, size=size, **extra)
 
 
 @pytest.mark.parametrize(("size", "power"), [*SIZES, (2, 7), (4, 5)])

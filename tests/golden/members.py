@@ -28,6 +28,8 @@ BUDGETS = {
     "gaussian_dp": ln.gaussian_dp(0.3),
     "approx_dp": ln.approx_dp(1.0, 1e-6),
 }
+# under (ε, δ) noises are compared unless one is named; rows are of Gaussian noise
+GAUSSIAN = {own: "gaussian" if own == BUDGETS["approx_dp"] else None for own in BUDGETS.values()}
 PURE = {"pure_dp": ln.pure_dp(0.7), "approx_dp": ln.approx_dp(0.7, 1e-9)}
 ORDERS = (2.0, 3.0, math.inf)
 RELATIONS = ("substitute", "add_remove")
@@ -100,6 +102,7 @@ def records_of(domain):
 
 
 def of_a_mean(name, domain, relation, **asked):
+    asked.setdefault("mechanism", GAUSSIAN.get(asked["budget"]))
     option, body = asked.pop("option", ""), asked.pop("body", None)
     more = {"weights": {"weights": "range"}, "share": {"count_share": 0.3}}.get(option, {})
 
@@ -261,6 +264,7 @@ def linear():
                 relation=relation,
                 size=SIZES[relation],
                 budget=BUDGETS[budget],
+                mechanism=GAUSSIAN[BUDGETS[budget]],
                 order=order,
             ),
             *records(relation),
@@ -328,6 +332,7 @@ def marginals():
                 relation=relation,
                 size=SIZES[relation],
                 budget=BUDGETS[budget],
+                mechanism=GAUSSIAN[BUDGETS[budget]],
                 order=order,
             ),
             *records(relation),
@@ -372,6 +377,7 @@ def streams():
                 ln.stream,
                 WORKLOADS[workload],
                 budget=BUDGETS[budget],
+                mechanism=GAUSSIAN[BUDGETS[budget]],
                 strategy=strategy,
                 error=error,
                 relation=relation_of(relation, box),

@@ -21,7 +21,7 @@ from lownoise.errors import BudgetError, FileError, LownoiseError, PlanError, Ta
 from lownoise.local_model import FULL, RANDOMIZERS, DirectResponse, NearestEncoder, SphereCap
 from lownoise.local_model.terms import LocalTerms
 from lownoise.numbers.randomness import SimulationRandomness
-from lownoise.release.terms import Alternative
+from lownoise.release.comparison import Alternative
 
 WIDE = [m for m in MEMBERS if np.any(m.domain.upper > m.domain.lower) and not m.slow]
 EPSILONS = (0.1, 1.0, 6.0)

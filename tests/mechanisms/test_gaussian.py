@@ -45,7 +45,8 @@ def exact_square(mechanism):
 def test_what_is_revealed_is_covered_exactly_and_within_the_budget(case, budget, relation):
     names = [f"c{i}" for i in range(case.domain.dimension)]
     size = 1000 if relation == "substitute" else None
-    plan = ln.plan(ln.Mean(names, case.domain), budget=budget, relation=relation, size=size)
+    asked = {"budget": budget, "relation": relation, "size": size, "mechanism": "gaussian"}
+    plan = ln.plan(ln.Mean(names, case.domain), **asked)
     mechanism = plan.terms.mechanism
     square = exact_square(mechanism)
     assert square <= Fraction(mechanism.loss.mu) ** 2
@@ -108,6 +109,7 @@ def test_rounding_of_records_moves_a_mean_by_a_thousandth_of_its_noise_at_most(s
         budget=ln.approx_dp(1, 1e-9),
         relation="substitute",
         size=size,
+        mechanism="gaussian",
     )
     step = plan.terms.mechanism.totals.query.coding.step
     assert np.all(step / 2 <= 2.0**-10 * plan.standard_deviation)

@@ -34,7 +34,7 @@ def main() -> int:
         m.name: verdicts["lives"][name]
         for name, m in standing(campaign.ROOT, verdicts["lives"]).items()
     }
-    drawn = [m for m in _asked(asked) if asked.name in m.name]
+    drawn = [m for m in _asked(asked) if any(part in m.name for part in asked.name)]
     if asked.list:
         for m in drawn:
             print(f"{m.line:5d} {m.name}")
@@ -99,7 +99,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--per-file", type=int, help="draw so many mutants of each file, not those of drawn.json"
     )
-    parser.add_argument("--name", default="", help="only those whose name has this text")
+    parser.add_argument(
+        "--name", nargs="+", default=[""], help="only those whose name has one of these texts"
+    )
     parser.add_argument(
         "--coverage",
         type=Path,

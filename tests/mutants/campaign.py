@@ -22,6 +22,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
+from importlib.util import cache_from_source
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,13 +94,13 @@ def load() -> None:
 
 @contextmanager
 def compiled() -> Iterator[Path]:
-    """Copy the sources to a folder of their own and compile them once for all mutants."""
+    """Copy the sources, and compile once for all mutants those that no run has compiled yet."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         source = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        shutil.copytree(ROOT / "src", source)  # times too: what is compiled is as old as its text
         for path in source.rglob("*.py"):
-            py_compile.compile(str(path), doraise=True, invalidation_mode=unchecked)
+            if not Path(cache_from_source(str(path))).exists():
+                py_compile.compile(str(path), doraise=True)
         yield source
 
 

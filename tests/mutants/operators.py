@@ -119,19 +119,23 @@ def standing(root: Path, names: Iterable[str]) -> dict[str, Mutant]:
     line were changed too, it is the one most alike, if it is more alike than any other.
     """
     names = list(names)
-    made: dict[str, list[Mutant]] = {}
+    made: dict[str, dict[str, Mutant]] = {}
 
-    def of(file: str) -> list[Mutant]:
+    def named(file: str) -> dict[str, Mutant]:
         if file not in made:
             path = root / file
-            made[file] = mutants(file, path.read_bytes()) if path.is_file() else []
+            there = mutants(file, path.read_bytes()) if path.is_file() else []
+            made[file] = {m.name: m for m in there}
         return made[file]
+
+    def of(file: str) -> list[Mutant]:
+        return list(named(file).values())
 
     found = {m.name: m for m in chosen(root)} if any("::chosen: " in n for n in names) else {}
     for name in names:
         file, rest = name.split("::", 1)
         function, change = rest.split(": ", 1)
-        here = [m for m in of(file) if m.name == name]
+        here = [named(file)[name]] if name in named(file) else []
         if not here and name not in found and "::chosen: " not in name:
             line = change.split(" in `", 1)[1].rsplit("`", 1)[0]
             others = [m for f in _holding(root, line.encode()) for m in of(f)]
@@ -186,13 +190,15 @@ def mutants(file: str, text: bytes) -> list[Mutant]:
         offsets.append(offsets[-1] + len(line))
     found: list[Mutant] = []
     seen: Counter[str] = Counter()
-    for function, node in _walk(ast.parse(text), ""):
+    for function, within, node in _walk(ast.parse(text), "", None):
         for first, last, after in _EDITS.get(type(node), _nothing)(node, _Text(text, offsets)):
             before = text[first:last].decode()
             line = text.count(b"\n", 0, first)
             context = text[offsets[line] : offsets[line + 1]].decode().strip()
             made = Mutant(file, function, line + 1, first, before, after, context)
-            if _parses(made.of(text)):
+            block = slice(offsets[within.lineno - 1], offsets[within.end_lineno or 0])
+            inside = replace(made, start=first - block.start)
+            if _parses(inside.of(text[block]), within.col_offset > 0):
                 found.append(made)
     found.sort(key=lambda m: (m.start, m.after))
     numbered = []
@@ -202,19 +208,28 @@ def mutants(file: str, text: bytes) -> list[Mutant]:
     return numbered
 
 
-def _parses(text: bytes) -> bool:
+def _parses(block: bytes, indented: bool) -> bool:  # noqa: FBT001
+    """Return whether whole statements parse; the rest of their file does, whatever they say."""
     try:
-        ast.parse(text)
+        ast.parse(b"if 1:\n" + block if indented else block)
     except SyntaxError:
         return False
     return True
 
 
-def _walk(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
-    """Go through what runs: not through annotations, imports, docstrings or type checking."""
+def _walk(
+    node: ast.AST, function: str, within: ast.stmt | None
+) -> Iterator[tuple[str, ast.stmt, ast.AST]]:
+    """Go through what runs: not through annotations, imports, docstrings or type checking.
+
+    With each node comes the function it is in, or where it is in none the statement.
+    """
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         function = f"{function}.{node.name}" if function else node.name
-    yield function, node
+    if isinstance(node, ast.FunctionDef) or (within is None and isinstance(node, ast.stmt)):
+        within = node
+    if within is not None:
+        yield function, within, node
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "type_params"):
             continue
@@ -226,11 +241,10 @@ def _walk(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
                 (ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Raise),
             ):
                 continue
-            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            for_types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            if for_types or (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):
                 continue
-            if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-                continue
-            yield from _walk(child, function)
+            yield from _walk(child, function, within)
 
 
 @dataclass(frozen=True)

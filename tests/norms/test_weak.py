@@ -21,6 +21,7 @@ from lownoise.samplers.uniform import UniformNormBall, UniformPlaced, UniformPro
 from lownoise.samplers.walks import Weak
 from lownoise.samplers.walks.mixing import Proximal
 from lownoise.sets.bodies import ImageBody, RoundedBody, SymmetricBox
+from lownoise.sets.domains import Image
 from lownoise.sets.norms import WeakNorm, norm_of
 from lownoise.sets.unit_balls import IntersectionBall, NormBall
 from lownoise.sets.unit_balls.matrices import decomposed
@@ -33,6 +34,8 @@ ERROR = 1e-6  # of the first kind
 WIDE = SpectralBall(2, 3, NormBall(2, math.inf))
 SQUARE = SpectralBall(2, 2, NormBall(2, math.inf))
 ORDERED = SortedBall(np.array([0.75, 0.5, 0.25]))
+# no list of corners says what it is
+ROUND = MixedBall((SortedBall(np.array([0.75, 0.5])), NormBall(1, 2.0)), 2.0)
 MIXED = MixedBall((SortedBall(np.array([1.0, 0.5])), NormBall(1, 2.0)), 1.0)
 BOTH = IntersectionBall((NormBall(2, 1.0), NormBall(2, 2.0)), np.array([[0.2, 0.2], [0.9, 1.0]]))
 BASES = [WIDE, SQUARE, SpectralBall(2, 2, NormBall(2, 1.0)), ORDERED, MIXED, BOTH]
@@ -111,7 +114,7 @@ def test_half_spaces_hold_the_body_and_cut_a_point_off():
 
 def test_radial_laws_and_moments():
     """‖u‖^d is uniform on [0, 1] where u is uniform in the unit ball."""
-    gauge = norm_of(ImageBody(np.array([2.0, 1.0, 4.0]), ORDERED), 1e-6)
+    gauge = norm_of(ImageBody(np.array([2.0, 1.0, 4.0]), ROUND), 1e-6)
     assert isinstance(gauge, WeakNorm)
     randomness = SimulationRandomness(5)
     drawn = np.array(
@@ -152,7 +155,7 @@ def test_reach():
 
 
 def test_what_is_not_allowed_is_refused():
-    body = ImageBody(np.ones(3), ORDERED)
+    body = ImageBody(np.ones(3), ROUND)
     with pytest.raises(PlanError, match=r"weak membership.*approx_dp.*k_norm"):
         norm_of(body)
     distance = norm_of(body, 1e-6).uniform.distance
@@ -168,8 +171,8 @@ def test_what_is_not_allowed_is_refused():
 
 
 def test_cost_counts_the_total_variation():
-    gauge = norm_of(ImageBody(np.ones(3), ORDERED), 1e-6)
-    loss = KNormNoise(gauge, 1.0).loss(ImageBody(np.ones(3), ORDERED))
+    gauge = norm_of(ImageBody(np.ones(3), ROUND), 1e-6)
+    loss = KNormNoise(gauge, 1.0).loss(ImageBody(np.ones(3), ROUND))
     uniform = gauge.uniform
     assert 1 + 2 * uniform.relative <= loss.epsilon <= 1 + 3e-9
     least = uniform.distance * (1 + math.e)
@@ -183,7 +186,7 @@ def test_cost_counts_the_total_variation():
 
 def _plan(budget, domain=None):
     return ln.plan(
-        ln.Mean(["a", "b", "c"], domain or ln.OrderedBall([3, 2, 1])),
+        ln.Mean(["a", "b", "c"], domain or Image(np.ones(3), ROUND, np.zeros(3))),
         budget=budget,
         relation="substitute",
         size=100,
@@ -195,7 +198,7 @@ def test_plans_are_approximate_and_files_give_them_again():
     plan = _plan(ln.approx_dp(1.0, 1e-6))
     assert 0.999 < plan.terms.cost.epsilon <= 1
     assert 0 < plan.terms.cost.delta <= 1e-6
-    assert f"{plan.terms.cost.delta:g}" in plan.guarantee
+    assert str(plan.terms.cost.delta)[:6] in plan.guarantee
     text = plan.to_json()
     again = type(plan).from_json(text)
     assert again.to_json() == text

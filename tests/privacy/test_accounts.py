@@ -164,7 +164,8 @@ def test_every_account_says_so_each_time_and_where_the_library_was_called(tmp_pa
 
 
 def test_a_release_says_which_reading_it_fixes_whatever_the_rows_hold(tmp_path):
-    plan = ln.plan(ln.Mean(["a"], ln.Box([0], [1])), budget=WHOLE, relation="substitute", size=2)
+    question, noise = ln.Mean(["a"], ln.Box([0], [1])), "gaussian"
+    plan = ln.plan(question, budget=WHOLE, relation="substitute", size=2, mechanism=noise)
     heard = set()
     for i, rows in enumerate(([{"a": 0.0}] * 2, [{"a": 1.0}] * 2, [{"a": None}] * 2)):
         ledger = opened(tmp_path, name=f"d{i}")

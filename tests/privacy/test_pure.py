@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lownoise as ln
+from lownoise import learning
 from lownoise.errors import BudgetError, FileError, LedgerError
 from lownoise.noise.baselines import split_laplace
 from lownoise.numbers.rounding import decimal_up, exact
@@ -95,11 +96,9 @@ def test_a_number_rounded_up_is_above_however_it_is_read(number):
     "ask",
     [
         lambda budget: budget.gaussian_parameter(),
-        lambda budget: ln.plan(
-            ln.Marginals({"a": 2, "b": 3}, way=1), budget=budget, relation="add_remove"
+        lambda budget: learning.plan(
+            learning.Logistic(), features=3, records=60, clip=1.0, radius=2.0, budget=budget
         ),
-        lambda budget: ln.plan(ln.Parity(["a", "b"], 2), budget=budget, relation="add_remove"),
-        lambda budget: ln.stream(ln.Prefix(4), budget=budget),
     ],
 )
 def test_questions_with_gaussian_noise_refuse_a_pure_budget_with_the_remedy(ask):

@@ -24,7 +24,10 @@ ASKED = {
     "ellipsoid ": ("queries", "substitute"),
     "laplace_histogram": ("queries", "substitute"),
     "randomized_response": ("queries", "substitute"),
+    "radial": ("mean", "add_remove"),
+    "radial ": ("queries", "substitute"),
 }
+APPROXIMATE = {"radial": ln.approx_dp(0.7, 1e-6)}
 
 
 def question(kind, relation="substitute"):
@@ -48,7 +51,8 @@ def planned(kind="mean", relation="substitute", mechanism=None, budget=BUDGET, *
 
 def plan_of(name):
     kind, relation = ASKED[name]
-    return planned(kind, relation, name.strip())
+    budget = APPROXIMATE.get(name.strip(), BUDGET)
+    return planned(kind, relation, name.strip(), budget)
 
 
 def table():

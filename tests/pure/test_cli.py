@@ -38,7 +38,13 @@ def test_the_whole_way(kind, folder):
     assert "<html" in (folder / "planned" / "report.html").read_text()
     assert "Everything holds." in run(folder, "verify", "planned").stdout
     people = run(folder, "plan", spec).stdout
-    for word in (SPECS[kind][1], "k_norm", "0.7-DP, pure", "lower bound", "Standard deviation"):
+    for word in (
+        SPECS[kind][1],
+        "was asked for",
+        "0.7-DP, pure",
+        "lower bound",
+        "Standard deviation",
+    ):
         assert word in people
     assert not ledger.entries()  # a plan spends nothing
     done = run(folder, "release", spec, "--out", "made", "--json")

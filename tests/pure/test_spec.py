@@ -6,7 +6,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import PlanError, SpecError
 from lownoise.spec import read_spec
-from pure.documents import MATRIX, NAMES, planned
+from pure.documents import APPROXIMATE, MATRIX, NAMES, planned
 
 MEAN = """
 [question]
@@ -30,13 +30,9 @@ x = ["p", "q", "r", "s"]
 kind = "pure_dp"
 epsilon = 0.7
 """
+TABLES = "laplace_residual"  # of marginals
 PUBLIC = ("laplace_histogram", "randomized_response")  # of queries, and best of a public size
-OTHERS = {
-    "marginals": '[question]\nkind = "marginals"\nrelation = "add_remove"\nway = 1\n'
-    "[question.attributes]\na = 2\n",
-    "parity": '[question]\nkind = "parity"\nrelation = "add_remove"\nbits = ["a"]\ndegree = 1\n',
-    "stream": '[question]\nkind = "stream"\nrounds = 8\n',
-}
+NOT_HERE = (*PUBLIC, TABLES, *APPROXIMATE)
 
 
 def read(tmp_path, text):
@@ -51,7 +47,7 @@ def lines(tmp_path, text):
     return [line.strip() for line in str(refusal.value).splitlines()[1:]]
 
 
-@pytest.mark.parametrize("mechanism", [None, *(n for n in NAMES if n not in PUBLIC)])
+@pytest.mark.parametrize("mechanism", [None, *(n for n in NAMES if n not in NOT_HERE)])
 @pytest.mark.parametrize("kind", ["mean", "queries"])
 def test_a_spec_is_the_plan_that_its_code_would_make(kind, mechanism, tmp_path):
     text, relation = (MEAN, "substitute") if kind == "mean" else (QUERIES, "add_remove")
@@ -93,7 +89,13 @@ def test_a_named_mechanism_under_epsilon_and_delta(tmp_path):
     )
     assert read(tmp_path, text).plan().mechanism == "k_norm"
     plain = text.replace('mechanism = "k_norm"\n', "")
-    assert isinstance(read(tmp_path, plain).plan(), ln.Plan)
+    assert len(read(tmp_path, plain).plan().comparison) > 3  # Gaussian noise is one of them
+    assert read(tmp_path, text.replace("k_norm", "radial")).plan().mechanism == "radial"
+    gaussian = text.replace("k_norm", "gaussian")
+    assert read(tmp_path, gaussian).plan().mechanism == "gaussian"
+    pure = gaussian.replace("delta = 1e-6", 'kind = "pure_dp"')
+    (said,) = lines(tmp_path, pure)
+    assert said.startswith('budget: is pure, and question.mechanism = "gaussian" is not')
 
 
 GAUSSIAN = ("rho = 0.5", "mu = 0.5")
@@ -108,18 +110,17 @@ def test_a_mechanism_that_a_gaussian_budget_does_not_have(text, numbers, tmp_pat
     assert said.startswith('budget: is of Gaussian noise, and question.mechanism = "laplace"')
 
 
-@pytest.mark.parametrize("kind", OTHERS)
-def test_kinds_that_have_no_pure_mechanism_say_what_to_ask(kind, tmp_path):
-    (said,) = lines(tmp_path, OTHERS[kind] + '[budget]\nkind = "pure_dp"\nepsilon = 1\n')
-    assert said.startswith(f'budget: pure_dp has no mechanism for question.kind = "{kind}"')
-    (said,) = lines(
-        tmp_path,
-        OTHERS[kind]
-        .replace("relation", 'mechanism = "laplace"\nrelation')
-        .replace("rounds", 'mechanism = "laplace"\nrounds')
-        + "[budget]\nrho = 1\n",
-    )
-    assert said.startswith("question.mechanism: is not a field")
+def test_a_stream_has_its_pure_noise_by_its_strategy_and_by_its_name(tmp_path):
+    text = '[question]\nkind = "stream"\nrounds = 8\n'
+    pure = '[budget]\nkind = "pure_dp"\nepsilon = 1\n'
+    assert read(tmp_path, text + pure).plan().terms.name == "laplace"
+    assert read(tmp_path, text + 'mechanism = "laplace"\n' + pure).plan().terms.name == "laplace"
+    (said,) = lines(tmp_path, text + 'mechanism = "gaussian"\n' + pure)
+    assert said.startswith('budget: is pure, and question.mechanism = "gaussian" is not')
+    (said,) = lines(tmp_path, text + 'mechanism = "laplace"\n[budget]\nrho = 1\n')
+    assert said.startswith('budget: is of Gaussian noise, and question.mechanism = "laplace"')
+    (said,) = lines(tmp_path, text + 'mechanism = "radial"\n' + pure)
+    assert said.startswith("question.mechanism: ")
 
 
 @pytest.mark.parametrize(

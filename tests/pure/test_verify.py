@@ -23,6 +23,8 @@ EDITED = [n for n in TEXTS if n.startswith("plan") or n.removeprefix("release ")
 # Edits of these leave every promise as it was: names, times, who paid, and a mechanism not taken.
 HARMLESS = {"columns", "missing", "drops_missing", "created", "versions", "spend", "labels"}
 HARMLESS |= {"outside", "name", "categories"}
+# Other evidence proves what it proves: a stated bound that is above that is refused (below).
+HARMLESS |= {"evidence"}
 
 
 def worse(path, value):
@@ -73,7 +75,8 @@ def refused(text):
 
 
 def test_every_mechanism_is_among_them():
-    assert {name.strip() for name in ASKED} == set(NAMES)
+    of_marginals = {"laplace_residual"}  # see tests/tables/test_pure_tables.py
+    assert {name.strip() for name in ASKED} == set(NAMES) - of_marginals
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -82,11 +85,11 @@ def test_an_unedited_file_holds_and_reads_back_exactly(name):
     assert verified, [c for c in verified.checks if not c.holds]
     names = [c.name for c in verified.checks]
     assert "noise covers what one record can change" in names
-    assert "cost within 0.7-DP" in names
+    own = PLANS[name.split(" ", 1)[1]]
+    assert f"cost within {own.terms.budget}" in names
     kind = ln.Plan if name.startswith("plan") else ln.Release
     again = kind.from_json(TEXTS[name])
     assert again.to_json() == TEXTS[name]
-    own = PLANS[name.split(" ", 1)[1]]
     assert np.array_equal(again.terms.standard_deviation, own.standard_deviation)
     assert own.verify()
 

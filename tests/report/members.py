@@ -35,7 +35,9 @@ def asked(question, relation="substitute", budget=None, **more):
 def mean(names, relation="substitute", *, lower=0.0, upper=1.0, budget=None, **more):
     d = len(names)
     box = ln.Box(np.full(d, lower), np.broadcast_to(upper, (d,)))
-    return asked(ln.Mean(names, box), relation, budget or ln.approx_dp(1, 1e-6), **more)
+    if budget is None:
+        budget, more = ln.approx_dp(1, 1e-6), {"mechanism": "gaussian", **more}
+    return asked(ln.Mean(names, box), relation, budget, **more)
 
 
 def tables(sizes, relation="add_remove", order=2.0, outside="extra", **more):

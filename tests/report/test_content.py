@@ -388,7 +388,7 @@ def test_a_stream_says_on_which_streams_its_bound_holds():
     for name in ("stream", "stream of columns"):
         own = plan(name)
         said = words(page(own))
-        assert f"{spelling.at_least(own.lower_bound)} on the stream of zeros; this one's" in said
+        assert f"{spelling.at_least(own.lower_bound)} on the stream of zeros (" in said
         assert "any dataset" not in said
         assert f"{own.terms.mechanism.strategy}: {own.terms.mechanism.reason}." in said
 
@@ -460,13 +460,13 @@ def test_mechanisms_are_compared_and_the_one_that_was_taken_is_named():
         said = words(page(own))
         rows = part(report.sections(own), "compared").rows
         assert [row[0] for row in rows] == [a.mechanism for a in own.comparison]
-        assert [row[2] for row in rows] == [a.note for a in own.comparison]
+        assert [row[-1] for row in rows] == [a.note for a in own.comparison]
         for row, alternative in zip(rows, own.comparison, strict=True):
             assert (row[1] == "not available") == (alternative.error is None)
         assert "Every one of them keeps the budget" in said
         assert "0.7-DP, pure. What" in said
     chosen = words(page(plan("pure randomized_response")))
-    assert "randomized_response was asked for; k_norm has" in chosen
+    assert "randomized_response was asked for, so no other mechanism was looked at" in chosen
     best = pure("queries").terms
     assert f"has a smaller error than {best.name}" in words(page(best))
 
@@ -482,6 +482,23 @@ def test_the_bound_and_the_distance_to_it_are_those_of_the_plan():
         assert shown <= ratio * 1.01
         bound = float(re.search(r"has an error below ([\d.]+) on", said)[1])
         assert bound <= own.lower_bound <= bound * 1.001
-    said = words(page(plan("pure, delta")))
-    assert "Nothing is proved of mechanisms that may leave a chance delta out" in said
-    assert "no bound" in said
+    said = words(page(own := plan("pure, delta")))
+    assert len({bound.over for bound in own.terms.bounds}) == 3
+    for bound in own.terms.bounds:  # each with whom it binds and where
+        assert f"No {bound.denied[0]} has an error below" in said
+        assert f"on {bound.denied[1]} (" in said
+
+
+def test_the_bound_says_of_whom_and_where_and_what_none_has():
+    """A constant answer is exact on one table, and so is a mechanism that knows one (002, 53)."""
+    pure_bound = plan("pure k_norm").terms.bounds[0]
+    assert "for every mechanism" in str(pure_bound)
+    assert "biased or not, on some table" in str(pure_bound)
+    assert "has an error below" in words(page(plan("pure k_norm")))
+    assert "on every table (Hardt & Talwar" in words(page(plan("pure k_norm")))
+    box = ln.Mean(["a"], ln.Box([0], [1]))
+    own = ln.plan(
+        box, budget=ln.approx_dp(1, 1e-6), relation="substitute", size=100, mechanism="gaussian"
+    )
+    assert "on any dataset or a neighbour of it" in " ".join(map(str, own.bounds))
+    assert "on any dataset and on all neighbours of it" in words(page(own))

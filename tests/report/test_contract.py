@@ -88,7 +88,10 @@ def test_a_terminal_shows_it_within_its_width(name, kind, width):
     labels += ["mechanism" if name.startswith("pure") else "certificate"]
     labels += ["ledger"] * (kind == "release")
     assert all(re.search(rf"^{label} ", text, re.MULTILINE) for label in labels)
-    assert "reading gaussian, zcdp" in " ".join(text.split())
+    payers = "reading basic or caps" if "radial" in name else "reading gaussian, zcdp"
+    assert payers in " ".join(text.split())
+    assert ("falls in steps" in " ".join(text.split())) == ("radial" in name)
+    assert "by a walk" not in text
     assert "\x1b[1m" in report.render_text(report.sections(subject(name, kind)), styled=True)
 
 
@@ -157,7 +160,8 @@ def of_anything(terms):
         known = question if hasattr(question, "attributes") else question.universe
         found += [a.size for a in known.attributes]
     if hasattr(terms, "alternatives"):
-        found += [own.error for own in terms.alternatives if own.error is not None]
+        for own in terms.alternatives:
+            found += [number for number in (own.error, own.rho, own.mu) if number is not None]
     return found
 
 

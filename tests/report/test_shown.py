@@ -78,6 +78,14 @@ SHOWN = {
     "gaussian_dp": lambda _: [ln.gaussian_dp(1)],
     "pure_dp": lambda _: [ln.pure_dp(1)],
     "zcdp": lambda _: [ln.zcdp(1 / 3)],
+    "Distribution": lambda _: [ln.Distribution("x", [0, 1], by={RUDE: 2})],
+    "Histogram": lambda _: [ln.Histogram(RUDE, ["a", "b"])],
+    "budget_for": lambda _: [
+        ln.budget_for(
+            ln.Mean(["a", "b"], cube()), like=ln.zcdp(1), error=1, relation="substitute", size=9
+        )
+    ],
+    "size_for": lambda _: [],  # a whole number
     "convert": lambda _: [ln.convert(ln.zcdp(0.1), "approx_dp", delta=1e-6)],
     "Mean": lambda _: [
         ln.Mean([RUDE], ln.Box([0], [1])),
@@ -131,12 +139,60 @@ SHOWN = {
     "Factorization": lambda _: [theory.factorize(np.tril(np.ones((60, 60))))],
     "Farthest": lambda _: [theory.farthest(cube(), PLANE)],
     "FiniteProblem": lambda _: [problem()],
+    "ExactOn": lambda _: [theory.exact_on(np.eye(60, 2), delta=1e-6)],
+    "Audit": lambda _: [theory.audit(np.eye(2), cube(), ln.zcdp(0.5), size=9)],
+    "Direction": lambda _: [theory.audit(np.eye(2), cube(), ln.zcdp(0.5), size=9).wasteful],
+    "IsotropicPosition": lambda _: [theory.isotropic(cube())],
+    "SmoothNoise": lambda _: [
+        theory.smooth_noise(np.arange(9.0)[:, None], np.ones((9, 9)) - np.eye(9), ln.pure_dp(1))
+    ],
+    "ConvexEnclosure": lambda _: [theory.enclose_convex(cube(), theory.power_error())],
+    "Bound": lambda _: [row.bound for row in compared().rows],
+    "Compared": lambda _: compared().rows,
+    "Comparison": lambda _: [compared()],
     "OptimalMechanism": lambda _: [
         theory.optimal_mechanism(problem().distances, problem().errors, epsilon=1.0)
     ],
 }
 # functions that return what has a name of its own, and what is no object
-RETURN = {"enclose", "factorize", "farthest", "finite_problem", "optimal_mechanism"}
+RETURN = {
+    "enclose_convex",
+    "largest_error",
+    "power_error",
+    "variance_bound",
+    "isotropic",
+    "k_norm_bound",
+    "least_isotropic_constant",
+    "most_isotropic_constant",
+    "projection_bound",
+    "section_bounds",
+    "smooth_noise",
+    "volume_bound",
+    "counting_bound",
+    "factorization_error",
+    "parity_bound",
+    "prefix_trace_norm",
+    "trace_norm_lower",
+    "trace_norm_upper",
+    "workload_bound",
+    "worst_table_bound",
+    "audit",
+    "compare_unbiased",
+    "enclose",
+    "factorize",
+    "farthest",
+    "finite_problem",
+    "exact_on",
+    "gamma_down",
+    "approximate_bound",
+    "concentrated_bound",
+    "distributional_bound",
+    "gaussian_bound",
+    "local_bound",
+    "lower_bound",
+    "pure_bound",
+    "optimal_mechanism",
+}
 NONE = {"device", "errors", "theory", "ReadingNotice", "__version__"}
 
 
@@ -183,6 +239,11 @@ def test_a_domain_shows_itself_in_a_line_and_as_a_table_of_its_columns(name):
         assert repr(own) in "".join(page.words)
 
 
+def compared():
+    bits = ln.Points([[0], [1]])
+    return theory.compare_unbiased(bits, [[0.0], [1.0]], budget=ln.approx_dp(1, 1e-6))
+
+
 def problem():
     return theory.finite_problem(np.ones((1, 3)), size=4)
 
@@ -197,7 +258,7 @@ def test_an_object_shows_itself_in_a_few_lines_and_as_html(name, tmp_path):
         said = repr(own)
         lines = said.splitlines()
         assert type(own).__name__ in lines[0] or lines[0].partition("(")[0] in ln.__all__
-        assert len(lines) <= 10
+        assert len(lines) <= 12
         assert max(map(len, lines)) <= 100
         assert not re.search(r"array\(|\b0x[0-9a-f]{6}|PosixPath|[\x00-\x09\x0b-\x1f]", said)
         page = Reader(own._repr_html_())

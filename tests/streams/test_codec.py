@@ -333,7 +333,7 @@ def test_what_is_larger_is_read_where_it_is_asked_for(name):
     ("path", "value"),
     [
         (("derived", "error"), 1.0),
-        (("derived", "lower_bound"), 0.0),
+        (("derived", "lower_bound"), 1.3),
         (("derived", "standard_deviation"), [[0.0]] * 5),
         (("derived", "more"), 1),
         (("derived", "cost", "mu"), 0.5),

@@ -50,7 +50,8 @@ def test_what_is_stated_covers_the_noise_and_wastes_little(name, strategy, error
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_every_budget_is_kept_to_the_last_digit_and_used(budget, relation):
-    stream = ln.stream(ln.Prefix(9), budget=budget, relation=relation, domain=ln.Box([-3.0], [1.0]))
+    asked = {"relation": relation, "domain": ln.Box([-3.0], [1.0]), "mechanism": "gaussian"}
+    stream = ln.stream(ln.Prefix(9), budget=budget, **asked)
     parameter = budget.gaussian_parameter()
     assert parameter * (1 - 1e-9) <= stream.cost.mu <= parameter
     reach = 3.0 if relation == "add_remove" else 4.0

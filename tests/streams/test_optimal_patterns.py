@@ -231,13 +231,49 @@ def test_signs_prove_nothing_where_changes_have_no_opposite(domain, relation, wa
     assert unlike_signs(domain, checked_relation(relation)) is wanted
 
 
+ROOM = [
+    (ln.Ball(2), ln.Box([-1, -1], [1, 1]), False),  # its corners are outside, about every record
+    (ln.Ball(2), ln.Box([-0.7, -0.7], [0.7, 0.7]), True),
+    (ln.Ball(2), ln.Ball(2), True),
+    (ln.Ball(2), ln.Ball(2, 1.001), False),
+    (ln.Ball(2), ln.Points([[2.0, 0.0]]), True),  # from one end to the other
+    (ln.Ball(2), ln.Points([[2.1, 0.0]]), False),
+    (ln.Ball(3, order=1), ln.Box([-1, -1, 0], [1, 1, 0]), False),
+    (ln.Ball(3, order=1), ln.Ball(3, order=1), True),
+    (ln.Ellipsoid([[1.0, 0.0], [0.99, 0.01]]), ln.Points([[1.0, 0.0]]), False),  # thin, askew
+    (ln.hull(ln.Points([[0, 0], [3, 0], [0, 3]])), ln.Box([-1.5, -1.5], [1.5, 1.5]), False),
+    (ln.hull(ln.Points([[0, 0], [3, 0], [0, 3]])), ln.Box([-0.4, -0.4], [0.4, 0.4]), True),
+    (ln.product(ln.Box([0], [1]), ln.Ball(2)), ln.Box([-0.5, -1, -1], [0.5, 1, 1]), False),
+    (ln.product(ln.Box([0], [1]), ln.Ball(2)), ln.Box([-0.5, -0.7, -0.7], [0.5, 0.7, 0.7]), True),
+    (ln.hull(ln.Points([[0, 0], [3, 0], [0, 3]])), ln.Ball(2, 0.55), True),
+    (ln.hull(ln.Points([[0, 0], [3, 0], [0, 3]])), ln.Ball(2, 0.9), False),  # inradius 0.88
+    (ln.Box([0] * 3, [1] * 3), ln.image([[0.5], [0.5], [0.5]], ln.Ball(1)), True),
+    (ln.Ball(3), ln.image([[0.5], [0.5], [0.5]], ln.Ball(1)), True),
+    (ln.Ball(40), ln.Box([-0.1] * 40, [0.1] * 40), True),
+    (ln.Ball(40, order=4), ln.Box([-1] * 40, [1] * 40), False),
+]
+
+
+@pytest.mark.parametrize(("domain", "body", "room"), ROOM)
+def test_bounds_are_stated_only_where_a_record_has_room_for_every_change(domain, body, room):
+    """The ranges of the columns alone once said that a ball has room for a box around it."""
+    assert may_have_room(domain, Change(body)) is room
+    question = ln.Mean([f"x{i}" for i in range(domain.dimension)], domain)
+    plan = ln.plan(question, budget=ln.zcdp(0.1), relation=body, size=10)
+    assert (plan.lower_bound > 0) is room
+    if room:  # the record at the center, or at the middle of one change, is that record
+        changes = body.extreme(np.random.default_rng(0).normal(size=(200, domain.dimension)))
+        share = 0.5 if isinstance(body, ln.Points) else 1.0
+        assert all(domain.contains(domain.center + share * s) for s in changes)
+
+
 def test_unbiased_bounds_of_several_rounds_need_room_for_both_signs():
     change = ln.Box([-1], [1])
     narrow = planned(domain=ln.Box([0], [1]), relation=change).terms
     assert may_have_room(narrow.question.domain, Change(change))
     assert narrow.view.least > 0
-    assert narrow.view.lower_bound == 0
-    assert planned(domain=ln.Box([0], [2]), relation=change).terms.view.lower_bound > 0
+    assert narrow.lower_bound == narrow.view.binding_least == 0
+    assert planned(domain=ln.Box([0], [2]), relation=change).terms.lower_bound > 0
     listed = ln.Points([[0.0], [1.0], [2.0]])
     assert may_have_room(listed, Change(ln.Points([[1.0]])), both=True)
     assert not may_have_room(ln.Points([[0.0], [1.0]]), Change(ln.Points([[1.0]])), both=True)

@@ -17,7 +17,7 @@ import lownoise as ln
 from lownoise.errors import FileError, LedgerError, PlanError, QuestionError, TableError
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.release import folders as files
-from lownoise.release import marginals as module
+from lownoise.release import marginal_answers as module
 from lownoise.release.execution import execute
 
 DATA = Path(__file__).parents[1] / "data"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower bounds on error, one theorem a function: for unbiased mechanisms, for ε-DP ones."""
 
+from lownoise.bounds.asymptotic import divergence_up
+from lownoise.bounds.bound import HARDT_TALWAR, HENZINGER, NIKOLOV_TANG, Bound
 from lownoise.bounds.local import ball_local, published_local, unbiased_local
 from lownoise.bounds.means import (
     VolumeBound,
@@ -8,6 +10,7 @@ from lownoise.bounds.means import (
     extent_bound,
     geometric_down,
     pure_mean_bound,
+    record_changes,
     volume_lower_bound,
 )
 from lownoise.bounds.unbiased import (
@@ -28,6 +31,10 @@ from lownoise.bounds.volume import (
 from lownoise.bounds.volumes import log_volume_down, sampled_log_volume
 
 __all__ = [
+    "HARDT_TALWAR",
+    "HENZINGER",
+    "NIKOLOV_TANG",
+    "Bound",
     "Records",
     "Rounding",
     "VolumeBound",
@@ -35,6 +42,7 @@ __all__ = [
     "ball_local",
     "ball_log_volume",
     "directional_bound",
+    "divergence_up",
     "extent_bound",
     "geometric_down",
     "log_mass",
@@ -43,6 +51,7 @@ __all__ = [
     "packing_bound",
     "published_local",
     "pure_mean_bound",
+    "record_changes",
     "roundings",
     "sampled_log_volume",
     "unbiased_add_remove",

@@ -75,7 +75,7 @@ def pure_mean_bound(
     scale = np.ones(center.size) if weights is None else np.asarray(weights, dtype=np.float64)
     share = shrunk(1.0 if size is None else 1 / size)
     found = 0.0
-    found_changes = _changes(domain, size, center)
+    found_changes = record_changes(domain, size, center)
     if found_changes is not None:
         body, records, most = found_changes
         asked = volume_lower_bound(
@@ -122,20 +122,21 @@ def extent_bound(
             most=most,
             changes=chains,
             extent=grown(order_norm(scale * lengths, order)),
+            length=grown(order_norm(scale * lengths, 2.0)),
         )
         found = max(found, bound)
     return found * share
 
 
 @singledispatch
-def _changes(
+def record_changes(
     domain: object, size: int | None, center: Vector
 ) -> tuple[AbstractBody, Records, float] | None:
     """Return changes that records can make, how truths are made of them, and how many there are."""
     return None
 
 
-@_changes.register(Box)
+@record_changes.register(Box)
 def _box_changes(
     domain: Box, size: int | None, center: Vector
 ) -> tuple[AbstractBody, Records, float]:
@@ -143,7 +144,7 @@ def _box_changes(
     return SymmetricBox(half), "convex" if size else "lifted", size or math.inf
 
 
-@_changes.register(Image)
+@record_changes.register(Image)
 def _image_changes(
     domain: Image, size: int | None, center: Vector
 ) -> tuple[AbstractBody, Records, float]:
@@ -151,8 +152,8 @@ def _image_changes(
     return body, "convex" if size else "lifted", size or math.inf
 
 
-@_changes.register(Points)
-@_changes.register(Polytope)
+@record_changes.register(Points)
+@record_changes.register(Polytope)
 def _points_changes(
     domain: Points | Polytope, size: int | None, center: Vector
 ) -> tuple[AbstractBody, Records, float]:
@@ -164,12 +165,14 @@ def _points_changes(
     return PointDifferences(points), "listed", float(max(most, 0))
 
 
-@_changes.register(Product)
+@record_changes.register(Product)
 def _product_changes(
     domain: Product, size: int | None, center: Vector
 ) -> tuple[AbstractBody, Records, float] | None:
     return (
-        None if domain.few_corners is None else _changes(Polytope(domain.few_corners), size, center)
+        None
+        if domain.few_corners is None
+        else record_changes(Polytope(domain.few_corners), size, center)
     )
 
 
@@ -232,6 +235,7 @@ def directional_bound(
     most: float = math.inf,
     changes: int = 1,
     extent: float = 0.0,
+    length: float = math.inf,
 ) -> float:
     """Return Γ_p(S)·√(2q)/(1 − q), q = e^{−ε}, less what an end to the records costs.
 
@@ -251,7 +255,8 @@ def directional_bound(
     *An end.* Where only |jᵢ| ≤ M are possible, answer for others at the nearest end: that is ε-DP
     as well, and errs by ‖Σ(jᵢ beyond M)·sᵢ‖ more at most. Let jᵢ have a chance ∝ p^{|jᵢ|},
     p = e^{−η}, in place of a uniform one: κ becomes that of ε + η, and the root mean square of
-    (|j| − M)₊ is √2·p^{(M+1)/2}/(1 − p) at most. Every η is a proof.
+    (|j| − M)₊ is √2·p^{(M+1)/2}/(1 − p) at most. Every η is a proof. The jᵢ are independent and
+    their signs even, so N of these add up to √N·max‖sᵢ‖₂ of that or less, if not to N·max‖sᵢ‖_p.
 
     Args:
         gamma: at most Γ_p(S), proved by points of S that changes of one record make.
@@ -259,6 +264,7 @@ def directional_bound(
         most: M, how often each of those changes can be made, and its opposite.
         changes: how many points of S the proof uses; of no matter where M = ∞.
         extent: at least ‖s‖_p for each of them; likewise.
+        length: at least ‖s‖₂ for each of them; likewise.
 
     Examples:
         >>> round(directional_bound(1.0, epsilon=0.01) * 0.01, 4)
@@ -270,12 +276,12 @@ def directional_bound(
         return 0.0
     if math.isinf(most):
         return shrunk(gamma * geometric_down(epsilon))
-    found = 0.0
+    found, ends = 0.0, grown(min(changes * extent, math.sqrt(changes) * length))
     for i in range(_RATES):
         rate = epsilon * 2.0 ** (8 - i / 3)
         kept = gamma * geometric_down(epsilon + rate)
         lost = math.sqrt(2) * math.exp(-rate * (most + 1) / 2) / -math.expm1(-rate)
-        found = max(found, lowered(kept - grown(changes * extent * lost), kept))
+        found = max(found, lowered(kept - grown(ends * lost), kept))
     return found
 
 
@@ -319,6 +325,7 @@ def volume_lower_bound(
     weights: Vector | None = None,
     order: float = 2.0,
     moment: Vector | None = None,
+    power: float = 2.0,
 ) -> VolumeBound:
     """Return the best `averaging_bound` over leading eigenvectors of a second moment.
 
@@ -334,6 +341,7 @@ def volume_lower_bound(
         order: p in [2, ∞].
         moment: second moments whose eigenvectors are tried, shape (d, d); by default the body's
             own, weighted.
+        power: a, of the error (E‖ω·error‖_p^a)^{1/a}: 2, or 1.
 
     Raises:
         PlanError: where epsilon is not above 0 and finite, or weights are not d numbers ≥ 0.
@@ -370,11 +378,13 @@ def volume_lower_bound(
         share = shrunk(share / norm)
         extent = _extent_up(body, matrix)
         value = share * max(
-            averaging_bound(log_volume, k, epsilon=epsilon, most=most, rounding=how, extent=extent)
+            averaging_bound(
+                log_volume, k, epsilon=epsilon, most=most, rounding=how, extent=extent, power=power
+            )
             for how in roundings(records, k)
         )
         if value > best.value:
-            packed = share * packing_bound(log_volume, k, epsilon=epsilon, most=most)
+            packed = share * packing_bound(log_volume, k, epsilon=epsilon, most=most, power=power)
             best = VolumeBound(value=value, dimension=k, log_volume=log_volume, packing=packed)
     return best.enlarged(unit)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lownoise.bounds.asymptotic import divergence_up, expm1
 from lownoise.numbers.rounding import shrunk
 
 if TYPE_CHECKING:
@@ -24,28 +25,26 @@ if TYPE_CHECKING:
 
 
 def unbiased_substitute(gamma: float, size: int, rho: float) -> float:
-    """Return Γ_p(K−K)/(n√(2e^{2ρ} − 2e^{−ρ})): error ≥ this, for the mean, on every dataset.
+    """Return Γ_p(K−K)/(n√D), D = `divergence_up(ρ)`: error ≥ this, for the mean, on every dataset.
 
     Let X⁺ and X⁻ replace the first record of X by the two extremes of K along θ, with laws P⁺, P⁻,
     and let Q be the law at X. Any two of the three datasets are neighbours. Then b = w_K(θ)/n and
-    (∫T(dP⁺ − dP⁻))² ≤ Var_Q(T)·∫(P⁺−P⁻)²/Q; the square opens into two terms of at most e^{2ρ}
-    (D₂ ≤ 2ρ) less twice ∫P⁺P⁻/Q ≥ (∫√(P⁺P⁻))² = e^{−D_{1/2}(P⁺‖P⁻)} ≥ e^{−ρ} (D_{1/2} ≤ D₁ ≤ ρ).
-    Ours; the source's Theorem 43 uses one neighbour at half the width, Γ_p(K−K)/(2n√(e^{2ρ} − 1)),
-    which is never more.
+    (∫T(dP⁺ − dP⁻))² ≤ Var_Q(T)·∫(P⁺−P⁻)²/Q, at most D. D/(2ρ) → 1 as ρ → 0, so the Gaussian fitted
+    to K−K is then the best of all at p = 2. Ours; the source's Theorem 43 uses one neighbour at
+    half the width, Γ_p(K−K)/(2n√(e^{2ρ} − 1)), which is never more.
 
     Args:
         gamma: at most Γ_p(K−K), in the unit of the records.
         size: n ≥ 1.
-        rho: ρ ≥ 0.
+        rho: ρ > 0.
 
     Examples:
-        >>> unbiased_substitute(1.0, 1, 0.01) > 1 / (2 * math.sqrt(math.expm1(0.02)))
+        >>> unbiased_substitute(1.0, 1, 1e-6) * math.sqrt(2e-6) > 0.999  # of the Gaussian's
         True
     """
     if gamma == 0:
         return 0.0
-    divergence = 2 * _expm1(2 * rho) - 2 * math.expm1(-rho)
-    return shrunk(gamma / (size * math.sqrt(divergence)))
+    return shrunk(gamma / (size * math.sqrt(divergence_up(rho))))
 
 
 def unbiased_add_remove(gamma: float, rho: float) -> float:
@@ -65,7 +64,7 @@ def unbiased_add_remove(gamma: float, rho: float) -> float:
     """
     if gamma == 0:
         return 0.0
-    divergence = _expm1(2 * rho)
+    divergence = expm1(2 * rho)
     return shrunk(gamma / math.sqrt(divergence))
 
 
@@ -88,16 +87,8 @@ def unbiased_change(gamma: float, rho: float) -> float:
     return unbiased_add_remove(gamma, rho)
 
 
-def _expm1(x: float) -> float:
-    """Return e^x − 1, infinite beyond the floats: the bound is then 0, and still true."""
-    try:
-        return math.expm1(x)
-    except OverflowError:
-        return math.inf
-
-
 def may_have_room(domain: AbstractDomain, change: Change, *, both: bool = False) -> bool:
-    """Return False where no record x has x + s or x − s in the domain for every s of the body.
+    """Return whether a record x is known with x + s or x − s in the domain for every s of the body.
 
     Args:
         domain: K.

@@ -28,7 +28,7 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.numbers.rounding import grown, lowered, shrunk
 
-Records = Literal["shares", "convex", "lifted", "listed", "vertices"]
+Records = Literal["shares", "convex", "near", "lifted", "listed", "vertices"]
 
 _MOST_TERMS = 1 << 14
 _SERIES = 4000
@@ -56,6 +56,8 @@ def roundings(records: Records, k: int) -> tuple[Rounding, ...]:
       histograms of real numbers in ℓ₁).
     * convex: every point of S, convex with 0 inside, is a change that one record makes, as often
       as wanted: y is ⌈m⌉ records of one kind, or a random number of them.
+    * near: S is a translate of a convex set K, and the m records of a table that are changed first
+      may be any m of K: their sum then is any of mK − Σ xᵢ, which grow with m.
     * lifted: S is the hull of a convex set and its opposite, and records come and go: y is α
       records of one kind that come and β that go (out of a table with many of every kind).
     * listed: only the vertices of S are changes: some k of them make y, by Carathéodory's theorem
@@ -72,6 +74,8 @@ def roundings(records: Records, k: int) -> tuple[Rounding, ...]:
         return (Rounding(None),)
     if records == "convex":
         return (Rounding(0), Rounding(1))
+    if records == "near":
+        return (Rounding(0),)
     if records == "lifted":
         return (Rounding(min(2, k)),)
     if records == "listed":
@@ -140,7 +144,9 @@ def _log_gamma_share(k: int, x: float) -> float:
     steps = np.concatenate([[0.0], np.cumsum(math.log(x) - np.log(i[1:]))])
     top = float(np.max(steps))
     first = k * math.log(x) - x - math.lgamma(k + 1)
-    found = first + top + math.log(math.fsum(np.exp(steps - top)))
+    with np.errstate(under="ignore"):  # whatever a caller has: terms that small do not count
+        parts = np.exp(steps - top)
+    found = first + top + math.log(math.fsum(parts))
     size = 1 + x + k * abs(math.log(x)) + math.lgamma(k + 1) + _SERIES * 2.0**-10
     return min(lowered(found, size), 0.0)
 
@@ -153,10 +159,11 @@ def averaging_bound(
     most: float = math.inf,
     rounding: Rounding | None = None,
     extent: float = 0.0,
+    power: float = 2.0,
 ) -> float:
-    """Return √(k/(k+2))·(vol_k(PS)·Z/v_k)^{1/k}, less what rounding to whole records costs.
+    """Return (k/(k+a))^{1/a}·(vol_k(PS)·Z/v_k)^{1/k}, less what rounding to whole records costs.
 
-    Every ε-DP mechanism has (E‖error‖₂²)^{1/2} at least this on some table (ours; see above).
+    Every ε-DP mechanism has (E‖error‖₂^a)^{1/a} at least this on some table (ours; see above).
 
     Args:
         log_volume: at most ln vol_k(PS), P of norm at most 1.
@@ -165,6 +172,7 @@ def averaging_bound(
         most: M, how many records can be changed.
         rounding: how truths are made of records; by default shares of them.
         extent: at least max ‖Ps‖ over S, where numbers of records are rounded at random.
+        power: a, 2 for the root mean square or 1 for the mean.
 
     Raises:
         PlanError: where epsilon is not above 0 and finite.
@@ -185,16 +193,18 @@ def averaging_bound(
     exponent = lowered(math.fsum(logs) / k, 1 + sum(map(abs, logs)) / k)
     if exponent > 700:  # noqa: PLR2004 (beyond the floats)
         return 0.0
-    found = math.sqrt(k / (k + 2)) * math.exp(exponent)
+    found = (k / (k + power)) ** (1 / power) * math.exp(exponent)
     blur = math.sqrt(pieces / 4) * extent
     return max(lowered(found - blur, found + blur), 0.0)
 
 
-def packing_bound(log_volume: float, k: int, *, epsilon: float, most: float = math.inf) -> float:
-    """Return max over whole m of (m/(2√2))·(vol_k(PS)/(2·v_k·e^{εm}))^{1/k}: by packing.
+def packing_bound(
+    log_volume: float, k: int, *, epsilon: float, most: float = math.inf, power: float = 2.0
+) -> float:
+    """Return max over whole m of (m/(2·2^{1/a}))·(vol_k(PS)/(2·v_k·e^{εm}))^{1/k}: by packing.
 
     The source's argument with its constants (001, Theorem 3.3 and Corollary 3.4): were the error
-    smaller, mS would hold more than 2e^{εm} points whose balls of √2 times the error are disjoint,
+    smaller, mS would hold more than 2e^{εm} points whose balls of 2^{1/a} errors are disjoint,
     and each of them would have a chance of half at its own truth (Markov);
     `averaging_bound` is never below it.
 
@@ -203,6 +213,7 @@ def packing_bound(log_volume: float, k: int, *, epsilon: float, most: float = ma
         k: the dimension.
         epsilon: ε > 0.
         most: M.
+        power: a, of the error (E‖error‖₂^a)^{1/a}.
 
     Examples:
         >>> ours = averaging_bound(0.0, 8, epsilon=0.1, rounding=Rounding(0))
@@ -217,5 +228,5 @@ def packing_bound(log_volume: float, k: int, *, epsilon: float, most: float = ma
     for m in {max(math.floor(near), 1), min(max(math.ceil(near), 1), most)}:
         exponent = math.log(m) + log_share - epsilon * m / k
         if exponent < 700:  # noqa: PLR2004
-            found = max(found, math.exp(exponent) / (2 * math.sqrt(2)))
+            found = max(found, math.exp(exponent) / (2 * 2.0 ** (1 / power)))
     return shrunk(found)

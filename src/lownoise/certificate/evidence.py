@@ -174,6 +174,18 @@ class AbstractDual(ABC):
         """
         return self.moments(changes).paired(asked, embed, initial)
 
+    def points_needed(self, changes: Kind, answers: int) -> int:
+        """Return how many points, each a change of one record, prove as much at most.
+
+        By Carathéodory's theorem k(k+1)/2 + 1 have any second moment in k dimensions.
+
+        Args:
+            changes: the body.
+            answers: how many answers are made of the changes.
+        """
+        k = min(changes.dimension, answers)
+        return int(k * (k + 1) // 2 + 1)
+
     def square(self, changes: Kind) -> Square | None:
         """Return the measure's second moment exactly; None where its points are nearly known.
 

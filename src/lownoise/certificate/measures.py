@@ -24,7 +24,8 @@ from lownoise.certificate.evidence import (
 from lownoise.certificate.witness import Dyadic, moment
 from lownoise.errors import FileError
 from lownoise.kinds import NONNEGATIVE, WHOLES, Field, Form, expect
-from lownoise.numbers.rounding import grown, growth, shrunk
+from lownoise.numbers.hadamard import hadamard_order
+from lownoise.numbers.rounding import TINY, grown, growth, shrunk
 from lownoise.sets.bodies import (
     AbstractOracleBody,
     AbstractPointBody,
@@ -32,13 +33,14 @@ from lownoise.sets.bodies import (
     JointBody,
     PointDifferences,
     SectionBody,
-    SymmetricBox,
+    signed,
 )
 
 if TYPE_CHECKING:
     from lownoise.certificate.witness import Square
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
+    from lownoise.sets.bodies import AbstractBody
 
 
 @EVIDENCE.kind("corners", QUERY_WEIGHTS)
@@ -49,28 +51,39 @@ class CornerDual(AbstractDual):
 
     query_weights: Vector
 
-    def moments(self, changes: SymmetricBox, *, counted: bool = False) -> Moments:
+    def _roots(self, changes: AbstractBody) -> Vector:
+        roots = signed(changes)
+        if roots is None:
+            raise self.misfit()
+        return roots
+
+    def moments(self, changes: AbstractBody, *, counted: bool = False) -> Moments:
         """Return the half widths, one a row: signs are independent."""
-        if not isinstance(changes, SymmetricBox) or counted:
+        if counted:
             raise self.misfit()
         none = np.zeros(changes.dimension)
-        return Moments(np.diag(changes.half_width), none, none)
+        return Moments(np.diag(self._roots(changes)), none, none)
 
     def fidelity(
         self,
-        changes: SymmetricBox,
+        changes: AbstractBody,
         asked: Vector,
         embed: Vector | None,
         initial: AbstractShape | None,
     ) -> float:
-        """Return Σ √cᵢ·ωᵢhᵢ: G and C are diagonal."""
-        if embed is not None or not isinstance(changes, SymmetricBox):
+        """Return Σ √cᵢ·ωᵢhᵢ: G and C are diagonal, or C is at least."""
+        if embed is not None:
             raise self.misfit()
-        return math.fsum(asked * changes.half_width)
+        return math.fsum(asked * self._roots(changes))
 
-    def square(self, changes: SymmetricBox) -> Square:
+    def points_needed(self, changes: AbstractBody, answers: int) -> int:
+        """Return as many corners as a Hadamard matrix has rows, for as many columns as move."""
+        return hadamard_order(max(int(np.count_nonzero(changes.widths())), 1))
+
+    def square(self, changes: AbstractBody) -> Square:
         """Return that of the half widths."""
-        return moment(Dyadic.of(changes.half_width), np.ones(changes.dimension))[0], Fraction(1)
+        roots = self._roots(changes)
+        return moment(Dyadic.of(roots), np.ones(changes.dimension))[0], Fraction(1)
 
 
 def _read_points(
@@ -115,6 +128,12 @@ class PointDual(AbstractDual):
         w = self.shares(self.vertex_weights, len(self.indices), fits=known)
         return moments_of_points(changes.vertices(self.indices), w, changes, counted=counted)
 
+    def points_needed(self, changes: AbstractPointBody, answers: int) -> int:
+        """Return how many have weight."""
+        own = int(np.count_nonzero(self.vertex_weights))
+        most = super().points_needed(changes, answers)
+        return min(own * (own - 1) // 2 if self.independent else own, most)
+
     def square(self, changes: AbstractPointBody) -> Square:
         """Return that of the vertices; of differences each is formed exactly."""
         own, w = self.indices, self.vertex_weights
@@ -157,6 +176,12 @@ class OracleDual(AbstractDual):
     vertex_weights: Vector
     query_weights: Vector
 
+    def points_needed(self, changes: AbstractOracleBody | JointBody, answers: int) -> int:
+        """Return how many have weight."""
+        return min(
+            int(np.count_nonzero(self.vertex_weights)), super().points_needed(changes, answers)
+        )
+
     def moments(self, changes: AbstractOracleBody | JointBody, *, counted: bool = False) -> Moments:
         """Return the points' moments; what is not known of their places is taken off."""
         body = changes.combined if isinstance(changes, JointBody) and not counted else changes
@@ -184,6 +209,12 @@ class SectionDual(AbstractDual):
     points: Vector
     vertex_weights: Vector
     query_weights: Vector
+
+    def points_needed(self, changes: SectionBody, answers: int) -> int:
+        """Return how many have weight."""
+        return min(
+            int(np.count_nonzero(self.vertex_weights)), super().points_needed(changes, answers)
+        )
 
     def moments(self, changes: SectionBody, *, counted: bool = False) -> Moments:
         """Return the changes' moments, those outside drawn back to the body, as 0 is in it."""
@@ -298,6 +329,17 @@ class SquaresDual(AbstractDual):
         off = growth(9) * (root @ np.abs(dense.T) + np.abs(dense[:, -1]))
         return Moments(rows[:-1], dense[:, -1].copy(), off)
 
+    def points_needed(self, changes: ImageBody, answers: int) -> int:
+        """Return as many sign vectors as a Hadamard matrix has rows, where √z is in the base."""
+        most = super().points_needed(changes, answers)
+        z = self._scaled(changes)
+        # along the axes nothing but z is looked at; else signs that are no rows prove more
+        if z is None or not changes.diagonal:
+            return most
+        used = np.flatnonzero(z)
+        inside = float(changes.base.norm_up(np.sqrt(z)[None])[0]) <= 1 + TINY
+        return min(hadamard_order(used.size), most) if inside else most
+
     def square(self, changes: ImageBody) -> Square:
         """Return that of the columns of F, and at least the mass of z."""
         columns = Dyadic.of(np.ascontiguousarray(changes.dense.T))
@@ -353,6 +395,12 @@ class ImageDual(AbstractDual):
         lost = growth(k + 9) * (np.sqrt(w) @ (np.abs(x) @ np.abs(changes.dense.T)))
         found = moments_of_points(rows, w, changes, counted=counted)
         return Moments(found.rows, found.mean, found.off + 2 * lost[: found.mean.size])
+
+    def points_needed(self, changes: ImageBody, answers: int) -> int:
+        """Return how many have weight."""
+        return min(
+            int(np.count_nonzero(self.vertex_weights)), super().points_needed(changes, answers)
+        )
 
     def square(self, changes: ImageBody) -> Square:
         """Return that of the points as they are given, and at least the mass inside."""

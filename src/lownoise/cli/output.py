@@ -89,18 +89,11 @@ def show_report(sections: Sequence[Section], rows: int | None = None) -> None:
 @contextmanager
 def solving(what: str) -> Iterator[Callable[[Progress], None]]:
     """Show on a terminal how far a search is; Ctrl-C takes the best found so far."""
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-    from rich.progress import TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), TimeElapsedColumn())
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task(what, total=None)
+    with reporting(what) as show_part:
 
         def tell(progress: Progress) -> None:
             gap = "open" if progress.gap == math.inf else f"{progress.gap:.1e}"
-            bars.update(task, description=f"{what}: step {progress.iteration}, gap {gap}")
+            show_part(f"step {progress.iteration}, gap {gap}")
 
         yield tell
 
@@ -116,3 +109,17 @@ def working(what: str) -> Iterator[None]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as p:
         p.add_task(what, total=None)
         yield
+
+
+@contextmanager
+def reporting(what: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal which part is under way; quiet elsewhere."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), TimeElapsedColumn())
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(what, total=None)
+        yield lambda part: bars.update(task, description=f"{what}: {part}")

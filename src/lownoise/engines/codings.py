@@ -16,7 +16,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.bodies import SymmetricBox
+from lownoise.sets.bodies import SymmetricBox, off_middle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,12 +128,19 @@ class Coding(AbstractCoding):
         """The distance of the center from the farther bound, rounded to nearest, shape (d,)."""
         return np.maximum(np.abs(self.lower - self.center), self.upper - self.center)
 
-    def changes(self, count_step: float | None) -> SymmetricBox:
-        """Return the box between the codes of the bounds: they are monotone, so all are there."""
-        least, greatest = self.least(), self.greatest()
+    def changes(self, count_step: float | None) -> AbstractBody:
+        """Return the box between the codes of the bounds: they are monotone, so all are there.
+
+        Where records come and go, what one of them changes of the sums and the count: codes are
+        whole numbers of at most 2^52, so that nothing of it is rounded.
+        """
+        least, greatest = (own.astype(np.float64) for own in (self.least(), self.greatest()))
         if count_step is None:
-            return SymmetricBox(frozen((greatest - least).astype(np.float64)))
-        most = np.maximum(np.abs(least), np.abs(greatest)).astype(np.float64)
+            return SymmetricBox(frozen(greatest - least))
+        found = off_middle(least, greatest, 1 / count_step)
+        if found is not None:
+            return found
+        most = np.maximum(np.abs(least), np.abs(greatest))
         return SymmetricBox(frozen(np.append(most, 1 / count_step)))
 
     def sums(self, columns: Sequence[Vector]) -> list[int]:

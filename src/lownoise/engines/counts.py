@@ -209,7 +209,9 @@ class _Reader:
         with alike(failed(table, "counted")):
             kinds = dict(zip(names, self.source.kinds(names), strict=True))
         held = set(kinds.values())
-        self.worded = "texts" in held and "numbers" not in held  # few values, slow to hand over
+        # few values, slow to hand over; of ranges there are many values in each
+        ranged = any(a.edges is not None for a in attributes)
+        self.worded = "texts" in held and "numbers" not in held and not ranged
         self.texts = [a.name for a in attributes if kinds[a.name] == "texts" and a.words]
         self.numbers = [
             a.name for a in attributes if kinds[a.name] != "texts" or len(a.words) < a.categories
@@ -247,6 +249,9 @@ def cells_of(attribute: Attribute, numbers: Vector | None, texts: Any = None) ->
         [0, 2, 3, 3, 3, 3]
         >>> cells_of(sex, None, pa.array(["M", "X", "?", None])).tolist()
         [1, 0, -1, -1]
+        >>> (pay,) = attributes({"pay": {"edges": [0, 10, 20]}})
+        >>> cells_of(pay, np.array([-5.0, 9.9, 10.0, 20.0, np.inf, np.nan])).tolist()
+        [0, 0, 1, 1, 1, -1]
     """
     parts = []
     if numbers is not None:
@@ -273,6 +278,10 @@ def _spelled(attribute: Attribute, texts: Any) -> Integers:  # noqa: ANN401
 def _numbered(attribute: Attribute, values: Vector) -> Integers:
     """Return the place of each number among the declared ones, −1 where it is none of them."""
     with np.errstate(invalid="ignore"):
+        if attribute.edges is not None:
+            inner = np.array(attribute.edges[1:-1])
+            cells = np.searchsorted(inner, values, side="right")
+            return np.where(np.isnan(values), -1, cells).astype(np.int64)
         if attribute.labels is None:
             known = (values >= 0) & (values < attribute.categories) & (values == np.floor(values))
             return np.where(known, values, -1.0).astype(np.int64)

@@ -213,7 +213,7 @@ class LearningPlan(Shown):
         """The regret bound with the binary tree's noise at its own best rate; None without one."""
         try:
             own = self.request.with_strategy("binary_tree")
-            return LearningPlan(own, plan_stream(own.stream)).regret_bound
+            return LearningPlan(own, plan_stream(own.gaussian_stream)).regret_bound
         except PlanError:
             return None
 

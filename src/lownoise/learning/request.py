@@ -19,6 +19,7 @@ from lownoise.numbers.arrays import vector
 from lownoise.planning import StreamRequest
 from lownoise.privacy.budget import budget_to_dict
 from lownoise.questions import Momentum, Prefix
+from lownoise.release.comparison import GAUSSIAN
 from lownoise.sensitivity.participation import Participation
 from lownoise.sensitivity.relations import Change
 from lownoise.sets.domains import Ball
@@ -170,6 +171,11 @@ class LearningRequest:
             memory=self.memory,
             participation=Participation(self.epochs, self.batches, "spaced"),
         )
+
+    @property
+    def gaussian_stream(self) -> StreamRequest:
+        """The same with Gaussian noise, for which learning's bounds are."""
+        return replace(self.stream, mechanism=GAUSSIAN)
 
     def with_strategy(self, strategy: str) -> LearningRequest:
         """Return the same with another strategy, and its own best learning rate."""

@@ -11,6 +11,7 @@ from lownoise.learning.request import LearningRequest
 from lownoise.learning.steps import ElasticNet
 from lownoise.numbers.arrays import vector
 from lownoise.planning import plan_stream
+from lownoise.privacy.budget import checked_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,4 +109,5 @@ def plan(  # noqa: PLR0913 (all but the first by name)
         intercept=intercept,
         start=None if start is None else vector(start, field="start", error=PlanError),
     )
-    return LearningPlan(request, plan_stream(request.stream, progress))
+    checked_budget(budget).gaussian_parameter()  # what is proved of regret is of Gaussian noise
+    return LearningPlan(request, plan_stream(request.gaussian_stream, progress))

@@ -233,6 +233,11 @@ def asked_of(question: Marginals) -> tuple[tuple[Category, ...], tuple[tuple[int
     for i in used:
         own = question.attributes[i]
         assert own.outside is not None  # noqa: S101 (none is left out)
+        if own.edges is not None:
+            raise PlanError(
+                f"attribute {quoted(own.name)} is of ranges of numbers, which devices do not sort; "
+                "give its number of categories, and have each device send which one is its own"
+            )
         labels = own.categories if own.labels is None else own.labels
         attributes.append(Category(own.name, labels, own.outside, own.ordered))
     return tuple(attributes), tuple(tuple(place[i] for i in chosen) for chosen in sets)

@@ -28,7 +28,7 @@ from lownoise.numbers.readable import readable
 from lownoise.privacy.local_budget import local_from_dict
 from lownoise.questions import Mean
 from lownoise.release import codec, stored
-from lownoise.release.terms import Alternative
+from lownoise.release.comparison import Alternative
 from lownoise.sensitivity.orders import answer_count
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.mechanism import AdditiveMechanism
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise
+from lownoise.noise.radial import RadialNoise
 from lownoise.noise.response import ResponseMechanism
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "KNormNoise",
     "LaplaceNoise",
     "PartialNoise",
+    "RadialNoise",
     "RecursiveNoise",
     "ResponseMechanism",
 ]

@@ -48,12 +48,15 @@ class Loss:
         delta: δ, 0 where nothing is approximate.
         rho: ρ of the noise itself; infinite where nothing but ε is known of it.
         mu: μ of the noise itself, likewise.
+        ball: d where the noise is, for the worst change, that ∝ exp(−|z|) in d ≥ 2 dimensions moved
+            by ε, |·| Euclidean; 0 where it is other noise.
     """
 
     epsilon: float
     delta: float = 0.0
     rho: float = math.inf
     mu: float = math.inf
+    ball: int = 0
 
 
 def gaussian_loss(mu: float) -> Loss:
@@ -142,7 +145,8 @@ def ball_loss(dimension: int, epsilon: float) -> Loss:
     if not math.isfinite(epsilon):
         return Loss(math.inf)
     rho = noise_curve.ball_rho_up(dimension, epsilon)
-    return Loss(epsilon, 0.0, rho, noise_curve.ball_mu_up(dimension, epsilon))
+    ball = dimension if dimension > 1 else 0
+    return Loss(epsilon, 0.0, rho, noise_curve.ball_mu_up(dimension, epsilon), ball)
 
 
 def composed(losses: Sequence[Loss]) -> Loss:
@@ -208,6 +212,19 @@ def distance_within(epsilon: float, delta: float) -> float:
     return delta / (math.exp(epsilon) * _EXP_SLACK + 1) * (1 - 2.0**-39)
 
 
+def log_concave_moment(order: float) -> float:
+    """Return the most that (E|X|^q)^{1/q}/σ is for symmetric log-concave X (Borell 1973), q ≥ 2.
+
+    As p ↦ ln(E|X|^p/Γ(p + 1)) is concave and 0 at 0, (E|X|^p/Γ(p + 1))^{1/p} falls: no moments
+    exceed a Laplace number's.
+
+    Examples:
+        >>> round(log_concave_moment(4.0), 6) == round(6**0.25, 6)
+        True
+    """
+    return math.exp(math.lgamma(order + 1) / order) / math.sqrt(2)
+
+
 class AbstractStructure(ABC):
     """Changes whose greatest length in Gaussian noise follows from how they are made."""
 
@@ -238,6 +255,11 @@ class AbstractNoise(ABC):
     @abstractmethod
     def loss(self, changes: AbstractBody) -> Loss:
         """Return what integers reveal that one neighbour moves by points of `changes`."""
+
+    @property
+    def independent_scales(self) -> Vector | None:
+        """The scale of each number where all are independent Laplace ones, (r,); else None."""
+        return None
 
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far.
@@ -297,6 +319,33 @@ class AbstractNoise(ABC):
     @abstractmethod
     def estimated(self) -> bool:
         """Whether the covariance was estimated by simulation and not computed."""
+
+    @property
+    def left_out(self) -> str:
+        """Why a chance δ is left out, in words, where one is."""
+        return "the points of the noise are drawn by a walk whose law is known that closely"
+
+    @property
+    def log_concave(self) -> bool:
+        """Whether its density is symmetric and log-concave, from which bounds on tails follow."""
+        return self.independent_scales is not None
+
+    def moment(self, order: float) -> float:
+        """Return at least (E|X|^q)^{1/q}/σ of every answer's noise X, σ its deviation; q ≥ 2.
+
+        Infinite where nothing is known.
+        """
+        if self.log_concave:
+            return log_concave_moment(order)
+        return 1.0 if order == 2 else math.inf  # noqa: PLR2004
+
+    def quantile(self, chance: float) -> float | None:
+        """Return t with P(|X| > t·σ) ≤ `chance` where all answers' noises X have one law.
+
+        None where they have not.
+        """
+        del chance
+        return None
 
     def deviations(self, unit: Vector, embed: Vector | None) -> Vector:
         """Return the standard deviations of answers that follow from the integers, shape (m,).

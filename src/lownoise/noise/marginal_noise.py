@@ -11,7 +11,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, gaussian_loss
-from lownoise.noise.marginals import MarginalTotals
+from lownoise.noise.marginals import MarginalTotals, Piece
 from lownoise.noise.mechanism import AdditiveMechanism, covering
 from lownoise.samplers import rounded_gaussian
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lownoise.noise.abstract import Loss
-    from lownoise.noise.marginals import AbstractLayout, Piece, Space, Sums
+    from lownoise.noise.marginals import AbstractLayout, Space, Sums
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Attribute
@@ -33,13 +33,80 @@ _LEFT = 2.0**-40
 
 
 class AbstractMarginalNoise(AbstractNoise):
+    """Noise on the integers of a layout of marginals, and how their answers stray."""
+
+    layout: AbstractLayout
+
+    @abstractmethod
+    def answer_variances(self) -> list[Vector]:
+        """Return the variances of the answers of each orbit of marginals in one unordered cell."""
+
+    @abstractmethod
+    def sums_covariance(self, place: int, first: Sums, second: Sums) -> Vector:
+        """Return the covariance of sums over ordered categories on one residual orbit, shape (k,).
+
+        Args:
+            place: which orbit.
+            first: ordered attributes, and for each the cells of each sum, shape (·, n); k sums.
+            second: the same, as many.
+        """
+
+    def laplace_parts(self, chosen: Sequence[int]) -> tuple[Vector, Vector] | None:
+        """Return which Laplace numbers the noise of one cell of a marginal is the sum of.
+
+        Args:
+            chosen: its attributes, rising.
+
+        Returns:
+            Their scales, in records, and how many have each, shapes (k,); None where it is no such
+            sum.
+        """
+        return None
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return the noise of `count` releases in steps; shape (count, r)."""
+        found = np.zeros((count, self.layout.length))
+        for space in self.layout.spaces:
+            for start, sets in space.pieces:
+                many = Piece(start, space, tuple(sets) * count)
+                own = self.part(many, randomness).astype(np.float64).reshape(count, -1)
+                found[:, start : start + own.shape[1]] = own
+        return found
+
+    @property
+    def dimension(self) -> int:
+        """The number of integers r."""
+        return self.layout.length
+
+    @property
+    def estimated(self) -> bool:
+        """It is known."""
+        return False
+
+    @property
+    def log_concave(self) -> bool:
+        """It is: linear in Gaussian or in Laplace numbers."""
+        return True
+
+    def between(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:
+        """Return the covariance of sums of ordered categories on a residual space, shape (k,).
+
+        Args:
+            inside: its unordered attributes A; 0 where it has no noise.
+            first: as of `sums_covariance`.
+            second: the same, as many.
+        """
+        orbits = self.layout.orbits
+        place = orbits.place.get(orbits.orbit(inside))
+        return np.zeros(1) if place is None else self.sums_covariance(place, first, second)
+
+
+class AbstractResidualNoise(AbstractMarginalNoise):
     """Gaussian noise on residual spaces, with a factor of its own on each.
 
     Raises:
         PlanError: where integers do not hold it.
     """
-
-    layout: AbstractLayout
 
     def __post_init__(self) -> None:
         wide = list(self.widest())
@@ -57,30 +124,6 @@ class AbstractMarginalNoise(AbstractNoise):
     def factor(self, space: Space, copies: int) -> Factor:
         """Return the noise of some sets of attributes of a space, in grid steps."""
 
-    @abstractmethod
-    def answer_variances(self) -> list[Vector]:
-        """Return the variances of the answers of each orbit of marginals in one unordered cell."""
-
-    @abstractmethod
-    def sums_covariance(self, place: int, first: Sums, second: Sums) -> Vector:
-        """Return the covariance of sums over ordered categories on one residual orbit, shape (k,).
-
-        Args:
-            place: which orbit.
-            first: ordered attributes, and for each the cells of each sum, shape (·, n); k sums.
-            second: the same, as many.
-        """
-
-    @property
-    def dimension(self) -> int:
-        """The number of integers r."""
-        return self.layout.length
-
-    @property
-    def estimated(self) -> bool:
-        """It is known."""
-        return False
-
     def loss(self, changes: Any) -> Loss:  # noqa: ANN401 (what the layout is of)
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
         return gaussian_loss(self.radius_up(changes))
@@ -88,18 +131,6 @@ class AbstractMarginalNoise(AbstractNoise):
     def part(self, piece: Piece, randomness: Randomness) -> Integers:
         """Return the rounding of one piece of a draw."""
         return rounded_gaussian(self.factor(piece.space, len(piece.sets)), randomness=randomness)
-
-    def between(self, inside: Sequence[int], first: Sums, second: Sums) -> Vector:
-        """Return the covariance of sums of ordered categories on a residual space, shape (k,).
-
-        Args:
-            inside: its unordered attributes A; 0 where it has no noise.
-            first: as of `sums_covariance`.
-            second: the same, as many.
-        """
-        orbits = self.layout.orbits
-        place = orbits.place.get(orbits.orbit(inside))
-        return np.zeros(1) if place is None else self.sums_covariance(place, first, second)
 
 
 def marginal_mechanism(
@@ -120,7 +151,7 @@ def marginal_mechanism(
 def fitted(
     attributes: Sequence[Attribute],
     size: int | None,
-    scaled: Callable[[float], AbstractMarginalNoise],
+    scaled: Callable[[float], AbstractResidualNoise],
     parameter: float,
 ) -> AdditiveMechanism:
     """Return the mechanism with as little noise as reveals at most μ, and hardly less.

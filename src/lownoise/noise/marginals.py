@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.questions import Attribute
     from lownoise.sensitivity.relations import AbstractWord, Relation
-    from lownoise.sensitivity.residuals import Blocks, Orbits, Products, TableChanges
+    from lownoise.sensitivity.residuals import Blocks, Orbits
     from lownoise.sensitivity.residuals.ordered import Span
 
-_CHUNK = 1 << 16  # cells that are noised at once, in the cache
+CHUNK = 1 << 16  # cells that are noised at once, in the cache
 
 
 Sums = tuple["Sequence[int]", "Sequence[Vector]"]  # ordered attributes; the cells of each sum
@@ -64,7 +64,7 @@ class Space:
     @property
     def pieces(self) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
         """The sets that are noised at once, each with the place of its first integer."""
-        many = max(_CHUNK // (math.prod(self.sizes) * self.width), 1)
+        many = max(CHUNK // (math.prod(self.sizes) * self.width), 1)
         starts = range(0, len(self.sets), many)
         return [(self.start + k * self.length, self.sets[k : k + many]) for k in starts]
 
@@ -81,8 +81,8 @@ class Piece:
     """
 
     start: int
-    space: Space
-    sets: tuple[tuple[int, ...], ...]
+    space: Any
+    sets: tuple[Any, ...]
 
 
 class Part(Protocol):
@@ -121,11 +121,11 @@ def laid_out(orbits: Orbits, widths: Sequence[int]) -> tuple[Space, ...]:
 
 @dataclass(frozen=True, eq=False)
 class AbstractLayout(ABC):
-    """Which integers of a table are summed on each residual space, and what follows from them.
+    """Which integers of a table are summed, and what follows from them.
 
     Args:
         blocks: what the marginals see along ordered attributes, of which there may be none.
-        steps: the unit of each part's integers, in records: powers of two, at most 1.
+        steps: the unit of each kind of integers, in records: powers of two, at most 1.
     """
 
     blocks: Blocks
@@ -133,27 +133,44 @@ class AbstractLayout(ABC):
 
     @property
     @abstractmethod
-    def changes(self) -> TableChanges | Blocks | Products:
+    def changes(self) -> Any:  # noqa: ANN401 (what noise of the layout knows how to cover)
         """All that one neighbour changes: what noise covers, and what evidence is about."""
 
     @property
     @abstractmethod
-    def parts(self) -> Sequence[Part]:
-        """What is kept on residual orbits: its `place`, and its `length` a centred direction."""
+    def length(self) -> int:
+        """How many integers there are."""
+
+    @property
+    @abstractmethod
+    def spaces(self) -> tuple[Any, ...]:
+        """Where integers of one shape lie, in the order of the integers, each with its `pieces`."""
 
     @abstractmethod
-    def exact(self, records: Records, space: Space, sets: Sequence[tuple[int, ...]]) -> Integers:
-        """Return the counts of some sets of attributes of a space, without noise, flat."""
+    def step(self, space: Any) -> float:  # noqa: ANN401 (one of `spaces`)
+        """Return the unit of a space's integers, in records."""
 
     @abstractmethod
-    def differences(self, found: Vector, space: Space, ordered: Sequence[int], size: int) -> Vector:
-        """Return noisy differences in each ordered cell, in records, (n₁ − 1, …, cells).
+    def exact(self, records: Records, space: Any, sets: Sequence[Any]) -> Integers:  # noqa: ANN401
+        """Return the counts of some tables of a space, without noise, flat."""
+
+    @abstractmethod
+    def read(
+        self,
+        sets: Sequence[tuple[int, ...]],
+        ordered: Sequence[int],
+        integers: Integers,
+        size: int,
+        memory: dict[tuple[int, ...], Vector],
+    ) -> Vector:
+        """Return noisy differences along A in each ordered cell, in records, (k, n₁ − 1, …, cells).
 
         Args:
-            found: the integers of one set of attributes, in records, shape (length,).
-            space: their space.
+            sets: unordered attributes A, rising, k sets of one shape.
             ordered: the ordered attributes whose joint cells are the last axis, rising.
+            integers: the release, shape (length,).
             size: the public number of records, 0 where it is private.
+            memory: what was read before of the same integers, which a layout may add to.
         """
 
     @property
@@ -174,6 +191,34 @@ class AbstractLayout(ABC):
     def span(self, ordered: Sequence[int]) -> Span:
         """Return the places of ordered attributes among them."""
         return tuple(self.axes.index(i) for i in ordered)
+
+    def follows(self, chosen: Sequence[int]) -> bool:
+        """Return whether the marginal of these attributes follows from the integers."""
+        sizes = self.orbits.sizes[self.orbits.kinds]
+        inside = tuple(i for i in chosen if i not in self.axes and sizes[i] > 1)
+        span = tuple(t for t, i in enumerate(self.axes) if i in chosen)
+        place = self.orbits.place.get(self.orbits.orbit(inside))
+        return place is not None and span in self.blocks.tops.get(place, ())
+
+
+class AbstractResidualLayout(AbstractLayout):
+    """Integers on each residual space."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> Sequence[Part]:
+        """What is kept on residual orbits: its `place`, and its `length` a centred direction."""
+
+    @abstractmethod
+    def differences(self, found: Vector, space: Space, ordered: Sequence[int], size: int) -> Vector:
+        """Return noisy differences in each ordered cell, in records, (n₁ − 1, …, cells).
+
+        Args:
+            found: the integers of one set of attributes, in records, shape (length,).
+            space: their space.
+            ordered: the ordered attributes whose joint cells are the last axis, rising.
+            size: the public number of records, 0 where it is private.
+        """
 
     @cached_property
     def at(self) -> dict[int, int]:
@@ -212,13 +257,29 @@ class AbstractLayout(ABC):
             for k, chosen in enumerate(space.sets)
         }
 
-    def follows(self, chosen: Sequence[int]) -> bool:
-        """Return whether the marginal of these attributes follows from the integers."""
-        sizes = self.orbits.sizes[self.orbits.kinds]
-        inside = tuple(i for i in chosen if i not in self.axes and sizes[i] > 1)
-        span = tuple(t for t, i in enumerate(self.axes) if i in chosen)
-        place = self.orbits.place.get(self.orbits.orbit(inside))
-        return place is not None and span in self.blocks.tops.get(place, ())
+    def read(
+        self,
+        sets: Sequence[tuple[int, ...]],
+        ordered: Sequence[int],
+        integers: Integers,
+        size: int,
+        memory: dict[tuple[int, ...], Vector],
+    ) -> Vector:
+        """Return noisy differences along A in each ordered cell; see `AbstractLayout.read`."""
+        if sets[0] not in self.begins:  # the number of records alone
+            return np.full((len(sets), 1), float(size))
+        plain = np.asarray(integers)  # pieces of a mapped file are slow to make
+        return np.stack(
+            [
+                self.differences(
+                    np.asarray(plain[start : start + space.length] * self.step(space)),
+                    space,
+                    ordered,
+                    size,
+                )
+                for start, space in (self.begins[chosen] for chosen in sets)
+            ]
+        )
 
 
 @final
@@ -252,7 +313,7 @@ class MarginalTotals(AbstractTotals):
         return self.layout.length
 
     @property
-    def changes(self) -> TableChanges | Blocks | Products:
+    def changes(self) -> Any:  # noqa: ANN401 (as of the layout)
         """All that one neighbour changes in the tables."""
         return self.layout.changes
 
@@ -311,7 +372,11 @@ class MarginalTotals(AbstractTotals):
         raise PlanError('estimate is of answers in a row; read marginals as release["a", "b"]')
 
     def differences(
-        self, sets: Sequence[tuple[int, ...]], ordered: Sequence[int], integers: Integers
+        self,
+        sets: Sequence[tuple[int, ...]],
+        ordered: Sequence[int],
+        integers: Integers,
+        memory: dict[tuple[int, ...], Vector],
     ) -> Vector:
         """Return noisy differences along A in each ordered cell, in records, (k, n₁ − 1, …, cells).
 
@@ -319,22 +384,9 @@ class MarginalTotals(AbstractTotals):
             sets: unordered attributes A, rising, k sets of one shape.
             ordered: the ordered attributes whose joint cells are the last axis, rising.
             integers: the release, shape (length,).
+            memory: what was read before of the same integers.
         """
-        size, layout = self.size or 0, self.layout
-        if sets[0] not in layout.begins:  # the number of records alone
-            return np.full((len(sets), 1), float(size))
-        plain = np.asarray(integers)  # pieces of a mapped file are slow to make
-        return np.stack(
-            [
-                layout.differences(
-                    np.asarray(plain[start : start + space.length] * layout.step(space)),
-                    space,
-                    ordered,
-                    size,
-                )
-                for start, space in (layout.begins[chosen] for chosen in sets)
-            ]
-        )
+        return self.layout.read(sets, ordered, integers, self.size or 0, memory)
 
 
 def _sets(orbits: Orbits, orbit: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

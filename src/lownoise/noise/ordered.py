@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.noise.marginal_noise import AbstractMarginalNoise, fitted, grid_step
-from lownoise.noise.marginals import AbstractLayout
+from lownoise.noise.marginal_noise import AbstractResidualNoise, fitted, grid_step
+from lownoise.noise.marginals import AbstractResidualLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.sensitivity.factors.tables import CorrelatedFactor, differences, finest_deviation
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False)
-class OrderedLayout(AbstractLayout):
+class OrderedLayout(AbstractResidualLayout):
     """A block of coordinates in corners on each orbit that records can move in."""
 
     @property
@@ -89,7 +89,7 @@ class OrderedLayout(AbstractLayout):
 
 @final
 @dataclass(frozen=True, eq=False)
-class OrderedNoise(AbstractMarginalNoise):
+class OrderedNoise(AbstractResidualNoise):
     """Correlated noise along ordered attributes, a factor a block.
 
     Args:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractStructure
+from lownoise.noise.abstract import AbstractNoise, AbstractStructure, Loss
 from lownoise.noise.gaussian import GaussianNoise
 from lownoise.noise.mechanism import (
     AbstractCountTotals,
@@ -19,8 +19,11 @@ from lownoise.noise.mechanism import (
     check_rows,
     covering,
 )
+from lownoise.noise.pure import LaplaceNoise
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import sqrt_up
+from lownoise.numbers.rounding import grown, sqrt_up
+from lownoise.privacy import noise_curve
+from lownoise.samplers.laplace import MOST, rounded_laplace
 from lownoise.sensitivity.factors import DiagonalShape
 from lownoise.sensitivity.residuals.cost import parity_cost_up, parity_costs
 
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.engines.counts import Bits
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.randomness import Randomness
     from lownoise.questions import Parity
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
@@ -47,11 +51,13 @@ class ParityChanges(AbstractStructure):
             changed bits, in records; shape (patterns, k).
         steps: the unit of each degree's integers, in records, shape (k,).
         counts: how many parities each degree has.
+        shift: by how many records each of them changes: 1, or 2 where one record becomes another.
     """
 
     costs: Vector
     steps: Vector
     counts: tuple[int, ...]
+    shift: float
 
     @property
     def dimension(self) -> int:
@@ -72,6 +78,11 @@ class ParityChanges(AbstractStructure):
             raise PlanError("noise of parities has not one variance a degree; plan again")
         deviations = np.array([own[0] if own.size else 0.0 for own in groups]) * self.steps
         return sqrt_up(parity_cost_up(self.costs, np.square(deviations)))
+
+    @property
+    def changing(self) -> Vector:
+        """How many parities of each degree change together, a row a pattern, shape (n, k)."""
+        return frozen(self.costs / self.shift**2)  # whole numbers over 1 or 4, exactly
 
 
 @final
@@ -95,7 +106,8 @@ class ParityTotals(AbstractCountTotals["Parity"]):
         """The set of all changes that one neighbour makes to the integers."""
         asked = self.question
         costs = parity_costs(len(asked.attributes), asked.degrees, str(self.relation))
-        return ParityChanges(costs, self.steps, tuple(asked.counts))
+        shift = 2.0 if self.size is not None else 1.0
+        return ParityChanges(costs, self.steps, tuple(asked.counts), shift)
 
     def read(self, table: Any) -> Bits:  # noqa: ANN401 (what an engine takes)
         """Return the bits of all rows.
@@ -134,12 +146,122 @@ class ParityTotals(AbstractCountTotals["Parity"]):
         """Return the released parities, shape (m,)."""
         return frozen(np.array(integers, float) * self.unit)
 
+    @property
+    def firsts(self) -> Integers:
+        """The place of the first parity of each degree, shape (k,)."""
+        found: Integers = np.cumsum([0, *self.question.counts[:-1]])
+        return found
+
     def by_degree(self, noise: GaussianNoise) -> Vector:
         """Return the standard deviation of each degree's noise, in records, shape (k,)."""
         shape = noise.shape
         assert isinstance(shape, DiagonalShape)  # noqa: S101 (else its loss is refused)
-        firsts = np.cumsum([0, *self.question.counts[:-1]])
-        return frozen(shape.scale[firsts] * self.steps)
+        return frozen(shape.scale[self.firsts] * self.steps)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ParityLaplace(AbstractNoise):
+    """Independent Laplace noise on parities, of one scale a degree.
+
+    Args:
+        scales: b of each degree, in records, shape (k,); 0 for the public number of records.
+        steps: the unit of each degree's integers, in records, shape (k,).
+        counts: how many parities each degree has.
+
+    Raises:
+        PlanError: where a scale is out of range.
+    """
+
+    scales: Vector
+    steps: Vector
+    counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        with np.errstate(all="ignore"):
+            fits = np.all((self.scales >= 0) & (self.scales / self.steps <= MOST))
+        if not fits:
+            raise PlanError(
+                "noise of some parity is beyond what integers hold; use a larger budget"
+            )
+
+    @property
+    def dimension(self) -> int:
+        """How many integers there are."""
+        return sum(self.counts)
+
+    @property
+    def estimated(self) -> bool:
+        """It is known."""
+        return False
+
+    def loss(self, changes: ParityChanges) -> Loss:  # type: ignore[override]  # what parities have
+        """Return ε, ρ and μ of the worst pattern of bits that differ, rounded up."""
+        moving = np.any(changes.changing > 0, axis=0)
+        if np.any(self.scales[moving] == 0):
+            return Loss(math.inf)
+        rates = np.zeros(moving.size)
+        rates[moving] = changes.shift / self.scales[moving]
+        rho = [noise_curve.laplace_rho_up(t) for t in rates.tolist()]
+        square = [noise_curve.laplace_mu_up(t) ** 2 for t in rates.tolist()]
+        epsilon, most, squared = (
+            grown(float(np.max(changes.changing @ np.array(own), initial=0.0)))
+            for own in (rates, rho, square)
+        )
+        return Loss(epsilon, 0.0, most, sqrt_up(squared))
+
+    @property
+    def independent_scales(self) -> Vector:
+        """Scale of each integer's noise, in steps, shape (r,)."""
+        return np.repeat(self.scales / self.steps, self.counts)
+
+    def part(self, piece: object, randomness: Randomness) -> Integers:
+        """Return the rounding of one draw."""
+        own = self.independent_scales
+        found = np.zeros(own.size, dtype=np.int64)
+        found[own > 0] = rounded_laplace(own[own > 0], randomness=randomness)
+        return found
+
+    def integers(self, randomness: Randomness) -> list[int]:
+        """Return the rounding of one draw."""
+        found: list[int] = self.part(None, randomness).tolist()
+        return found
+
+    def covariance(self) -> Vector:
+        """Return the variances 2b², in steps, shape (r,)."""
+        return frozen(2 * np.square(self.independent_scales))
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return `count` draws in floats."""
+        own = self.independent_scales
+        found = np.zeros((count, own.size))
+        found[:, own > 0] = LaplaceNoise(frozen(own[own > 0])).simulate(count, randomness)
+        return found
+
+
+def laplace_parity(
+    question: Parity, relation: Relation, size: int | None, scales: Vector, epsilon: float
+) -> AdditiveMechanism:
+    """Return Laplace noise whose scales are in proportion to these, as little as reveals ε.
+
+    Args:
+        question: which parities.
+        relation: "substitute" or "add_remove".
+        size: the public number of records, None under `add_remove`.
+        scales: b of each degree up to a factor, shape (k,).
+        epsilon: ε > 0.
+
+    Raises:
+        PlanError: where it is more than integers hold.
+    """
+
+    def scaled(factor: float) -> AdditiveMechanism:
+        own = frozen(scales * factor)
+        steps = parity_steps(own)
+        totals = ParityTotals(question=question, relation=relation, size=size, steps=steps)
+        return AdditiveMechanism(totals, ParityLaplace(own, steps, tuple(question.counts)))
+
+    return covering(scaled, lambda found: found.loss.epsilon, epsilon, 1 / epsilon)
 
 
 def parity_noise(totals: ParityTotals, deviations: Vector) -> GaussianNoise:

@@ -80,6 +80,24 @@ class PartialNoise(AbstractNoise):
         """As of the noise itself."""
         return self.inner is not None and self.inner.estimated
 
+    @property
+    def left_out(self) -> str:
+        """As of the noise itself."""
+        return super().left_out if self.inner is None else self.inner.left_out
+
+    @property
+    def log_concave(self) -> bool:
+        """As of the noise itself."""
+        return self.inner is None or self.inner.log_concave
+
+    def moment(self, order: float) -> float:
+        """As of the noise itself."""
+        return super().moment(order) if self.inner is None else self.inner.moment(order)
+
+    def quantile(self, chance: float) -> float | None:
+        """As of the noise itself."""
+        return None if self.inner is None else self.inner.quantile(chance)
+
     def loss(self, changes: AbstractBody) -> Loss:
         """Return what is revealed; everything, where one that has no noise moves."""
         constant = np.ones(self.total, dtype=bool)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.noise.marginal_noise import AbstractMarginalNoise, fitted, grid_step
-from lownoise.noise.marginals import AbstractLayout
+from lownoise.noise.marginal_noise import AbstractResidualNoise, fitted, grid_step
+from lownoise.noise.marginals import AbstractResidualLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.sensitivity.factors.tables import ProductFactor, differences, finest_deviation
@@ -42,7 +42,7 @@ _COARSER = 2.0**10
 
 @final
 @dataclass(frozen=True, eq=False)
-class ProductLayout(AbstractLayout):
+class ProductLayout(AbstractResidualLayout):
     """Counts over each set of unordered attributes and sets of ordered ones."""
 
     products: Products
@@ -106,7 +106,7 @@ class ProductLayout(AbstractLayout):
 
 @final
 @dataclass(frozen=True, eq=False)
-class ProductNoise(AbstractMarginalNoise):
+class ProductNoise(AbstractResidualNoise):
     """Noise that is a product over ordered attributes.
 
     Args:

@@ -92,6 +92,11 @@ class LaplaceNoise(AbstractNoise):
         """It is known."""
         return False
 
+    @property
+    def independent_scales(self) -> Vector:
+        """The scales, shape (r,)."""
+        return self.scales
+
     def loss(self, changes: AbstractBody) -> Loss:
         """Return the greatest Σ|sᵢ|/bᵢ over `changes`, and ρ and μ of such changes, rounded up."""
         gauge = ImageNorm(self.scales, NormBall(self.dimension, 1.0))
@@ -125,6 +130,9 @@ def _factor(value: Any, field: str) -> Vector:  # noqa: ANN401 (a file)
     return found
 
 
+FACTOR = Form(packed, _factor)  # of an ellipsoid: a diagonal or a square matrix
+
+
 def _ellipsoid(_: AbstractBody, __: float, scale: float, factor: Vector) -> KNormNoise:
     return KNormNoise(ImageNorm(factor, NormBall(len(factor), 2.0)), scale)
 
@@ -142,7 +150,7 @@ _written = NOISES.kind(
 _of_ellipsoid = NOISES.kind(
     "ellipsoid",
     Field("scale", POSITIVE),
-    Field("factor", Form(packed, _factor), attribute=_factor_of),
+    Field("factor", FACTOR, attribute=_factor_of),
     make=_ellipsoid,
 )
 
@@ -182,6 +190,11 @@ class KNormNoise(AbstractNoise):
     def estimated(self) -> bool:
         """Whether the covariance was estimated by simulation."""
         return self.gauge.uniform.estimated
+
+    @property
+    def log_concave(self) -> bool:
+        """It is, as a norm is convex."""
+        return True
 
     def loss(self, changes: AbstractBody) -> Loss:
         """Return what integers reveal that one neighbour moves by points of `changes`."""
@@ -297,6 +310,11 @@ class RecursiveNoise(AbstractNoise):
     def estimated(self) -> bool:
         """Whether the covariance of a level was estimated by simulation."""
         return any(level.estimated for level in self.levels)
+
+    @property
+    def log_concave(self) -> bool:
+        """It is, as images and sums of such are."""
+        return True
 
     @cached_property
     def _exact_inverse(self) -> Any:  # noqa: ANN401 (flint carries no types)

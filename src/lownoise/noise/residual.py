@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.noise.marginal_noise import AbstractMarginalNoise, fitted, grid_step
-from lownoise.noise.marginals import AbstractLayout
+from lownoise.noise.marginal_noise import AbstractResidualNoise, fitted, grid_step
+from lownoise.noise.marginals import AbstractResidualLayout
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import sqrt_up
 from lownoise.sensitivity.factors.tables import DifferenceFactor, differences
@@ -42,7 +42,7 @@ class _Part:
 
 @final
 @dataclass(frozen=True, eq=False)
-class ResidualLayout(AbstractLayout):
+class ResidualLayout(AbstractResidualLayout):
     """One integer a centred direction of each residual orbit; no attribute is ordered."""
 
     @cached_property
@@ -69,7 +69,7 @@ class ResidualLayout(AbstractLayout):
 
 @final
 @dataclass(frozen=True, eq=False)
-class ResidualNoise(AbstractMarginalNoise):
+class ResidualNoise(AbstractResidualNoise):
     """Independent noise of one variance on each residual space; no attribute is ordered.
 
     Args:

@@ -83,3 +83,9 @@ def row_norms(rows: Vector, order: float) -> Vector:
 def row_norms_up(rows: Vector, order: float) -> Vector:
     """Return at least ‖row‖_order, as `row_norms`: within 2^-44 and 2^-50 a column of it."""
     return np.asarray(row_norms(rows, order) * (1 + _SLACK + rows.shape[1] * 2.0**-50))
+
+
+def euclidean(values: Vector) -> float:
+    """Return the Euclidean length of values ≥ 0, shape (r,), whatever their size."""
+    most = float(np.max(values, initial=0.0))
+    return most * float(np.linalg.norm(values / most)) if 0 < most < math.inf else most

@@ -69,11 +69,13 @@ def brief(value: object) -> str:
 
 def _array(values: np.ndarray[Any, Any]) -> str:
     """Return a few numbers as they are, of many how many there are and their range."""
-    if values.ndim == 1 and values.size <= _FEW:
+    if values.ndim == 1 and values.size <= _FEW and np.isrealobj(values):
         return _list([f"{number:.6g}" for number in values.tolist()], values.size)
     size = " × ".join(f"{length:,}" for length in values.shape)
     if not values.size:
         return f"{size} numbers"
+    if np.iscomplexobj(values):
+        return f"{size} complex numbers, of sizes up to {float(np.max(np.abs(values))):.6g}"
     low, high = float(np.min(values)), float(np.max(values))
     if low == high or math.isnan(low):
         return f"{size} numbers, all {low:.6g}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans: a question and a budget become the least noise, before a record is read."""
 
+from lownoise.planning.inverse import budget_for, size_for
 from lownoise.planning.local_plan import LocalPlan
 from lownoise.planning.local_verb import local
 from lownoise.planning.release_plan import Plan
@@ -15,8 +16,10 @@ __all__ = [
     "Plan",
     "StreamPlan",
     "StreamRequest",
+    "budget_for",
     "local",
     "plan",
     "plan_stream",
+    "size_for",
     "stream",
 ]

@@ -19,7 +19,9 @@ from lownoise.numbers.arguments import checked_number, checked_order, checked_rt
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import COUNT_SHARE, checked_counting, checked_size
+from lownoise.privacy import ApproxDP
 from lownoise.questions.attributes import check_labels
+from lownoise.release.pure_bound import count_weight
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
@@ -80,15 +82,22 @@ def plan_mean(question: Mean, request: Request) -> Plan:
             progress=request.progress,
         )
 
-    matters = checked_weights(request.weights, question)
-    count_weight = [1.0] if counted else []
-    plain = fitted(np.append(np.ones(matters.size), count_weight))
+    own = checked_weights(request.weights, question)
+    plain = fitted(np.append(np.ones(own.size), [1.0] if counted else []))
+    every = [own]
     if counted:
-        sums = _sums(question, chosen, order, matters, rtol)
-        matters = np.append(matters, weight_for_share(sums, order, count_share))
-    solution = plain if np.array_equal(matters, plain.claim.weights) else fitted(frozen(matters))
-    return Plan(
-        Terms(
+        sums = _sums(question, chosen, order, own, rtol)
+        every = [np.append(own, weight_for_share(sums, order, count_share))]
+        # beside noises that are fitted to means, the count is worth what it is worth to means
+        worth = count_weight(question, own, order)
+        compared = request.count_share is None and isinstance(request.asked, ApproxDP)
+        if compared and _LEAST_WEIGHT < worth < 1 / _LEAST_WEIGHT:
+            every.append(np.append(own, worth))
+
+    def planned(matters: Vector) -> Plan:
+        same = np.array_equal(matters, plain.claim.weights)
+        solution = plain if same else fitted(frozen(matters))
+        terms = Terms(
             question=question,
             budget=request.budget,
             order=order,
@@ -104,9 +113,10 @@ def plan_mean(question: Mean, request: Request) -> Plan:
                 chosen,
                 solution.claim.body.multipliers,
             ),
-        ),
-        status=solution.status,
-    )
+        )
+        return Plan(terms, status=solution.status)
+
+    return min(map(planned, every), key=lambda made: made.terms.compared)
 
 
 def _sums(

@@ -19,7 +19,7 @@ from lownoise.local_model import (
 )
 from lownoise.local_model.terms import error_of
 from lownoise.numbers.arrays import frozen
-from lownoise.release.terms import Alternative
+from lownoise.release.comparison import Alternative
 from lownoise.sets.domains import Points
 from lownoise.solvers import RTOL
 from lownoise.theory.enclosure import enclose

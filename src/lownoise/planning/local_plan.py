@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lownoise.planning.local_central import CentralEquivalent
     from lownoise.privacy.local_budget import LocalDP
     from lownoise.questions import Marginals
-    from lownoise.release.terms import Alternative
+    from lownoise.release.comparison import Alternative
     from lownoise.sets.domains import AbstractDomain
 
 _ANY = 1 << 62  # numbers of a proof, of a plan that is here already

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A question and a pure budget become a plan: mechanisms are compared, and the best is taken."""
+"""The pure noises of a question, each with what makes a plan of it."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lownoise.engines import TotalsQuery
-from lownoise.errors import LownoiseError, PlanError, quoted
+from lownoise.errors import PlanError
 from lownoise.noise.abstract import NOISES
 from lownoise.noise.fitting import grid_steps
 from lownoise.noise.means import MeanTotals, coding_for
@@ -19,16 +21,25 @@ from lownoise.noise.queries import HistogramTotals, QueryTotals, query_body, que
 from lownoise.noise.response import MOST_REPORTS, ResponseMechanism, keep_for
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import decimal_up
 from lownoise.planning.gaussian import checked_weights, full_shape
-from lownoise.planning.pure_noise import Setting, ellipsoid, k_norm, laplace, recursive
+from lownoise.planning.pure_noise import (
+    Setting,
+    ellipsoid,
+    k_norm,
+    laplace,
+    profile,
+    radial,
+    recursive,
+)
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import checked_counting, checked_size
 from lownoise.privacy import ApproxDP, PureDP
 from lownoise.questions import AbstractQueries, Mean
+from lownoise.release.additive import short
 from lownoise.release.guarantees import allowed
 from lownoise.release.pure_bound import fit_weights, middle, question_body
-from lownoise.release.stored import names
-from lownoise.release.terms import Alternative, Terms
+from lownoise.release.terms import Terms
 from lownoise.sensitivity.relations import Change, checked_relation, sensitivity_set
 from lownoise.solvers import solve
 
@@ -36,9 +47,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lownoise.noise import AdditiveMechanism
+    from lownoise.noise.abstract import Loss
     from lownoise.noise.mechanism import AbstractTotals
     from lownoise.numbers.arrays import Vector
+    from lownoise.planning.comparing import Builders
     from lownoise.planning.request import Request
+    from lownoise.privacy import Shared
+    from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
     from lownoise.solvers import Solution
 
@@ -47,50 +62,34 @@ if TYPE_CHECKING:
 _STEP_BITS = 32  # log2 of the noise in grid steps, at the least
 _COUNT_BITS = 30  # the same, for counts of records
 _ROUGH = 1e-3  # how near to the least ellipsoid; mechanisms differ by far more
-_NOTES = {  # the simplest first
-    "laplace": "independent Laplace noise on the answers, epsilon split",
-    "laplace_histogram": "Laplace noise on the count of every record",
-    "randomized_response": "each record is answered for on its own",
-    "k_norm": "noise of the shape of what one record can change",
-    "ellipsoid": "K-norm noise of the least ellipsoid around all changes",
-    "recursive": "K-norm noise level by level",
-}
 
 
-def plan_pure(question: object, request: Request) -> Plan:
-    """Return the plan under a pure budget.
+def pure_means(question: Mean, request: Request) -> Builders:
+    """Return what makes a plan of means with each pure noise.
 
     Raises:
-        BudgetError: where the question is of a kind that Gaussian noise alone answers.
-        PlanError: where a pure mechanism was named for such a question.
+        PlanError: where an argument does not fit, or is one of Gaussian noise.
     """
-    if isinstance(question, Mean):
-        return _plan_mean(question, request)
-    if isinstance(question, AbstractQueries):
-        return _plan_queries(question, request)
-    request.budget.gaussian_parameter()
-    raise PlanError(
-        f"ln.{type(question).__name__} has no pure mechanism; give ln.Queries with its matrix, or "
-        "a budget that a Gaussian keeps: ln.zcdp or ln.approx_dp",
-    )
-
-
-def _plan_mean(question: Mean, request: Request) -> Plan:
     relation = checked_relation(request.relation)
     if question.drops_missing and not relation.counted:
         raise PlanError('missing="drop" changes the public size; use "center" or a point')
     if request.count_share is not None:
-        raise PlanError("count_share is for Gaussian noise; under a pure budget leave it out")
+        raise PlanError("count_share is for Gaussian noise; for pure noise leave it out")
     size = checked_size(request.size, relation)
     weights = checked_weights(request.weights, question)
-    totals = _mean_totals(question, relation, size, _checked(request).epsilon)
-    return _best(question, relation, request, weights, totals, {})
+    totals = _mean_totals(question, relation, size, _bounded(request).epsilon)
+    return _builders(question, relation, request, weights, totals, {})
 
 
-def _plan_queries(question: AbstractQueries, request: Request) -> Plan:
+def pure_queries(question: AbstractQueries, request: Request) -> Builders:
+    """Return what makes a plan of linear queries with each pure noise.
+
+    Raises:
+        PlanError: where an argument does not fit.
+    """
     question.check()
     relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
-    epsilon = _checked(request).epsilon
+    epsilon = _bounded(request).epsilon
     chosen = query_coordinates(question, relation)
     width = query_body(question, relation, chosen).widths()
     near = width / epsilon
@@ -102,7 +101,7 @@ def _plan_queries(question: AbstractQueries, request: Request) -> Plan:
         "laplace_histogram": lambda: _histogram(question, relation, size, request),
         "randomized_response": lambda: _response(question, size, request),
     }
-    return _best(question, relation, request, question.weights, totals, others)
+    return _builders(question, relation, request, question.weights, totals, others)
 
 
 def _mean_totals(
@@ -137,35 +136,38 @@ def _mean_totals(
     )
 
 
-def _checked(request: Request) -> PureDP | ApproxDP:
-    """Return the budget of a request for a pure mechanism.
-
-    Raises:
-        PlanError: where it is of another kind, or the mechanism is unknown.
-    """
-    named = isinstance(request.mechanism, str) and request.mechanism in names()
-    if request.mechanism is not None and not named:
-        raise PlanError(
-            f"mechanism={quoted(request.mechanism)} is unknown; give one of {', '.join(names())}",
-        )
-    if not isinstance(request.budget, (PureDP, ApproxDP)):
-        raise PlanError(
-            f"mechanism={quoted(request.mechanism)} is pure, and budget={request.budget} is not; "
-            "give ln.pure_dp(epsilon), or leave the mechanism out",
-        )
+def _bounded(request: Request) -> PureDP | ApproxDP:
+    """Return the budget of one release, under which pure noise is planned."""
+    assert isinstance(request.budget, (PureDP, ApproxDP))  # noqa: S101 (`planning.verb` asks)
     return request.budget
 
 
-def _best(
+def _shared(request: Request) -> Shared | None:
+    """Return the (ε, δ) that releases share; None where ε alone says how much noise is needed."""
+    shared = request.shared
+    return None if shared is None or isinstance(shared.budget, PureDP) else shared
+
+
+def _own_budget(request: Request, loss: Loss) -> PureDP | ApproxDP:
+    """Return the budget of one release: where several share an (ε, δ), what its noise came to."""
+    shared = _shared(request)
+    if shared is None or not 0 < loss.epsilon < math.inf:
+        return _bounded(request)
+    if loss.delta:
+        return ApproxDP(*(decimal_up(Fraction(own)) for own in (loss.epsilon, loss.delta)))
+    return PureDP(decimal_up(Fraction(loss.epsilon)))
+
+
+def _builders(
     question: Mean | AbstractQueries,
     relation: Relation,
     request: Request,
     weights: Vector,
     totals: AbstractTotals,
     others: dict[str, Callable[[], Mechanism]],
-) -> Plan:
-    """Return the plan of the mechanism asked for, or of the best."""
-    budget, order = _checked(request), checked_order(request.order)
+) -> Builders:
+    """Return what makes a plan of each mechanism."""
+    budget, order = _bounded(request), checked_order(request.order)
     fit = weights
     if isinstance(question, Mean) and totals.size is None:
         fit, _ = fit_weights(question, weights, order)
@@ -174,62 +176,41 @@ def _best(
         weighted=_weighted(totals, fit, question),
         epsilon=allowed(budget),
         delta=budget.delta if isinstance(budget, ApproxDP) else 0.0,
+        order=order,
+        shared=_shared(request),
     )
     if not setting.kept.size:
-        others = {}
-    found = _solved(question, relation, request, fit, setting)
-    builders: dict[str, Callable[[], Mechanism]] = {
+        others = dict.fromkeys(others, _unmoved)
+    solved = cache(lambda: _solved(question, relation, request, fit, setting))
+    fitted = cache(lambda: profile(setting))
+    mechanisms: dict[str, Callable[[], Mechanism]] = {
         "k_norm": lambda: k_norm(setting),
-        "ellipsoid": lambda: _ellipsoid(setting, found),
+        "ellipsoid": lambda: _around(ellipsoid, setting, solved()),
         "recursive": lambda: recursive(setting),
         "laplace": lambda: laplace(setting),
         **others,
     }
     named = request.mechanism
-    if named is not None and named not in _NOTES:  # one from outside
-        builders[named] = lambda: NOISES[named].of.fitted(setting)
-    made: dict[str, Terms] = {}
-    refused: list[Alternative] = []
-    for name, build in builders.items():
-        try:
-            terms = Terms(
-                question=question,
-                budget=budget,
-                order=order,
-                weights=frozen(weights),
-                name=name,
-                mechanism=build(),
-                evidence=None if found is None else found.claim.dual,
-            )
-            terms.check_budget()
-            _check_error(terms)
-        except LownoiseError as error:
-            refused.append(Alternative(name, None, str(error)))
-        else:
-            made[name] = terms
-    # of equals the simplest: numbers that differ in their last digits are equal
-    notes = {**_NOTES, **{name: NOISES[name].of.note for name in made if name not in _NOTES}}
-    simplest = list(notes)
-    ranked = sorted(made.values(), key=lambda t: (float(f"{t.error:.9e}"), simplest.index(t.name)))
-    compared = tuple(Alternative(t.name, t.error, notes[t.name]) for t in ranked) + tuple(refused)
-    wanted = request.mechanism or (ranked[0].name if ranked else None)
-    if wanted not in made:
-        reason = next((r.note for r in refused if r.mechanism == wanted), "it is not for means")
-        raise PlanError(f"mechanism={quoted(wanted)} is not available here: {reason}")
-    terms = replace(made[wanted], alternatives=compared)
-    without = replace(terms, evidence=None)
-    return Plan(
-        terms if terms.lower_bound > without.lower_bound else without,
-        status="as asked" if request.mechanism else "the best of those available",
-    )
+    if isinstance(request.asked, ApproxDP) or named == "radial":
+        mechanisms["radial"] = lambda: _around(partial(radial, fitted()), setting, solved())
+    if named is not None and named not in mechanisms and named in NOISES.names:  # from outside
+        mechanisms[named] = lambda: NOISES[named].of.fitted(setting)
 
+    def planned(name: str) -> Plan:
+        mechanism, found = mechanisms[name](), solved()
+        terms = Terms(
+            question=question,
+            budget=_own_budget(request, mechanism.loss),
+            order=order,
+            weights=frozen(weights),
+            name=name,
+            mechanism=mechanism,
+            evidence=None if found is None else found.claim.dual,
+            additive=short(fitted().proof) if name == "radial" else None,
+        )
+        return Plan(terms, status="the best of those available")
 
-def _check_error(terms: Terms) -> None:
-    """Refuse a mechanism whose error floats do not hold: nothing could be said of it, nor saved."""
-    with np.errstate(all="ignore"):
-        known = math.isfinite(terms.error)
-    if not known:
-        raise PlanError("its error is beyond what floats hold; use a larger unit")
+    return {name: partial(planned, name) for name in mechanisms}
 
 
 def _solved(
@@ -256,7 +237,25 @@ def _solved(
     )
 
 
-def _ellipsoid(setting: Setting, found: Solution | None) -> AdditiveMechanism:
+def _unmoved() -> Mechanism:
+    """Refuse noise on records where no neighbour changes any answer.
+
+    Raises:
+        PlanError: as said.
+    """
+    raise PlanError("no neighbour changes any answer")
+
+
+def _around(
+    noise: Callable[[Setting, AbstractShape], AdditiveMechanism],
+    setting: Setting,
+    found: Solution | None,
+) -> AdditiveMechanism:
+    """Return noise around the least ellipsoid of all changes.
+
+    Raises:
+        PlanError: where none change.
+    """
     if found is None:
         raise PlanError("no neighbour changes any answer")
     totals = setting.totals
@@ -266,7 +265,7 @@ def _ellipsoid(setting: Setting, found: Solution | None) -> AdditiveMechanism:
         multipliers = found.claim.body.multipliers
         if multipliers is not None:
             setting = replace(setting, totals=replace(totals, multipliers=multipliers))
-    return ellipsoid(setting, full_shape(found).scaled(1 / step))
+    return noise(setting, full_shape(found).scaled(1 / step))
 
 
 def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | AbstractQueries) -> Vector:
@@ -280,12 +279,14 @@ def _weighted(totals: AbstractTotals, weights: Vector, question: Mean | Abstract
 def _histogram(
     question: AbstractQueries, relation: Relation, size: int | None, request: Request
 ) -> AdditiveMechanism:
-    epsilon = allowed(_checked(request))
+    epsilon = allowed(_bounded(request))
     sensitivity = 1.0 if size is None else 2.0
     step = min(2.0 ** (math.floor(math.log2(sensitivity / epsilon)) - _COUNT_BITS), 1.0)
     totals = HistogramTotals(question=question, relation=relation, size=size, step=step)
     weighted = question.matrix * totals.unit
-    setting = Setting(totals=totals, weighted=weighted, epsilon=epsilon, delta=0.0)
+    setting = Setting(
+        totals=totals, weighted=weighted, epsilon=epsilon, delta=0.0, shared=_shared(request)
+    )
     scales = np.full(totals.length, sensitivity / step / epsilon)
     return setting.made(lambda factor: LaplaceNoise(frozen(scales * factor)))
 
@@ -296,7 +297,7 @@ def _response(question: AbstractQueries, size: int | None, request: Request) -> 
     if size > MOST_REPORTS:
         raise PlanError(f"{size:,} reports are too many to draw; the cap is {MOST_REPORTS:,}")
     n = question.record_count
-    keep = keep_for(allowed(_checked(request)), n) if n > 1 else 0.0
+    keep = keep_for(allowed(_bounded(request)), n) if n > 1 else 0.0
     if not 0 < keep < 1:
         raise PlanError(f"no report of {n:,} records can be kept at this epsilon")
     return ResponseMechanism(question=question, size=size, keep=keep)

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.certificate import order_norm
 from lownoise.errors import PlanError
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import distance_within
 from lownoise.noise.mechanism import covering
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.pure import KNormNoise, LaplaceNoise, RecursiveNoise
+from lownoise.noise.radial import RadialNoise
 from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.planning.scales import least_scales, scales_of_order
+from lownoise.privacy import ApproxDP
+from lownoise.release.guarantees import allowed, pure_cost
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints
 from lownoise.sets.norms import ImageNorm, norm_of
@@ -28,17 +33,21 @@ if TYPE_CHECKING:
     from lownoise.noise.abstract import AbstractNoise
     from lownoise.noise.mechanism import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.privacy import Shared
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
+    from lownoise.solvers.radial_fit import RadialFit
 
-_ROUNDS = 500
-_SETTLED = 1e-9
+_MOST_FITTED = 1 << 20  # numbers that scales of an order above 2 are fitted to
 _MOST_CHANGES = 1 << 21  # numbers in the list of changes that Laplace scales are fitted to
 _MOST_BITS, _LEAST_BITS = 12, 5  # of an entry of the rotation
 _EXACT_BITS = 52
 _MOST_TURNED = 256  # coordinates
 _SMALL = 2.0**-400  # beside which, and beyond its inverse, squares are no numbers
+MOST_DIMENSIONS = 200  # of radial noise
+_LEAST_ROOM = 1e-9  # relative: what noise grows by where a profile covers δ in floats alone
+_WIDER, _ATTEMPTS = 10.0, 10
 _GAPS = 3  # between eigenvalues, the widest, that levels are parted at
 
 
@@ -53,12 +62,17 @@ class Setting:
             diagonal.
         epsilon: the most that may be revealed, ε.
         delta: and δ.
+        order: p, of the weighted errors' norm.
+        shared: the (ε, δ) that several releases share, None where there is none; then not ε alone
+            but the noise's own ρ and μ say how much is needed.
     """
 
     totals: AbstractTotals
     weighted: Vector
     epsilon: float
     delta: float
+    order: float = 2.0
+    shared: Shared | None = None
 
     @cached_property
     def kept(self) -> Integers:
@@ -100,6 +114,13 @@ class Setting:
             own = own * 2.0 ** -math.frexp(most)[1]
         return np.square(own) if own.ndim == 1 else np.asarray(own.T @ own)
 
+    @property
+    def squares(self) -> Vector:
+        """A with E(weighted errorⱼ)² ∝ Σ Aⱼᵢ·E zᵢ², of independent integers, those that move."""
+        own = np.abs(self.weighted[..., self.kept])
+        own = own / float(np.max(own, initial=_SMALL))  # its square may be no number otherwise
+        return np.diag(np.square(own)) if own.ndim == 1 else np.square(own)
+
     def made(self, noise: Callable[[float], AbstractNoise]) -> AdditiveMechanism:
         """Return the mechanism with the least of noise(factor) that stays within ε and δ.
 
@@ -115,7 +136,15 @@ class Setting:
 
         if not self.kept.size:
             return scaled(1.0)
-        found = covering(scaled, lambda own: own.loss.epsilon, self.epsilon)
+        shared = self.shared
+        if shared is None:
+            found = covering(scaled, lambda own: own.loss.epsilon, self.epsilon)
+        else:
+
+            def room(own: AdditiveMechanism) -> float:
+                return shared.room(pure_cost(own.loss).event, own.loss.ball)
+
+            found = covering(scaled, room, 1.0)
         if found.loss.delta <= self.delta:
             return found
         raise PlanError(
@@ -146,6 +175,11 @@ def ellipsoid(setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
         setting: what noise is fitted to.
         shape: noise of the integers that roughly covers their changes with radius 1.
     """
+    gauge = ImageNorm(_factor(setting, shape), NormBall(setting.kept.size, 2.0))
+    return setting.made(lambda scale: KNormNoise(gauge, scale / setting.epsilon))
+
+
+def _factor(setting: Setting, shape: AbstractShape) -> Vector:
     kept = setting.kept
     if isinstance(shape, DiagonalShape):
         factor = shape.scale[kept]
@@ -155,16 +189,73 @@ def ellipsoid(setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
         raise PlanError(f"noise of kind {type(shape).__name__} is no ellipsoid's factor")
     if factor.ndim == 2 and factor.shape[0] != factor.shape[1]:  # noqa: PLR2004
         raise PlanError("the ellipsoid is flat where changes are not")
-    gauge = ImageNorm(frozen(np.ascontiguousarray(factor)), NormBall(len(factor), 2.0))
-    return setting.made(lambda scale: KNormNoise(gauge, scale / setting.epsilon))
+    return frozen(np.ascontiguousarray(factor))
+
+
+def radial(fit: RadialFit, setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
+    """Return the least radial noise around an ellipsoid that holds the body of changes (ours).
+
+    Where the body is a ball and the ellipsoid is it, no additive noise has less squared error, but
+    for the gap that `solvers.radial_fit` proves; elsewhere it is offered and compared. Whatever the
+    solver says, the noise grows until δ, bounded from its final form, is covered.
+
+    Args:
+        fit: as `profile` returns it.
+        setting: what noise is fitted to.
+        shape: as of `ellipsoid`.
+
+    Raises:
+        PlanError: where it does not cover δ.
+    """
+    dimension, shared = setting.kept.size, setting.shared
+    used = fit.weights > 0  # of those that floats hold
+    radii, weights = frozen(fit.radii[used]), frozen(fit.weights[used])
+    factor = _factor(setting, shape)
+    scale = ImageNorm(factor, NormBall(dimension, 2.0)).sensitivity_up(setting.body)
+    room = _LEAST_ROOM
+    for _ in range(_ATTEMPTS):
+        own: AbstractNoise = RadialNoise(fit.epsilon, scale, factor, radii, weights)
+        if dimension < setting.totals.length:
+            own = PartialNoise(own, setting.kept, setting.totals.length)
+        found = AdditiveMechanism(setting.totals, own)
+        kept = shared is None or shared.keeps(pure_cost(found.loss).event)
+        if kept and found.loss.delta <= fit.delta:
+            return found
+        scale, room = scale * (1 + room), room * _WIDER
+    raise PlanError("the radial profile does not cover delta; take another mechanism")
+
+
+def profile(setting: Setting) -> RadialFit:
+    """Return the least radial noise for changes of length 1, and what no additive noise beats.
+
+    Raises:
+        PlanError: where δ is 0, or no profile is known for so many dimensions or such a budget.
+    """
+    from lownoise.solvers.radial_fit import least_profile
+
+    epsilon, delta, shared = setting.epsilon, setting.delta, setting.shared
+    if shared is not None and shared.uses == 1 and isinstance(shared.budget, ApproxDP):
+        epsilon, delta = allowed(shared.budget), shared.budget.delta
+    elif shared is not None:
+        raise PlanError("what uses of radial noise reveal together is not known; leave out uses")
+    if not delta > 0:
+        raise PlanError("radial noise needs delta > 0; give ln.approx_dp(epsilon, delta)")
+    dimension = setting.kept.size
+    if dimension > MOST_DIMENSIONS:
+        raise PlanError(
+            f"radial noise is fitted to at most {MOST_DIMENSIONS} numbers that records move, and "
+            f"these are {dimension:,}; take another mechanism",
+        )
+    return least_profile(dimension, epsilon, delta)
 
 
 def laplace(setting: Setting) -> AdditiveMechanism:
     """Return independent Laplace noise, ε split over the integers so that the error is least.
 
-    Scales b minimise Σ Mᵢᵢbᵢ² under Σ|sᵢ|/bᵢ ≤ ε for every change s. For a box of half widths h
-    that is bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}. For a list of changes the dual weights λ of the constraints give
-    bᵢ ∝ (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, and grow on the changes that are the costliest.
+    Scales b minimise, at p = 2, Σ Mᵢᵢbᵢ² under Σ|sᵢ|/bᵢ ≤ ε for every change s. For a box of half
+    widths h that is bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}. For a list of changes the dual weights λ of the
+    constraints give bᵢ ∝ (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, and grow on the changes that are the costliest.
+    Of other orders see `scales_of_order`.
     """
     if not setting.kept.size:
         return setting.made(lambda _: LaplaceNoise(np.ones(1)))
@@ -174,7 +265,12 @@ def laplace(setting: Setting) -> AdditiveMechanism:
     candidates = [np.cbrt(width / matters), np.full(width.size, float(np.max(width)))]
     changes = _changes(setting.body)
     if changes is not None:
-        candidates.append(_fitted(changes, matters))
+        candidates.append(least_scales(changes, matters))
+    if setting.order > 2:  # noqa: PLR2004
+        most = [width[None], *([] if changes is None else [changes])]
+        squares = setting.squares
+        fitted = [own for own in most if max(own.size, squares.size) <= _MOST_FITTED]
+        candidates += [scales_of_order(own, squares, setting.order) for own in fitted]
     made = [setting.made(_scaled(scales)) for scales in candidates]
     return min(made, key=lambda own: _squared_error(own, setting))
 
@@ -196,22 +292,6 @@ def _changes(body: AbstractBody) -> Vector | None:
     else:
         return None
     return np.unique(found, axis=0) if found.size <= _MOST_CHANGES else None
-
-
-def _fitted(changes: Vector, matters: Vector) -> Vector:
-    """Return b that makes Σ mᵢbᵢ² nearly least under Σ|sᵢ|/bᵢ ≤ 1; shapes (n, d) and (d,)."""
-    weights = np.full(len(changes), 1 / len(changes))
-    best, least = np.ones(matters.size), math.inf
-    for _ in range(_ROUNDS):
-        scales = np.cbrt(np.maximum(weights @ changes, 1e-300) / matters)
-        costs = changes @ (1 / scales)
-        most = float(np.max(costs))
-        value = float(matters @ np.square(scales)) * most**2
-        if value < least * (1 - _SETTLED):
-            best, least = scales * most, value
-        weights = weights * np.square(costs / most)
-        weights = weights / np.sum(weights)
-    return best
 
 
 def recursive(setting: Setting) -> AdditiveMechanism:
@@ -247,11 +327,28 @@ def recursive(setting: Setting) -> AdditiveMechanism:
 
 
 def _squared_error(mechanism: AdditiveMechanism, setting: Setting) -> float:
+    """Return what the squared error of the setting's order is proportional to."""
     own, metric = mechanism.noise.covariance(), setting.metric
+    if setting.order > 2:  # noqa: PLR2004
+        return _squared_norm(own, setting)
     if own.ndim == 1:
         return float(own[setting.kept] @ (metric if metric.ndim == 1 else np.diag(metric)))
     kept = own[np.ix_(setting.kept, setting.kept)]
     return float(np.diag(kept) @ metric if metric.ndim == 1 else np.sum(kept * metric))
+
+
+def _squared_norm(covariance: Vector, setting: Setting) -> float:
+    kept, weighted = setting.kept, setting.weighted[..., setting.kept]
+    weighted = weighted / float(np.max(np.abs(weighted), initial=_SMALL))
+    if weighted.ndim == 1:
+        own = covariance if covariance.ndim == 1 else np.diag(covariance)
+        variances = np.square(weighted) * own[kept]
+    elif covariance.ndim == 1:
+        variances = np.square(weighted) @ covariance[kept]
+    else:
+        inner = covariance[np.ix_(kept, kept)]
+        variances = np.einsum("ji,ik,jk->j", weighted, inner, weighted, optimize=True)
+    return order_norm(np.sqrt(variances), setting.order) ** 2
 
 
 def _recursive(setting: Setting, turned: Vector, sizes: tuple[int, ...]) -> AdditiveMechanism:
@@ -259,8 +356,12 @@ def _recursive(setting: Setting, turned: Vector, sizes: tuple[int, ...]) -> Addi
     rest = [norm_of(setting.body.mapped(rows[:n])) for n in sizes[1:]]
     norms = [setting.gauge, *rest]
     unit = RecursiveNoise(rows, tuple(KNormNoise(gauge, 1.0) for gauge in norms))
-    shares = np.cbrt([max(v, 1e-300) for v in _kept_errors(unit, setting.metric)])
-    scales = 1 / (shares / shares.sum() * setting.epsilon)
+    if setting.order > 2:  # noqa: PLR2004
+        one = np.ones((1, len(sizes)))
+        scales = scales_of_order(one, _kept_squares(unit, setting), setting.order) / setting.epsilon
+    else:
+        shares = np.cbrt([max(v, 1e-300) for v in _kept_errors(unit, setting.metric)])
+        scales = 1 / (shares / shares.sum() * setting.epsilon)
 
     def scaled(factor: float) -> RecursiveNoise:
         return RecursiveNoise(
@@ -282,6 +383,19 @@ def _kept_errors(noise: RecursiveNoise, metric: Vector) -> list[float]:
         float(np.sum(own[first:end, first:end] * kept))
         for first, end, kept in zip(firsts, ends, noise.kept, strict=True)
     ]
+
+
+def _kept_squares(noise: RecursiveNoise, setting: Setting) -> Vector:
+    """Return what each level adds to the variance of each weighted error, about, shape (m, L)."""
+    own = setting.weighted[..., setting.kept]
+    own = own / float(np.max(np.abs(own), initial=_SMALL))
+    rows = (np.diag(own) if own.ndim == 1 else own) @ np.linalg.inv(noise.rows)
+    ends = [level.dimension for level in noise.levels]
+    found = [
+        np.einsum("ji,ik,jk->j", rows[:, first:end], kept, rows[:, first:end], optimize=True)
+        for first, end, kept in zip([*ends[1:], 0], ends, noise.kept, strict=True)
+    ]
+    return np.asarray(np.maximum(np.array(found).T, 0.0))
 
 
 def _root(metric: Vector) -> Vector:

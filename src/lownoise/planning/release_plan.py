@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.numbers.randomness import SystemRandomness
-from lownoise.privacy.choices import paying
 from lownoise.release import codec, stored
 from lownoise.release.execution import execute
 from lownoise.release.readable import Guaranteed
@@ -18,9 +17,10 @@ from lownoise.verification import Verification, verify
 if TYPE_CHECKING:
     from os import PathLike
 
-    from lownoise.privacy import Ledger
+    from lownoise.privacy import Event, Ledger
+    from lownoise.release.comparison import Comparison
     from lownoise.release.release import Release
-    from lownoise.release.terms import Alternative, Terms
+    from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
 
 _ANY = 1 << 62  # numbers of a stream, of a plan that is here already
@@ -37,7 +37,7 @@ class AbstractPlan(Guaranteed, ABC):
     @property
     def readings(self) -> tuple[str, ...]:
         """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
-        return paying(self.cost.event, self.terms.budget)
+        return self.terms.readings
 
     @abstractmethod
     def to_json(self) -> str:
@@ -68,15 +68,32 @@ class Plan(AbstractPlan):
     terms: Terms
     status: str = "read from a file"
 
+    def as_asked(self, terms: Terms) -> Plan:
+        """Return the same with terms of the mechanism that was named."""
+        return replace(self, terms=terms, status="as asked")
+
     @property
     def mechanism(self) -> str:
         """The name of the mechanism: "gaussian", or a pure one's."""
         return self.terms.name
 
     @property
-    def comparison(self) -> tuple[Alternative, ...]:
-        """Every mechanism that was compared, the best first, then those not available and why."""
+    def comparison(self) -> Comparison:
+        """Every mechanism that was compared, the best first, then those not available and why.
+
+        Printed it is a table; empty where the budget has Gaussian noise alone.
+        """
         return self.terms.alternatives
+
+    @property
+    def uses(self) -> int | None:
+        """How many releases share the budget; None where each pays all of it."""
+        return None if self.terms.shared is None else self.terms.shared.uses
+
+    @property
+    def joint_cost(self) -> Event:
+        """What an account is charged: all releases that share the budget, or the one."""
+        return self.terms.charged
 
     def release(
         self,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
-from lownoise.privacy import PureDP
 from lownoise.sensitivity.relations import checked_relation, checked_word
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from lownoise.privacy import Budget
+    from lownoise.privacy import Budget, Shared
     from lownoise.sensitivity.relations import Relation, Word
     from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
@@ -29,7 +28,10 @@ _MOST_RECORDS = 10**12
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
-    """The arguments of `plan` as they were given; None where one was left out."""
+    """The arguments of `plan` as they were given; None where one was left out.
+
+    Where releases share a budget, `budget` is that of one of them, and `shared` what they share.
+    """
 
     budget: Budget
     relation: Relation | AbstractDomain
@@ -40,11 +42,12 @@ class Request:
     rtol: float
     progress: Callable[[Progress], None] | None
     mechanism: str | None = None
+    shared: Shared | None = None
 
     @property
-    def pure(self) -> bool:
-        """Whether it is for a pure mechanism."""
-        return isinstance(self.budget, PureDP) or self.mechanism is not None
+    def asked(self) -> Budget:
+        """The budget that was given: of one release, or what several share."""
+        return self.budget if self.shared is None else self.shared.budget
 
 
 def checked_counting(request: Request, kind: str, *, drops: bool) -> tuple[Word, int | None]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -12,16 +12,18 @@ import numpy as np
 from lownoise.errors import DomainError, PlanError, quoted
 from lownoise.numbers.randomness import SystemRandomness
 from lownoise.planning.release_plan import AbstractPlan
+from lownoise.privacy import PureDP
 from lownoise.privacy.budget import budget_to_dict, checked_budget
 from lownoise.questions import LowerTriangular
 from lownoise.questions.streams import WORKLOADS
 from lownoise.release import codec
+from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.encoding import relation_to_dict
 from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains import AbstractDomain
 from lownoise.sets.domains.encoding import domain_to_dict, oracle_of
-from lownoise.streams import ORDERS, resume, start
+from lownoise.streams import MECHANISMS, ORDERS, resume, start
 from lownoise.streams.codec import LARGEST, document, expect_size, stated, terms_from_dict
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class StreamRequest:
     relation: CheckedRelation
     memory: int | None
     participation: Participation = ONE
+    mechanism: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.error, str) or self.error not in ORDERS:
@@ -60,7 +63,13 @@ class StreamRequest:
                 f"domain={type(self.domain).__name__} is no domain of values; use ln.Box"
             )
         self.participation.check(self.workload.rounds)
-        checked_budget(self.budget).gaussian_parameter()
+        if not isinstance(checked_budget(self.budget), PureDP):
+            self.budget.gaussian_parameter()
+        if self.mechanism is not None and self.mechanism not in (GAUSSIAN, *MECHANISMS):
+            raise PlanError(
+                f"mechanism={quoted(self.mechanism)} is of no stream; give one of "
+                f"{', '.join((GAUSSIAN, *MECHANISMS))}, or leave it out"
+            )
         object.__setattr__(self, "relation", checked_relation(self.relation))
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,6 +91,7 @@ class StreamRequest:
             "relation": relation_to_dict(self.relation),
             "memory": self.memory,
             **stated(self.participation),
+            **({} if self.mechanism is None else {"mechanism": self.mechanism}),
         }
 
     def resume(self, path: str | PathLike[str], ledger: Ledger | None) -> Stream:
@@ -124,6 +134,10 @@ class StreamPlan(AbstractPlan):
         return start(
             self.terms, randomness=SystemRandomness(), ledger=ledger, path=path, asked=asked
         )
+
+    def as_asked(self, terms: Terms) -> StreamPlan:
+        """Return the same with terms of the mechanism that was named."""
+        return replace(self, terms=terms)
 
     def to_json(self) -> str:
         """Return the plan as JSON, versioned; `from_json` reads it back exactly."""

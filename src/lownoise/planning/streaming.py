@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,14 @@ from lownoise.errors import (
 )
 from lownoise.noise.fitting import thickened
 from lownoise.numbers.arrays import frozen
+from lownoise.planning.comparing import compared
+from lownoise.planning.pure_streams import PURE_STRATEGIES, pure_streams
 from lownoise.planning.strategies import STRATEGIES, Choice, choose
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
-from lownoise.privacy import checked_ledger
+from lownoise.privacy import ApproxDP, PureDP, checked_ledger
 from lownoise.questions import AbstractStreamWorkload, LowerTriangular, Mean
 from lownoise.questions.streams import Running
+from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.terms import Terms
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sensitivity.participation import ONE, Participation
@@ -31,6 +35,7 @@ from lownoise.sensitivity.relations import Change, checked_relation
 from lownoise.sets.domains import Box, Image
 from lownoise.solvers import solve
 from lownoise.streams import (
+    MECHANISMS,
     ORDERS,
     StreamEvidence,
     round_totals,
@@ -63,6 +68,7 @@ _BLOCK = 256  # rounds of evidence, where the strategy is not the optimum
 _MOST_EVIDENCE = 1024
 _MOST_ROOM = 512  # rounds of a block that holds a whole pattern
 _MOST_KEPT = 1 << 26
+STREAM_USES = "the rounds of a stream share its budget already: leave uses out"
 
 
 def stream(  # noqa: PLR0913 (all but the first by name)
@@ -77,17 +83,19 @@ def stream(  # noqa: PLR0913 (all but the first by name)
     participations: int = 1,
     separation: int = 1,
     pattern: Pattern | None = None,
+    mechanism: str | None = None,
     ledger: Ledger | None = None,
     path: str | PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    uses: None = None,
 ) -> Stream:
     """Start a stream of private estimates, one after every round.
 
     Args:
         workload: `ln.Prefix(n)`, `ln.SlidingWindow(n, width)`, `ln.Decayed(n, rate)`,
             `ln.Momentum(n, rate)`, or a lower-triangular matrix of shape (n, n).
-        budget: what all rounds together may reveal: `ln.zcdp(rho)`, `ln.approx_dp(epsilon, delta)`
-            or `ln.gaussian_dp(mu)`.
+        budget: what all rounds together may reveal: `ln.zcdp(rho)`, `ln.approx_dp(epsilon, delta)`,
+            `ln.gaussian_dp(mu)` or `ln.pure_dp(epsilon)`.
         strategy: how noise is shared between rounds; "auto" chooses by n and says why in `reason`.
         error: "mean", the mean of an answer's variance over the rounds, or "max", the largest: what
             is made small.
@@ -103,11 +111,15 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         separation: b, how many rounds apart these are.
         pattern: "spaced", exactly b rounds apart; "separated", at least b; "any", any k rounds. By
             default "any" where b is 1, else "separated".
+        mechanism: "gaussian", "laplace" or "k_norm"; then that one alone is built. By default all
+            are that the budget allows, under `approx_dp` all three, and the one with the least
+            error is taken.
         ledger: the account that pays, once and for all rounds.
         path: the file that the stream lives in, with its noise: every batch is on disk before its
             answers are returned. Where the file exists, its stream goes on, if it is the one that
             is asked for: nothing is charged or drawn again.
         progress: called with a `Progress` while a strategy is solved for.
+        uses: nothing; the rounds of a stream share its budget already.
 
     Raises:
         PlanError, QuestionError, BudgetError: where an argument is out of range, or a strategy does
@@ -133,6 +145,8 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         raise QuestionError(
             f"workload={quoted(workload)} is no workload; give ln.Prefix(n) for n rounds"
         )
+    if uses is not None:
+        raise PlanError(f"uses={quoted(uses)} is for ln.plan; {STREAM_USES}")
     asked = workload if isinstance(workload, AbstractStreamWorkload) else LowerTriangular(workload)
     request = StreamRequest(
         workload=asked,
@@ -143,6 +157,7 @@ def stream(  # noqa: PLR0913 (all but the first by name)
         relation=checked_relation(relation),
         memory=memory,
         participation=Participation.asked(participations, separation, pattern),
+        mechanism=mechanism,
     )
     return begun(request, ledger, path, progress)
 
@@ -184,13 +199,67 @@ def plan_stream(
     Raises:
         PlanError, QuestionError, DomainError: as `stream`.
     """
+    choice = Choice(
+        error=request.error,
+        memory=request.memory,
+        progress=progress,
+        participation=request.participation,
+    )
+    question, chosen = _question(request.domain, request.relation)
+    if isinstance(request.budget, PureDP):
+        if request.mechanism == GAUSSIAN:
+            raise PlanError(
+                f"mechanism='gaussian' is not pure, and budget={request.budget} is; leave it out"
+            )
+        return compared(_pure(request, question, chosen), request)
+    if isinstance(request.budget, ApproxDP):
+        return compared(_every(request, question, chosen, choice), request)
+    if request.mechanism not in (None, GAUSSIAN):
+        raise PlanError(
+            f"mechanism={quoted(request.mechanism)} is pure, and budget={request.budget} is not; "
+            "give ln.pure_dp(epsilon), or leave the mechanism out"
+        )
+    return _gaussian(request, question, chosen, choice)
+
+
+def _every(
+    request: StreamRequest, question: Mean, chosen: Coordinates, choice: Choice
+) -> dict[str, Callable[[], StreamPlan]]:
+    """Return what makes a plan with each noise of an (ε, δ), by the mechanism's name.
+
+    A strategy that only one kind of noise has is asked of that kind alone.
+
+    Raises:
+        PlanError: where an argument fits none.
+    """
+    asked = request.strategy
+    found: dict[str, Callable[[], StreamPlan]] = {}
+    known = ("auto", *dict.fromkeys((*STRATEGIES, *PURE_STRATEGIES)))
+    if not isinstance(asked, str) or asked not in known:
+        raise PlanError(f"strategy={quoted(asked)} is unknown; give {', '.join(known)}")
+    if asked == "auto" or asked in STRATEGIES:
+        found[GAUSSIAN] = partial(_gaussian, request, question, chosen, choice)
+    if (asked == "auto" or asked in PURE_STRATEGIES) and request.memory is None:
+        try:
+            return found | _pure(request, question, chosen)
+        except PlanError as error:
+            if not found or request.mechanism in MECHANISMS:
+                raise
+            reason = str(error)  # Gaussian noise is left, and the comparison says why it is alone
+
+        def refuse() -> StreamPlan:
+            raise PlanError(reason)
+
+        return found | dict.fromkeys(MECHANISMS, refuse)
+    return found
+
+
+def _gaussian(
+    request: StreamRequest, question: Mean, chosen: Coordinates, choice: Choice
+) -> StreamPlan:
     asked, neighbour, error = request.workload, request.relation, request.error
     participation = request.participation
-    choice = Choice(
-        error=error, memory=request.memory, progress=progress, participation=participation
-    )
     name, reason = _chosen(asked, request.strategy, choice)
-    question, chosen = _question(request.domain, neighbour)
     parameter = request.budget.gaussian_parameter()
     if isinstance(neighbour, Change):
         neighbour.check(question.domain, chosen)
@@ -230,6 +299,23 @@ def plan_stream(
         evidence=evidence,
     )
     return StreamPlan(terms, request)
+
+
+def _pure(
+    request: StreamRequest, question: Mean, chosen: Coordinates
+) -> dict[str, Callable[[], StreamPlan]]:
+    neighbour = request.relation
+    if isinstance(neighbour, Change):
+        neighbour.check(question.domain, chosen)
+    body, _ = round_changes(question, chosen, neighbour)
+    space = solve(body, order=2.0, weights=np.ones(question.domain.dimension), queries=chosen.embed)
+    # beyond few rounds what no factorization beats is known in closed form, or not at all
+    dual, rounds = space.claim.dual, request.workload.rounds
+    evidence = StreamEvidence(dual, None, rounds)
+    if rounds <= _BLOCK and request.participation == ONE:
+        signed = unlike_signs(question.domain, neighbour)
+        evidence = _evidence(request.workload, Choice(error=request.error), dual, signed=signed)
+    return pure_streams(request, question, chosen, body, evidence)
 
 
 def _chosen(workload: AbstractStreamWorkload, strategy: str, choice: Choice) -> tuple[str, str]:
@@ -304,7 +390,8 @@ def _about_zero(
     """
     shape, domain = _full_shape_of(space), question.domain
     if not relation.counted or not isinstance(domain, Image):
-        return shape, None
+        about = isinstance(domain, Box) and relation.counted  # it was fitted to ±K
+        return shape, space.claim.body.multipliers if about else None
     center = domain.center[chosen.pivots]
     size = math.sqrt(float(np.sum(shape.diagonal()))) / 2  # it covers K − K
     if not size or not np.any(center):

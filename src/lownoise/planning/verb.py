@@ -3,15 +3,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lownoise.errors import PlanError
+from lownoise.errors import PlanError, quoted
 from lownoise.kinds import row_of
+from lownoise.planning.comparing import compared
 from lownoise.planning.gaussian import plan_marginals, plan_mean, plan_parity, plan_queries
-from lownoise.planning.pure import plan_pure
+from lownoise.planning.pure import pure_means, pure_queries
+from lownoise.planning.pure_tables import pure_marginals, pure_parity
 from lownoise.planning.request import Request
+from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget
+from lownoise.privacy.shared import checked_uses
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
+from lownoise.release.comparison import GAUSSIAN
+from lownoise.release.stored import names
 from lownoise.solvers import RTOL
 
 if TYPE_CHECKING:
@@ -19,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from lownoise.planning.comparing import Builders
     from lownoise.planning.release_plan import Plan
     from lownoise.privacy import Budget
     from lownoise.sensitivity.relations import Relation
@@ -38,14 +47,15 @@ def plan(  # noqa: PLR0913
     rtol: float = RTOL,
     progress: Callable[[Progress], None] | None = None,
     mechanism: str | None = None,
+    uses: int | None = None,
 ) -> Plan:
     """Fit the least noise to a question, without reading any data.
 
     Args:
         question: what is asked, `ln.Mean(columns, domain)`, `ln.Marginals(sizes, way=k)`,
             `ln.Queries(matrix, universe)` or `ln.Parity(bits, degree)`.
-        budget: `ln.zcdp(rho)`, `ln.approx_dp(epsilon, delta)`, `ln.gaussian_dp(mu)`; or
-            `ln.pure_dp(epsilon)`, under which pure mechanisms are compared and the best is taken.
+        budget: `ln.zcdp(rho)`, `ln.gaussian_dp(mu)`, `ln.approx_dp(epsilon, delta)` or
+            `ln.pure_dp(epsilon)`.
         relation: "substitute": a neighbour changes one record, `size` is public, the answers are
             the means. "add_remove": a neighbour has one record more or less, the answers are the
             sums about the question's center and the count; means follow from them. Or a domain that
@@ -59,17 +69,22 @@ def plan(  # noqa: PLR0913
             by default ones, so that the column with the widest range dictates the noise of all.
             "range" takes 1/(upper − lower): errors matter as shares of their ranges.
         count_share: for means under "add_remove", the part of μ² that is spent on the count, in
-            (0, 1), 0.05 by default; the standard deviation of each sum is 1/√(1 − count_share)
+            (0, 1), 0.05 by default, and under `approx_dp`, where noises are compared by the errors
+            of means, what is better for those; the deviation of each sum is 1/√(1 − count_share)
             times what it would be alone (about that where the center is not the middle of a list
             of points, and for tensors of an even power of a ball).
         rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
             as private, its certificate wider, and its `status` says so.
         progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an
             interrupt ends the search with the best noise found.
-        mechanism: under `pure_dp`, and under `approx_dp` instead of a Gaussian: "k_norm",
-            "ellipsoid", "recursive", "laplace", "laplace_histogram" or "randomized_response". By
-            default the best of them under `pure_dp`, and Gaussian noise, compared with none of
-            them, under `approx_dp`.
+        mechanism: "gaussian", "k_norm", "ellipsoid", "recursive", "laplace", "laplace_histogram",
+            "randomized_response" or, under `approx_dp`, "radial"; then that one alone is built. By
+            default all are that the budget allows, and the one with the least
+            ‖weights·(standard deviations)‖_p is taken: under `zcdp` and `gaussian_dp` Gaussian
+            noise, under `pure_dp` all others, under `approx_dp` all. `Plan.comparison` shows them.
+        uses: k, how many releases of this plan share the budget, from 1 to 1,000,000: each has the
+            noise that is least then. A ledger reserves all at the first and gives them to this plan
+            alone. By default every release pays all of the budget.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range.
@@ -107,21 +122,92 @@ def plan(  # noqa: PLR0913
         progress=progress,
         mechanism=mechanism,
     )
-    if request.pure:
-        return plan_pure(question, request)
-    planner = row_of(_PLANNERS, question)
-    if planner is None:
+    count = checked_uses(uses)
+    shared = None if count is None else Shared(request.budget, count)
+    return compared(_noises(question, request, shared), request)
+
+
+def _noises(question: object, request: Request, shared: Shared | None) -> Builders:
+    """Return what makes a plan of each noise that the budget allows, by the mechanism's name.
+
+    Args:
+        question: what is asked.
+        request: with the budget that was given.
+        shared: that budget where releases share it.
+
+    Raises:
+        BudgetError: where there is none within the budget.
+        PlanError: where the question is none, or the mechanism that is named is not known or not
+            within the budget.
+    """
+    rows = row_of(_NOISES, question)
+    if rows is None:
         raise PlanError(
             f"question={type(question).__name__} is no question; give ln.Mean(…), "
             "ln.Marginals(…), ln.Queries(…) or ln.Parity(…)",
         )
-    return planner(question, request)
+    _check_mechanism(request)
+    gaussian, pure = rows
+    found: Builders = {}
+    if not isinstance(request.budget, PureDP):
+        one = (
+            request
+            if shared is None
+            else replace(request, budget=shared.of_gaussian(), shared=shared)
+        )
+        found[GAUSSIAN] = partial(_sharing, partial(gaussian, question, one), shared)
+    if request.mechanism == GAUSSIAN or not isinstance(request.budget, (PureDP, ApproxDP)):
+        return found
+    one = request
+    if shared is not None:
+        one = replace(request, budget=shared.of_pure(), shared=shared)
+    try:
+        others = pure(question, one)
+        return found | {name: partial(_sharing, own, shared) for name, own in others.items()}
+    except PlanError as error:
+        if request.mechanism is not None or not found:
+            raise
+        reason = str(error)  # Gaussian noise is left, and the comparison says why it is alone
+
+    def refuse() -> Plan:
+        raise PlanError(reason)
+
+    return {**found, **dict.fromkeys(names(of_means=True), refuse)}
 
 
-# how Gaussian noise is fitted, one row a kind of question
-_PLANNERS: dict[type, Callable[[Any, Request], Plan]] = {
-    Mean: plan_mean,
-    AbstractQueries: plan_queries,
-    Parity: plan_parity,
-    Marginals: plan_marginals,
+def _sharing(build: Callable[[], Plan], shared: Shared | None) -> Plan:
+    """Return a plan that was made for one release, as one of those that share a budget."""
+    own = build()
+    return own if shared is None else replace(own, terms=replace(own.terms, shared=shared))
+
+
+def _check_mechanism(request: Request) -> None:
+    """Refuse the name of a mechanism that is unknown, or that the budget does not allow.
+
+    Raises:
+        PlanError: as said.
+    """
+    budget, named, known = request.budget, request.mechanism, (GAUSSIAN, *names())
+    if named is None:
+        return
+    if not (isinstance(named, str) and named in known):
+        raise PlanError(f"mechanism={quoted(named)} is unknown; give one of {', '.join(known)}")
+    if named == GAUSSIAN and isinstance(budget, PureDP):
+        raise PlanError(f"mechanism='gaussian' is not pure, and budget={budget} is; leave it out")
+    if named != GAUSSIAN and not isinstance(budget, (PureDP, ApproxDP)):
+        raise PlanError(
+            f"mechanism={quoted(named)} is pure, and budget={budget} is not; "
+            "give ln.pure_dp(epsilon), or leave the mechanism out",
+        )
+
+
+# what makes a plan with Gaussian noise, and with each pure one: one row a kind of question
+_NOISES: dict[
+    type,
+    tuple[Callable[[Any, Request], Plan], Callable[[Any, Request], dict[str, Callable[[], Plan]]]],
+] = {
+    Mean: (plan_mean, pure_means),
+    AbstractQueries: (plan_queries, pure_queries),
+    Parity: (plan_parity, pure_parity),
+    Marginals: (plan_marginals, pure_marginals),
 }

@@ -16,6 +16,7 @@ from lownoise.privacy.budget import (
 from lownoise.privacy.choices import Caps
 from lownoise.privacy.events import (
     ApproxDPEvent,
+    ComposedEvent,
     Event,
     GaussianEvent,
     PureDPEvent,
@@ -25,12 +26,14 @@ from lownoise.privacy.events import (
 from lownoise.privacy.ledger import Ledger, checked_ledger
 from lownoise.privacy.local_budget import LocalDP, local_dp
 from lownoise.privacy.positions import StreamPosition
+from lownoise.privacy.shared import Shared
 
 __all__ = [
     "ApproxDP",
     "ApproxDPEvent",
     "Budget",
     "Caps",
+    "ComposedEvent",
     "Event",
     "GaussianDP",
     "GaussianEvent",
@@ -39,6 +42,7 @@ __all__ = [
     "PureDP",
     "PureDPEvent",
     "PureNoiseEvent",
+    "Shared",
     "StreamPosition",
     "Zcdp",
     "ZcdpEvent",

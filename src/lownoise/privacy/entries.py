@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, final
 from lownoise.errors import LedgerError, quoted
 from lownoise.numbers.readable import readable
 from lownoise.privacy.events import Event, event_from_text
+from lownoise.privacy.uses import Uses, shared_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,7 +29,8 @@ class Entry:
 
     `pair` is the (ε, δ) that was frozen with it, where the account's reading adds those; `relation`
     what its neighbours are: "substitute", "add_remove", "changes" (a body of them), or None where
-    it was charged without one.
+    it was charged without one; `uses` how many releases of which plan share it, None for a spend of
+    its own.
     """
 
     id: int
@@ -38,6 +40,7 @@ class Entry:
     created: str
     pair: Pair | None = None
     relation: str | None = None
+    uses: Uses | None = None
 
 
 def entries_of(connection: sqlite3.Connection, dataset: str) -> list[Entry]:
@@ -51,6 +54,7 @@ def entries_of(connection: sqlite3.Connection, dataset: str) -> list[Entry]:
         "WHERE dataset = ? ORDER BY id",
         [dataset],
     )
+    shared = shared_of(connection, dataset)
     return [
         Entry(
             number,
@@ -60,6 +64,7 @@ def entries_of(connection: sqlite3.Connection, dataset: str) -> list[Entry]:
             created,
             None if epsilon is None or delta is None else (epsilon, delta),
             relation,
+            shared.get(number),
         )
         for number, event, state, note, created, relation, epsilon, delta in rows
     ]

@@ -173,10 +173,38 @@ class PureNoiseEvent(AbstractEvent):
         return exact(self.mu) ** 2
 
 
-Event = GaussianEvent | ZcdpEvent | ApproxDPEvent | PureDPEvent | PureNoiseEvent
-_KINDS: dict[str, type[Event]] = {
-    c.kind: c for c in (GaussianEvent, ZcdpEvent, ApproxDPEvent, PureDPEvent, PureNoiseEvent)
-}
+@final
+@dataclass(frozen=True)
+class ComposedEvent(AbstractEvent):
+    """Uses of one noise that share a budget: (ε, δ)-DP, ρ-zCDP and μ-GDP, all three at once.
+
+    Each number is proved of all uses together and rounded up as those of `PureNoiseEvent`.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float
+    mu: float
+    kind: ClassVar[str] = "composed"
+    recorded_by: ClassVar[str] = "(epsilon, delta), rho and mu"
+    first: ClassVar[str] = "basic"
+
+    def as_pair(self) -> tuple[float, float]:
+        """Return (ε, δ)."""
+        return self.epsilon, self.delta
+
+    def as_rho(self) -> Fraction:
+        """Return the sum of the uses' ρ."""
+        return exact(self.rho)
+
+    def as_mu_square(self) -> Fraction:
+        """Return the sum of the uses' μ²."""
+        return exact(self.mu) ** 2
+
+
+Event = GaussianEvent | ZcdpEvent | ApproxDPEvent | PureDPEvent | PureNoiseEvent | ComposedEvent
+_EVENTS = (GaussianEvent, ZcdpEvent, ApproxDPEvent, PureDPEvent, PureNoiseEvent, ComposedEvent)
+_KINDS: dict[str, type[Event]] = {c.kind: c for c in _EVENTS}
 
 
 def event_to_text(event: Event) -> str:

@@ -14,31 +14,30 @@ import json
 import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from lownoise.errors import BudgetError, LedgerError, ReadingNotice, quoted
+from lownoise.errors import BudgetError, LedgerError, OverspentError, ReadingNotice, quoted
 from lownoise.numbers.readable import readable
 from lownoise.privacy.budget import Budget, budget_to_dict, checked_budget
-from lownoise.privacy.choices import Caps, ReadingName, chosen, named, reading_from_text
-from lownoise.privacy.entries import Entry, RelationName, amounts, check_relation, entries_of
+from lownoise.privacy.choices import Caps, ReadingName, chosen
+from lownoise.privacy.entries import RelationName, amounts, check_relation
 from lownoise.privacy.events import Event, event_from_text, event_to_text
-from lownoise.privacy.ledger_file import budget_from_text, transaction
+from lownoise.privacy.ledger_account import Account
 from lownoise.privacy.positions import StreamPosition, enter, move, stand
 from lownoise.privacy.readings import first_reading, only_reading
+from lownoise.privacy.uses import move_use, share, shared_by, take
 
 if TYPE_CHECKING:
     import sqlite3
-    from contextlib import AbstractContextManager
+    from os import PathLike
 
-    from lownoise.privacy.readings import AbstractReading, Spent
+    from lownoise.privacy.readings import AbstractReading
 
 
 @final
 @readable
-@dataclass(frozen=True)
-class Ledger:
+@dataclass(frozen=True, init=False)
+class Ledger(Account):
     """One dataset's account in a ledger file.
 
     Args:
@@ -48,15 +47,6 @@ class Ledger:
     Nothing is opened until it is used; each use opens the file anew, so a Ledger may be shared
     between threads and processes.
     """
-
-    path: Path
-    dataset: str
-
-    def __init__(self, path: str | PathLike[str], dataset: str) -> None:
-        if not isinstance(path, (str, PathLike)):
-            raise LedgerError(f"ledger={quoted(path)} is no path of a file; give one")
-        object.__setattr__(self, "path", Path(path))
-        object.__setattr__(self, "dataset", dataset)
 
     @classmethod
     def create(
@@ -113,94 +103,6 @@ class Ledger:
             )
         return ledger
 
-    @classmethod
-    def datasets(cls, path: str | PathLike[str]) -> list[str]:
-        """Return the names of the datasets with an account in the file.
-
-        Raises:
-            LedgerError: where the file is no ledger.
-        """
-        with cls(path, "")._transaction() as connection:  # noqa: SLF001 (its own class)
-            return [
-                name for (name,) in connection.execute("SELECT name FROM dataset ORDER BY name")
-            ]
-
-    def budget(self) -> Budget:
-        """Return the dataset's total budget.
-
-        Raises:
-            LedgerError: where the file is no ledger or the dataset has no account in it.
-        """
-        with self._transaction() as connection:
-            return self._budget(connection)
-
-    def entries(self) -> list[Entry]:
-        """Return every spend, oldest first, cancelled ones too.
-
-        Raises:
-            LedgerError: as `budget`.
-        """
-        with self._transaction() as connection:
-            self._budget(connection)
-            return self._entries(connection)
-
-    def reading(self) -> str | Caps | None:
-        """Return what adds up over the account's spends: its name, or the `ln.Caps`.
-
-        None where no spend has fixed it yet; "mixed" where an older version took spends of several
-        kinds, so that nothing more is paid.
-
-        Raises:
-            LedgerError: as `budget`.
-        """
-        with self._transaction() as connection:
-            found = self._reading(connection, self._budget(connection))
-        if found is None or isinstance(found, Caps):
-            return found
-        return found.kind
-
-    def spent(self) -> Budget:
-        """Return what is spent: ρ, μ, ε, or under approx_dp the (ε, δ) that its reading comes to.
-
-        Raises:
-            LedgerError: as `budget`.
-        """
-        reading, budget, spends = self._standing()
-        return reading.spent(budget, spends)
-
-    def remaining(self) -> dict[str, float]:
-        """Return what is left of each sum of the reading, rounded down: a spend of it is taken.
-
-        It is "rho", "mu", "epsilon", "epsilon" and "delta", or all but "rho" for `ln.Caps`; the
-        budget itself where the reading is open, and nothing where it is "mixed".
-
-        Raises:
-            LedgerError: as `budget`.
-        """
-        reading, budget, spends = self._standing()
-        return reading.remaining(budget, spends)
-
-    def taken(self) -> dict[str, float]:
-        """Return what is spent of each sum of the reading, rounded up: beside `remaining`.
-
-        Numbers of "mu" add up by their squares.
-
-        Raises:
-            LedgerError: as `budget`.
-        """
-        reading, budget, spends = self._standing()
-        return reading.taken(budget, spends)
-
-    def identifier(self) -> str:
-        """Return what tells this ledger from every other, wherever its file is and by any name.
-
-        Raises:
-            LedgerError: where the file is no ledger.
-        """
-        with self._transaction() as connection:
-            (found,) = connection.execute("SELECT identifier FROM ledger").fetchone()
-        return str(found)
-
     def reserve(
         self,
         event: Event,
@@ -239,6 +141,61 @@ class Ledger:
             LedgerError: where there is no such reservation.
         """
         self._move(number, "settled", stream)
+
+    def reserve_use(
+        self,
+        event: Event,
+        plan: str,
+        uses: int,
+        *,
+        note: str = "",
+        asked: Budget | None = None,
+        relation: RelationName | None = None,
+    ) -> tuple[int, int]:
+        """Take one of the uses of a plan, on disk; the first takes all of them from the budget.
+
+        Args:
+            event: what all uses reveal together.
+            plan: the plan's digest: no other plan spends them.
+            uses: how many there are.
+            note: as of `reserve`.
+            asked: the budget that all uses share.
+            relation: as of `reserve`.
+
+        Returns:
+            The number of the spend, and which use of it was taken, from 1.
+
+        Raises:
+            BudgetError, LedgerError: as `reserve`; and where no use is left.
+        """
+        own = None if asked is None else checked_budget(asked)
+        with self._transaction() as connection:
+            self._budget(connection)
+            number = shared_by(connection, self.dataset, plan)
+            if number is None:
+                number = self._take(connection, event, "reserved", note, own, relation)
+                share(connection, number, plan, uses)
+            return number, take(connection, self.dataset, number, _now())
+
+    def settle_use(self, number: int, use: int) -> None:
+        """Make a use final, and with the first the spend: from now on an answer may be seen.
+
+        Raises:
+            LedgerError: where the use is not reserved.
+        """
+        with self._transaction() as connection:
+            move_use(connection, self.dataset, number, use, "settled")
+            self._changed(connection, number, "settled")
+
+    def cancel_use(self, number: int, use: int) -> None:
+        """Give a use back whose data were refused, and the spend with it where there is no other.
+
+        Raises:
+            LedgerError: where the use is not reserved.
+        """
+        with self._transaction() as connection:
+            if not move_use(connection, self.dataset, number, use, "cancelled"):
+                self._changed(connection, number, "cancelled")
 
     def stream_entered(self, number: int, at: StreamPosition) -> None:
         """Record where a stream stands of which the ledger knows nothing, once.
@@ -318,9 +275,10 @@ class Ledger:
         if not reading.within(budget, [*spends, (event, pair)]):
             asks = amounts(reading.taken(budget, [(event, pair)]))
             left = amounts(reading.remaining(budget, spends))
-            raise LedgerError(
+            raise OverspentError(
                 f"dataset={self.dataset!r} has too little of its {budget} left for this spend: it "
                 f"asks for {asks}, and {left} is left; ask for less, or stop releasing from it",
+                reading.kind,
             )
         if fixed is None:
             self._announce(reading)
@@ -350,58 +308,27 @@ class Ledger:
 
     def _move(self, number: int, state: str, stream: StreamPosition | None = None) -> None:
         with self._transaction() as connection:
-            changed = connection.execute(
-                "UPDATE spend SET state = ? WHERE id = ? AND dataset = ? AND state = 'reserved'",
-                [state, number, self.dataset],
-            ).rowcount
-            if changed != 1:
+            if not self._changed(connection, number, state):
                 raise LedgerError(
                     f"spend={number} of dataset={self.dataset!r} is not reserved; "
                     "look at it with `lownoise ledger show`",
                 )
             if stream is not None:
                 enter(connection, self.dataset, number, stream)
-            connection.execute(
-                "UPDATE dataset SET reading = NULL, fixed_by = NULL "
-                "WHERE name = ? AND fixed_by IS NOT NULL AND NOT EXISTS "
-                "(SELECT 1 FROM spend WHERE dataset = ? AND state != 'cancelled')",
-                [self.dataset, self.dataset],
-            )
 
-    def _standing(self) -> tuple[AbstractReading, Budget, list[Spent]]:
-        """Return the reading, basic where none is fixed, the budget and what counts as spent."""
-        with self._transaction() as connection:
-            budget = self._budget(connection)
-            spends = self._counted(connection)
-            return self._reading(connection, budget) or named("basic"), budget, spends
-
-    def _budget(self, connection: sqlite3.Connection) -> Budget:
-        row = connection.execute(
-            "SELECT budget FROM dataset WHERE name = ?",
-            [self.dataset],
-        ).fetchone()
-        if row is None:
-            raise LedgerError(
-                f"dataset={self.dataset!r} has no account in {self.path}; "
-                "open one with Ledger.create or `lownoise ledger create`",
-            )
-        return budget_from_text(row[0])
-
-    def _reading(self, connection: sqlite3.Connection, budget: Budget) -> AbstractReading | None:
-        (text,) = connection.execute(
-            "SELECT reading FROM dataset WHERE name = ?", [self.dataset]
-        ).fetchone()
-        return only_reading(budget) or (None if text is None else reading_from_text(text))
-
-    def _counted(self, connection: sqlite3.Connection) -> list[Spent]:
-        """Return what counts as spent: reserved or settled."""
-        return [(e.event, e.pair) for e in self._entries(connection) if e.state != "cancelled"]
-
-    def _entries(self, connection: sqlite3.Connection) -> list[Entry]:
-        return entries_of(connection, self.dataset)
-
-    def _transaction(self, *, create: bool = False) -> AbstractContextManager[sqlite3.Connection]:
-        return transaction(self.path, create=create)
+    def _changed(self, connection: sqlite3.Connection, number: int, state: str) -> bool:
+        """Settle or cancel a spend, and return whether it was reserved."""
+        changed = connection.execute(
+            "UPDATE spend SET state = ? WHERE id = ? AND dataset = ? AND state = 'reserved'",
+            [state, number, self.dataset],
+        ).rowcount
+        connection.execute(
+            "UPDATE dataset SET reading = NULL, fixed_by = NULL "
+            "WHERE name = ? AND fixed_by IS NOT NULL AND NOT EXISTS "
+            "(SELECT 1 FROM spend WHERE dataset = ? AND state != 'cancelled')",
+            [self.dataset, self.dataset],
+        )
+        return bool(changed == 1)
 
 
 def _now() -> str:

@@ -3,7 +3,8 @@
 
 Version 2 gave a ledger an identifier of its own, an account a reading, a spend its frozen pair
 and its relation, and a stream the place that it has gone to. A file of version 1 becomes one of
-version 2 in the transaction that opens it.
+version 2 in the transaction that opens it. Version 3 has spends that releases of one plan share; a
+file becomes one in the transaction that reserves the first (see `uses`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from lownoise.errors import BudgetError, LedgerError
+from lownoise.privacy import uses
 from lownoise.privacy.budget import Budget, budget_from_dict
 from lownoise.privacy.choices import MixedReading, fitting
 from lownoise.privacy.events import event_from_text
@@ -126,10 +128,10 @@ def _check_version(path: Path, connection: sqlite3.Connection, *, create: bool) 
         return
     if application != _APPLICATION:
         raise LedgerError(f"ledger={path} is not a lownoise ledger; give another path")
-    if version not in range(1, _VERSION + 1):
+    if version not in range(1, uses.VERSION + 1):
         raise LedgerError(
             f"ledger={path} has version {version} and this lownoise reads up to "
-            f"version {_VERSION}; upgrade lownoise",
+            f"version {uses.VERSION}; upgrade lownoise",
         )
     # SQLite fills a short last page with zeros, which would forget the newest spends
     (pages,) = connection.execute("PRAGMA page_count").fetchone()

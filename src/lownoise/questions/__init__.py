@@ -2,6 +2,7 @@
 """Workloads: what is asked of a table."""
 
 from lownoise.questions.attributes import Attribute
+from lownoise.questions.distributions import Distribution, Histogram
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.finite import FiniteProblem, finite_problem
 from lownoise.questions.marginals import Marginals
@@ -24,7 +25,9 @@ __all__ = [
     "AbstractStreamWorkload",
     "Attribute",
     "Decayed",
+    "Distribution",
     "FiniteProblem",
+    "Histogram",
     "LowerTriangular",
     "Marginals",
     "Mean",

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 OTHER = "(other)"
 _MOST_CATEGORIES = 2**31
 _MOST_LISTED = 1 << 24  # a list of labels: a range of 10^12 would be written out
+_MOST_SHOWN = 20  # categories in a message
 POLICIES = ("drop", "extra")
+Categories = int | Sequence[float] | Sequence[str] | Mapping[str, Sequence[float]]
 
 
 @final
@@ -41,6 +44,9 @@ class Attribute:
             theirs, or an extra one after them; None where a row that has one is left out.
         ordered: "prefix" or "range" where answers are counts along the attribute's cells in their
             order, None where they are those of its cells.
+        edges: where the declared categories are ranges of numbers, e₀ < … < eₙ: category i has
+            those from eᵢ to below eᵢ₊₁, the first also all below and the last all above; None where
+            they are values.
     """
 
     name: str
@@ -48,6 +54,7 @@ class Attribute:
     labels: tuple[float, ...] | tuple[str, ...] | None = None
     outside: int | None = None
     ordered: Order | None = None
+    edges: tuple[float, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -69,6 +76,30 @@ class Attribute:
         listed = enumerate(self.labels or ())
         return {c: i for i, c in listed if isinstance(c, str) and number_of(c) is None}
 
+    def cell(self, value: object) -> int:
+        """Return the cell of a declared category, which its label names, too.
+
+        Raises:
+            QuestionError: where it is none.
+
+        Examples:
+            >>> (sex,) = attributes({"sex": ["F", "M"]}, "extra")
+            >>> sex.cell("M"), sex.cell("(other)")
+            (1, 2)
+        """
+        if value == OTHER and self.outside == self.categories:
+            return self.categories
+        labels: Sequence[object] = self.labels or ()
+        if self.edges is not None:
+            labels = [self.label(k) for k in range(self.categories)]
+        elif self.labels is None:
+            labels = range(self.categories)
+            if isinstance(value, str) and value.isdecimal():
+                value = int(value)
+        if isinstance(value, bool) or value not in labels:
+            raise _unknown(self, value)
+        return labels.index(value)
+
     def label(self, cell: int) -> str:
         """Return what cell `cell` is called.
 
@@ -84,14 +115,28 @@ class Attribute:
             )
         if cell == self.categories:
             return OTHER
+        if self.edges is not None:
+            end = "]" if cell == self.categories - 1 else ")"
+            return f"[{_plain(self.edges[cell])}, {_plain(self.edges[cell + 1])}{end}"
         if self.labels is None:
             return str(cell)
         label = self.labels[cell]
-        return label if isinstance(label, str) else repr(label).removesuffix(".0")
+        return label if isinstance(label, str) else _plain(label)
+
+
+def _unknown(attribute: Attribute, value: object) -> QuestionError:
+    return QuestionError(
+        f"{quoted(attribute.name)}={quoted(value)} is no declared category; give one of "
+        f"{', '.join(attribute.label(k) for k in range(min(attribute.size, _MOST_SHOWN)))}"
+    )
+
+
+def _plain(number: float) -> str:
+    return repr(number).removesuffix(".0")
 
 
 def attributes(
-    sizes: Mapping[str, int | Sequence[float] | Sequence[str]],
+    sizes: Mapping[str, Categories],
     outside: str | Mapping[str, object] = "drop",
     ordered: Mapping[str, str] | None = None,
 ) -> tuple[Attribute, ...]:
@@ -99,7 +144,8 @@ def attributes(
 
     Args:
         sizes: maps each column's name to its number n of categories, whose values are the integers
-            0 … n − 1, or to the list of its categories, numbers or texts.
+            0 … n − 1, to the list of its categories, numbers or texts, or to {"edges": […]}, the
+            ends of ranges of numbers.
         outside: where missing values go and those outside the declared categories: "extra", an
             extra cell of their attribute; "drop", the row is left out; or a mapping from names to
             "extra", "drop" or the category that stands in, with "drop" for names it lacks.
@@ -238,8 +284,11 @@ def _orders(ordered: object, sizes: Mapping[str, object]) -> dict[str, Order]:
 
 
 def _attribute(name: str, given: object, policy: object, order: Order | None) -> Attribute:
-    labels = None
-    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+    labels = edges = None
+    if isinstance(given, Mapping):
+        edges = _edges(name, given)
+        categories = len(edges) - 1
+    elif isinstance(given, (int, np.integer)) and not isinstance(given, bool):
         categories = int(given)
         if not 1 <= categories <= _MOST_CATEGORIES:
             raise QuestionError(
@@ -255,7 +304,37 @@ def _attribute(name: str, given: object, policy: object, order: Order | None) ->
         labels=labels,
         outside=_cell(name, policy, categories, labels),
         ordered=order,
+        edges=edges,
     )
+
+
+def _edges(name: str, given: Mapping[object, object]) -> tuple[float, ...]:
+    listed = given.get("edges") if set(given) == {"edges"} else None
+    listed = listed.tolist() if isinstance(listed, np.ndarray) else listed
+    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
+        raise QuestionError(
+            f'sizes[{quoted(name)}] is no table of edges; give {{"edges": [0, 10, 20]}} for the '
+            "ranges from 0 to 10 and from 10 to 20"
+        )
+    if not 2 <= len(listed) <= _MOST_LISTED:  # noqa: PLR2004 (a range has two ends)
+        raise QuestionError(
+            f"sizes[{quoted(name)}] has {counted(len(listed))} edges; give 2 to 2^24, one more "
+            "than ranges"
+        )
+    kinds = (int, float, np.integer, np.floating)
+    numbers = [_float(x) for x in listed if isinstance(x, kinds) and not isinstance(x, bool)]
+    if len(numbers) != len(listed) or not all(map(math.isfinite, numbers)):
+        raise QuestionError(
+            f"sizes[{quoted(name)}] has edges that are no finite numbers; what is beyond the first "
+            "and the last counts in the first and the last range"
+        )
+    falling = next((i for i, (a, b) in enumerate(pairwise(numbers)) if not a < b), None)
+    if falling is not None:
+        raise QuestionError(
+            f"sizes[{quoted(name)}] has the edge {numbers[falling + 1]:g} after "
+            f"{numbers[falling]:g}; give them rising"
+        )
+    return tuple(numbers)
 
 
 def _labels(name: str, given: object) -> tuple[float, ...] | tuple[str, ...]:

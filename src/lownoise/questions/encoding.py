@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import FileError, quoted
 from lownoise.kinds import Kinds
+from lownoise.questions.attributes import Attribute, attributes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from lownoise.questions.attributes import Attribute
 
 
 QUESTIONS: Kinds[Any] = Kinds("question")
@@ -19,10 +18,14 @@ QUESTIONS: Kinds[Any] = Kinds("question")
 
 def attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
     """Return an attribute as JSON values."""
-    labels = attribute.labels
+    categories: Any = attribute.categories
+    if attribute.edges is not None:
+        categories = {"edges": list(attribute.edges)}
+    elif attribute.labels is not None:
+        categories = list(attribute.labels)
     return {
         "name": attribute.name,
-        "categories": attribute.categories if labels is None else list(labels),
+        "categories": categories,
         "outside": attribute.outside,
         **({"ordered": attribute.ordered} if attribute.ordered else {}),
     }
@@ -45,7 +48,8 @@ def schema_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict[s
     outside: dict[str, Any] = {}
     for fields in given:
         name, categories, cell = fields["name"], fields["categories"], fields["outside"]
-        count = categories if isinstance(categories, int) else len(categories)
+        (own,) = attributes({name: categories})
+        count = own.categories
         sizes[name] = categories
         if cell is None:
             outside[name] = "drop"
@@ -54,7 +58,7 @@ def schema_from(given: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], dict[s
         elif not 0 <= cell < count:
             raise FileError(f"question.outside={quoted(cell)} is no category and no policy")
         else:
-            outside[name] = cell if isinstance(categories, int) else categories[cell]
+            outside[name] = cell if own.labels is None else own.labels[cell]
     if len(sizes) < len(given):
         raise FileError("question names an attribute twice")
     return sizes, outside

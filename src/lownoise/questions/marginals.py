@@ -15,7 +15,7 @@ from lownoise.errors import QuestionError, counted, quoted
 from lownoise.kinds import Field, Form
 from lownoise.numbers.arrays import floats, frozen
 from lownoise.numbers.readable import readable
-from lownoise.questions.attributes import Attribute, attributes
+from lownoise.questions.attributes import Attribute, Categories, attributes
 from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, schema_from
 from lownoise.sensitivity.orders import answer_count
 
@@ -67,7 +67,9 @@ class Marginals:
 
     Args:
         sizes: maps each column's name to its number n of categories, whose values are the integers
-            0 … n − 1, or to the list of its categories, numbers or texts.
+            0 … n − 1; to the list of its categories, numbers or texts; or to
+            {"edges": [e₀, …, eₙ]}: category i has the numbers from eᵢ to below eᵢ₊₁, the first also
+            all that are below, the last all above.
         way: k: every marginal of 0 to k attributes. Either this or `sets`.
         sets: which marginals, each a list of names, () for the number of rows.
         weights: what one unit of variance in each cell of a marginal matters, above 0, 1 by
@@ -102,7 +104,7 @@ class Marginals:
 
     def __init__(
         self,
-        sizes: Mapping[str, int | Sequence[float] | Sequence[str]],
+        sizes: Mapping[str, Categories],
         *,
         way: int | None = None,
         sets: Sequence[Sequence[str]] | None = None,

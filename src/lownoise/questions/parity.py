@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -17,17 +18,21 @@ from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.readable import readable
 from lownoise.questions.attributes import Attribute, attributes
 from lownoise.questions.encoding import QUESTIONS
+from lownoise.questions.queries import AbstractQueries
+from lownoise.questions.universe import Universe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike
 
+    from lownoise.engines.counts import Histogram
     from lownoise.numbers.arrays import Vector
 
 _MOST = 1 << 22  # parities
 _MOST_BITS = 10_000
 _LIGHTEST, _HEAVIEST = 1e-100, 1e100
+_MOST_LISTED, _MOST_ENTRIES = 16, 1 << 20  # bits, and numbers of a matrix of all their records
 
 
 def _written(bits: Any, outside: Any, degrees: Any, weights: Any) -> Parity:  # noqa: ANN401 (a file)
@@ -130,6 +135,15 @@ class Parity:
         """What one unit of each answer's error matters: √ω, shape (m,)."""
         return np.repeat(np.sqrt(self.degree_weights), self.counts)
 
+    @cached_property
+    def as_queries(self) -> ParityQueries:
+        """The same as linear queries over all records.
+
+        Raises:
+            QuestionError: where these are too many.
+        """
+        return ParityQueries(self)
+
     def sets(self) -> Iterator[tuple[int, ...]]:
         """Yield each parity's bits, as rising places in `attributes`: the order of the answers."""
         for k in self.degrees:
@@ -161,6 +175,62 @@ class Parity:
         # the sets that come later in the order of `combinations`
         left = sum(math.comb(bits - 1 - i, len(chosen) - j) for j, i in enumerate(chosen))
         return before + self.counts[degree] - 1 - left
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ParityQueries(AbstractQueries):
+    """Parities as linear queries over all 2^D records, where these are few enough to be listed.
+
+    Args:
+        parity: which parities.
+
+    Raises:
+        QuestionError: where they are not.
+    """
+
+    parity: Parity
+
+    def __post_init__(self) -> None:
+        bits = len(self.parity.attributes)
+        if bits > _MOST_LISTED or self.parity.count << bits > _MOST_ENTRIES:
+            raise QuestionError(
+                f"Parity.bits has {bits}, whose records are too many to be counted one by one: "
+                f"2^{bits} for each of {self.parity.count:,} parities; ask for fewer",
+            )
+
+    @cached_property
+    def matrix(self) -> Vector:  # type: ignore[override]  # read only, as all of a frozen object is
+        """What each record adds to each parity: 1 or −1, shape (m, 2^D)."""
+        bits = len(self.parity.attributes)
+        signs = 1.0 - 2.0 * np.indices([2] * bits).reshape(bits, -1)
+        rows = [np.prod(signs[list(chosen)], axis=0) for chosen in self.parity.sets()]
+        return frozen(np.array(rows))
+
+    @cached_property
+    def universe(self) -> Universe:  # type: ignore[override]  # likewise
+        """All records of bits."""
+        return Universe(attributes=self.parity.attributes)
+
+    @property
+    def drops(self) -> bool:
+        """Whether a row may be left out."""
+        return self.parity.drops
+
+    def histogram(self, table: Any) -> Histogram:  # noqa: ANN401 (any frame)
+        """Return how many rows are of each record.
+
+        Raises:
+            TableError, EngineError: as those of `AbstractQueries`.
+        """
+        from lownoise.engines.counts import read_histogram
+
+        return read_histogram(self.universe, table)
+
+    @property
+    def weights(self) -> Vector:
+        """What one unit of each parity's error matters, shape (m,)."""
+        return self.parity.weights
 
 
 def _policy(outside: object, bits: Sequence[str]) -> Mapping[str, object] | str:

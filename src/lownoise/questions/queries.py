@@ -13,7 +13,7 @@ from lownoise.errors import QuestionError
 from lownoise.kinds import PACKED, Field, Form
 from lownoise.numbers.arrays import matrix as matrix_of
 from lownoise.numbers.readable import readable
-from lownoise.questions.attributes import check_labels
+from lownoise.questions.attributes import Categories, check_labels
 from lownoise.questions.encoding import QUESTIONS, attribute_to_dict, schema_from
 from lownoise.questions.universe import Universe, universe_of
 
@@ -123,8 +123,9 @@ class Queries(AbstractQueries):
     Args:
         matrix: W, shape (m, N): what each record adds to each answer.
         universe: the N records in the order of W's columns: a mapping from names to numbers n of
-            categories (whose values are 0 … n − 1) or to lists of them, all combinations, the last
-            name fastest; or a list of N different records, each a row of values.
+            categories (whose values are 0 … n − 1), to lists of them, or to ranges of numbers as of
+            `ln.Marginals`, all combinations, the last name fastest; or a list of N different
+            records, each a row of values.
         columns: the names of a record's values; with a list of records only.
         outside: where rows outside the universe go: "drop", left out (`add_remove` only). With a
             mapping also "extra", one more category (and so more columns of W), or a mapping from
@@ -147,8 +148,7 @@ class Queries(AbstractQueries):
     def __init__(
         self,
         matrix: ArrayLike,
-        universe: Mapping[str, int | Sequence[float] | Sequence[str]]
-        | Sequence[Sequence[float | str]],
+        universe: Mapping[str, Categories] | Sequence[Sequence[float | str]],
         *,
         columns: Sequence[str] | None = None,
         outside: object = "drop",

@@ -13,7 +13,7 @@ import numpy as np
 
 from lownoise.errors import QuestionError, counted, quoted
 from lownoise.numbers.readable import readable
-from lownoise.questions.attributes import Attribute, attributes
+from lownoise.questions.attributes import Attribute, Categories, attributes
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers
@@ -120,7 +120,7 @@ class Universe:
 
 
 def universe_of(
-    given: Mapping[str, int | Sequence[float] | Sequence[str]] | Sequence[Sequence[float | str]],
+    given: Mapping[str, Categories] | Sequence[Sequence[float | str]],
     columns: Sequence[str] | None = None,
     outside: object = "drop",
 ) -> Universe:

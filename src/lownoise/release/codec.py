@@ -186,10 +186,36 @@ def write(path: Path, text: str) -> None:
 @final
 @dataclass(frozen=True)
 class Spend:
-    """Where a release was paid: the ledger's dataset and the number of the entry."""
+    """Where a release was paid: the ledger's dataset and the number of the entry.
+
+    Where releases of a plan share the entry, `use` says which of them it is, from 1.
+    """
 
     dataset: str
     number: int
+    use: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        own = {"dataset": self.dataset, "number": self.number}
+        return own if self.use is None else {**own, "use": self.use}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Spend:
+        """Return what `to_dict` described.
+
+        Raises:
+            FileError: where a field is not what `to_dict` writes.
+        """
+        if not {"dataset", "number"} <= fields.keys() <= {"dataset", "number", "use"}:
+            raise FileError("spend has other fields than a release writes")
+        found = cls(**fields)
+        numbers = [found.number, *([found.use] if "use" in fields else [])]
+        if not isinstance(found.dataset, str):
+            raise FileError("release states a field that is no text")
+        if any(type(number) is not int or number < 1 for number in numbers):
+            raise FileError("spend.number is no number of an entry")
+        return found
 
 
 @final
@@ -203,7 +229,7 @@ class Origin:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        spend = self.spend and {"dataset": self.spend.dataset, "number": self.spend.number}
+        spend = self.spend and self.spend.to_dict()
         return {"spend": spend, "created": self.created, "versions": self.versions}
 
     @classmethod
@@ -214,13 +240,8 @@ class Origin:
             FileError: where a field is not what `to_dict` writes.
         """
         paid, versions = fields["spend"], fields["versions"]
-        spend = None if paid is None else Spend(paid["dataset"], paid["number"])
+        spend = None if paid is None else Spend.from_dict(paid)
         texts = [fields["created"], *versions, *versions.values()]
-        if spend is not None:
-            texts.append(spend.dataset)
-            whole = isinstance(spend.number, int) and not isinstance(spend.number, bool)
-            if not whole or spend.number < 1 or len(paid) > 2:  # noqa: PLR2004
-                raise FileError("spend.number is no number of an entry")
         if not all(isinstance(text, str) for text in texts):
             raise FileError("release states a field that is no text")
         return cls(spend, fields["created"], dict(versions))

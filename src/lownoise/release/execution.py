@@ -3,19 +3,29 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+import math
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from lownoise.errors import LedgerError, LownoiseError, PlanError, TableError
+from lownoise.errors import (
+    BudgetError,
+    LedgerError,
+    LownoiseError,
+    OverspentError,
+    PlanError,
+    TableError,
+)
 from lownoise.privacy import checked_ledger
 from lownoise.release import folders
 from lownoise.release.codec import Spend, now, versions
+from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.release import Release
-from lownoise.release.stored import derived, plan_document
+from lownoise.release.stored import derived, plan_digest, plan_document
 from lownoise.sensitivity.relations import relation_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from os import PathLike
 
@@ -64,14 +74,16 @@ def execute(
     mechanism = terms.mechanism
 
     def paid() -> tuple[Any, Spend | None]:
-        return charged(
-            ledger,
-            terms.cost.event,
-            terms.view.note,
-            lambda: mechanism.read(table),
-            asked=terms.budget,
-            relation=terms.relation,
-        )
+        with advised(terms, ledger):
+            return charged(
+                ledger,
+                terms.charged,
+                terms.view.note,
+                lambda: mechanism.read(table),
+                asked=terms.asked,
+                relation=terms.relation,
+                uses=None if terms.shared is None else (plan_digest(terms), terms.shared.uses),
+            )
 
     if not terms.view.folder:
         records, spend = paid()
@@ -91,6 +103,53 @@ def execute(
     return release
 
 
+_PRICES = {"gaussian": "mu", "zcdp": "rho"}  # what accounts add up, by their readings
+
+
+@contextmanager
+def advised(terms: Terms, ledger: Ledger | None) -> Iterator[None]:
+    """Say in a refusal by the account that it pays for the Gaussian noise that was compared.
+
+    Raises:
+        OverspentError, BudgetError: as the block does, with that.
+    """
+    try:
+        yield
+    except OverspentError as error:
+        raise OverspentError(f"{error}{_cheaper(terms, error.reading)}", error.reading) from None
+    except BudgetError as error:
+        raise BudgetError(f"{error}{_payable(terms, ledger)}") from None
+
+
+def _cheaper(terms: Terms, reading: str) -> str:
+    """Return that the Gaussian noise of the plan's comparison asks this account for less, or ""."""
+    currency = _PRICES.get(reading)
+    own = {row.mechanism: row for row in terms.alternatives}
+    if currency is None or terms.gaussian or GAUSSIAN not in own:
+        return ""
+    gaussian, taken = own[GAUSSIAN].paid(currency), own[terms.name].paid(currency)
+    if gaussian is None or taken is None or gaussian >= taken:
+        return ""
+    price = own[GAUSSIAN].mu if currency == "mu" else own[GAUSSIAN].rho
+    if price is not None and terms.shared is not None:  # rows are of one release
+        uses = terms.shared.uses
+        price *= math.sqrt(uses) if currency == "mu" else uses
+    return f'; mechanism="gaussian" asks for {currency} {price:.6g} here'
+
+
+def _payable(terms: Terms, ledger: Ledger | None) -> str:
+    """Return that this account pays for the Gaussian noise of the plan's comparison, or "".
+
+    Others that such an account can pay for ask it for more than the plan's whole budget allows.
+    """
+    reading = None if ledger is None else ledger.reading()
+    if not isinstance(reading, str) or reading in terms.readings:
+        return ""
+    own = terms.alternatives.gaussian
+    paid = own is not None and reading in own.readings
+    return ', or plan with mechanism="gaussian"' if paid else ""
+
+
 def _release(terms: Terms, integers: Any, spend: Spend | None) -> Release:  # noqa: ANN401
     return Release(terms=terms, integers=integers, spend=spend, created=now(), versions=versions())
 
@@ -103,6 +162,7 @@ def charged(
     *,
     asked: Budget | None = None,
     relation: Relation | str | None = None,
+    uses: tuple[str, int] | None = None,
 ) -> tuple[T, Spend | None]:
     """Reserve the cost, read the table, settle the cost; return what was read, and who paid.
 
@@ -114,27 +174,61 @@ def charged(
             the spend back.
         asked: the budget that the release was asked with.
         relation: what its neighbours are.
+        uses: where releases of a plan share the spend, its digest and how many do; then `event` is
+            of all of them, and one is taken.
 
     Raises:
         BudgetError: where the account's reading cannot pay for such an event; likewise.
-        LedgerError: where it is no account, cannot pay, or has paid for spends of another relation;
-            then nothing has been read.
+        LedgerError: where it is no account, cannot pay, has no use left, or has paid for spends of
+            another relation; then nothing has been read.
         EngineError: where reading failed; then the spend stays reserved.
     """
     ledger = checked_ledger(ledger)
     name = None if relation is None else relation_name(relation)
-    number = ledger.reserve(event, note, asked=asked, relation=name) if ledger else 0
+    paying = _Paying(ledger, 0)
+    if ledger and uses:
+        plan, count = uses
+        paying = _Paying(
+            ledger,
+            *ledger.reserve_use(event, plan, count, note=note, asked=asked, relation=name),
+        )
+    elif ledger:
+        paying = _Paying(ledger, ledger.reserve(event, note, asked=asked, relation=name))
     try:
         with unseen():
             found = read()
-        if ledger:
-            ledger.settle(number)  # from here on nothing gives the spend back
+        paying.settle()  # from here on nothing gives the spend back
     except (TableError, LedgerError):
-        if ledger:
-            with suppress(LedgerError):  # what cannot be cancelled counts
-                ledger.cancel(number)
+        with suppress(LedgerError):  # what cannot be cancelled counts
+            paying.cancel()
         raise
-    return found, Spend(ledger.dataset, number) if ledger else None
+    return found, paying.spend
+
+
+@final
+@dataclass(frozen=True)
+class _Paying:
+    """A reservation: of a spend of its own, or of one use of a spend; of nothing without ledger."""
+
+    ledger: Ledger | None
+    number: int
+    use: int | None = None
+
+    def settle(self) -> None:
+        if self.ledger and self.use is not None:
+            self.ledger.settle_use(self.number, self.use)
+        elif self.ledger:
+            self.ledger.settle(self.number)
+
+    def cancel(self) -> None:
+        if self.ledger and self.use is not None:
+            self.ledger.cancel_use(self.number, self.use)
+        elif self.ledger:
+            self.ledger.cancel(self.number)
+
+    @property
+    def spend(self) -> Spend | None:
+        return Spend(self.ledger.dataset, self.number, self.use) if self.ledger else None
 
 
 def unseen() -> AbstractContextManager[None]:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What follows from a loss and from deviations alone: what is paid, and how far answers stray.
 
-Pure noise z has a symmetric log-concave density (e^{−‖z‖} is one, and so are those of sums and
-linear images), so every answer's noise X is symmetric and log-concave on the line. Then
-p ↦ ln(E|X|^p/Γ(p + 1)) is concave and 0 at 0 (Borell 1973), so (E|X|^p/Γ(p + 1))^{1/p} falls, and
-E|X|^p ≤ Γ(p + 1)·(E X²/2)^{p/2} for p ≥ 2: no moments exceed a Laplace number's.
+A noise says how large the moments of every answer's noise X are at most, from which tails follow.
+Where its density is symmetric and log-concave (e^{−‖z‖} is, and so are those of sums and linear
+images), so is that of X on the line, and E|X|^p ≤ Γ(p + 1)·(E X²/2)^{p/2} for p ≥ 2 (Borell 1973).
 """
 
 from __future__ import annotations
@@ -16,14 +15,16 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.bounds import unbiased_add_remove, unbiased_substitute
 from lownoise.certificate import order_norm
+from lownoise.noise.abstract import log_concave_moment
 from lownoise.numbers.readable import readable
 from lownoise.numbers.rounding import decimal_up, down, exact, square_up
 from lownoise.privacy import ApproxDP, ApproxDPEvent, PureNoiseEvent, pure_curve
 from lownoise.privacy.gaussian_curve import delta_up, epsilon_up
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.noise.abstract import Loss
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, GaussianEvent, PureDP
@@ -71,7 +72,8 @@ class PureCost:
 
     Args:
         epsilon: ε.
-        delta: δ: 0 unless points are drawn by a walk whose law is known in total variation only.
+        delta: δ: 0 unless the noise is radial, or points are drawn by a walk whose law is known in
+            total variation only.
         rho: ρ of the noise, at most what ε implies; None where δ is above 0.
         mu: μ of the noise, likewise.
     """
@@ -92,13 +94,13 @@ class PureCost:
     @property
     def guarantee(self) -> str:
         """What the user gets, in words."""
-        epsilon, delta = _brief_up(self.epsilon), _brief_up(self.delta)
+        epsilon, delta = brief_up(self.epsilon), brief_up(self.delta)
         if self.delta == 0:
             return f"{epsilon}-DP, pure"
-        return f"({epsilon}, {delta})-DP: the walk is close in total variation"
+        return f"({epsilon}, {delta})-DP"
 
 
-def _brief_up(number: float) -> str:
+def brief_up(number: float) -> str:
     """Return six digits where they say no less, else all of them."""
     short = f"{number:g}"
     return short if float(short) >= number else repr(number)
@@ -122,22 +124,6 @@ def cost_of(event: GaussianEvent, budget: Budget) -> Cost:
         return Cost(event, budget.epsilon, delta_up(event.mu, budget.epsilon))
     delta = 1e-6
     return Cost(event, epsilon_up(event.mu, delta), delta)
-
-
-def unbiased_bound(least: float, parameter: float, size: int | None) -> float:
-    """Return what no unbiased mechanism's error is below, on any dataset (see `bounds.unbiased`).
-
-    It binds every mechanism that is ρ-zCDP for the ρ = μ²/2 that the budget allows a Gaussian.
-
-    Args:
-        least: at most the least error of Gaussian noise at μ = 1.
-        parameter: that μ.
-        size: the public number of records, None under `add_remove`.
-    """
-    rho = square_up(parameter) / 2
-    if size is not None:  # the least noise is that of all differences already
-        return unbiased_substitute(least, 1, rho)
-    return unbiased_add_remove(least, rho)
 
 
 def binding(budget: Budget) -> tuple[str, ...]:
@@ -176,46 +162,79 @@ def error_bound(standard_deviation: Vector, order: float, counts: Vector | None 
     largest = math.sqrt(2 * math.log(m) + 2) * order_norm(standard_deviation, math.inf)
     if math.isinf(order):
         return min(total, largest)
-    log_moment = math.lgamma((order + 1) / 2) - math.lgamma(0.5)
-    jensen = (
-        math.sqrt(2) * math.exp(log_moment / order) * order_norm(standard_deviation, order, counts)
-    )
+    jensen = _jensen(order) * order_norm(standard_deviation, order, counts)
     return min(total, jensen, float(m ** (1 / order)) * largest)
 
 
-def log_concave_error(standard_deviation: Vector, order: float) -> float:
-    """Return at most (E‖error‖_p²)^{1/2} of answers with symmetric log-concave noise, shape (m,).
-
-    It is ‖std‖₂ at p = 2. Otherwise the least of that and, over q from 2 to p, of
-    (E‖x‖_q^q)^{1/q} ≤ Γ(q + 1)^{1/q}/√2·‖std‖_q, as ‖x‖_p ≤ ‖x‖_q.
+def gaussian_factor(order: float, answers: int) -> float:
+    """Return c such that (E‖Z‖_p²)^{1/2} ≤ c·‖std‖_p for m Gaussian answers (see `error_bound`).
 
     Examples:
-        >>> log_concave_error(np.array([3.0, 4.0]), 2.0)
+        >>> gaussian_factor(2.0, 5), round(gaussian_factor(4.0, 10**6), 6)
+        (1.0, 1.316074)
+    """
+    if order == 2 or answers == 1:  # noqa: PLR2004
+        return 1.0
+    inverse = 0.0 if math.isinf(order) else 1 / order
+    largest = math.pow(answers, inverse) * math.sqrt(2 * math.log(answers) + 2)
+    return min(math.pow(answers, 0.5 - inverse), largest, _jensen(order))
+
+
+def _jensen(order: float) -> float:
+    """Return c_p."""
+    if math.isinf(order):
+        return math.inf
+    log_moment = math.lgamma((order + 1) / 2) - math.lgamma(0.5)
+    return math.sqrt(2) * math.exp(log_moment / order)
+
+
+def moment_error(
+    standard_deviation: Vector,
+    order: float,
+    counts: Vector | None = None,
+    moment: Callable[[float], float] = log_concave_moment,
+) -> float:
+    """Return at most (E‖error‖_p²)^{1/2} of answers, shape (m,).
+
+    Args:
+        standard_deviation: of each answer, shape (k,).
+        order: p.
+        counts: how many answers have each of them, shape (k,); one by default.
+        moment: M(q), at least (E|X|^q)^{1/q}/σ of each answer; of log-concave noise by default.
+
+    It is ‖std‖₂ at p = 2. Otherwise the least of that and, over q from 2 to p, of
+    (E‖x‖_q^q)^{1/q} ≤ M(q)·‖std‖_q, as ‖x‖_p ≤ ‖x‖_q.
+
+    Examples:
+        >>> moment_error(np.array([3.0, 4.0]), 2.0)
         5.0
-        >>> log_concave_error(np.ones(1000), math.inf) < math.sqrt(1000) / 2
+        >>> moment_error(np.ones(1000), math.inf) < math.sqrt(1000) / 2
         True
     """
-    total = order_norm(standard_deviation, 2.0)
-    if order == 2 or standard_deviation.size == 1:  # noqa: PLR2004
+    total = order_norm(standard_deviation, 2.0, counts)
+    m = standard_deviation.size if counts is None else float(np.sum(counts))
+    if order == 2 or m == 1:  # noqa: PLR2004
         return total
-    found = [total]
-    for q in [*_POWERS[order > _POWERS].tolist(), *([] if math.isinf(order) else [order])]:
-        moment = math.exp(math.lgamma(q + 1) / q) / math.sqrt(2)
-        found.append(moment * order_norm(standard_deviation, q) * _OUTWARD)
-    return min(found)
+    powers = [*_POWERS[order > _POWERS].tolist(), *([] if math.isinf(order) else [order])]
+    found = (moment(q) * order_norm(standard_deviation, q, counts) * _OUTWARD for q in powers)
+    return min(total, *found)
 
 
-def tail_quantile(chance: float) -> float:
-    """Return t with P(|X| > t·σ) ≤ `chance` for every symmetric log-concave X of variance σ².
+def tail_quantile(chance: float, moment: Callable[[float], float] = log_concave_moment) -> float:
+    """Return t with P(|X| > t·σ) ≤ `chance` for every answer's noise X of variance σ².
 
-    By Markov's inequality for the moments above, the best of many powers.
+    By Markov's inequality for its moments, the best of many powers.
+
+    Args:
+        chance: above 0.
+        moment: as of `moment_error`.
 
     Examples:
         >>> 3.0 < tail_quantile(0.05) < 3.4
         True
     """
-    logs = [(math.lgamma(p + 1) - math.log(chance)) / p for p in _POWERS.tolist()]
-    return math.exp(min(logs)) / math.sqrt(2) * _OUTWARD
+    logs = [math.log(moment(p)) - math.log(chance) / p for p in _POWERS.tolist()]
+    return math.exp(min(logs)) * _OUTWARD
 
 
 def allowed(budget: PureDP | ApproxDP) -> float:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.noise.parity import ParityTotals
 from lownoise.noise.queries import query_body, query_coordinates
 from lownoise.numbers.arrays import frozen
+from lownoise.release.pure_bound import by_volume, repeats, unbeaten
 from lownoise.release.views import AbstractRowView
 from lownoise.sensitivity.residuals import ParityChanges
+from lownoise.sensitivity.residuals.cost import parity_costs
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
@@ -60,10 +61,19 @@ class QueryView(AbstractRowView["AbstractQueries"]):
         """The matrix from summed queries to all; None where all are summed."""
         return self.chosen.embed
 
+    def unbeaten(self, epsilon: float) -> float:
+        """Return what no ε-DP mechanism's error is below on every table."""
+        return unbeaten(self._terms, epsilon)
+
+    @cached_property
+    def most(self) -> float:
+        """How often each change that proves `least` can be made."""
+        return math.inf if self._terms.size is None else repeats(self._terms)
+
     @cached_property
     def isotropic(self) -> float:
         """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
-        return self.body.answer_length(self.embed) / self._terms.parameter
+        return self.body.answer_length(self.embed) / self._terms.budget.gaussian_parameter()
 
     @cached_property
     def histogram(self) -> Vector:
@@ -77,7 +87,7 @@ class QueryView(AbstractRowView["AbstractQueries"]):
             W = W - np.mean(W, axis=1, keepdims=True)
         lengths = np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
         sensitivity = 1.0 if size is None else math.sqrt(2)
-        return frozen(lengths * sensitivity / self._terms.parameter)
+        return frozen(lengths * sensitivity / self._terms.budget.gaussian_parameter())
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -105,17 +115,22 @@ class ParityView(AbstractRowView["Parity"]):
         """What a ledger says of the release."""
         return f"{self.question.count:,} parity of records"
 
-    @property
-    def _totals(self) -> ParityTotals:
-        found = self._terms.mechanism.totals
-        assert isinstance(found, ParityTotals)  # noqa: S101 (what a plan of parities has)
-        return found
+    def unbeaten(self, epsilon: float) -> float:
+        """Return what no ε-DP mechanism's error is below on every table, by volume."""
+        return by_volume(self._terms, epsilon)
 
     @property
     def body(self) -> ParityChanges:
         """What each pattern of changed bits costs, and how many parities each degree has."""
         counts = np.array(self.question.counts, dtype=np.float64)
-        return ParityChanges(self._totals.changes.costs, counts)
+        return ParityChanges(self._costs, counts)
+
+    @cached_property
+    def _costs(self) -> Vector:
+        """What the inverse variance of each degree is multiplied by in μ², a row a pattern."""
+        question = self.question
+        relation = str(self._terms.relation)
+        return parity_costs(len(question.attributes), question.degrees, relation)
 
     @property
     def matters(self) -> Vector:
@@ -125,8 +140,8 @@ class ParityView(AbstractRowView["Parity"]):
     @cached_property
     def isotropic(self) -> float:
         """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
-        sensitivity = math.sqrt(float(np.max(np.sum(self._totals.changes.costs, axis=1))))
-        return sensitivity / self._terms.parameter
+        sensitivity = math.sqrt(float(np.max(np.sum(self._costs, axis=1))))
+        return sensitivity / self._terms.budget.gaussian_parameter()
 
     @cached_property
     def histogram(self) -> Vector:
@@ -137,7 +152,7 @@ class ParityView(AbstractRowView["Parity"]):
         public = [size is not None and degree == 0 for degree in question.degrees]
         lengths = np.repeat(np.where(public, 0.0, length), question.counts)
         sensitivity = 1.0 if size is None else math.sqrt(2)
-        return frozen(lengths * sensitivity / self._terms.parameter)
+        return frozen(lengths * sensitivity / self._terms.budget.gaussian_parameter())
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -147,8 +162,11 @@ class ParityView(AbstractRowView["Parity"]):
     @property
     def derived(self) -> dict[str, Any]:
         """One number a degree says all, as JSON values."""
-        question = self.question
-        found = self._totals.by_degree(self._terms.mechanism.noise)
+        question, terms = self.question, self._terms
+        if terms.gaussian:
+            found = terms.mechanism.totals.by_degree(terms.mechanism.noise)
+        else:
+            found = terms.mechanism.deviations[np.cumsum([0, *question.counts[:-1]])]
         rows = zip(question.degrees, question.counts, found.tolist(), strict=True)
         return {
             "parities": [

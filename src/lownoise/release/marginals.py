@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marginals: what terms say of them, and how a release's integers become counts."""
+"""What terms say of marginals."""
 
 from __future__ import annotations
 
@@ -10,28 +10,42 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import QuestionError, quoted
+from lownoise.certificate.product import ProductDual
+from lownoise.certificate.tables import OrderedDual, ResidualDual
+from lownoise.errors import PlanError, QuestionError, quoted
+from lownoise.kinds import row_of
 from lownoise.noise.baselines import cells_an_answer, squared_change
+from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.norms import SLACK
+from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.questions import Marginals
-from lownoise.release.regions import normal_quantile
+from lownoise.release.guarantees import tail_quantile
+from lownoise.release.pure_bound import by_volume
+from lownoise.release.regions import laplace_quantile, normal_quantile
+from lownoise.release.tables import weighted_errors
 from lownoise.release.views import AbstractView
-from lownoise.sensitivity.factors.tables import centered
-from lownoise.sensitivity.orders import answer_count, answer_rows, answers_along
-from lownoise.sensitivity.residuals import marginal_orbits
+from lownoise.sensitivity.orders import answer_count, answer_rows
+from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE
+from lownoise.sensitivity.residuals import (
+    TableChanges,
+    marginal_orbits,
+    ordered_blocks,
+    product_blocks,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from lownoise.noise.marginal_noise import AbstractMarginalNoise
     from lownoise.noise.marginals import AbstractLayout, MarginalTotals
-    from lownoise.numbers.arrays import Integers, Vector
-    from lownoise.release.terms import Terms
-    from lownoise.sensitivity.residuals import Blocks, Products, TableChanges
+    from lownoise.numbers.arrays import Vector
 
-_AT_ONCE = 1 << 16  # cells that are put together at once, in the cache
+_DRAWS, _SEED = 20_000, 20_100_602
+_MOST_DRAWN = 256  # answers, and integers
+
 Cell = tuple["Sequence[str]", "Sequence[int]"]
+_RARE = 1e-4  # chances beyond which bounds are stated, not quantiles
 
 
 @final
@@ -39,6 +53,11 @@ class MarginalView(AbstractView[Marginals]):
     """What terms say of marginals."""
 
     folder = True
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether the noise is Gaussian."""
+        return self._terms.gaussian
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,9 +104,17 @@ class MarginalView(AbstractView[Marginals]):
         return self._terms.objective * (1 + SLACK)
 
     @property
-    def body(self) -> TableChanges | Blocks | Products:
+    def body(self) -> Any:  # noqa: ANN401 (as the evidence has it)
         """What one record changes: all that the evidence is about."""
-        return self._totals.changes
+        if self._terms.gaussian:
+            return self._totals.changes
+        about = row_of(_BODIES, self._terms.evidence)
+        assert about is not None  # noqa: S101 (what all evidence on marginals has)
+        return about(self.question, public=self._terms.size is not None)
+
+    def unbeaten(self, epsilon: float) -> float:
+        """Return what no ε-DP mechanism's error is below on every table, by volume."""
+        return by_volume(self._terms, epsilon)
 
     @property
     def matters(self) -> Vector:
@@ -149,6 +176,79 @@ class MarginalView(AbstractView[Marginals]):
         shape = [answer_count(a.ordered if answers else None, a.size) for a in attributes]
         return frozen(np.transpose(np.broadcast_to(found, shape), self.question.order(names)))
 
+    def row_variances(self, names: Sequence[str], rows: Vector, cells: Sequence[int]) -> Vector:
+        """Return the variances of sums along one attribute, in one cell of others, shape (k,).
+
+        Args:
+            names: the attribute, then the others.
+            rows: what each of its cells counts in each sum, shape (k, n).
+            cells: of the others, in the order of their names.
+
+        Raises:
+            QuestionError: as `standard_deviation`.
+        """
+        chosen = self.question.index(names)
+        self.require(chosen)
+        places = [self.question.index([name])[0] for name in names]
+        sizes, axes = [a.size for a in self.question.attributes], self.layout.axes
+        own, fixed = places[0], dict(zip(places[1:], cells, strict=True))
+        ordered = [i for i in chosen if i in axes]
+        parts = [rows if i == own else np.eye(sizes[i])[[fixed[i]]] for i in ordered]
+        found = np.zeros(len(rows))
+        for inside in _subsets([i for i in chosen if i not in axes]):
+            outside = [j for j in chosen if j not in axes and j not in inside]
+            # along an attribute that is not ordered, Σᵢ lᵢ² − (Σᵢ lᵢ)²/n, or (Σᵢ lᵢ/n)²
+            alone = math.prod(1 - 1 / sizes[i] for i in inside if i != own)
+            alone *= math.prod(sizes[j] ** -2.0 for j in outside if j != own)
+            share = np.full(len(rows), float(alone))
+            if own in inside:
+                share *= (rows**2).sum(axis=1) - rows.sum(axis=1) ** 2 / sizes[own]
+            elif own in outside:
+                share *= (rows.sum(axis=1) / sizes[own]) ** 2
+            found += self._noise.between(inside, (ordered, parts), (ordered, parts)) * share
+        return found
+
+    def half_width(self, level: float, *names: str) -> float | Vector:
+        """Return how far counts of a marginal stray at most with chance `level`, each by itself.
+
+        Pure noise and its sums are log-concave; the law of sums of Laplace numbers is known.
+
+        Args:
+            level: between 0 and 1.
+            names: as of `standard_deviation`, which has the shape of what is returned.
+
+        Raises:
+            QuestionError: as `standard_deviation`.
+            PlanError: where `level` is not between 0 and 1.
+        """
+        deviations = self.standard_deviation(*names)
+        if self._terms.gaussian:
+            return np.asarray(normal_quantile(level) * deviations)
+        parts = self._noise.laplace_parts(self.question.index(names))
+        outside = 1 - checked_level(level)
+        if parts is None or outside < _RARE:
+            return np.asarray(tail_quantile(outside) * deviations)
+        scales, counts = parts
+        return laplace_quantile(scales, counts, level)
+
+    def half_widths(self, level: float) -> Vector:
+        """Return the greatest `half_width` of each kind of marginal that was asked for."""
+        asked = (names for names, _, _ in self.deviations())
+        return np.array([np.max(self.half_width(level, *names)) for names in asked])
+
+    @property
+    def mean_error(self) -> float:
+        """E‖√ω·error‖_p of all answers, from 20,000 draws of the noise.
+
+        Raises:
+            PlanError: where they are too many to be drawn.
+        """
+        if max(self.layout.length, self.question.answers) > _MOST_DRAWN:
+            raise PlanError("answers are too many to draw; ask for standard deviations")
+        noise = self._noise.simulate(_DRAWS, SimulationRandomness(_SEED))
+        errors = weighted_errors(self._terms, noise)
+        return float(np.mean(np.linalg.norm(errors, ord=self._terms.order, axis=1)))
+
     def covariance(self, first: Cell, second: Cell) -> float:
         """Return the covariance of the noise of two cells, in records².
 
@@ -187,11 +287,7 @@ class MarginalView(AbstractView[Marginals]):
         orbits = marginal_orbits(self.question)
         found = []
         for orbit, variances in zip(orbits.asked, self._noise.answer_variances(), strict=True):
-            members: list[int] = []
-            for kind in orbit:
-                own = np.flatnonzero(orbits.kinds == kind).tolist()
-                members.append(next(i for i in own if i not in members))
-            names = self.question.names(sorted(members))
+            names = self.question.names(orbits.members_of(orbit))
             found.append((names, orbits.copies(orbit), math.sqrt(float(np.mean(variances)))))
         return tuple(found)
 
@@ -202,7 +298,7 @@ class MarginalView(AbstractView[Marginals]):
         At most that under `substitute` where an attribute is ordered.
         """
         square = squared_change(self.question, public=self._terms.size is not None)
-        return math.sqrt(square) / self._terms.parameter
+        return math.sqrt(square) / self._terms.budget.gaussian_parameter()
 
     def histogram(self, chosen: Sequence[int]) -> float:
         """Return the deviation of an answer summed from i.i.d. noise on all attributes' full table.
@@ -214,7 +310,9 @@ class MarginalView(AbstractView[Marginals]):
         square = 1.0 if self._terms.size is None else 2.0
         square *= cells_an_answer(self.question, chosen)
         log = sum(map(math.log, sizes)) + math.log(square)
-        return math.exp(log / 2) / self._terms.parameter if log < 1400 else math.inf  # noqa: PLR2004
+        if log >= 1400:  # noqa: PLR2004 (where floats end)
+            return math.inf
+        return math.exp(log / 2) / self._terms.budget.gaussian_parameter()
 
     def require(self, chosen: Sequence[int]) -> None:
         """Refuse a marginal that does not follow from those that were asked for.
@@ -287,138 +385,17 @@ class MarginalView(AbstractView[Marginals]):
         }
 
 
-@final
-class MarginalAnswers:
-    """Released marginals.
+def _table_changes(question: Marginals, *, public: bool) -> TableChanges:
+    """Return what one record changes in tables of which no attribute is ordered."""
+    return TableChanges(marginal_orbits(question), SUBSTITUTE if public else ADD_REMOVE)
 
-    Every marginal whose attributes are among those of one that was asked for can be read; all of
-    them agree on what they share, and are unbiased, so that a small count may be negative.
 
-    Args:
-        terms: of the release.
-        integers: the release itself, in grid steps.
-    """
-
-    def __init__(self, terms: Terms, integers: Integers) -> None:
-        self._terms, self._integers, self._view = terms, integers, MarginalView(terms)
-
-    def marginal(self, *names: str) -> Vector:
-        """Return the counts by these attributes, one axis each in the order of the names.
-
-        Args:
-            names: of attributes; none for the number of rows, an array of shape ().
-
-        Raises:
-            QuestionError: where a name is unknown or the marginal does not follow from what was
-                released.
-        """
-        question = self._terms.question
-        return frozen(np.transpose(self._marginal(question.index(names)), question.order(names)))
-
-    def answers(self, *names: str) -> Vector:
-        """Return what was asked of the marginal of these attributes, one axis each.
-
-        Along an ordered attribute of n cells: with "prefix" the n counts of the cells up to each
-        one, with "range" the n(n + 1)/2 counts of the ranges [i … j], those from i = 0 first, each
-        by rising j. Along every other attribute its cells.
-
-        Raises:
-            QuestionError: as `marginal`.
-        """
-        question = self._terms.question
-        return frozen(np.transpose(self._answers(question.index(names)), question.order(names)))
-
-    def _marginal(self, chosen: tuple[int, ...]) -> Vector:
-        self._view.require(chosen)
-        return np.asarray(self._marginals([chosen])[0])
-
-    def _answers(self, chosen: tuple[int, ...]) -> Vector:
-        found = self._marginal(chosen)
-        for axis, i in enumerate(chosen):
-            order = self._terms.question.attributes[i].ordered
-            if order is not None:
-                found = answers_along(found, axis, order)
-        return found
-
-    def _marginals(self, sets: Sequence[tuple[int, ...]]) -> Vector:
-        """Return the counts by several sets of attributes of the same sizes, shape (k, n, …).
-
-        T_B = Σ_{A⊆B} (centred table of A)·Π_{j∈B∖A} 1/nⱼ, an axis at a time: what is centred along
-        the axis, and the even spread of what is summed over it. The joint cells of ordered
-        attributes are one axis, the last.
-        """
-        totals, attributes = self._terms.mechanism.totals, self._terms.question.attributes
-        axes = totals.layout.axes
-        sizes = [attributes[i].size for i in sets[0]]
-        plain = [j for j, i in enumerate(sets[0]) if i not in axes]
-        ordered = [i for i in sets[0] if i in axes]
-        parts: dict[tuple[int, ...], Vector] = {}  # by places in the sets
-        for k in range(len(plain) + 1):
-            for inside in itertools.combinations(plain, k):
-                if all(sizes[j] > 1 for j in inside):
-                    own_sets = [tuple(chosen[j] for j in inside) for chosen in sets]
-                    parts[inside] = totals.differences(own_sets, ordered, self._integers)
-        for j in reversed(plain):
-            size = sizes[j]
-            merged: dict[tuple[int, ...], Vector] = {}
-            for inside in [key for key in parts if j not in key]:
-                # the axes before it are still differences, those after are done
-                axis = 1 + len(inside)
-                shared = np.expand_dims(parts[inside], axis) / size
-                own = parts.get((*inside, j))
-                if own is None:  # one category
-                    merged[inside] = np.broadcast_to(shared, _with(shared.shape, axis, size))
-                else:
-                    merged[inside] = centered(own, axis)
-                    merged[inside] += shared
-            parts = merged
-        last = [j for j in range(len(sizes)) if j not in plain]
-        table = parts[()].reshape(len(sets), *[sizes[j] for j in (*plain, *last)])
-        return np.transpose(table, [0, *(1 + (*plain, *last).index(j) for j in range(len(sizes)))])
-
-    def marginals(self) -> Iterator[tuple[tuple[str, ...], Vector]]:
-        """Yield every marginal that was asked for: names, and counts of shape (n, …).
-
-        A few at a time: nothing but the released integers is held.
-        """
-        question = self._terms.question
-        axes = self._view.layout.axes
-        # an ordered attribute is like no other
-        like = [(a.size, i if i in axes else -1) for i, a in enumerate(question.attributes)]
-        alike = itertools.groupby(question.sets(), lambda chosen: [like[i] for i in chosen])
-        for shape, run in alike:
-            cells = math.prod(size for size, _ in shape)
-            while sets := list(itertools.islice(run, max(_AT_ONCE // cells, 1))):
-                for chosen, counts in zip(sets, self._marginals(sets), strict=True):
-                    yield question.names(chosen), frozen(np.asarray(counts))
-
-    def interval(self, *names: str, level: float = 0.95) -> tuple[Vector, Vector]:
-        """Return the ends of an interval for each cell of a marginal, arrays like `marginal`.
-
-        Each covers the exact count with chance `level` over the noise.
-
-        Raises:
-            QuestionError: as `marginal`.
-            PlanError: where `level` is not between 0 and 1.
-        """
-        extent = normal_quantile(level) * self._terms.standard_deviation(*names)
-        counts = self.marginal(*names)
-        return frozen(np.asarray(counts - extent)), frozen(np.asarray(counts + extent))
-
-    def total(self, cells: Sequence[Cell]) -> tuple[float, float]:
-        """Return a sum of cells of any marginals, and the standard deviation of its noise.
-
-        Args:
-            cells: of each, names of a marginal's attributes and the number of a cell of each.
-
-        Raises:
-            QuestionError: where one of them does not exist or does not follow from what was asked.
-        """
-        if not cells:
-            raise QuestionError("cells is empty; give at least one cell")
-        variance = sum(self._terms.covariance(a, b) for a in cells for b in cells)
-        value = sum(float(self.marginal(*names)[tuple(place)]) for names, place in cells)
-        return value, float(np.sqrt(max(variance, 0.0)))
+# what evidence of each kind is about
+_BODIES: dict[type, Callable[..., Any]] = {
+    ResidualDual: _table_changes,
+    OrderedDual: ordered_blocks,
+    ProductDual: product_blocks,
+}
 
 
 def _subsets(chosen: Sequence[int]) -> list[tuple[int, ...]]:
@@ -427,7 +404,3 @@ def _subsets(chosen: Sequence[int]) -> list[tuple[int, ...]]:
         itertools.combinations(chosen, k) for k in range(len(chosen) + 1)
     )
     return list(sets)
-
-
-def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
-    return (*shape[:axis], size, *shape[axis + 1 :])

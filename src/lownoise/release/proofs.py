@@ -3,8 +3,8 @@
 
 The law of pure noise is public, so its quantiles are those of draws of it, made anew with a public
 seed: nothing about the data is in them. The order statistic that is taken covers with the stated
-chance but for one seed in a million. Where draws would be too many, the tails of symmetric
-log-concave numbers bound them.
+chance but for one seed in a million. Where draws would be too many, what the noise knows of its
+moments bounds them; where all answers have one law, that is used instead.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ import numpy as np
 
 from lownoise.certificate import Certificate, order_norm
 from lownoise.errors import PlanError
-from lownoise.noise.pure import LaplaceNoise
 from lownoise.noise.response import ResponseMechanism
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.privacy import ApproxDP, GaussianEvent, PureDP
+from lownoise.release.additive import with_additive
 from lownoise.release.guarantees import (
     Cost,
     PureCost,
     allowed,
     binding,
     cost_of,
-    log_concave_error,
+    moment_error,
     pure_cost,
     tail_quantile,
 )
-from lownoise.release.pure_bound import unbeaten
 from lownoise.release.regions import (
     Region,
     chi_quantile,
@@ -42,6 +41,7 @@ from lownoise.release.regions import (
 )
 
 if TYPE_CHECKING:
+    from lownoise.bounds import Bound
     from lownoise.noise import AdditiveMechanism
     from lownoise.numbers.arrays import Vector
     from lownoise.release.terms import Terms
@@ -89,6 +89,21 @@ class GaussianProof:
         return self._terms.view.error
 
     @property
+    def compared(self) -> float:
+        """‖ω·(standard deviations)‖_p, by which mechanisms are compared."""
+        deviations, counts = self._terms.view.compared
+        return order_norm(deviations, self._terms.order, counts)
+
+    @property
+    def mean_error(self) -> float:
+        """E‖ω·error‖_p of the same answers, from draws.
+
+        Raises:
+            PlanError: where answers are too many to be drawn.
+        """
+        return _mean_error(self._terms)
+
+    @property
     def certificate(self) -> Certificate:
         """Bounds on the least objective of any Gaussian noise within the budget."""
         terms = self._terms
@@ -96,9 +111,14 @@ class GaussianProof:
         return Certificate(least, terms.view.upper, unit=terms.view.unit())
 
     @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What no unbiased mechanism's error is below, the one that is told first, first."""
+        return self._terms.view.bounds
+
+    @property
     def lower_bound(self) -> float:
         """What no unbiased mechanism's error is below, on any dataset."""
-        return self._terms.view.lower_bound
+        return self.bounds[0].value
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -197,13 +217,31 @@ class PureProof:
     def error(self) -> float:
         """(E‖ω·error‖_p²)^{1/2}: exact at p = 2 (and for one answer), else a bound."""
         terms = self._terms
-        weighted = terms.view.weighted[0]
+        weighted, counts = terms.view.weighted
         if isinstance(terms.mechanism, ResponseMechanism):
             least = math.inf
             if np.all(terms.weights == 1):
                 least = math.sqrt(terms.mechanism.total_variance)
             return min(least, order_norm(weighted, 2.0))
-        return log_concave_error(weighted, terms.order)
+        return moment_error(weighted, terms.order, counts, terms.mechanism.noise.moment)
+
+    @property
+    def compared(self) -> float:
+        """‖ω·(standard deviations)‖_p, by which mechanisms are compared; of reports the error."""
+        terms = self._terms
+        if isinstance(terms.mechanism, ResponseMechanism):
+            return self.error
+        deviations, counts = terms.view.compared
+        return order_norm(deviations, terms.order, counts)
+
+    @property
+    def mean_error(self) -> float:
+        """E‖ω·error‖_p of the same answers, from draws.
+
+        Raises:
+            PlanError: where answers are too many to be drawn, or the noise is that of reports.
+        """
+        return _mean_error(self._terms)
 
     @property
     def certificate(self) -> Certificate:
@@ -212,31 +250,27 @@ class PureProof:
 
     @property
     def lower_bound(self) -> float:
-        """What no mechanism of this ε has an error below on every table; 0 where unproved."""
-        terms = self._terms
-        if isinstance(self.budget, ApproxDP):
-            return 0.0
-        assert terms.weights is not None  # noqa: S101 (what all terms with pure noise have)
-        return unbeaten(
-            terms.question,
-            terms.relation,
-            terms.size,
-            self.budget.epsilon,
-            terms.order,
-            terms.weights,
-            chosen=terms.view.chosen,
-            dual=terms.evidence,
-        )
+        """The first of `bounds`; 0 where nothing is proved."""
+        found = self._terms.bounds
+        return found[0].value if found else 0.0
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What binds this mechanism, the greatest first; none where nothing is proved.
+
+        Where the noise is pure, what holds of every ε-DP mechanism; under (ε, δ) also what holds of
+        every mechanism within that.
+        """
+        found = self._terms.view.pure_bounds(self.budget, self._terms.mechanism.loss)
+        return with_additive(self._terms, found)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the bound binds, and how the deviations are known."""
         mechanism = self._terms.mechanism
         found = [
-            (
-                "The lower bound is of the greatest error over all tables, and binds biased "
-                "mechanisms too."
-            ),
+            "No {} has an error below the lower bound on {}.".format(*own.denied)
+            for own in self._terms.bounds[:1]
         ]
         if mechanism.estimated:
             found.append("The deviations were estimated by simulating the noise; the cost was not.")
@@ -251,16 +285,23 @@ class PureProof:
             PlanError: where `level` is not between 0 and 1.
         """
         outside = 1 - checked_level(level)
+        self._terms.view.check_drawn()
         mechanism = self._terms.mechanism
         if isinstance(mechanism, ResponseMechanism):
             return _hoeffding(mechanism, outside)
         totals = mechanism.totals
-        if isinstance(mechanism.noise, LaplaceNoise) and totals.embed is None:
-            return frozen(mechanism.noise.scales * totals.unit * -math.log(outside))
+        scales = mechanism.noise.independent_scales
+        if scales is not None and totals.embed is None:
+            return frozen(scales * totals.unit * -math.log(outside))
+        known = mechanism.noise.quantile(outside)
+        if known is not None:
+            return frozen(known * mechanism.deviations)
         if _simulated(mechanism, outside):
             draws = np.abs(_draws(mechanism))
-            return frozen(np.partition(draws, rank := _rank(len(draws), outside), axis=0)[rank])
-        return frozen(tail_quantile(outside) * mechanism.deviations)
+            return frozen(
+                np.partition(draws, rank := covering_rank(len(draws), outside), axis=0)[rank]
+            )
+        return frozen(_stray(mechanism, outside) * mechanism.deviations)
 
     def joint_half_widths(self, level: float) -> Vector:
         """Return how far from their answers all exact ones are with chance `level`, shape (m,).
@@ -269,6 +310,7 @@ class PureProof:
             PlanError: where `level` is not between 0 and 1.
         """
         outside = 1 - checked_level(level)
+        self._terms.view.check_drawn()
         mechanism = self._terms.mechanism
         deviations = mechanism.deviations
         if isinstance(mechanism, ResponseMechanism):
@@ -276,8 +318,10 @@ class PureProof:
         if _simulated(mechanism, outside):
             draws = np.abs(_draws(mechanism)) / np.where(deviations > 0, deviations, 1.0)
             most = draws.max(axis=1)
-            return frozen(deviations * np.partition(most, rank := _rank(len(most), outside))[rank])
-        return frozen(tail_quantile(outside / deviations.size) * deviations)
+            return frozen(
+                deviations * np.partition(most, rank := covering_rank(len(most), outside))[rank]
+            )
+        return frozen(_stray(mechanism, outside / deviations.size) * deviations)
 
     def ratio_quantile(self, level: float, together: int) -> Vector:
         """Return how many deviations sum − θ·count strays with chance `level`; shape (d,).
@@ -315,7 +359,7 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
     For symmetric log-concave noise X in the plane the quantile of |⟨u, X⟩| is a norm of u (Meyer &
     Reisner 1991; Bobkov 2010). So it is looked at along some directions, of noise made round, and
     is at most 1/cos of half the angle between them higher on the others. Where draws would be too
-    many, the bound for log-concave numbers takes their place.
+    many, or noise is not log-concave, what it knows of its tails takes their place.
 
     Args:
         mechanism: whose last answer is the count.
@@ -330,14 +374,16 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
     columns = deviations.size - 1
     missed = _MISSED / (_DIRECTIONS * max(columns, 1))
     few = columns * _DIRECTIONS * _DRAWS <= _MOST_NUMBERS
-    if not (few and _simulated(mechanism, outside, missed)):
-        return frozen(np.full(columns, tail_quantile(outside)))
+    # in one direction as in all others, or no norm: then draws along a few tell nothing
+    plain = not mechanism.noise.log_concave
+    if plain or not (few and _simulated(mechanism, outside, missed)):
+        return frozen(np.full(columns, _stray(mechanism, outside)))
     draws = _draws(mechanism)
     count = draws[:, -1] / deviations[-1]
     slope = beside[:-1] / deviations[-1]
     rest = np.square(deviations[:-1]) - np.square(slope)
     alone = np.sqrt(np.where(rest > _FLAT * np.square(deviations[:-1]), rest, math.inf))
-    rank = _rank(_DRAWS, outside, missed)
+    rank = covering_rank(_DRAWS, outside, missed)
     found = np.empty(columns)
     angles = np.arange(_DIRECTIONS) * (math.pi / _DIRECTIONS)
     for i in range(columns):
@@ -345,6 +391,12 @@ def ratio_quantile(mechanism: AdditiveMechanism, level: float, together: int = 1
         along = (np.abs(math.cos(t) * count + math.sin(t) * own) for t in angles.tolist())
         found[i] = max(float(np.partition(each, rank)[rank]) for each in along)
     return frozen(found / math.cos(math.pi / (2 * _DIRECTIONS)))
+
+
+def _stray(mechanism: AdditiveMechanism, outside: float) -> float:
+    """Return how many deviations an answer strays but with chance `outside`, without draws."""
+    known = mechanism.noise.quantile(outside)
+    return tail_quantile(outside, mechanism.noise.moment) if known is None else known
 
 
 def _hoeffding(mechanism: ResponseMechanism, outside: float) -> Vector:
@@ -360,12 +412,25 @@ def _simulated(mechanism: AdditiveMechanism, outside: float, missed: float = _MI
     return enough and _DRAWS * max(answers, mechanism.length) <= _MOST_NUMBERS
 
 
+def _mean_error(terms: Terms) -> float:
+    mechanism, own = terms.mechanism, terms.view.mean_error
+    if own is not None:
+        return own
+    if isinstance(mechanism, ResponseMechanism):
+        raise PlanError("the errors of reports depend on the table; there is no one law to draw")
+    terms.view.check_drawn()
+    if _DRAWS * max(terms.view.dimension, mechanism.length) > _MOST_NUMBERS:
+        raise PlanError("answers are too many to draw; ask for standard deviations")
+    errors = terms.view.compared_errors(_draws(mechanism))
+    return float(np.mean(np.linalg.norm(errors, ord=terms.order, axis=1)))
+
+
 def _draws(mechanism: AdditiveMechanism) -> Vector:
     return mechanism.simulate(_DRAWS, SimulationRandomness(_SEED))
 
 
 @lru_cache(maxsize=64)
-def _rank(count: int, outside: float, missed: float = _MISSED) -> int:
+def covering_rank(count: int, outside: float, missed: float = _MISSED) -> int:
     """Return which of `count` rising numbers is above the quantile but with chance `missed`.
 
     The number of draws beyond the quantile is binomial with mean count·outside; the one that is

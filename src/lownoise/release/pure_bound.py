@@ -16,10 +16,10 @@ import numpy as np
 
 from lownoise.bounds import extent_bound, pure_mean_bound
 from lownoise.bounds.means import directional_bound
-from lownoise.certificate import PointDual, order_norm
+from lownoise.certificate import order_norm
 from lownoise.errors import PlanError
 from lownoise.noise.queries import query_body, query_coordinates
-from lownoise.questions import AbstractQueries, Mean
+from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
 from lownoise.sensitivity.relations import (
     ADD_REMOVE,
     SUBSTITUTE,
@@ -27,11 +27,12 @@ from lownoise.sensitivity.relations import (
     checked_relation,
     sensitivity_set,
 )
+from lownoise.sensitivity.residuals import marginal_orbits
 from lownoise.sets.domains import Points
 
 if TYPE_CHECKING:
-    from lownoise.certificate import AbstractDual
     from lownoise.numbers.arrays import Vector
+    from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
@@ -41,6 +42,8 @@ _NEAR = 1e-9  # of a column's range: a center as near as that to the middle is t
 _TINY = 2.0**-40  # bodies are rounded up, by less than that of them
 _LEAST_WEIGHT = 1e-100
 _MOST_DIMENSIONS = 512  # whose volumes are looked at
+_MOST_CELLS = 128  # of a marginal, or parities of a few bits, likewise
+_FEW_BITS = 7
 
 
 def question_body(
@@ -103,18 +106,8 @@ def fit_weights(question: Mean, weights: Vector, order: float) -> tuple[Vector, 
     return found * factor, factor
 
 
-def unbeaten(
-    question: Mean | AbstractQueries,
-    relation: Relation,
-    size: int | None,
-    epsilon: float,
-    order: float,
-    weights: Vector,
-    *,
-    chosen: Coordinates,
-    dual: AbstractDual | None,
-) -> float:
-    """Return at most the greatest (E‖ω·error‖_p²)^{1/2} over all tables, of any mechanism.
+def least_of(terms: Terms) -> float:
+    """Return at most the least error of Gaussian noise at μ = 1 on the answers; 0 if unproved.
 
     Of means that come as sums and the count it is the error of the sums about the worst point of
     the columns' bounds. Over that point and the one opposite, the mean of its square is no less
@@ -122,46 +115,107 @@ def unbeaten(
     inequality in ℓ_{p/2}), and of those the evidence speaks.
 
     Args:
-        question: what is asked.
-        relation: what a neighbour is; 0 is returned where it is a body of changes.
-        size: the public number of records, None under `add_remove`.
-        epsilon: ε.
-        order: p.
-        weights: ω on the answers, shape (m,), or on the d columns of means.
-        chosen: the answers that are summed.
-        dual: evidence on their changes, or None.
+        terms: with pure noise, and evidence or None.
     """
-    if isinstance(relation, Change):
+    if terms.evidence is None:
         return 0.0
-    found = _by_changes(question, size, epsilon, order, weights)
-    if dual is None:
-        return found
-    factor = 1.0
-    body, embed = question_body(question, relation, chosen)
-    if isinstance(question, Mean) and size is None:
-        weights, factor = fit_weights(question, weights, order)
+    question, weights, factor = terms.question, _weights(terms), 1.0
+    body, embed = question_body(question, terms.relation, terms.view.chosen)
+    if isinstance(question, Mean) and terms.size is None:
+        weights, factor = fit_weights(question, weights, terms.order)
         if not factor:
-            return found  # all records are one, or the weights are beyond what evidence can have
-    gamma = dual.least(body, order, weights, embed) / factor * (1 - _TINY)
+            return 0.0  # all records are one, or the weights are beyond what evidence can have
+    found: float = terms.evidence.least(body, terms.order, weights, embed)
+    return found / factor * (1 - _TINY) / terms.view.divisor
+
+
+def repeats(terms: Terms) -> int:
+    """Return how often each of the changes that prove `least_of` can be made, beside the others.
+
+    Each has as many records of its own as each other; under a body of changes where some table has
+    records with room for them, as far as that is known.
+
+    Args:
+        terms: where the number of records is public.
+    """
+    evidence, view = terms.plain_evidence or terms.evidence, terms.view
+    if evidence is None or terms.size is None or not _has_room(terms):
+        return 0
+    needed = evidence.points_needed(view.body, len(view.names))
+    return terms.size // max(needed, 1)
+
+
+def _has_room(terms: Terms) -> bool:
+    """Return whether every change of one record surely is the difference of two.
+
+    A body is in the box of its widths, and in the ball of its length.
+    """
+    if not isinstance(terms.relation, Change):
+        return True
+    domain = terms.question.domain
+    d = domain.dimension
+    body = terms.relation.changes(np.arange(d), np.ones(d))
+    image, axes = domain.along_axes(), domain.inscribed(np.ones(d))
+    if image is not None:
+        half, widths = np.abs(image.factor), body.widths()
+        moved = widths > 0
+        corner = np.divide(widths, 2 * half, out=np.zeros(d), where=half > 0)
+        inside = image.base.norm_up(corner[None])[0] <= 1 + _TINY / 2
+        if inside and np.all(half[moved] > 0):
+            return True
+    return axes.size == d and bool(body.answer_length(None) <= 2 * axes[-1] * (1 + _TINY / 2))
+
+
+def unbeaten(terms: Terms, epsilon: float) -> float:
+    """Return at most the greatest (E‖ω·error‖_p²)^{1/2} over all tables, of any ε-DP mechanism.
+
+    Args:
+        terms: with pure noise.
+        epsilon: ε.
+    """
+    question, size, order = terms.question, terms.size, terms.order
+    weights, gamma = _weights(terms), least_of(terms)
+    found = 0.0
+    if not isinstance(terms.relation, Change):
+        found = _by_changes(question, size, epsilon, order, weights)
     if size is None:
         return max(found, directional_bound(gamma, epsilon=epsilon))
-    if not isinstance(dual, PointDual):
+    most = repeats(terms)
+    if not most:
         return found
-    # each change of the evidence has records of its own, half of them at either end
-    changes = int(np.count_nonzero(dual.vertex_weights))
+    # half of the records of each change at either end
+    body, embed = question_body(question, terms.relation, terms.view.chosen)
+    widest = weights * body.answer_widths(embed) * (1 + _TINY) / terms.view.divisor
+    changes = size // most
     own = directional_bound(
         gamma,
         epsilon=epsilon,
-        most=size // (2 * max(changes, 1)),
+        most=most // 2,
         changes=changes,
-        extent=order_norm(weights * body.answer_widths(embed), order) * (1 + _TINY),
+        extent=order_norm(widest, order),
+        length=order_norm(widest, 2.0),
     )
-    return max(found, own / (1 if isinstance(question, AbstractQueries) else size))
+    return max(found, own)
+
+
+def by_volume(terms: Terms, epsilon: float) -> float:
+    """Return the same of questions that have weights of their own: marginals and parities.
+
+    Args:
+        terms: with pure noise.
+        epsilon: ε.
+    """
+    return _by_changes(terms.question, terms.size, epsilon, terms.order, None)
+
+
+def _weights(terms: Terms) -> Vector:
+    assert terms.weights is not None  # noqa: S101 (what all terms with pure noise have)
+    return terms.weights
 
 
 @singledispatch
 def _by_changes(
-    question: object, size: int | None, epsilon: float, order: float, weights: Vector
+    question: object, size: int | None, epsilon: float, order: float, weights: Vector | None
 ) -> float:
     """Return the bounds by volume and by extents."""
     raise PlanError(f"question={type(question).__name__} is of no known kind; plan again")
@@ -206,6 +260,52 @@ def _by_changes_of_queries(
         weights=weights[pivots],
     )
     return found * (size or 1) * (1 - _TINY) if math.isfinite(found) else 0.0
+
+
+@_by_changes.register(Marginals)
+def _by_changes_of_marginals(
+    question: Marginals, size: int | None, epsilon: float, order: float, _: None
+) -> float:
+    """Return the best bound on the cells of any one marginal: all answers err at least as much."""
+    orbits, found = marginal_orbits(question), 0.0
+    heaviest: dict[int, float] = {}
+    for orbit, weight in zip(orbits.asked, np.sqrt(orbits.weights).tolist(), strict=True):
+        if any(question.attributes[i].ordered for i in orbits.members_of(orbit)):
+            continue  # what is asked of it is no cell
+        cells = math.prod(int(orbits.sizes[k]) for k in orbit)
+        heaviest[cells] = max(heaviest.get(cells, 0.0), weight)
+    for cells, weight in heaviest.items():
+        if not 1 + (size is not None) <= cells <= _MOST_CELLS:
+            continue
+        own = pure_mean_bound(
+            Points(np.eye(cells)),
+            size=size,
+            center=np.zeros(cells),
+            epsilon=epsilon,
+            order=order,
+            weights=np.full(cells, weight),
+        )
+        found = max(found, own * (size or 1) * (1 - _TINY)) if math.isfinite(own) else found
+    return found
+
+
+@_by_changes.register(Parity)
+def _by_changes_of_parity(
+    question: Parity, size: int | None, epsilon: float, order: float, _: None
+) -> float:
+    """Return the bound on parities of the first bits alone: all answers err at least as much."""
+    bits, found = len(question.attributes), 0.0
+    for few in range(1, min(bits, _FEW_BITS) + 1):
+        degrees = [k for k in question.degrees if k <= few]
+        count = sum(math.comb(few, k) for k in degrees)
+        if not degrees or count > _MOST_CELLS:
+            continue
+        weights = question.degree_weights[[question.degrees.index(k) for k in degrees]]
+        names = [a.name for a in question.attributes[:few]]
+        own = Parity(names, degrees, weights=weights.tolist()).as_queries
+        by = _by_changes_of_queries(own, size, epsilon, order, own.weights)
+        found = max(found, by)
+    return found
 
 
 def middle(domain: AbstractDomain) -> Vector:

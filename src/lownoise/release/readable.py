@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from lownoise.bounds import Bound
     from lownoise.certificate import Certificate
     from lownoise.release.guarantees import Cost, PureCost
     from lownoise.release.terms import Terms
@@ -113,11 +114,18 @@ class Guaranteed(Readable):
         """What no unbiased mechanism with this ρ has an error below, on any dataset.
 
         Where the relation is a body of changes: on tables with a row that has room in its domain
-        for every change; 0 where there can be none. Under a pure budget: what no mechanism of that
-        ε, biased or not, has an error below on every dataset. Of a stream where one round's value
-        becomes 0: on the stream of zeros.
+        for every change; 0 where there can be none. Of pure noise: the greatest of `bounds`. Of a
+        stream where one round's value becomes 0: on the stream of zeros.
         """
         return self.terms.lower_bound
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Every lower bound on `error` that binds the noise, each with whom it binds and where.
+
+        The first is `lower_bound`. Whatever binds a wider class of mechanisms binds this one, too.
+        """
+        return self.terms.bounds
 
     @property
     def cost(self) -> Cost | PureCost:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -16,15 +16,18 @@ from lownoise.numbers.arrays import frozen
 from lownoise.questions import Marginals, Mean
 from lownoise.release import codec, folders, stored
 from lownoise.release.codec import Origin, Spend
-from lownoise.release.marginals import MarginalAnswers
+from lownoise.release.distributions import Distributed
+from lownoise.release.marginal_answers import MarginalAnswers
 from lownoise.release.readable import Guaranteed
-from lownoise.release.regions import ratio_interval
+from lownoise.release.regions import ratio, ratio_interval, within_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
+    from lownoise.nearest import Projected
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.release.distributions import Cumulative, Quantile
     from lownoise.release.marginals import Cell
     from lownoise.release.regions import Region
     from lownoise.release.terms import Terms
@@ -233,6 +236,104 @@ class Release(Guaranteed):
         """
         return self._marginals.total(cells)
 
+    def distribution(
+        self,
+        column: str | None = None,
+        *,
+        where: Mapping[str, object] | None = None,
+        level: float = 0.95,
+    ) -> Cumulative:
+        """Return how many rows are at most each value of a column, with a band that holds all.
+
+        Args:
+            column: an attribute of numbers, ranges of them best; by default the only ordered one.
+            where: of a group of rows, the category of each attribute that they are grouped by.
+            level: the chance over the noise with which the band holds all exact counts, between 0
+                and 1; by Šidák's inequality for Gaussian noise, else by a chance each.
+
+        Raises:
+            QuestionError: where there is no such column or group, or its marginal does not follow
+                from what was released.
+            PlanError: where the question was not of marginals, or the level is out of range.
+        """
+        return Distributed(self._marginals, column, where).cumulative(level)
+
+    def quantile(
+        self,
+        q: float,
+        column: str | None = None,
+        *,
+        where: Mapping[str, object] | None = None,
+        level: float = 0.95,
+    ) -> Quantile:
+        """Return a quantile of a column, with an interval that holds the exact one.
+
+        The interval is of ends of ranges, and is as wide as its range where noise is small; that
+        of the value is post-processed, and may be biased. Rows that lack a value do not count.
+
+        Args:
+            q: which one, in [0, 1]; 0.5 is the median.
+            column: as of `distribution`.
+            where: as of `distribution`.
+            level: the chance over the noise with which the interval holds the exact quantile.
+
+        Raises:
+            QuestionError: as `distribution`.
+            PlanError: as `distribution`, and where q is out of range.
+
+        Examples:
+            >>> import pandas as pd
+            >>> import lownoise as ln
+            >>> ages = ln.Distribution("age", range(0, 101, 5))
+            >>> plan = ln.plan(ages, budget=ln.zcdp(1e6), relation="add_remove")
+            >>> release = plan.release(pd.DataFrame({"age": range(100)}))
+            >>> found = release.quantile(0.52)
+            >>> round(found.value, 1), found.lower, found.upper
+            (52.0, 50.0, 55.0)
+        """
+        return Distributed(self._marginals, column, where).quantile(q, level)
+
+    def projected(
+        self, onto: str | None = None, *, norm: str = "noise", rtol: float = 1e-4
+    ) -> Projected:
+        """Return the nearest answers that a table can have: biased, and at no cost of privacy.
+
+        "domain": answers that some table has, fractions of rows allowed: of means the domain's
+        hull, of sums and the count its cone, of counts those of all records. "nonnegative", of
+        marginals only: that agree and have no cell below 0, which is more than some table has, and
+        quick. Marginals of a release agree already. Where n is public the total stays.
+
+        In the norm of the noise, √((x − y)ᵀΣ⁻¹(x − y)), they are the likeliest under Gaussian
+        noise; in the Euclidean one, with the weights of the error, no run is farther from the truth
+        than without.
+
+        Args:
+            onto: "domain" or "nonnegative"; by default that of marginals, else "domain".
+            norm: "noise" or "euclidean".
+            rtol: how near to the nearest, in parts of the distance from the release. `gap` states
+                how near they are, also where the search ended before.
+
+        Raises:
+            PlanError: where an argument is out of range, there are too many answers, or no extreme
+                record of the domain is known how to find.
+
+        Examples:
+            >>> import numpy as np
+            >>> import pandas as pd
+            >>> import lownoise as ln
+            >>> plan = ln.plan(ln.Marginals({"a": 9, "b": 9}, way=2), budget=ln.zcdp(0.01),
+            ...                relation="add_remove")
+            >>> rows = np.arange(30)
+            >>> release = plan.release(pd.DataFrame({"a": rows % 9, "b": rows % 5}))
+            >>> better = release.projected()
+            >>> bool(np.all(better["a", "b"] >= 0))
+            True
+        """
+        found: Projected = import_module("lownoise.nearest").projected(
+            self, onto, norm=norm, rtol=rtol
+        )
+        return found
+
     def derived(self) -> dict[str, Any]:
         """Return what follows from terms and integers, as JSON values: what a file states too."""
         found = stored.derived(self.terms)
@@ -331,20 +432,3 @@ def _level(given: tuple[Any, ...], level: float) -> float:
     if len(given) > 1:
         raise PlanError("interval takes a level; names are of marginals")
     return given[0] if given else level
-
-
-def ratio(estimate: Vector, center: Vector) -> Vector:
-    """Return center + sum/count, shape (d,); NaN where the count, which is last, is not above 0."""
-    *sums, count = estimate.tolist()
-    if count <= 0:
-        return frozen(np.full(center.size, math.nan))
-    return frozen(center + np.array(sums) / count)
-
-
-def within_bounds(question: Mean, ends: Vector | None) -> Vector:
-    """Return intervals about the center cut to the bounds; the bounds where there are none."""
-    box = question.domain
-    bounds = np.stack([box.lower, box.upper], axis=1)
-    if ends is None:
-        return frozen(bounds)
-    return frozen(np.clip(question.center[:, None] + ends, bounds[:, :1], bounds[:, 1:]))

@@ -8,6 +8,7 @@ follow from the question and the grid.
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,17 @@ from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES, distance_within
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.parity import ParityTotals, parity_noise, parity_steps
+from lownoise.noise.parity import ParityLaplace, ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.response import ResponseMechanism
-from lownoise.privacy import ApproxDP, PureDP
+from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
+from lownoise.privacy.events import READINGS
+from lownoise.privacy.shared import checked_uses
 from lownoise.questions import QUESTIONS, AbstractQueries, Marginals, Mean, Parity
-from lownoise.release.codec import dump, expect_meant
+from lownoise.release.additive import ADDITIVE, additive_from_dict, additive_to_dict
+from lownoise.release.codec import digest, dump, expect_meant
+from lownoise.release.comparison import GAUSSIAN, Alternative, Comparison
 from lownoise.release.encoding import (
     evidence_from_dict,
     evidence_to_dict,
@@ -36,7 +41,7 @@ from lownoise.release.encoding import (
 )
 from lownoise.release.guarantees import allowed
 from lownoise.release.marginal_encoding import marginals_from_dict, marginals_to_dict
-from lownoise.release.terms import GAUSSIAN, Alternative, Terms
+from lownoise.release.terms import Terms
 from lownoise.release.totals import (
     histogram_from_dict,
     mean_totals_from_dict,
@@ -53,13 +58,15 @@ if TYPE_CHECKING:
 
     from lownoise.noise.abstract import AbstractNoise
     from lownoise.noise.mechanism import AbstractTotals
+    from lownoise.privacy import Budget
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
 
-_RESPONSE, _COUNTS = "randomized_response", "laplace_histogram"
+_RESPONSE, _COUNTS, _TABLES = "randomized_response", "laplace_histogram", "laplace_residual"
 ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
 _SAME = 1e-8
+_OF_COMPARED = ("rho", "mu", "readings")  # which files before 0.2.0 do not state
 
 
 def names(*, of_means: bool = False) -> tuple[str, ...]:
@@ -68,8 +75,8 @@ def names(*, of_means: bool = False) -> tuple[str, ...]:
     Args:
         of_means: whether those that count records alone are left out.
     """
-    found = (*NOISES.names, _RESPONSE)
-    return tuple(name for name in found if not of_means or name not in (_RESPONSE, _COUNTS))
+    found = (*NOISES.names, _RESPONSE, _TABLES)
+    return tuple(own for own in found if not of_means or own not in (_RESPONSE, _COUNTS, _TABLES))
 
 
 def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
@@ -84,6 +91,16 @@ def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
     return {
         "question": QUESTIONS.write(question),
         "budget": budget_to_dict(terms.budget),
+        **(
+            {}
+            if terms.shared is None
+            else {
+                "shared": {
+                    "budget": budget_to_dict(terms.shared.budget),
+                    "uses": terms.shared.uses,
+                }
+            }
+        ),
         "relation": relation_to_dict(terms.relation),
         "size": terms.size,
         "order": "inf" if math.isinf(terms.order) else terms.order,
@@ -97,12 +114,24 @@ def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
                 "evidence": _evidence_to_dict(terms, witnessed=witnessed),
             }
         ),
-        **({"compared": [_compared_to_dict(own) for own in terms.alternatives]} if pure else {}),
+        **(
+            {"compared": [compared_to_dict(own) for own in terms.alternatives]}
+            if terms.alternatives
+            else {}
+        ),
     }
 
 
-def _compared_to_dict(own: Alternative) -> dict[str, Any]:
-    return {"mechanism": own.mechanism, "error": own.error, "note": own.note}
+def compared_to_dict(own: Alternative) -> dict[str, Any]:
+    """Return a mechanism that was compared, as JSON values."""
+    known = {"rho": own.rho, "mu": own.mu}
+    return {
+        "mechanism": own.mechanism,
+        "error": own.error,
+        "note": own.note,
+        **{name: number for name, number in known.items() if number is not None},
+        **({"readings": list(own.readings)} if own.readings else {}),
+    }
 
 
 def _evidence_to_dict(terms: Terms, *, witnessed: bool) -> dict[str, Any] | None:
@@ -112,7 +141,8 @@ def _evidence_to_dict(terms: Terms, *, witnessed: bool) -> dict[str, Any] | None
     if isinstance(dual, ParityDual):
         return {"degrees": dual.degrees.tolist(), "patterns": dual.patterns.tolist()}
     shown = witness_to_dict(terms.witness) if witnessed else {}
-    return evidence_to_dict(dual, terms.plain_evidence) | shown
+    own = evidence_to_dict(dual, terms.plain_evidence) | shown
+    return own | additive_to_dict(terms.additive)
 
 
 def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) -> dict[str, Any]:
@@ -120,17 +150,20 @@ def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) 
         return {"keep": mechanism.keep}
     totals, noise = mechanism.totals, mechanism.noise
     if isinstance(totals, ParityTotals):
-        assert isinstance(noise, GaussianNoise)  # noqa: S101 (what a plan of parities has)
+        if isinstance(noise, ParityLaplace):
+            return {"scales": noise.scales.tolist(), "steps": totals.steps.tolist()}
+        assert isinstance(noise, GaussianNoise)  # noqa: S101 (the other that such totals have)
         return {"deviations": totals.by_degree(noise).tolist(), "steps": totals.steps.tolist()}
     return {
-        **_added_to_dict(name, noise),
+        **added_to_dict(name, noise),
         **totals.stated,
     }
 
 
-def _added_to_dict(name: str, noise: AbstractNoise) -> dict[str, Any]:
+def added_to_dict(name: str, noise: AbstractNoise) -> dict[str, Any]:
+    """Return the noise of a mechanism of this name, as JSON values."""
     if isinstance(noise, PartialNoise):
-        own = {} if noise.inner is None else _added_to_dict(name, noise.inner)
+        own = {} if noise.inner is None else added_to_dict(name, noise.inner)
         return {"kept": noise.kept.tolist(), **own}
     return (
         SHAPES.write(noise.shape) if isinstance(noise, GaussianNoise) else NOISES[name].write(noise)
@@ -151,8 +184,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     expect("mechanism", name, (GAUSSIAN, *names()))
     question = QUESTIONS.read(with_program(fields["question"], domain))
     read = row_of(_READERS, question)
-    pure = isinstance(question, (Mean, AbstractQueries))
-    if read is None or (("mechanism" in fields) and (name == GAUSSIAN or not pure)):
+    if read is None or ("mechanism" in fields and name == GAUSSIAN):
         kind = QUESTIONS.of(question).name
         raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
     fields = _of_today(fields, question, name)
@@ -175,8 +207,14 @@ def _head(fields: dict[str, Any], name: str) -> dict[str, Any]:
     if name != GAUSSIAN and not isinstance(budget, (PureDP, ApproxDP)):
         raise FileError("budget is not pure, nor (epsilon, delta)")
     found: dict[str, Any] = {"budget": budget, "order": order_from(fields["order"]), "name": name}
-    if name != GAUSSIAN:
-        found["alternatives"] = _compared(fields["compared"], name)
+    if "shared" in fields:
+        shared = fields["shared"]
+        uses = checked_uses(shared["uses"])
+        if uses is None or len(shared) > 2:  # noqa: PLR2004
+            raise FileError("shared is not a budget and a number of uses")
+        found["shared"] = Shared(budget_from_dict(shared["budget"]), uses)
+    if name != GAUSSIAN or "compared" in fields:
+        found["alternatives"] = compared_from_list(fields["compared"], name)
     return found
 
 
@@ -188,13 +226,15 @@ def _mean(fields: dict[str, Any], name: str, question: Mean) -> Terms:
     if not np.all((weights >= _LEAST_WEIGHT) & (weights <= 1 / _LEAST_WEIGHT)):
         raise FileError("weights are not all from 2^-900 to 2^900")
     evidence, plain = _evidence(fields["evidence"], answers, twice=name == GAUSSIAN)
+    head = _head(fields, name)
     return Terms(
         question=question,
         mechanism=mechanism,
         weights=weights,
         evidence=evidence,
         plain_evidence=plain,
-        **_head(fields, name),
+        additive=additive_from_dict(fields["evidence"], head["budget"]),
+        **head,
     )
 
 
@@ -206,37 +246,56 @@ def _queries(fields: dict[str, Any], name: str, question: AbstractQueries) -> Te
         if not np.array_equal(weights, question.weights):
             raise FileError("weights are not those of the queries, which have none of their own")
     evidence, _ = _evidence(fields["evidence"], question.count)
+    head = _head(fields, name)
     return Terms(
         question=question,
         mechanism=mechanism,
         weights=weights,
         evidence=evidence,
-        **_head(fields, name),
+        additive=additive_from_dict(fields["evidence"], head["budget"]),
+        **head,
     )
 
 
 def _evidence(fields: dict[str, Any] | None, answers: int, *, twice: bool = False) -> Any:  # noqa: ANN401
-    return (None, None) if fields is None else evidence_from_dict(fields, answers, twice=twice)
+    if fields is None:
+        return None, None
+    own = {name: value for name, value in fields.items() if name != ADDITIVE}
+    return evidence_from_dict(own, answers, twice=twice)
 
 
 def _parity(fields: dict[str, Any], name: str, question: Parity) -> Terms:
-    totals = parity_totals_from_dict(fields, question)
     k, evidence = len(question.degrees), fields["evidence"]
-    deviations = numbers(fields["noise"]["deviations"], "noise.deviations", k)
-    if not np.array_equal(totals.steps, parity_steps(deviations)):
-        raise FileError("noise.steps are not those of the deviations")
+    patterns = 1 if fields["size"] is None else len(question.attributes)
     dual = ParityDual(
         degrees=numbers(evidence["degrees"], "evidence.degrees", k),
-        patterns=numbers(evidence["patterns"], "evidence.patterns", len(totals.changes.costs)),
+        patterns=numbers(evidence["patterns"], "evidence.patterns", patterns),
     )
-    mechanism = AdditiveMechanism(totals, parity_noise(totals, deviations))
+    if name in (GAUSSIAN, "laplace"):
+        mechanism: Any = _by_degree(fields, name, question)
+    else:
+        mechanism = _mechanism(fields, name, question.as_queries)
     return Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
+
+
+def _by_degree(fields: dict[str, Any], name: str, question: Parity) -> AdditiveMechanism:
+    totals, k = parity_totals_from_dict(fields, question), len(question.degrees)
+    field = "deviations" if name == GAUSSIAN else "scales"
+    scales = numbers(fields["noise"][field], f"noise.{field}", k)
+    if not np.array_equal(totals.steps, parity_steps(scales)):
+        raise FileError(f"noise.steps are not those of the {field}")
+    if name == GAUSSIAN:
+        return AdditiveMechanism(totals, parity_noise(totals, scales))
+    return AdditiveMechanism(totals, ParityLaplace(scales, totals.steps, tuple(question.counts)))
 
 
 def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
     size = size_from(fields)
-    mechanism, dual = marginals_from_dict(question, size, fields["noise"], fields["evidence"])
-    return Terms(question=question, mechanism=mechanism, evidence=dual, **_head(fields, name))
+    head = _head(fields, name)
+    mechanism, dual = marginals_from_dict(
+        question, name, size, fields["noise"], fields["evidence"], _distance(head["budget"])
+    )
+    return Terms(question=question, mechanism=mechanism, evidence=dual, **head)
 
 
 _READERS: dict[type, Callable[[dict[str, Any], str, Any], Terms]] = {
@@ -268,35 +327,62 @@ def _mechanism(
         return AdditiveMechanism(
             totals, GaussianNoise(shape_from_dict(fields["noise"], totals.length))
         )
-    budget, kind = budget_from_dict(fields["budget"]), NOISES[name]
-    distance = 0.0
-    if isinstance(budget, ApproxDP):
-        distance = distance_within(allowed(budget), budget.delta)
+    distance = _distance(budget_from_dict(fields["budget"]))
+    return AdditiveMechanism(
+        totals, added_from_dict(fields["noise"], name, totals.changes, totals.length, distance)
+    )
 
-    def made(changes: AbstractBody) -> AbstractNoise:
-        return kind.read(kind.own(fields["noise"]), "noise", changes, distance)
 
-    kept = fields["noise"].get("kept")
-    if kept is None:
-        return AdditiveMechanism(totals, made(totals.changes))
-    return AdditiveMechanism(totals, _partial(kept, totals, made))
+def added_from_dict(
+    fields: dict[str, Any], name: str, changes: AbstractBody, length: int, distance: float = 0.0
+) -> AbstractNoise:
+    """Return the noise that `added_to_dict` described.
+
+    Args:
+        fields: what it wrote.
+        name: of the mechanism.
+        changes: of the integers that have the noise.
+        length: how many these are.
+        distance: how far in total variation its points may be from uniform.
+
+    Raises:
+        FileError: where the fields do not fit.
+    """
+    kind = NOISES[name]
+
+    def made(own: AbstractBody) -> AbstractNoise:
+        return kind.read(kind.own(fields), "noise", own, distance)
+
+    if fields.get("kept") is None:
+        return made(changes)
+    return _partial(fields["kept"], changes, length, made)
+
+
+def _distance(budget: Budget) -> float:
+    """Return how far in total variation a law may be from the exact one within a budget."""
+    if not isinstance(budget, ApproxDP):
+        return 0.0
+    return distance_within(allowed(budget), budget.delta)
 
 
 def _partial(
-    given: list[Any], totals: AbstractTotals, made: Callable[[AbstractBody], AbstractNoise]
+    given: list[Any],
+    changes: AbstractBody,
+    length: int,
+    made: Callable[[AbstractBody], AbstractNoise],
 ) -> PartialNoise:
     if any(type(place) is not int for place in given):
         raise FileError("noise.kept are not whole numbers")
     kept = np.array(given, dtype=np.int64).reshape(-1)
-    if kept.size and not (kept[0] >= 0 and kept[-1] < totals.length and np.all(np.diff(kept) > 0)):
+    if kept.size and not (kept[0] >= 0 and kept[-1] < length and np.all(np.diff(kept) > 0)):
         raise FileError("noise.kept are not places of integers that rise")
-    inner = made(totals.changes.mapped(np.eye(totals.length)[kept])) if kept.size else None
-    return PartialNoise(inner, kept, totals.length)
+    inner = made(changes.mapped(np.eye(length)[kept])) if kept.size else None
+    return PartialNoise(inner, kept, length)
 
 
-def _compared(encoded: list[dict[str, Any]], chosen: str) -> tuple[Alternative, ...]:
+def compared_from_list(encoded: list[dict[str, Any]], chosen: str) -> Comparison:
     """Return the mechanisms that were compared: each once, the best first, one of them chosen."""
-    found = tuple(_alternative(each) for each in encoded)
+    found = Comparison(_alternative(each) for each in encoded)
     names = [own.mechanism for own in found]
     errors = [math.inf if own.error is None else own.error for own in found]
     available = [own.mechanism for own in found if own.error is not None]
@@ -309,11 +395,17 @@ def _compared(encoded: list[dict[str, Any]], chosen: str) -> tuple[Alternative, 
 
 def _alternative(fields: dict[str, Any]) -> Alternative:
     name, error, note = fields["mechanism"], fields["error"], fields["note"]
-    expect("compared.mechanism", name, names())
-    number = error is None or (isinstance(error, float) and 0 <= error < math.inf)
-    if not number or not isinstance(note, str) or len(fields) != 3:  # noqa: PLR2004
+    expect("compared.mechanism", name, (GAUSSIAN, *names()))
+    rho, mu, readings = fields.get("rho"), fields.get("mu"), fields.get("readings", [])
+    numbers_or_none = all(
+        own is None or (isinstance(own, float) and 0 <= own < math.inf) for own in (error, rho, mu)
+    )
+    known = len(fields) == 3 + sum(own in fields for own in _OF_COMPARED)
+    if not numbers_or_none or not isinstance(note, str) or not known:
         raise FileError("compared states an error that is no number, or a note that is no text")
-    return Alternative(name, error, note)
+    if not (isinstance(readings, list) and all(own in READINGS for own in readings)):
+        raise FileError("compared states readings that no account has")
+    return Alternative(name, error, note, rho=rho, mu=mu, readings=tuple(readings))
 
 
 def derived(terms: Terms) -> dict[str, Any]:
@@ -330,7 +422,17 @@ def derived(terms: Terms) -> dict[str, Any]:
         found["cost"].update(known)
     else:
         found[ADDED] = known
+    if terms.shared is not None:
+        found["cost_of_all"] = asdict(terms.charged)
     return found
+
+
+def plan_digest(terms: Terms) -> str:
+    """Return what tells a plan from every other: the digest of what was chosen.
+
+    A file of the plan has the same, wherever it is read.
+    """
+    return digest(terms_to_dict(terms, witnessed=False))
 
 
 def plan_document(terms: Terms) -> str:

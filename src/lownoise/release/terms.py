@@ -11,39 +11,24 @@ from lownoise.certificate import Certificate, order_norm
 from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
 from lownoise.kinds import row_of
-from lownoise.numbers.readable import readable
+from lownoise.privacy.choices import paying
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
+from lownoise.release.comparison import GAUSSIAN, NOTHING_COMPARED, Comparison
 from lownoise.release.linear_views import ParityView, QueryView
 from lownoise.release.marginals import MarginalView
+from lownoise.release.mean_view import MeanView
 from lownoise.release.proofs import GaussianProof, PureProof
 from lownoise.release.readable import Readable
-from lownoise.release.views import AbstractView, MeanView
 
 if TYPE_CHECKING:
+    from lownoise.bounds import Bound
     from lownoise.certificate import AbstractDual
+    from lownoise.certificate.additive import AdditiveProof
     from lownoise.numbers.arrays import Vector
-    from lownoise.privacy import Budget
+    from lownoise.privacy import Budget, Event, Shared
     from lownoise.release.guarantees import Cost, PureCost
+    from lownoise.release.views import AbstractView
     from lownoise.sensitivity.relations import Relation
-
-GAUSSIAN = "gaussian"
-
-
-@final
-@readable
-@dataclass(frozen=True)
-class Alternative:
-    """A mechanism that was compared.
-
-    Args:
-        mechanism: its name.
-        error: as `Terms.error` has it; None where the mechanism was not available.
-        note: why it was not, or what it is.
-    """
-
-    mechanism: str
-    error: float | None
-    note: str
 
 
 @final
@@ -53,7 +38,7 @@ class Terms(Readable):
 
     Args:
         question: what is asked; its kind, and that of mechanism and evidence, its view knows.
-        budget: the most that may be spent.
+        budget: the most that one release may spend.
         order: p in [2, ∞], the norm of the error.
         mechanism: the final integers and the final noise.
         evidence: that the noise is near the least, for the certificate; None where there is none.
@@ -63,6 +48,8 @@ class Terms(Readable):
             with pure noise they are on the d columns. None where the question has its own.
         plain_evidence: the evidence for the same set with all weights one, where that is another.
         alternatives: what was compared, the best first.
+        shared: the budget that several releases share, and how many do; None where each pays alone.
+        additive: a proof of what no additive noise beats; None where there is none.
     """
 
     question: Any
@@ -73,7 +60,9 @@ class Terms(Readable):
     name: str = GAUSSIAN
     weights: Vector | None = None
     plain_evidence: AbstractDual | None = None
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: Comparison = NOTHING_COMPARED
+    shared: Shared | None = None
+    additive: AdditiveProof | None = None
 
     @property
     def gaussian(self) -> bool:
@@ -114,13 +103,27 @@ class Terms(Readable):
 
     @cached_property
     def cost(self) -> Cost | PureCost:
-        """What the release reveals, from the final integers and the final noise, rounded up."""
+        """What one release reveals, from the final integers and the final noise, rounded up."""
         return self.proof.cost
+
+    @cached_property
+    def charged(self) -> Event:
+        """What an account is charged: one release, or at the first of several all that share."""
+        event = self.cost.event
+        return event if self.shared is None else self.shared.joint(event, self.mechanism.loss.ball)
+
+    @property
+    def asked(self) -> Budget:
+        """The budget that what is charged was asked with."""
+        return self.budget if self.shared is None else self.shared.budget
 
     @property
     def within_budget(self) -> bool:
-        """Whether the cost is at most the budget."""
-        return self.proof.within_budget
+        """Whether the cost is at most the budget, and that of all releases what they share."""
+        if self.shared is None:
+            return self.proof.within_budget
+        all_kept = self.shared.keeps(self.cost.event, self.mechanism.loss.ball)
+        return all_kept and self.proof.within_budget
 
     def check_budget(self) -> None:
         """Refuse to release what reveals more than the budget.
@@ -161,6 +164,29 @@ class Terms(Readable):
         number of records.
         """
         return self.proof.error
+
+    @cached_property
+    def compared(self) -> float:
+        """‖ω·(standard deviations)‖_p, by which mechanisms are compared, whatever their noise.
+
+        Of means that come as sums and a count it is that of the worst means, times the number of
+        records. With the user's weights, and those of a question that has its own.
+        """
+        return self.proof.compared
+
+    @cached_property
+    def mean_error(self) -> float:
+        """E‖ω·error‖_p of the same answers, from 20,000 draws of the noise with a public seed.
+
+        Raises:
+            PlanError: where answers are too many to be drawn.
+        """
+        return self.proof.mean_error
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The readings of accounts that can pay for it: of "gaussian", "zcdp", "basic", "caps"."""
+        return paying(self.charged, self.asked)
 
     @property
     def unit(self) -> str:
@@ -205,10 +231,14 @@ class Terms(Readable):
     def lower_bound(self) -> float:
         """What no unbiased mechanism's `error` is below, on any dataset (see `bounds.unbiased`).
 
-        Under a pure budget: what no mechanism of this ε, biased or not, has an error below on every
-        table (see `bounds.volume`); 0 where nothing is proved.
+        Of pure noise: the greatest of `bounds`; 0 where nothing is proved.
         """
         return self.proof.lower_bound
+
+    @cached_property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Lower bounds on `error`, each with whom it binds and its theorem; `lower_bound` first."""
+        return self.proof.bounds
 
     def deviations(self) -> Any:  # noqa: ANN401 (one row an orbit of marginals)
         """Return for each orbit of marginals one of them, how many there are, the deviation."""

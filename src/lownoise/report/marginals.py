@@ -85,7 +85,8 @@ class MarginalsView(AbstractView):
             public = terms.size is not None and not chosen
             cells = math.prod(answer_count(a.ordered, a.size) for a in attributes)
             numbers = [totals(np.atleast_1d(own)).typical, float(np.max(own))]
-            numbers += [0.0, 0.0] if public else [terms.isotropic, terms.histogram(chosen)]
+            if self.gaussian:
+                numbers += [0.0, 0.0] if public else [terms.isotropic, terms.histogram(chosen)]
             found.append((names, count, cells, numbers))
         found.sort(key=lambda kind: (-kind[3][1], len(kind[0])))
         typical, largest, *others = np.array([numbers for *_, numbers in found]).T
@@ -172,7 +173,7 @@ class MarginalsView(AbstractView):
                 Column(f"{one.capitalize()}s"),
                 Column("This plan", "value"),
             ),
-            ("i.i.d.", "Full table"),
+            ("i.i.d.", "Full table") if self.gaussian else (),
             caption=(
                 f"Standard deviation of a {one}, in rows, at the same budget. Marginals with the "
                 "same noise are named once."
@@ -370,7 +371,7 @@ def attributes_table(title: str, attributes: Sequence[Attribute], outside: str =
 
 
 def _labels(attribute: Attribute) -> str:
-    if attribute.labels is None:
+    if attribute.labels is None and attribute.edges is None:
         return f"0 to {attribute.categories - 1:,}"
     labels = [shown(attribute.label(k)) for k in range(min(attribute.categories, _MOST_LABELS))]
     listed = ", ".join(labels)

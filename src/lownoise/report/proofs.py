@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, final
 
 from lownoise.noise import ResponseMechanism
 from lownoise.privacy import ApproxDP
-from lownoise.privacy.choices import paying
 from lownoise.report import spelling
 from lownoise.report.parts import Column, Prose, Section, Table, pairs
 from lownoise.report.spelling import shown
@@ -23,7 +22,7 @@ ANEW = (
     "Both bounds are computed anew from the final noise and its evidence, not taken from the "
     "optimiser’s word."
 )
-_WHAT = "What it is, or why it is not"
+_WHAT = "What it is, or why not"
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,89 @@ class AbstractNoiseWords(ABC):
     def named(self) -> str:
         """Return what noise it is."""
 
+    def mechanisms(self) -> tuple[Section, ...]:
+        """Return the mechanisms that were compared, where there were several."""
+        terms = self.terms
+        compared = terms.alternatives
+        if not compared:
+            return ()
+        others = sum(own.error is not None for own in compared) - 1
+        if others:
+            choice = f"No mechanism that was compared has a smaller error than {terms.name}."
+        elif len(compared) == 1 and not terms.gaussian:
+            choice = f"{terms.name} was asked for, so no other mechanism was looked at."
+        else:
+            choice = f"Only {terms.name} is available."
+        choice += self._elsewhere()
+        table = Table(
+            columns=columns("Mechanism", "Error", "ρ", "μ", _WHAT, words=(_WHAT,)),
+            rows=tuple(
+                (
+                    own.mechanism,
+                    "not available" if own.error is None else spelling.significant(own.error, 4),
+                    *("–" if n is None else spelling.at_most(n, 3) for n in (own.rho, own.mu)),
+                    shown(own.note),
+                )
+                for own in compared
+            ),
+            caption=(
+                f"Root mean squared error of {self.view.whose}, at the same budget, and the least "
+                "ρ and μ that are proved of each."
+            ),
+            terminal=len(compared),
+            own=[own.mechanism for own in compared].index(terms.name),
+        )
+        note = f"Every one of them keeps the budget. {self.view.asking}".strip()
+        parts = (Prose(choice, "mechanism"), table, Prose(note, note=True))
+        return (Section("compared", "Mechanisms compared", parts),)
+
+    def _elsewhere(self) -> str:
+        """Return what is better in an account that adds up ρ or μ², in a sentence; or nothing."""
+        found = {
+            "rho (reading zcdp)": self.terms.alternatives.gaussian_at_equal("rho"),
+            "mu (reading gaussian)": self.terms.alternatives.gaussian_at_equal("mu"),
+        }
+        less = {account: error for account, error in found.items() if error is not None}
+        if not less:
+            return self._unpaid()
+        accounts = " or ".join(less)
+        errors = " or ".join(spelling.significant(error, 3) for error in less.values())
+        return (
+            f" An account that adds up {accounts} gets more for its price from gaussian: at the "
+            f"rho or mu of this plan its error would be {errors}."
+        )
+
+    def _unpaid(self) -> str:
+        """Return what accounts can pay for that cannot pay for this noise, in a sentence."""
+        own = self.terms.alternatives.gaussian
+        if own is None or own.error is None:
+            return ""
+        found = [name for name in ("zcdp", "gaussian") if name not in self.terms.readings]
+        if not found:
+            return ""
+        return (
+            f" An account with reading {' or '.join(found)} cannot pay for it; "
+            f'mechanism="gaussian" is for those, with error {spelling.significant(own.error, 3)}.'
+        )
+
     def payers(self) -> str:
         """Return which accounts can pay for it, by their readings."""
-        *most, last = paying(self.terms.cost.event, self.terms.budget)
-        return f"Paid by accounts with reading {', '.join(most)} or {last}."
+        *most, last = self.terms.readings
+        listed = f"{', '.join(most)} or {last}" if most else last
+        return f"Paid by accounts with reading {listed}.{self._all_uses()}"
+
+    def _all_uses(self) -> str:
+        """Return what all releases come to that share a budget, in two sentences; or nothing."""
+        shared = self.terms.shared
+        if shared is None:
+            return ""
+        numbers = asdict(self.terms.charged).items()
+        known = ", ".join(f"{name} {spelling.at_most(number, 4)}" for name, number in numbers)
+        return (
+            f" {spelling.capital(spelling.count(shared.uses, 'release'))} of this plan share "
+            f"{shared.budget}: together {known}. A ledger reserves that at the first, for this "
+            "plan alone."
+        )
 
     def bound(self, of: str, prose: str, over: str | None, note: str) -> Section:
         """Return the section of the lower bound.
@@ -86,11 +164,22 @@ class AbstractNoiseWords(ABC):
             parts += (pairs(caption, rows), Prose(note, note=True))
         return Section("bound", f"Lower bound: what no {of} beats", parts)
 
-    def below(self, who: str, where: str, over: str) -> str:
+    def below(self, who: str, over: str) -> str:
         """Return the sentence of a bound: of whom, on which tables, and how far above it is."""
+        own = self.terms.bounds[0]
         return (
-            f"No {who} has an error below {spelling.at_least(self.terms.lower_bound)} on {where}; "
-            f"this one's is {self.error()}, {over} the bound, both {self.view.wording.unit}."
+            f"No {who} has an error below {spelling.at_least(own.value)} on {own.denied[1]} "
+            f"({own.source}); this one's is {self.error()}, {over} the bound, both "
+            f"{self.view.wording.unit}."
+        )
+
+    def beside(self) -> str:
+        """Return what other bounds say of it; "" where there are none."""
+        others = [own for own in self.terms.bounds[1:] if own.value > 0]
+        return "".join(
+            f" No {own.denied[0]} has an error below {spelling.at_least(own.value)} "
+            f"on {own.denied[1]} ({own.source})."
+            for own in others
         )
 
 
@@ -109,7 +198,8 @@ class GaussianWords(AbstractNoiseWords):
 
     def proofs(self) -> tuple[Section, ...]:
         """Return other Gaussian noise, the certificate, and the bound."""
-        return (*self.view.compared(), self._certificate(), self._bound())
+        usual = self.view.compared()
+        return (*self.mechanisms(), *usual, self._certificate(), self._bound())
 
     def _certificate(self) -> Section:
         title, wording = "Certificate: how close to the least noise", self.view.wording
@@ -142,7 +232,8 @@ class GaussianWords(AbstractNoiseWords):
         else:
             over = spelling.significant(self.view.error() / terms.lower_bound)
             who = "unbiased mechanism with this zCDP cost"
-            prose = self.below(who, self.view.where(), f"{over} times")
+            prose = self.below(who, f"{over} times")
+            prose += self.beside()
         note = (
             "The bound holds for every unbiased mechanism with this zCDP guarantee, Gaussian or "
             "not; the best of them lies between the two numbers."
@@ -194,70 +285,35 @@ class PureWords(AbstractNoiseWords):
 
     def proofs(self) -> tuple[Section, ...]:
         """Return the mechanisms that were compared, and the bound."""
-        return self._compared(), self._bound()
-
-    def _compared(self) -> Section:
-        terms = self.terms
-        best = terms.alternatives[0]
-        others = sum(own.error is not None for own in terms.alternatives) - 1
-        if best.mechanism != terms.name:
-            choice = f"{terms.name} was asked for; {best.mechanism} has the smallest error."
-        elif others:
-            choice = f"No mechanism that was compared has a smaller error than {terms.name}."
-        else:
-            choice = f"Only {terms.name} is available."
-        table = Table(
-            columns=columns("Mechanism", "Error", _WHAT, words=(_WHAT,)),
-            rows=tuple(
-                (
-                    own.mechanism,
-                    "not available" if own.error is None else spelling.significant(own.error, 4),
-                    shown(own.note),
-                )
-                for own in terms.alternatives
-            ),
-            caption=(f"Root mean squared error of {self.view.whose}, at the same budget."),
-            terminal=len(terms.alternatives),
-            own=[own.mechanism for own in terms.alternatives].index(terms.name),
-        )
-        note = 'Every one of them keeps the budget. `mechanism="…"` asks for any that is available.'
-        parts = (Prose(choice, "mechanism"), table, Prose(note, note=True))
-        return Section("compared", "Mechanisms compared", parts)
+        return (*self.mechanisms(), self._bound())
 
     def _bound(self) -> Section:
         terms, over = self.terms, None
         if terms.error == 0:
             prose = spelling.NO_ERROR
-        elif isinstance(terms.budget, ApproxDP):
-            prose = "Nothing is proved of mechanisms that may leave a chance delta out."
         elif not terms.lower_bound > 0:
             prose = "No bound was found for this question at this budget: it is 0."
         else:
             over = self._times()
-            who = f"mechanism that is {terms.budget}, biased or not,"
-            prose = self.below(who, "every table", f"at most {over}")
+            prose = self.below(terms.bounds[0].denied[0], f"at most {over}") + self.beside()
         note = (
-            "The bound holds for every mechanism, of any noise, on its worst table; the best of "
-            "them lies between the two numbers."
+            "The bound holds whatever the noise is, with the error on the worst table; the best "
+            "mechanism lies between the two numbers."
         )
         return self.bound("mechanism of this budget", prose, over, note)
 
     def cost(self) -> tuple[Part, ...]:
         """Return what is promised to one person."""
-        terms, spent = self.terms, self.terms.cost
+        spent = self.terms.cost
         epsilon = spelling.brief_at_most(spent.epsilon)
-        neighbour = "takes another value" if terms.size is not None else "comes or goes"
-        likelier = (
-            f"Whatever is seen is at most e^{epsilon} times likelier when one row {neighbour}"
-        )
+        changed = self.view.changed
+        likelier = f"Whatever is seen is at most e^{epsilon} times likelier when {changed}"
         if spent.delta == 0:
             prose = f"{epsilon}-DP, pure. {likelier}; no chance is left out."
         else:
             delta = spelling.brief_at_most(spent.delta, 3)
-            prose = (
-                f"({epsilon}, {delta})-DP. {likelier}, but for a chance of {delta}: the points of "
-                "the noise are drawn by a walk whose law is known that closely."
-            )
+            why = self.terms.mechanism.noise.left_out
+            prose = f"({epsilon}, {delta})-DP. {likelier}, but for a chance of {delta}: {why}."
         return (Prose(f"{prose} {self.payers()}", "guarantee"),)
 
     def named(self) -> str:

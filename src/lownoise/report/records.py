@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of what is neither plan nor release: an enclosure, a verification, a ledger's account."""
+"""Reports of what is no plan or release: enclosures, comparisons, verifications, accounts."""
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lownoise.privacy.entries import amounts
 from lownoise.report import spelling
-from lownoise.report.parts import Column, Figures, Prose, Section, Table
+from lownoise.report.parts import Column, Figures, Items, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import MOST_ROWS
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lownoise.privacy import Ledger
+    from lownoise.theory.audit import Audit
+    from lownoise.theory.comparison import Comparison
     from lownoise.theory.enclosure import Enclosure
     from lownoise.verification import Verification
 
@@ -92,6 +95,104 @@ def checks(verification: Verification) -> list[Section]:
     return [Section("head", title, (table,), kicker="Verification")]
 
 
+def comparison(found: Comparison) -> list[Section]:
+    """Return unbiased mechanisms side by side, with what binds each of them."""
+    table = Table(
+        columns=(
+            Column("Mechanism", "name"),
+            Column("Privacy", "words"),
+            Column("Bias"),
+            Column("Error here", "value"),
+            Column("Error beside"),
+            Column("At least"),
+        ),
+        rows=tuple(
+            (
+                row.mechanism,
+                row.privacy,
+                spelling.significant(row.bias, 3),
+                spelling.significant(row.error, 4),
+                spelling.significant(row.neighbour_error, 4),
+                spelling.significant(row.bound.value, 4),
+            )
+            for row in found.rows
+        ),
+        caption="Errors in root mean square: on this table, and on the worst that differs from it "
+        "in one row. The last column is what no unbiased mechanism of that privacy is below: "
+        "everywhere, or under (ε, δ) here or on a neighbour.",
+        terminal=MOST_ROWS,
+    )
+    title = f"Unbiased means of {spelling.count(found.size, 'row')} under {found.budget}."
+    kinds = {row.bound.binds: row.bound for row in found.rows}
+    said = Items(tuple(map(str, kinds.values())))
+    return [
+        Section("head", title, (table,), kicker="Comparison"),
+        Section("bounds", "What binds them", (said,)),
+    ]
+
+
+def audit(found: Audit, names: Sequence[str] | None = None) -> list[Section]:
+    """Return whether a covariance is private, whether it can be true, and what it wastes."""
+    size = found.tightest.vector.size
+    given = names or [f"answer {k}" for k in range(size)]
+    rows = zip(given, found.tightest.vector.tolist(), found.wasteful.vector.tolist(), strict=True)
+    table = Table(
+        columns=(Column("Answer", "name"), Column("Tightest"), Column("Most wasteful")),
+        rows=tuple(
+            (shown(name), spelling.significant(tight, 3), spelling.significant(waste, 3))
+            for name, tight, waste in rows
+        )[:MOST_ROWS],
+        caption="Two combinations of the answers: where one record moves them most beside their "
+        "noise, and where it moves them least.",
+        hidden=max(size - MOST_ROWS, 0),
+        rest="{hidden} more answers.",
+        terminal=MOST_ROWS,
+    )
+    low, high = (spelling.significant(end, 4) for end in found.excess)
+    needs = spelling.at_most(found.rho, 4)
+    figures = Figures((("Needs rho", needs), ("Times the least", low)), large=True)
+    allowed = found.budget.gaussian_parameter()
+    less = "is NOT private" if found.mu[0] > allowed else "is not shown to be private"
+    keeps = "is private" if found.private else less
+    title = f"Gaussian noise of this covariance {keeps} under {found.budget}."
+    ends = [
+        *(spelling.at_least(end[0], 6) for end in (found.mu, found.least)),
+        *(spelling.at_most(end[1], 6) for end in (found.mu, found.least)),
+    ]
+    waste = spelling.significant(found.wasteful.factor, 4)
+    deviation = spelling.significant(found.deviation, 6)
+    said = (
+        Prose(f"{needs}-zCDP; its μ is from {ends[0]} to {ends[2]}.", "needs"),
+        Prose(_possible(found), "possible"),
+        Prose(
+            f"{low} to {high} times: ‖standard deviations‖_{found.order:g} is {deviation}, and "
+            f"Gaussian noise as private needs from {ends[1]} to {ends[3]}."
+            if math.isfinite(found.rho)
+            else "Not known: some change meets no noise, so there is no privacy to compare at.",
+            "over the least",
+        ),
+        Prose(f"{found.bound}.", "any unbiased"),
+        Prose(f"Where most, {waste} times what changes along there need.", "waste"),
+    )
+    return [
+        Section("head", title, (figures,), kicker="Audit"),
+        Section("findings", "What follows", said),
+        Section("directions", "Where it is tight and where it wastes", (table,)),
+    ]
+
+
+def _possible(found: Audit) -> str:
+    """Return whether any unbiased mechanism may have a covariance."""
+    tight = found.tightest
+    if found.possible:
+        return "An unbiased mechanism of this budget may have it."
+    return (
+        "No unbiased mechanism of this budget has it, on any dataset: along the tightest direction "
+        f"its deviation is {spelling.significant(tight.deviation, 4)}, and one record moves the "
+        f"answer by {spelling.significant(tight.change, 4)}."
+    )
+
+
 def _brief(found: str) -> str:
     """Return the numbers of a check to six digits, and not too many of them."""
     text = _LONG.sub(lambda number: f"{float(number[0]):.6g}", found)
@@ -105,6 +206,8 @@ def account(ledger: Ledger) -> list[Section]:
         numbers = ", ".join(f"{k}={v:.6g}" for k, v in asdict(entry.event).items())
         when = entry.created[:16].replace("T", " ")
         what = f"{entry.event.kind} {numbers}"
+        if entry.uses is not None:
+            what += f"; {entry.uses.taken:,} of {spelling.count(entry.uses.uses, 'use')} taken"
         rows.append((str(entry.id), entry.state, what, shown(entry.note), when))
     table = Table(
         columns=(
@@ -171,6 +274,7 @@ def account_dict(account: Ledger) -> dict[str, Any]:
                 "event": {"kind": entry.event.kind, **asdict(entry.event)},
                 "pair": entry.pair,
                 "relation": entry.relation,
+                "uses": entry.uses and asdict(entry.uses),
                 "note": entry.note,
                 "created": entry.created,
             }

@@ -14,11 +14,12 @@ from lownoise.errors import PlanError
 from lownoise.kinds import row_of
 from lownoise.learning import Evaluation, Learned, LearningPlan
 from lownoise.local_model.estimate import LocalEstimate
+from lownoise.nearest import Projected
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
 from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
 from lownoise.questions.streams import Running
-from lownoise.report import learning, local, records, spelling
+from lownoise.report import learning, local, projected, records, spelling
 from lownoise.report.linear import LinearView
 from lownoise.report.marginals import MarginalsView
 from lownoise.report.mean import MeanView
@@ -35,6 +36,8 @@ from lownoise.report.parts import (
 )
 from lownoise.report.proofs import GaussianWords, PureWords
 from lownoise.report.streams import StreamView
+from lownoise.theory.audit import Audit
+from lownoise.theory.comparison import Comparison
 from lownoise.theory.enclosure import Enclosure
 from lownoise.verification import Verification
 
@@ -52,6 +55,9 @@ _QUESTIONS: dict[type, type[AbstractView]] = {
     Running: StreamView,
 }
 RECORDS: dict[type, Callable[..., list[Section]]] = {
+    Audit: records.audit,
+    Comparison: records.comparison,
+    Projected: projected.projected,
     Enclosure: records.enclosure,
     Ledger: records.account,
     Verification: records.checks,
@@ -76,13 +82,13 @@ def sections(
 
     Args:
         subject: a plan, its `terms`, a release, a local plan or its estimate, a plan of learning or
-            what was learned, an enclosure, a verification or a ledger's account.
+            what was learned, an enclosure, an audit, a verification or a ledger's account.
         level: the chance with which each interval covers.
         marginal: of a release of marginals, the names of the attributes whose marginal is shown
             with its intervals; the first one-way marginal by default.
         answers: of linear queries that were released, the places of those that are shown with their
             intervals, as in `release.estimate`; the first ones by default.
-        names: of an enclosure's coordinates.
+        names: of an enclosure's coordinates, or of an audit's answers.
         public: of what was learned, how it does on public records.
 
     Raises:
@@ -187,12 +193,21 @@ def headline(view: AbstractView) -> str:
 
 def _cost(view: AbstractView, words: AbstractNoiseWords) -> Section:
     """Return the cost, and where it was booked or the warning that it was not."""
-    release = view.release
+    release, shared = view.release, view.terms.shared
     if release is None:
         spent: Prose | Caution = Prose("A plan spends nothing; each release of it does.", note=True)
     elif release.spend is not None:
         name = spelling.shown(release.spend.dataset)
-        spent = Prose(f"Entry {release.spend.number} in the account of “{name}”.", "ledger")
+        paid = f"Entry {release.spend.number} in the account of “{name}”"
+        if shared is not None and release.spend.use is not None:
+            paid += f": use {release.spend.use} of the {shared.uses:,} that share it"
+        spent = Prose(f"{paid}.", "ledger")
+    elif shared is not None:
+        spent = Caution(
+            "Nothing was recorded: no ledger was given, so it is not known which of its "
+            f"{spelling.count(shared.uses, 'use')} this release is, nor whether one was left.",
+            "ledger",
+        )
     else:
         spent = Caution(
             "Nothing was recorded: no ledger was given, so nothing counts this release against a "

@@ -13,7 +13,6 @@ from lownoise.report.parts import Column, Prose, Section, Table
 from lownoise.report.spelling import shown
 from lownoise.report.view import HOLDS, AbstractView, Wording
 from lownoise.sensitivity.participation import ONE
-from lownoise.sensitivity.relations import Change
 from lownoise.streams.view import shown_rounds
 
 if TYPE_CHECKING:
@@ -41,9 +40,6 @@ class StreamView(AbstractView):
         """What the answers are called."""
         terms, workload = self.terms, self.terms.question.workload
         which = "mean" if terms.view.measure == "mean" else "largest"
-        where = "the stream of zeros" if terms.mechanism.relation.counted else "any stream"
-        if isinstance(terms.relation, Change):
-            where = "a stream whose rounds all have room in the domain for every change"
         measure = f"root of the {which} variance of an answer over the rounds"
         asked = f"{workload.rounds:,} {_NAMES[workload.kind]}, one a round"
         participation = terms.mechanism.participation
@@ -57,7 +53,6 @@ class StreamView(AbstractView):
             whose=f"an answer: the {measure}",
             unit="in the columns’ units",
             least="factorization mechanism",
-            where=where,
             together="for all rounds together",
         )
 
@@ -109,6 +104,18 @@ class StreamView(AbstractView):
     def exact(self) -> bool:
         """Return that it is the error."""
         return True
+
+    @property
+    def asking(self) -> str:
+        """Nothing: which sums have noise is asked for, and the noise follows."""
+        return ""
+
+    @property
+    def changed(self) -> str:
+        """What one person changes."""
+        if self.terms.mechanism.participation == ONE:
+            return "the value of one round changes as one person may change it"
+        return "values change as one person may change them"
 
     def figures(self) -> list[tuple[str, str]]:
         """Return rounds and strategy."""

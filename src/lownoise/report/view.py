@@ -59,7 +59,6 @@ class Wording:
         unit: in which unit errors, bounds and deviations are.
         weight: how weights count in `measure`, "" where nothing is weighted.
         least: what the certificate is about: noise of this kind.
-        where: on which data the lower bound holds, where that is not all.
         together: of what a cost is, where that is not one release.
         details: what was asked, as facts.
     """
@@ -75,7 +74,6 @@ class Wording:
     unit: str = "in rows"
     weight: str = ""
     least: str = "Gaussian noise"
-    where: str = ""
     together: str = ""
     details: tuple[tuple[str, str], ...] = ()
 
@@ -166,6 +164,18 @@ class AbstractView(ABC):
         return None
 
     @property
+    def asking(self) -> str:
+        """How another mechanism is asked for, in a sentence."""
+        return '`mechanism="…"` asks for any that is available.'
+
+    @property
+    def changed(self) -> str:
+        """What a neighbour's data have otherwise, in words that follow "when"."""
+        return "one row " + (
+            "takes another value" if self.terms.size is not None else "comes or goes"
+        )
+
+    @property
     def brief(self) -> str:
         """What the error is of, in few words."""
         return self.wording.brief or f"all {self.wording.one}s"
@@ -208,12 +218,6 @@ class AbstractView(ABC):
     def exact(self) -> bool:
         """Return whether that is the error, and no bound of it."""
         return bool(self.terms.order == 2) or self.count() == 1  # noqa: PLR2004
-
-    def where(self) -> str:
-        """Return on which data the lower bound holds."""
-        if isinstance(self.terms.relation, Change) and not self.wording.where:
-            return "a table with a row that has room in its domain for every change"
-        return self.wording.where or "any dataset"
 
     @property
     def size(self) -> int | None:

@@ -18,8 +18,9 @@ from lownoise.certificate import ImageDual, SquaresDual, order_norm
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import ImageBody
+from lownoise.sets.bodies.lengths import image_length
 from lownoise.sets.frames import find_frame
-from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall
+from lownoise.sets.unit_balls import MixedBall, NormBall, ParityBall, signed_corners
 from lownoise.solvers.generation import generate
 from lownoise.solvers.majorant import Majorant, closed_majorant, folded, least_majorant
 from lownoise.solvers.newton import Problem
@@ -40,7 +41,7 @@ _MOST_TRIED = 25  # coordinates of a diagonal image whose far points are looked 
 _CLIMBS = 30
 _STARTS = 4  # in parts of the dimension
 _BEYOND = 1e-9
-_ROUNDS = 60
+_ROUNDS = 200
 _LARGEST = 2.0e8  # products a climb takes
 
 
@@ -221,6 +222,7 @@ class ImageVertices(AbstractVertices):
     def __init__(self, columns: Vector, base: AbstractUnitBall) -> None:
         self._columns = columns
         self._base = base
+        self._corners = signed_corners(base)
         self._random = np.random.default_rng(0)  # starts only: nothing that is released
         self.atoms = np.zeros((0, len(columns)))
 
@@ -244,8 +246,16 @@ class ImageVertices(AbstractVertices):
         return np.asarray(self.atoms[indices] @ self._columns)
 
     def price(self, inverse: Vector, mean: Vector, beyond: float, wanted: int) -> Priced:
-        """Return points that stick out, climbing from the known ones, the axes and at random."""
+        """Return points that stick out, climbing from the known ones, the axes and at random.
+
+        Where the corners are few, all of them are looked at; in few dimensions, all directions.
+        """
         image = self._columns @ inverse.T
+        if self._corners is not None:
+            value = np.linalg.norm(self._corners @ image, axis=1)
+            out = np.flatnonzero(value > beyond * (1 + _BEYOND))
+            out = out[np.argsort(-value[out])][:wanted]
+            return Priced(float(np.max(value)), self._add(self._corners[out]))
         axes = np.linalg.svd(image, full_matrices=False)[0].T
         known = np.linalg.norm(self.atoms @ image, axis=1)
         far = self.atoms[np.argsort(-known)[: 2 * self.dimension]]
@@ -258,17 +268,24 @@ class ImageVertices(AbstractVertices):
             if not np.any(lengths > value * (1 + _BEYOND)):
                 break
             x, value = higher, lengths
+        if max(np.max(value), np.max(known)) <= beyond * (1 + _BEYOND):  # this may be the end
+            along = image_length(image.T, self._base).direction
+            if along is not None:
+                x = self._base.extreme((along @ image.T)[None])
+                value = np.linalg.norm(x @ image, axis=1)
         out = np.flatnonzero(value > beyond * (1 + _BEYOND))
         out = out[np.argsort(-value[out])][:wanted]
         added = self._add(x[out])
         return Priced(float(max(np.max(value), np.max(known))), added)
 
     def _add(self, points: Vector) -> Integers:
-        """Take points in that are new, up to a change of all signs, and return their indices."""
-        start = len(self.atoms)
+        """Return the indices of points, up to a change of all signs; those that are new join."""
+        found = []
         for x in points:
             same = np.abs(self.atoms - x).max(axis=1, initial=0.0) < _BEYOND
             opposite = np.abs(self.atoms + x).max(axis=1, initial=0.0) < _BEYOND
-            if not np.any(same | opposite):
+            known = np.flatnonzero(same | opposite)
+            found.append(known[0] if known.size else len(self.atoms))
+            if not known.size:
                 self.atoms = np.vstack([self.atoms, x])
-        return np.arange(start, len(self.atoms))
+        return np.unique(np.array(found, dtype=np.int64))

@@ -12,6 +12,7 @@ from lownoise.errors import SpecError
 from lownoise.privacy import ApproxDP, Budget, Ledger, PureDP
 from lownoise.privacy.budget import budget_from_dict
 from lownoise.questions import QUESTIONS
+from lownoise.release.comparison import GAUSSIAN
 from lownoise.spec.linear import DeclaredSpec, ParitySpec, QueriesSpec, declared_spec
 from lownoise.spec.listed import read_points
 from lownoise.spec.marginals import FOLDER, MarginalsSpec
@@ -35,8 +36,6 @@ _KINDS: dict[str, type[Question]] = {
     "parity": ParitySpec,
     "stream": StreamSpec,
 }
-
-_PURE = (MeanSpec, QueriesSpec, DeclaredSpec)  # which pure mechanisms answer
 
 
 def _question(fields: object, info: ValidationInfo) -> Question:
@@ -98,20 +97,17 @@ class BudgetSpec(Strict):
 
 def _misfits(question: Question, budget: Budget) -> list[str]:
     """Return what of a question cannot be asked under a budget, one text a mistake."""
-    named = question.mechanism if isinstance(question, _PURE) else None
-    if isinstance(budget, PureDP) and not isinstance(question, _PURE):
-        text = (
-            f'pure_dp has no mechanism for question.kind = "{question.kind}"; ask with kind = '
-            '"queries" and its matrix, or give rho, mu, or epsilon and delta'
-        )
-        return [text]
+    named = question.mechanism
     found = []
-    if named is not None and not isinstance(budget, (PureDP, ApproxDP)):
+    noisy = named not in (None, GAUSSIAN)
+    if named == GAUSSIAN and isinstance(budget, PureDP):
+        found.append('is pure, and question.mechanism = "gaussian" is not; leave it out')
+    if noisy and not isinstance(budget, (PureDP, ApproxDP)):
         found.append(
             f'is of Gaussian noise, and question.mechanism = "{named}" is pure; give epsilon and '
             'kind = "pure_dp", or leave the mechanism out'
         )
-    pure = named is not None or isinstance(budget, PureDP)
+    pure = noisy or isinstance(budget, PureDP)
     if pure and isinstance(question, MeanSpec) and question.count_share is not None:
         found.append("question.count_share is for Gaussian noise; with a pure mechanism drop it")
     return found

@@ -87,6 +87,7 @@ class ParitySpec(AskedSpec):
     )
     weights: list[Number] | None = None
     outside: Any = "drop"
+    mechanism: Mechanism = None
 
     @field_validator("degree", mode="before")
     @classmethod

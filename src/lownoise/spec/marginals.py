@@ -13,7 +13,7 @@ from lownoise.errors import LownoiseError, QuestionError
 from lownoise.questions import Marginals
 from lownoise.questions.attributes import attributes
 from lownoise.sensitivity.relations import SUBSTITUTE
-from lownoise.spec.model import AskedSpec, Number, mistake_text, mistaken
+from lownoise.spec.model import AskedSpec, Mechanism, Number, mistake_text, mistaken
 
 FOLDER = "folder"
 
@@ -75,6 +75,7 @@ class MarginalsSpec(AskedSpec):
     sets: list[list[str]] | None = None
     ordered: dict[str, Literal["prefix", "range"]] | None = None
     weights: list[Number] | None = None
+    mechanism: Mechanism = None
 
     @field_validator("outside", mode="before")
     @classmethod

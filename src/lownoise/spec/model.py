@@ -22,6 +22,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from lownoise.errors import SpecError
 from lownoise.planning import plan
+from lownoise.privacy.shared import MOST_USES
+from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.stored import names
 from lownoise.sensitivity.relations import word_of
 
@@ -48,7 +50,7 @@ class Strict(BaseModel):
 
 
 def _named(name: object, *, of_means: bool = False) -> object:
-    known = names(of_means=of_means)
+    known = (GAUSSIAN, *names(of_means=of_means))
     if name is not None and (not isinstance(name, str) or name not in known):
         raise mistake_text(f"is no mechanism; give one of {', '.join(known)}")
     return name
@@ -66,6 +68,7 @@ class AskedSpec(Strict):
         default=None, validate_default=True
     )
     order: Annotated[float, Field(ge=2, strict=True)] = 2.0
+    uses: Annotated[int, Field(ge=1, le=MOST_USES, strict=True)] | None = None
 
     @field_validator("size")
     @classmethod
@@ -103,7 +106,7 @@ class AskedSpec(Strict):
         return plan(self.asked(), budget=budget, progress=progress, weights=weights, **given)
 
 
-_PASSED = ("relation", "size", "order", "mechanism", "count_share")  # as `plan` calls them
+_PASSED = ("relation", "size", "order", "mechanism", "count_share", "uses")  # as `plan` calls them
 _Model = TypeVar("_Model", bound=Strict)
 
 

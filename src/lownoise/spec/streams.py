@@ -9,6 +9,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 
 from lownoise.errors import LownoiseError
 from lownoise.planning import StreamRequest, plan_stream
+from lownoise.planning.streaming import STREAM_USES
 from lownoise.privacy import zcdp
 from lownoise.questions import Decayed, LowerTriangular, Momentum, Prefix, SlidingWindow
 from lownoise.sensitivity.participation import Participation
@@ -38,6 +39,11 @@ def _rows(given: object) -> Any:  # noqa: ANN401
     return numbers_of(rows)
 
 
+def _once(given: object) -> None:
+    """Refuse several uses of one stream."""
+    raise mistake_text(f"is for releases of tables; {STREAM_USES}")
+
+
 class StreamSpec(Strict):
     """Which running answers, of which values, with which noise."""
 
@@ -53,10 +59,12 @@ class StreamSpec(Strict):
     participations: _Positive = 1
     separation: _Positive = 1
     pattern: Literal["spaced", "separated", "any"] | None = None
+    mechanism: Literal["gaussian", "laplace", "k_norm"] | None = None
     relation: Literal["substitute", "add_remove"] | None = None
     changes: DeclaredDomain = None
     domain: DeclaredDomain = None
     columns: dict[str, RangeSpec] | None = None
+    uses: Annotated[None, PlainValidator(_once)] = None
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -89,7 +97,7 @@ class StreamSpec(Strict):
         if mistakes:
             raise mistaken(mistakes)
         try:
-            self.request(zcdp(1.0))
+            self.request(zcdp(1.0))  # which says nothing of the mechanism: the budget follows
         except LownoiseError as error:
             raise mistake_text(str(error)) from None
         return self
@@ -137,6 +145,7 @@ class StreamSpec(Strict):
             relation=checked_relation(relation),
             memory=self.memory,
             participation=Participation.asked(self.participations, self.separation, self.pattern),
+            mechanism=self.mechanism,
         )
 
     def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> StreamPlan:

@@ -5,26 +5,28 @@ import warnings
 
 from lownoise.release.terms import Terms
 from lownoise.streams.evidence import StreamEvidence, unlike_signs
-from lownoise.streams.mechanism import (
-    StreamMechanism,
-    round_totals,
-    steps_of,
-    stream_mechanism,
-)
+from lownoise.streams.mechanism import StreamMechanism, stream_mechanism
 from lownoise.streams.pairs import AbstractPair, DensePair, TreePair
 from lownoise.streams.progress import Batch
+from lownoise.streams.pure import MECHANISMS, PureStreamMechanism, widened
 from lownoise.streams.recursive import RecursivePair
+from lownoise.streams.rounds import AbstractStreamMechanism, round_totals, steps_of
 from lownoise.streams.starting import resume, start
 from lownoise.streams.stream import Stream
+from lownoise.streams.sums import AbstractSums, TreeSums
 from lownoise.streams.toeplitz import NormalizedPair, ToeplitzPair
 from lownoise.streams.view import ORDERS, StreamView
 
 __all__ = [
+    "MECHANISMS",
     "ORDERS",
     "AbstractPair",
+    "AbstractStreamMechanism",
+    "AbstractSums",
     "Batch",
     "DensePair",
     "NormalizedPair",
+    "PureStreamMechanism",
     "RecursivePair",
     "Stream",
     "StreamEvidence",
@@ -32,12 +34,14 @@ __all__ = [
     "StreamView",
     "ToeplitzPair",
     "TreePair",
+    "TreeSums",
     "resume",
     "round_totals",
     "start",
     "steps_of",
     "stream_mechanism",
     "unlike_signs",
+    "widened",
 ]
 
 

@@ -12,6 +12,7 @@ from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
 from lownoise.release import codec, stored
+from lownoise.release.comparison import GAUSSIAN, Comparison
 from lownoise.release.encoding import (
     coordinates_from_dict,
     evidence_from_dict,
@@ -27,14 +28,18 @@ from lownoise.sensitivity.participation import ONE, Participation
 from lownoise.sensitivity.relations import checked_relation
 from lownoise.sets.domains.encoding import with_program
 from lownoise.streams.evidence import StreamEvidence, unlike_signs
-from lownoise.streams.mechanism import StreamMechanism, round_totals
+from lownoise.streams.mechanism import StreamMechanism
 from lownoise.streams.pairs import PAIRS
+from lownoise.streams.pure import MECHANISMS, PureStreamMechanism, round_codes
+from lownoise.streams.rounds import round_totals
+from lownoise.streams.sums import SUMS
 from lownoise.streams.view import ORDERS, StreamView, spanned
 
 if TYPE_CHECKING:
+    from lownoise.noise.means import MeanTotals
     from lownoise.questions import AbstractStreamWorkload
     from lownoise.sets.domains import AbstractDomain
-    from lownoise.streams import AbstractPair
+    from lownoise.streams import AbstractPair, AbstractStreamMechanism
 
 KIND = "stream"
 LARGEST = 1 << 21
@@ -56,7 +61,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
     if own.patterns is not None:
         evidence["patterns"] = own.patterns.tolist()
     totals = mechanism.totals.stated
-    del totals["count_step"]
+    totals.pop("count_step", None)
     return {
         "question": QUESTIONS.write(question),
         "budget": budget_to_dict(terms.budget),
@@ -64,14 +69,28 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
         "error": StreamView(terms).measure,
         "strategy": mechanism.strategy,
         "reason": mechanism.reason,
-        "pair": PAIRS.write(mechanism.pair),
-        "noise": {
-            **SHAPES.write(mechanism.shape),
-            **totals,
-            "cover": mechanism.cover.tolist(),
-        },
+        **_noise_to_dict(terms.name, mechanism, totals),
         "evidence": evidence,
         **stated(mechanism.participation),
+        **(
+            {"compared": [stored.compared_to_dict(own) for own in terms.alternatives]}
+            if terms.alternatives
+            else {}
+        ),
+    }
+
+
+def _noise_to_dict(
+    name: str, mechanism: AbstractStreamMechanism, totals: dict[str, Any]
+) -> dict[str, Any]:
+    if isinstance(mechanism, StreamMechanism):
+        pair, own = PAIRS.write(mechanism.pair), SHAPES.write(mechanism.shape)
+        return {"pair": pair, "noise": {**own, **totals, "cover": mechanism.cover.tolist()}}
+    assert isinstance(mechanism, PureStreamMechanism)  # noqa: S101 (there are two)
+    return {
+        "mechanism": name,
+        "pair": SUMS.write(mechanism.pair),
+        "noise": {**stored.added_to_dict(name, mechanism.noise), **totals},
     }
 
 
@@ -103,8 +122,6 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     step = numbers(noise["step"], "noise.step", r)
     if any(math.frexp(float(s))[0] != 0.5 for s in step):  # noqa: PLR2004
         raise FileError("noise.step is not made of powers of two")
-    cover = numbers(noise["cover"], "noise.cover", r)
-    check_width(cover, "cover")
     block = evidence["block"]
     if isinstance(block, bool) or not isinstance(block, int) or not 1 <= block <= workload.rounds:
         raise FileError(f"evidence.block={quoted(block)} is no number of rounds of the stream")
@@ -121,25 +138,56 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
     )
     participation = Participation.from_dict(fields.get("participation"))
     own.check(participation, signed=unlike_signs(values.domain, relation))
+    totals = round_totals(values, relation, chosen, step, multipliers_of(noise))
+    name = fields.get("mechanism", GAUSSIAN)
+    expect("mechanism", name, (GAUSSIAN, *MECHANISMS))
+    compared = fields.get("compared")
     terms = Terms(
         question=question,
         budget=budget_from_dict(fields["budget"]),
         order=ORDERS[fields["error"]],
-        mechanism=StreamMechanism(
-            totals=round_totals(values, relation, chosen, step, multipliers_of(noise)),
-            pair=_pair(fields["pair"], workload),
-            shape=shape_from_dict(noise, r),
-            cover=cover,
-            strategy=_words("strategy", fields["strategy"], _LONGEST_NAME),
-            reason=_words("reason", fields["reason"], _LONGEST_REASON),
-            participation=participation,
-        ),
+        mechanism=_mechanism(fields, name, totals, workload, participation),
         evidence=own,
+        name=name,
+        alternatives=stored.compared_from_list(compared, name) if compared else Comparison(),
     )
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
     codec.expect_meant(fields, terms_to_dict(terms))
     return terms
+
+
+def _mechanism(
+    fields: dict[str, Any],
+    name: str,
+    totals: MeanTotals,
+    workload: AbstractStreamWorkload,
+    participation: Participation,
+) -> AbstractStreamMechanism:
+    noise, r = fields["noise"], totals.coordinates.pivots.size
+    strategy = _words("strategy", fields["strategy"], _LONGEST_NAME)
+    reason = _words("reason", fields["reason"], _LONGEST_REASON)
+    if name == GAUSSIAN:
+        cover = numbers(noise["cover"], "noise.cover", r)
+        check_width(cover, "cover")
+        return StreamMechanism(
+            totals=totals,
+            pair=_pair(fields["pair"], workload),
+            shape=shape_from_dict(noise, r),
+            cover=cover,
+            strategy=strategy,
+            reason=reason,
+            participation=participation,
+        )
+    changes = round_codes(totals)
+    return PureStreamMechanism(
+        totals=totals,
+        pair=SUMS.read(fields["pair"], workload),
+        noise=stored.added_from_dict(noise, name, changes, r),
+        strategy=strategy,
+        reason=reason,
+        participation=participation,
+    )
 
 
 def expect_size(fields: dict[str, Any], largest: int = LARGEST) -> None:

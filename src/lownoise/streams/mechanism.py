@@ -34,42 +34,32 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from lownoise.engines import TotalsQuery
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import Loss
-from lownoise.noise.means import MeanTotals, coding_for
 from lownoise.noise.mechanism import covering
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth, square_up, up
+from lownoise.release.regions import normal_quantile
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sensitivity.participation import ONE
-from lownoise.sensitivity.relations import checked_relation
-from lownoise.sets.bodies import RoundedBody, SymmetricBox, SymmetricPoints
+from lownoise.sets.bodies import ImageBody, SymmetricBox, SymmetricPoints
 from lownoise.streams.pairs import LARGEST, AbstractKeptPair
+from lownoise.streams.rounds import AbstractStreamMechanism
+from lownoise.streams.strays import normal_length
 
 if TYPE_CHECKING:
-    from lownoise.engines import AbstractCoding
+    from lownoise.noise.means import MeanTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
-    from lownoise.questions import Mean
-    from lownoise.questions.streams import AbstractStreamWorkload
+    from lownoise.questions.answers import AbstractAnswers
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.participation import Participation
-    from lownoise.sensitivity.relations import CheckedRelation
     from lownoise.sets.bodies import AbstractBody
-    from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.streams.pairs import AbstractPair
 
 _MARGIN = 1 + 2.0**-40
 _FAR = 2.0**100  # beside which a coordinate says nothing
-_FINEST_BITS = 40  # log2 of the noise in steps
-_FEWEST_BITS = 20
-_TOTAL_BITS = 62  # of an answer in steps
-_CODE_BITS = 49
-_FLOAT_BITS = 51
-_SHOWN = 2.0**-5  # of a deviation: what rounding of all values may move an answer by
-SHOWN = 2 * _SHOWN  # of the final noise, which differs a little from what the grid was made for
 _LEFT = 2.0**-40
 _LEAST_COVER = 2.0**-24
 _BLOCK = 1 << 16
@@ -77,7 +67,7 @@ _BLOCK = 1 << 16
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StreamMechanism:
+class StreamMechanism(AbstractStreamMechanism):
     """What is published at the end of each round, in integers.
 
     Args:
@@ -103,49 +93,33 @@ class StreamMechanism:
     participation: Participation = ONE
 
     def __post_init__(self) -> None:
-        self.participation.check(self.workload.rounds)
         r = self.coding.step.size
         if self.shape.dimension != r or self.shape.sources != r or self.cover.shape != (r,):
             raise PlanError("stream has noise of another number of coordinates; plan again")
         if not np.all(self.cover >= 0):
             raise PlanError("stream has noise of a deviation below 0; plan again")
-        if self.relation.counted and np.any(self.coding.center):
-            raise PlanError("stream must be coded about 0 under add_remove; plan again")
-        if self.relation.counted and np.any(
-            self.coding.encode(np.zeros((1, len(self.coding.columns))))
-        ):
-            raise PlanError("stream's domain does not hold 0, which a round becomes; plan again")
-        largest = self.extent_steps * self.workload.longest + LARGEST * self._row_up
-        if not np.all(largest < 2.0**_TOTAL_BITS):
-            raise PlanError("stream has answers beyond 2^62 steps; use a coarser grid")
+        self.check(LARGEST * self._row_up)
 
     @property
-    def workload(self) -> AbstractStreamWorkload:
-        """W."""
-        return self.pair.workload
+    def source_deviations(self) -> Vector:
+        """Those of L."""
+        return self.shape.deviations()
+
+    def mean_lengths(self) -> Vector:
+        """Return those of normal noise, whose law is the same in all rounds but for its size."""
+        through, side = self.answer_variances
+        own = self.pair.variances(0, self.workload.rounds)
+        total = np.sqrt(own * float(np.sum(through)) + float(np.sum(side)))
+        return np.asarray(total * normal_length(self.shape, self.answer_rows))
+
+    def widest(self, level: float) -> float:
+        """Return that of a normal number."""
+        return normal_quantile(level) * self.largest_deviation
 
     @property
-    def coding(self) -> AbstractCoding:
-        """How a round's value becomes r integers."""
-        return self.totals.query.coding
-
-    @property
-    def relation(self) -> CheckedRelation:
-        """What a neighbour is."""
-        return checked_relation(self.totals.relation)
-
-    @property
-    def size(self) -> int | None:
-        """The public number of records a round has: one; None where a value becomes 0."""
-        return self.totals.size
-
-    @cached_property
-    def rounding(self) -> float:
-        """How far the rounding of all values moves an answer at most, in its mean deviations."""
-        moves = self.coding.slack > 0
-        wide = self.shape.deviations()[moves] * math.sqrt(self.pair.mean_variance)
-        with np.errstate(divide="ignore"):
-            return float(np.max(self.workload.longest / 2 / wide, initial=0.0))
+    def keeps(self) -> bool:
+        """Whether the pair keeps numbers for every round."""
+        return isinstance(self.pair, AbstractKeptPair)
 
     @cached_property
     def loss(self) -> Loss:
@@ -177,7 +151,12 @@ class StreamMechanism:
         if isinstance(changes, SymmetricBox):
             return self.shape, SymmetricBox(frozen(changes.half_width[:-1].copy()))
         if isinstance(changes, SymmetricPoints):
-            return self.shape, SymmetricPoints(frozen(changes.points[:, :-1].copy()))
+            return self.shape, changes.projected(np.arange(changes.dimension - 1))
+        if isinstance(changes, ImageBody):
+            rows = ImageBody(frozen(changes.dense[:-1].copy()), changes.base)
+            return self.shape, rows if changes.multipliers is None else rows.with_multipliers(
+                changes.multipliers
+            )
         # a coordinate under so much noise moves the radius by nothing, and never down
         if isinstance(self.shape, DiagonalShape):
             return DiagonalShape(np.append(self.shape.scale, _FAR)), changes
@@ -187,22 +166,6 @@ class StreamMechanism:
         wide = np.zeros((r + 1, r + 1))
         wide[:r, :r], wide[r, r] = self.shape.factor, _FAR
         return DenseShape(wide), changes
-
-    @cached_property
-    def change_steps(self) -> Vector:
-        """At least how far one round's codes can change, shape (r,)."""
-        changes = self.totals.changes
-        if isinstance(changes, RoundedBody):
-            found = changes.body.widths() + changes.slack
-        else:
-            found = changes.widths()
-        return frozen(found[: self.coding.step.size] * _MARGIN)
-
-    @cached_property
-    def extent_steps(self) -> Vector:
-        """At least every |code|, shape (r,)."""
-        most = np.asarray(self.coding.extent * _MARGIN)
-        return frozen(most / self.coding.step * _MARGIN + 1)
 
     @cached_property
     def _row_sums(self) -> Vector:
@@ -265,6 +228,24 @@ class StreamMechanism:
             found += np.array([[round(x) for x in row] for row in exact], dtype=np.int64)
         return found
 
+    def noisy(self, answers: AbstractAnswers, codes: Integers, noise: Integers) -> Integers:
+        """Return the exact answers and the noise of answers together."""
+        return answers.push(codes) + noise
+
+    def noisy_one(self, answers: AbstractAnswers, code: int, noise: int) -> int:
+        """Return the same for one round of one coordinate."""
+        return answers.push_one(code) + noise
+
+    @property
+    def answer_variances(self) -> tuple[Vector, Vector]:
+        """The variance of each answer for a row of B of length 1, and what hides rounding, (d,)."""
+        step, cover, embed = self.coding.step, self.cover_variances, self.totals.coordinates.embed
+        if embed is None:
+            return self.shape.diagonal() * step**2, cover * step**2
+        own = embed * step
+        columns = [own @ self.shape.apply(e) for e in np.eye(step.size)]
+        return np.square(np.stack(columns, axis=1)).sum(axis=1), np.square(own) @ cover
+
     @property
     def cover_variances(self) -> Vector:
         """The variance of round(η) in each coordinate, in squared steps, shape (r,)."""
@@ -274,72 +255,6 @@ class StreamMechanism:
     def scaled(self, factor: float) -> StreamMechanism:
         """Return the same with all noise `factor` times as wide."""
         return replace(self, shape=self.shape.scaled(factor), cover=frozen(self.cover * factor))
-
-
-def round_totals(
-    values: Mean,
-    relation: CheckedRelation,
-    chosen: Coordinates,
-    step: Vector,
-    multipliers: Vector | None,
-) -> MeanTotals:
-    """Return how the value of one round becomes integers: the totals of one record.
-
-    Args:
-        values: the columns of a round's value, their domain, center and stand-in.
-        relation: what a neighbour is.
-        chosen: which coordinates are summed, and how the others follow.
-        step: the grid of each, powers of two, shape (r,).
-        multipliers: coefficients that prove how far values reach, where an image of a unit
-            body needs them; any are a proof, the right ones prove the least. Shape (k,), or None.
-    """
-    return MeanTotals(
-        query=TotalsQuery(coding_for(values, chosen, step), drops_missing=False),
-        relation=relation,
-        size=None if relation.counted else 1,
-        count_step=1.0 if relation.counted else None,
-        coordinates=chosen,
-        multipliers=multipliers,
-    )
-
-
-def steps_of(
-    workload: AbstractStreamWorkload,
-    extent: Vector,
-    thin: Vector,
-    wide: Vector,
-    pair: AbstractPair,
-) -> Vector:
-    """Return the grid of each coordinate, powers of two: fine beside the noise, with room for sums.
-
-    Args:
-        workload: W.
-        extent: how far a record can be from the center, shape (r,).
-        thin: the deviation of one source's noise when all other coordinates are known, shape (r,).
-        wide: the same without, shape (r,).
-        pair: B and C.
-
-    Raises:
-        PlanError: where 64 bits cannot hold the sums of so many rounds on a grid so fine.
-    """
-    moves = extent > 0
-    mean = math.sqrt(pair.mean_variance)
-    finest = np.floor(np.log2(np.where(moves, thin * min(1.0, mean), 1.0))) - _FINEST_BITS
-    largest = extent * workload.longest + wide * math.sqrt(pair.largest_variance) * 16 * LARGEST
-    room = np.ceil(np.log2(np.where(moves, largest * _MARGIN, 1.0))) - _TOTAL_BITS
-    code = np.ceil(np.log2(np.where(moves, extent, 1.0))) - _CODE_BITS
-    noise = np.ceil(np.log2(np.where(moves, wide, 1.0) * LARGEST)) - _FLOAT_BITS + 8
-    exponent = np.maximum.reduce([finest, room, code, noise])
-    short = moves & (exponent > finest + _FINEST_BITS - _FEWEST_BITS)
-    # values are rounded to the grid, by half a step each: that must not show beside the noise
-    short |= moves & (np.exp2(exponent) / 2 * workload.longest > _SHOWN * mean * wide)
-    if np.any(short):
-        raise PlanError(
-            f"stream of {workload.rounds:,} rounds has sums too long for 64 bits beside its noise; "
-            "ask for fewer rounds, a narrower domain, a smaller budget or another unit of the "
-            "workload",
-        )
-    return np.asarray(np.exp2(np.where(moves, exponent, 0.0)))
 
 
 def stream_mechanism(

@@ -17,7 +17,7 @@ from lownoise.numbers.randomness import SystemRandomness
 from lownoise.release import codec
 from lownoise.release.codec import Spend
 from lownoise.streams.codec import terms_from_dict, terms_to_dict
-from lownoise.streams.pairs import AbstractKeptPair
+from lownoise.streams.mechanism import StreamMechanism
 from lownoise.streams.recursive import Recursion, RecursivePair
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.randomness import Randomness
     from lownoise.release.terms import Terms
     from lownoise.sets.domains import AbstractDomain
-    from lownoise.streams.mechanism import StreamMechanism
+    from lownoise.streams.rounds import AbstractStreamMechanism
 
 _STATE = "stream"
 _AHEAD = 1 << 12  # numbers
@@ -269,16 +269,19 @@ class RecursiveNoise(AbstractNoise):
         return {"sums": sums, "ahead": self._ahead[self._next :]}
 
 
-def noise_of(mechanism: StreamMechanism, randomness: Randomness) -> AbstractNoise:
+def noise_of(mechanism: AbstractStreamMechanism, randomness: Randomness) -> AbstractNoise:
     """Return the noise before the first round."""
-    if isinstance(mechanism.pair, AbstractKeptPair):
+    if mechanism.keeps:
         integers = mechanism.all_noise(randomness)
         integers.setflags(write=False)
         return KeptNoise(np.ascontiguousarray(integers))
+    assert isinstance(mechanism, StreamMechanism)  # noqa: S101 (others keep it)
     return RecursiveNoise(mechanism, randomness)
 
 
-def noise_from(mechanism: StreamMechanism, state: dict[str, Any], first: int) -> AbstractNoise:
+def noise_from(
+    mechanism: AbstractStreamMechanism, state: dict[str, Any], first: int
+) -> AbstractNoise:
     """Return the noise whose `state` was taken after `first` rounds.
 
     Args:
@@ -289,8 +292,8 @@ def noise_from(mechanism: StreamMechanism, state: dict[str, Any], first: int) ->
     Raises:
         FileError: where there is not the noise of every round that is left.
     """
-    rounds, r = mechanism.workload.rounds - first, mechanism.shape.dimension
-    if isinstance(mechanism.pair, AbstractKeptPair):
+    rounds, r = mechanism.workload.rounds - first, mechanism.coding.step.size
+    if mechanism.keeps:
         kept = state["kept"]
         if not _is_noise(kept, r) or len(kept) != rounds:
             raise FileError("noise is not that of the rounds that are left")
@@ -299,6 +302,7 @@ def noise_from(mechanism: StreamMechanism, state: dict[str, Any], first: int) ->
     if not _is_noise(ahead, r):
         raise FileError("noise that was drawn ahead is no table of integers")
     sums = [[int(k) for k in own] for own in state["sums"]]
+    assert isinstance(mechanism, StreamMechanism)  # noqa: S101 (others keep it)
     return RecursiveNoise(mechanism, SystemRandomness(), sums, ahead)
 
 

@@ -16,6 +16,7 @@ from lownoise.errors import FileError, LedgerError, PlanError
 from lownoise.privacy import Ledger, checked_ledger
 from lownoise.release import codec
 from lownoise.release.codec import Spend
+from lownoise.release.execution import advised
 from lownoise.sensitivity.relations import relation_name
 from lownoise.streams.progress import KeptNoise, Progress, noise_from, noise_of
 from lownoise.streams.store import StreamFile
@@ -60,7 +61,8 @@ def start(
     event, note = terms.cost.event, terms.view.note
     ledger = checked_ledger(ledger)
     name = relation_name(terms.relation)
-    number = ledger.reserve(event, note, asked=terms.budget, relation=name) if ledger else 0
+    with advised(terms, ledger):
+        number = ledger.reserve(event, note, asked=terms.budget, relation=name) if ledger else 0
     spend = Spend(ledger.dataset, number) if ledger else None
     file = account = None
     try:
@@ -155,6 +157,8 @@ def resume(
             now.get("strategy") == found.terms.mechanism.strategy
         ):  # by its name, where it was chosen
             now["strategy"] = was.get("strategy")
+        if now.get("mechanism") == found.terms.name and "mechanism" not in was:
+            del now["mechanism"]
         other = [name for name in {**was, **now} if was.get(name) != now.get(name)]
         if other:
             raise FileError(

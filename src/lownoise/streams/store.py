@@ -234,7 +234,7 @@ class StreamFile:
             return self._position(*self._stand(connection))
 
     def _kept(self, connection: sqlite3.Connection, terms: Terms, done: int) -> Integers:
-        rounds, r = terms.question.workload.rounds, terms.mechanism.shape.dimension
+        rounds, r = terms.question.workload.rounds, terms.mechanism.coding.step.size
         kept = np.zeros((rounds - done, r), dtype=np.int64)
         start = done - done % _BLOCK
         rows = connection.execute("SELECT * FROM noise WHERE first >= ? ORDER BY first", [start])

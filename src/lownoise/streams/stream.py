@@ -317,7 +317,7 @@ class Stream(Guaranteed):
             self._check_room(1)
             code = encoder.encode(value)
             self._midway = True
-            noisy = self._answers.push_one(code) + self._noise.take_one()
+            noisy = self._view.mechanism.noisy_one(self._answers, code, self._noise.take_one())
             self._round += 1
             found = noisy * encoder.step
             if encoder.center and not self._counted:
@@ -360,7 +360,7 @@ class Stream(Guaranteed):
 
     def _next(self, codes: Integers) -> Vector:
         first, count = self._round, len(codes)
-        noisy = self._answers.push(codes) + self._noise.take(count)
+        noisy = self._view.mechanism.noisy(self._answers, codes, self._noise.take(count))
         self._round += count
         found = self._answered(first, noisy)
         one = self._view.question.domain.dimension == 1

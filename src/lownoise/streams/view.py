@@ -11,13 +11,16 @@ import numpy as np
 
 from lownoise.certificate import unit_of
 from lownoise.errors import PlanError, StreamError, quoted
+from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import grown
 from lownoise.questions.streams import Running
+from lownoise.release.lower_bounds import least_with_room
 from lownoise.release.terms import VIEWS
-from lownoise.release.views import AbstractView, bound_of_records
+from lownoise.release.views import AbstractView
 from lownoise.sensitivity.participation import ONE
 from lownoise.sensitivity.relations import Change, sensitivity_set
-from lownoise.sets.bodies import SymmetricBox, SymmetricPoints
+from lownoise.sets.bodies import SymmetricPoints
 from lownoise.sets.domains import Box, Points, Polytope
 from lownoise.sets.domains.encoding import oracle_of
 from lownoise.streams.evidence import unlike_signs
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from lownoise.sets.domains import AbstractDomain
     from lownoise.sets.domains.coordinates import Coordinates
     from lownoise.streams.evidence import StreamEvidence
-    from lownoise.streams.mechanism import StreamMechanism
+    from lownoise.streams.rounds import AbstractStreamMechanism
 
 _TINY = 2.0**-50
 ORDERS = {"mean": 2.0, "max": math.inf}  # of an error, by its word
@@ -42,9 +45,9 @@ class StreamView(AbstractView["Running"]):
     """Answers round by round."""
 
     @property
-    def mechanism(self) -> StreamMechanism:
+    def mechanism(self) -> AbstractStreamMechanism:
         """The final integers and the final noise."""
-        mechanism: StreamMechanism = self._terms.mechanism
+        mechanism: AbstractStreamMechanism = self._terms.mechanism
         return mechanism
 
     @property
@@ -84,7 +87,7 @@ class StreamView(AbstractView["Running"]):
         """
         shown = self.question.workload.rounds - first if count is None else count
         pair = self.mechanism.pair.variances(first, shown)
-        through, side = self._variances
+        through, side = self.mechanism.answer_variances
         return np.asarray(np.sqrt(pair[:, None] * through + side))
 
     def total_variances(self, first: int, count: int) -> Vector:
@@ -94,7 +97,7 @@ class StreamView(AbstractView["Running"]):
             first: the first of them, from 0.
             count: how many.
         """
-        through, side = self._variances
+        through, side = self.mechanism.answer_variances
         pair = self.mechanism.pair.variances(first, count)
         return np.asarray(pair * float(np.sum(through)) + float(np.sum(side)))
 
@@ -137,6 +140,48 @@ class StreamView(AbstractView["Running"]):
         """
         raise PlanError("a stream's answers have no covariance here; ask standard_deviation(t)")
 
+    def check_drawn(self) -> None:
+        """Refuse: answers come round by round.
+
+        Raises:
+            PlanError: always.
+        """
+        raise PlanError("a stream's answers come round by round; ask standard_deviation(t)")
+
+    def half_widths(self, level: float) -> Vector:
+        """Refuse: each round has its own.
+
+        Raises:
+            PlanError: as said.
+        """
+        raise PlanError(
+            "intervals of a stream differ from round to round; ask for its error, or for the "
+            "standard_deviation of a round"
+        )
+
+    def widest(self, level: float) -> float:
+        """Return the greatest half width of an interval that holds an exact number, over rounds.
+
+        With pure noise from draws, in the rounds of the greatest deviations; where these would be
+        too many, what all noise that is log-concave keeps to.
+
+        Raises:
+            PlanError: where `level` is not between 0 and 1.
+        """
+        return self.mechanism.widest(checked_level(level))
+
+    @cached_property
+    def mean_error(self) -> float:
+        """E‖error‖₂ of an answer, its mean over the rounds or the largest.
+
+        Raises:
+            PlanError: where the rounds are too many to be looked at or drawn.
+        """
+        if self.question.workload.rounds > _MOST_SHOWN:
+            raise PlanError("rounds are too many to be looked at; ask for standard_deviation(t)")
+        lengths = self.mechanism.mean_lengths()
+        return float(np.mean(lengths) if self.measure == "mean" else np.max(lengths))
+
     @property
     def weighted(self) -> tuple[Vector, None]:
         """The deviation of the error that is made small, alone."""
@@ -147,24 +192,13 @@ class StreamView(AbstractView["Running"]):
         """√(mean or largest over rounds of the total variance of an answer)."""
         pair = self.mechanism.pair
         worst = pair.mean_variance if self.measure == "mean" else pair.largest_variance
-        through, side = self._variances
+        through, side = self.mechanism.answer_variances
         return math.sqrt(float(np.sum(worst * through + side)))
-
-    @cached_property
-    def _variances(self) -> tuple[Vector, Vector]:
-        """The variance of each answer for a row of B of length 1, and what hides rounding, (d,)."""
-        mechanism, embed = self.mechanism, self.mechanism.totals.coordinates.embed
-        step, cover = mechanism.coding.step, mechanism.cover_variances
-        if embed is None:
-            return mechanism.shape.diagonal() * step**2, cover * step**2
-        own = embed * step
-        columns = [own @ mechanism.shape.apply(e) for e in np.eye(step.size)]
-        return np.square(np.stack(columns, axis=1)).sum(axis=1), np.square(own) @ cover
 
     @property
     def upper(self) -> float:
-        """At least the error."""
-        return self.error * (1 + _TINY)
+        """At least the error, which is the root of a sum over all rounds."""
+        return grown(self.error)
 
     @cached_property
     def factor_norm(self) -> float:
@@ -199,17 +233,34 @@ class StreamView(AbstractView["Running"]):
         own: float = self._terms.evidence.changes.least(self.body, 2.0, self.matters, embed)
         return self.factor_norm * (own * (0.5 if self._changes[1] else 1.0) * (1 - _TINY))
 
-    @cached_property
-    def lower_bound(self) -> float:
-        """What no unbiased mechanism's error is below: the 002 bounds for all rounds together.
+    @property
+    def binding_least(self) -> float:
+        """As `least`; 0 where no round has room for every change.
 
-        Under `substitute` on every stream; under `add_remove` on the stream of zeros; where a
-        neighbour changes a round by a point of a body, on streams whose rounds all have room for
-        every change, and 0 where there can be none. Where one person adds to several rounds, each
+        Bounds are of all rounds together: under `substitute` on every stream; under `add_remove` on
+        the stream of zeros; where a neighbour changes a round by a point of a body, on streams
+        whose rounds all have room for every change. Where one person adds to several rounds, each
         needs room for a change and for its opposite.
         """
         several = self.mechanism.participation != ONE
-        return bound_of_records(self._terms, self.question.domain, self.least, several=several)
+        return least_with_room(self._terms, self.question.domain, self.least, several=several)
+
+    @property
+    def most(self) -> float:
+        """0: a round changes once, so that no change can be made again and again."""
+        return 0.0
+
+    @property
+    def where(self) -> str:
+        """On which streams bounds hold, in words."""
+        if isinstance(self.mechanism.relation, Change):
+            return "a stream whose rounds all have room in the domain for every change"
+        return "the stream of zeros" if self.mechanism.relation.counted else "any stream"
+
+    @property
+    def dimension(self) -> float:
+        """How many answers there are in all rounds."""
+        return float(self.question.workload.rounds * self.question.domain.dimension)
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -295,7 +346,7 @@ def round_changes(
     if not relation.counted:
         return sensitivity_set(domain, relation, values.center, chosen), False
     if isinstance(domain, Box):
-        return SymmetricBox(frozen(np.maximum(np.abs(domain.lower), np.abs(domain.upper)))), False
+        return domain.translates(kept, np.zeros(domain.dimension)), False
     if isinstance(domain, (Points, Polytope)):
         return SymmetricPoints(frozen(np.ascontiguousarray(domain.points[:, kept]))), False
     return sensitivity_set(domain, "substitute", values.center, chosen), True

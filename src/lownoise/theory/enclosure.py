@@ -64,6 +64,8 @@ class Enclosure:
         certificate: lower ≤ Γ_p ≤ upper, and `verify`.
         status: how the search ended, and what helps where it ended early.
         iterations: the number of Newton steps.
+        domain: what is enclosed.
+        order: p.
     """
 
     shape: AbstractShape
@@ -71,6 +73,8 @@ class Enclosure:
     certificate: Certificate
     status: str
     iterations: int
+    domain: AbstractDomain
+    order: float
 
 
 def enclose(
@@ -131,10 +135,12 @@ def enclose(
     shape = claim.shape
     if claim.frame is not None and not claim.frame.exact and isinstance(shape, DenseShape):
         shape = DenseShape(claim.frame.up() @ shape.factor)
-    return _enclosure(asked, found, shape, claim.center + offset)
+    return _enclosure(domain, asked, found, shape, claim.center + offset)
 
 
-def _enclosure(asked: Asked, found: Solution, shape: AbstractShape, center: Vector) -> Enclosure:
+def _enclosure(
+    domain: AbstractDomain, asked: Asked, found: Solution, shape: AbstractShape, center: Vector
+) -> Enclosure:
     """Return the ellipsoid in the domain's coordinates, of the size that is proved to cover.
 
     A search ends with an ellipsoid that covers as far as it knows; the certificate knows by how
@@ -150,6 +156,8 @@ def _enclosure(asked: Asked, found: Solution, shape: AbstractShape, center: Vect
         certificate=certificate,
         status=proved_status(found.status, certificate, asked.rtol),
         iterations=found.iterations,
+        domain=domain,
+        order=asked.order,
     )
 
 
@@ -215,7 +223,7 @@ def _enclose_tensors(
         assert isinstance(shape, DenseShape)  # noqa: S101 (what solvers make)
         up = shape.factor if claim.frame is None else claim.frame.up() @ shape.factor
         expanded = DenseShape(np.where(copies[:, None] < 0, 0.0, up[copies]))
-    return _enclosure(asked, found, expanded, at + domain.center)
+    return _enclosure(domain, asked, found, expanded, at + domain.center)
 
 
 def _enclose_ball(
@@ -240,7 +248,7 @@ def _enclose_ball(
     along = body.share(y) * tensor.value * sphere_moments(tensor.monomials)[tensor.copies]
     length = tensor.value * math.sqrt(body.energy_up(y))
     shape = DenseShape(length * _rotated_factor(tensor, body, deviations))
-    return _enclosure(asked, found, shape, along)
+    return _enclosure(domain, asked, found, shape, along)
 
 
 def _rotated_factor(domain: BallPower, body: TensorBall, deviations: Vector) -> Vector:

@@ -140,7 +140,7 @@ def optimal_mechanism(
         True
     """
     e = _checked_errors(errors)
-    d = _checked_distances(distances, len(e))
+    d = checked_distances(distances, len(e))
     number = checked_number("epsilon", epsilon)
     if not _LEAST_EPSILON <= number <= _MOST_EPSILON:
         raise PlanError(f"epsilon={number:g} is out of range; give one from 1e-6 to 1000")
@@ -175,7 +175,12 @@ def _checked_errors(errors: ArrayLike) -> Vector:
     return e
 
 
-def _checked_distances(distances: ArrayLike, count: int) -> Vector:
+def checked_distances(distances: ArrayLike, count: int) -> Vector:
+    """Return the distances between databases, shape (D, D).
+
+    Raises:
+        PlanError: where they are no distances, or there are too many.
+    """
     try:
         d = floats(distances)
     except (TypeError, ValueError, OverflowError, RecursionError):

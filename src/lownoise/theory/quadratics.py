@@ -12,7 +12,7 @@ from lownoise.errors import DomainError
 from lownoise.numbers.arrays import matrix as checked_matrix
 from lownoise.numbers.arrays import vector
 from lownoise.numbers.readable import readable
-from lownoise.numbers.rounding import up
+from lownoise.numbers.rounding import growth, up
 from lownoise.sets.bodies import ImageBody
 from lownoise.sets.bodies.image import farthest_multipliers
 from lownoise.sets.domains import AbstractDomain, Difference
@@ -98,7 +98,7 @@ def _upper(domain: AbstractDomain, a: Vector, c: Vector) -> float:
     every, ones = np.arange(c.size), np.ones(c.size)
     if isinstance(domain, Difference):
         moved = float(np.linalg.norm(np.abs(a) @ np.abs(c))) if np.any(c) else 0.0
-        return up(domain.base.differences(every, ones).length_up(a, np.zeros(c.size)) + up(moved))
+        return up(_difference_up(domain, a) + up(moved))
     # a box about another point than its center would be taken for a wider one
     body = (domain.as_image() or domain).lifted(every, ones, c)
     seen = np.hstack([a, np.zeros((len(a), 1))])
@@ -108,6 +108,18 @@ def _upper(domain: AbstractDomain, a: Vector, c: Vector) -> float:
             body.with_multipliers(farthest_multipliers(image, body.base)) if np.any(image) else body
         )
     return body.length_up(seen, np.zeros(c.size + 1))
+
+
+def _difference_up(domain: Difference, a: Vector) -> float:
+    """Return at least max ‖a·(x − y)‖ over two records, whose coordinates may be copies."""
+    chosen = domain.base.exact_coordinates()
+    lost = 0.0
+    if chosen.embed is not None:
+        sizes = np.abs(a) @ (np.abs(chosen.embed) @ domain.extent[chosen.pivots])
+        lost = up(growth(len(chosen.embed) + 9) * float(np.linalg.norm(sizes)))
+        a = a @ chosen.embed
+    body = domain.base.differences(chosen.pivots, np.ones(chosen.pivots.size))
+    return up(body.length_up(a, np.zeros(body.dimension)) + lost)
 
 
 def _climbed(domain: AbstractDomain, a: Vector, c: Vector) -> Vector:

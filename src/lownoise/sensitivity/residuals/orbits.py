@@ -106,6 +106,13 @@ class Orbits:
             math.comb(int(self.members[k]), count) for k, count in Counter(orbit).items()
         )
 
+    def members_of(self, orbit: Orbit) -> list[int]:
+        """Return the attributes of one set of an orbit, rising."""
+        found: list[int] = []
+        for kind, count in Counter(orbit).items():
+            found += np.flatnonzero(self.kinds == kind)[:count].tolist()
+        return sorted(found)
+
     @cached_property
     def counts(self) -> tuple[int, ...]:
         """How many sets of attributes each residual orbit has."""

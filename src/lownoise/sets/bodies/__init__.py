@@ -2,6 +2,7 @@
 """Bodies: the sets that noise must cover."""
 
 from lownoise.sets.bodies.abstract import AbstractBody, RoundedBody
+from lownoise.sets.bodies.corners import off_middle, signed
 from lownoise.sets.bodies.image import ImageBody, SymmetricBox, image_body
 from lownoise.sets.bodies.oracle import (
     AbstractOracleBody,
@@ -39,4 +40,6 @@ __all__ = [
     "TranslatedPoints",
     "image_body",
     "is_slabs",
+    "off_middle",
+    "signed",
 ]

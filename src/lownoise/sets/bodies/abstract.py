@@ -26,11 +26,23 @@ from lownoise.numbers.rounding import down, grown, growth, up
 from lownoise.sets.norms.choice import chosen, enlarged, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.norms import AbstractNorm
 
 _OUTWARD = 1 + 2.0**-40
+_MOST_SIGNS = 8  # coordinates whose corners are listed
+_FAR = 2.0**600  # farther than any domain
+
+
+def half_signs(count: int) -> Vector | None:
+    """Return half of all rows of signs, the others being their opposites; None where too many."""
+    if count > _MOST_SIGNS:
+        return None
+    found = 1.0 - 2.0 * np.indices((2,) * count).reshape(count, -1).T
+    return np.asarray(found[: max(len(found) // 2, 1)])
 
 
 class AbstractBody(ABC):
@@ -64,6 +76,34 @@ class AbstractBody(ABC):
     def base_point(self) -> Vector:
         """The point that differences are taken from to span the body, shape (d,): 0, as a rule."""
         return np.zeros(self.dimension)
+
+    def around(self) -> tuple[Vector, bool]:
+        """Return points, shape (N, d), whose hull with their opposites holds the body about 0.
+
+        And whether they are its own: others are corners of its widths, one far away where too many.
+        """
+        widths = self.widths()
+        moving = np.flatnonzero(widths)
+        signs = half_signs(moving.size)
+        if signs is None:
+            return np.full((1, widths.size), _FAR), False
+        points = np.zeros((len(signs), widths.size))
+        points[:, moving] = signs * widths[moving]
+        return points, moving.size <= 1
+
+    def fits(self, contains: Callable[[Vector], bool], at: Vector, *, both: bool) -> bool:
+        """Return whether every point s of the body is known to fit a convex set about x.
+
+        Args:
+            contains: whether a point is in the set.
+            at: x, shape (d,); where there is one change, ±s, its middle.
+            both: whether x + s and x − s are to be in the set, and not one of them.
+        """
+        points, own = self.around()
+        if len(points) == 1 and not both:
+            points, own = points / 2, False
+        enough = any if own and not both else all
+        return all(enough(contains(y) for y in (at + s, at - s)) for s in points)
 
     @abstractmethod
     def length_up(self, matrix: Vector, center: Vector) -> float:
@@ -119,6 +159,14 @@ class AbstractBody(ABC):
     def widths(self) -> Vector:
         """Return the greatest change of each coordinate, shape (d,), rounded up."""
         return self.extent_up(np.eye(self.dimension), self.base_point)
+
+    def inner_radius(self, weights: Vector) -> float:
+        """Return R where a ball of radius R is inside once coordinates have weights; 0: unknown.
+
+        Args:
+            weights: above 0, shape (d,).
+        """
+        return 0.0
 
     def answer_length(self, answers: Vector | None) -> float:
         """Return the greatest Euclidean change of the answers, for comparison with other noise.
@@ -353,58 +401,3 @@ class AbstractSet(ABC):
     @abstractmethod
     def extreme(self, direction: Vector) -> Vector:
         """Return the code of a point that should be extreme along θ, shape (w,)."""
-
-
-def affine_farthest(
-    held: AbstractSet, linear: Vector, origin: Vector, constant: Vector
-) -> Farthest:
-    """Return a point far out, and at least max ‖A(x − origin) + a‖², the square completed.
-
-    With e = A(c − origin) + a and a center c that makes Aᵀe vanish, it is the greatest
-    ‖A(x − c)‖² plus ‖e‖².
-
-    Args:
-        held: the set.
-        linear: A, shape (r, d).
-        origin: shape (d,).
-        constant: a, shape (r,).
-    """
-    middle = _middle(held, linear, origin, constant)
-    answer = held.farthest(linear, middle)
-    shift = middle - origin
-    rest = linear @ shift + constant
-    d, m = shift.size, len(linear)
-    off = growth(d + 4) * (np.abs(linear) @ np.abs(shift) + np.abs(constant))
-    # ‖Az + e‖² = ‖Az‖² + 2⟨z, Aᵀe⟩ + ‖e‖², and Aᵀe is nearly 0
-    pull = np.abs(rest @ linear) + np.abs(linear).T @ (off + growth(m + 2) * np.abs(rest))
-    cross = 2 * float(held.far(middle) @ pull)
-    length = float(np.linalg.norm(rest)) + float(np.linalg.norm(off))
-    return Farthest(answer.point, answer.upper + (cross + length**2) * (1 + growth(d + m + 60)))
-
-
-_BEYOND = 2.0**20  # of the reach: a center farther out says nothing in floats
-
-
-def _middle(held: AbstractSet, linear: Vector, origin: Vector, constant: Vector) -> Vector:
-    """Return the center about which the length has no linear term, shape (d,)."""
-    extent = held.extent
-    used = extent > 0
-    scaled = linear[:, used] * extent[used]
-    found = held.center.copy()
-    if not np.any(scaled):
-        return found
-    parts = np.linalg.lstsq(scaled, constant + linear @ (found - origin))[0]
-    if np.all(np.abs(parts) < _BEYOND):
-        found[used] -= parts * extent[used]
-    return found
-
-
-def root_up(square: float) -> float:
-    """Return at least the root of a bound on a square."""
-    return math.sqrt(square) * (1 + growth(20))
-
-
-def longer(square: float, more: float) -> float:
-    """Return at least the square of a length that is `more` longer."""
-    length = np.sqrt(square) * (1 + 2.0**-50) + more * (1 + 2.0**-30)
-    return float(length * length * (1 + 2.0**-50))

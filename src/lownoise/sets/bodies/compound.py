@@ -14,7 +14,8 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.abstract import AbstractSet, Farthest, affine_farthest, longer
+from lownoise.sets.bodies.abstract import AbstractSet, Farthest
+from lownoise.sets.bodies.farthest import affine_farthest, longer
 from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed
 from lownoise.sets.unit_balls import NormBall, product_ball

@@ -22,11 +22,13 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import growth, spectral_up
-from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.numbers.norms import euclidean
+from lownoise.numbers.rounding import growth, shrunk, spectral_up
+from lownoise.sets.bodies.abstract import AbstractBody, half_signs
+from lownoise.sets.bodies.lengths import image_length, longest_up
 from lownoise.sets.bodies.points import SymmetricPoints, exact_images
 from lownoise.sets.norms.choice import of_image
-from lownoise.sets.unit_balls import NormBall
+from lownoise.sets.unit_balls import NormBall, signed_corners
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -51,7 +53,7 @@ def farthest_multipliers(image: Vector, base: AbstractUnitBall) -> Vector:
         base: B, k coordinates.
 
     Examples:
-        >>> from lownoise.sets.unit_balls import NormBall
+        >>> from lownoise.sets.unit_balls import NormBall, signed_corners
         >>> y = farthest_multipliers(np.array([[1.0, 1.0], [1.0, -1.0]]), NormBall(2, np.inf))
         >>> (y / y.sum()).round(6)
         array([0.5, 0.5])
@@ -143,10 +145,37 @@ class ImageBody(AbstractBody):
         """F as a matrix, shape (d, k)."""
         return frozen(np.diag(self.factor)) if self.diagonal else self.factor
 
+    def inner_radius(self, weights: Vector) -> float:
+        """Return the least axis of a ball that is only stretched; 0: unknown."""
+        if not (self.diagonal and self.base.ball_order == 2):  # noqa: PLR2004
+            return 0.0
+        return shrunk(float(np.min(np.abs(self.factor) * weights)))
+
+    @cached_property
+    def corners(self) -> Vector | None:
+        """Points of B whose symmetric hull holds it, hardly more, (N, k); None where too many."""
+        return signed_corners(self.base)
+
     @property
     def spanning(self) -> Vector:
         """The columns of F as rows, shape (k, d)."""
         return self.dense.T
+
+    def around(self) -> tuple[Vector, bool]:
+        """Return the columns of F where they are all corners, and few about an ellipsoid.
+
+        k^{1/4} times the unit vectors and signs/√k hold the unit ball, as |θ|₂² ≤ |θ|_∞·|θ|₁; and
+        so do √k times the unit vectors.
+        """
+        k, order = self.base.dimension, self.base.ball_order
+        if order == 1 or (order and k == 1):
+            return self.dense.T, True
+        if order != 2:  # noqa: PLR2004
+            return super().around()
+        signs = half_signs(k)
+        if signs is None:
+            return math.sqrt(k) * self.dense.T, False
+        return k**0.25 * np.vstack([np.eye(k), signs / math.sqrt(k)]) @ self.dense.T, False
 
     def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
@@ -159,6 +188,10 @@ class ImageBody(AbstractBody):
             longest = max(self._piece_up(image, *piece) for piece in self.base.pieces())
             if len(image) <= _FEW_ROWS:  # at most what its rows reach alone; equal for one
                 longest = min(longest, euclidean(self.base.support_up(image)))
+            if self.corners is not None:
+                longest = min(longest, longest_up(image, self.corners))
+            else:
+                longest = image_length(image, self.base, longest).upper
             return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
 
     def _piece_up(self, image: Vector, kept: Integers, base: AbstractUnitBall) -> float:
@@ -175,8 +208,10 @@ class ImageBody(AbstractBody):
     def radius_up(self, shape: AbstractShape) -> float:
         """Return at least max √(sᵀ M⁻¹ s): in closed form where F and M are diagonals."""
         scale = shape.independent
-        if not self.diagonal or scale is None:
+        if scale is None:
             return super().radius_up(shape)
+        if not self.diagonal:  # no more than that of the box around it
+            return min(super().radius_up(shape), shape.box_radius_up(self.widths()))
         return self._diagonal_radius_up(scale)
 
     def _diagonal_radius_up(self, scale: Vector) -> float:
@@ -188,7 +223,11 @@ class ImageBody(AbstractBody):
         if not np.all(np.isfinite(squares)):
             return np.inf
         lost = self.dimension * 2.0**-1000 if np.any(squares[used] < 2.0**-900) else 0.0
-        return float(np.sqrt(self.base.energy_up(squares) * (1 + 2.0**-45) + lost))
+        energy = self.base.energy_up(squares)
+        if self.corners is not None:
+            own = float(np.max(np.square(self.corners) @ squares))
+            energy = min(energy, own * (1 + growth(self.dimension + 9)))
+        return float(np.sqrt(energy * (1 + 2.0**-45) + lost))
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·s|, row by row, shape (r,); `center` is 0."""
@@ -269,6 +308,12 @@ class ImageBody(AbstractBody):
 class SymmetricBox(AbstractBody):
     """The image {s : |sᵢ| ≤ half_widthᵢ} of a cube; `half_width` has shape (d,), not negative.
 
+    Args:
+        half_width: of the box.
+        inner: where the box only surrounds the changes, at most the square roots of a diagonal
+            that a second moment of them has at least, which is what evidence about them may say;
+            None where its corners are changes.
+
     Examples:
         >>> box = SymmetricBox(np.array([3.0, 4.0]))
         >>> box.answer_length(None), box.projected(np.array([1])).half_width
@@ -278,6 +323,16 @@ class SymmetricBox(AbstractBody):
     """
 
     half_width: Vector
+    inner: Vector | None = None
+
+    def inner_radius(self, weights: Vector) -> float:
+        """Return the least half of a side; 0 where the box only surrounds the changes."""
+        return shrunk(float(np.min(self.half_width * weights))) if self.inner is None else 0.0
+
+    @property
+    def proved(self) -> Vector:
+        """What independent signs of true changes are the corners of, shape (d,)."""
+        return self.half_width if self.inner is None else self.inner
 
     @cached_property
     def image(self) -> ImageBody:
@@ -330,35 +385,33 @@ class SymmetricBox(AbstractBody):
 
     def scaled(self, factor: float) -> SymmetricBox:
         """Return factor·S; `factor` is a power of two."""
-        return SymmetricBox(frozen(factor * self.half_width))
+        inner = None if self.inner is None else frozen(factor * self.inner)
+        return SymmetricBox(frozen(factor * self.half_width), inner)
 
     def rounded(self, slack: Vector) -> SymmetricBox:
         """Return the box that is wider by the slack, rounded up."""
         wide = self.half_width + slack
-        return SymmetricBox(frozen(np.where(wide > 0, np.nextafter(wide, np.inf), 0.0)))
+        wider = frozen(np.where(wide > 0, np.nextafter(wide, np.inf), 0.0))
+        return SymmetricBox(wider, self.inner)
 
     def mapped(self, rows: Vector) -> AbstractBody:
         """Return a box where each row keeps one coordinate, else an image, exactly."""
         if selects(rows):
-            return SymmetricBox(frozen(np.abs(rows) @ self.half_width))
+            inner = None if self.inner is None else frozen(np.abs(rows) @ self.inner)
+            return SymmetricBox(frozen(np.abs(rows) @ self.half_width), inner)
         exact_images(self.half_width[None], rows)
         return ImageBody(frozen(rows * self.half_width), NormBall(rows.shape[1], math.inf))
 
     def projected(self, kept: Integers) -> SymmetricBox:
         """Return the box in those coordinates."""
-        return SymmetricBox(frozen(self.half_width[kept]))
+        inner = None if self.inner is None else frozen(self.inner[kept])
+        return SymmetricBox(frozen(self.half_width[kept]), inner)
 
 
 def selects(rows: Vector) -> bool:
     """Return whether each row keeps one coordinate, up to its sign."""
     size = np.abs(rows)
     return bool(np.all((size == 0) | (size == 1)) and np.all(np.sum(size, axis=1) == 1))
-
-
-def euclidean(values: Vector) -> float:
-    """Return the Euclidean length of values ≥ 0, shape (r,), whatever their size."""
-    most = float(np.max(values, initial=0.0))
-    return most * float(np.linalg.norm(values / most)) if 0 < most < math.inf else most
 
 
 def _bounded(image: Vector, base: AbstractUnitBall, y: Vector) -> float:

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Self, final
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
-from lownoise.sets.bodies.abstract import AbstractBody, affine_farthest, root_up
+from lownoise.sets.bodies.abstract import AbstractBody
+from lownoise.sets.bodies.farthest import affine_farthest, root_up
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies.image import ImageBody
     from lownoise.sets.norms import AbstractNorm
 
@@ -115,10 +116,25 @@ class SymmetricPoints(AbstractPointBody):
 
     image: ImageBody | None = None
 
+    def around(self) -> tuple[Vector, bool]:
+        """Return the points."""
+        return self.points, True
+
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two, so nothing is rounded."""
         image = None if self.image is None else self.image.scaled(factor)
         return type(self)(frozen(factor * self.points), image)
+
+    def radius_up(self, shape: AbstractShape) -> float:
+        """Return at least max √(sᵀ M⁻¹ s).
+
+        Of independent noise it is that of the box around them, where one of them is its corner.
+        """
+        if self.image is not None and shape.independent is not None:
+            far = np.max(np.abs(self.points), axis=0)
+            if np.any(np.all(np.abs(self.points) == far, axis=1)):
+                return shape.box_radius_up(far)
+        return super().radius_up(shape)
 
     def sensitivity_up(self, norm: AbstractNorm) -> float:
         """Return at least max ‖s‖: what the norm says of points."""

@@ -24,7 +24,8 @@ import numpy as np
 
 from lownoise.numbers.arrays import frozen, slices
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies.abstract import AbstractBody, AbstractSet, Farthest, longer
+from lownoise.sets.bodies.abstract import AbstractBody, AbstractSet, Farthest
+from lownoise.sets.bodies.farthest import longer
 from lownoise.sets.bodies.image import SymmetricBox
 from lownoise.sets.bodies.pieces import ImageSet, PointSet, climbed, image_extent
 from lownoise.sets.norms.choice import norm_of, unknown

@@ -33,6 +33,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.norms import euclidean
 from lownoise.numbers.rounding import grown, growth, spectral_up
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.harmonics import (
@@ -44,7 +45,6 @@ from lownoise.sets.bodies.harmonics import (
     multiplicities,
     sphere_moments,
 )
-from lownoise.sets.bodies.image import euclidean
 from lownoise.sets.unit_balls.mixtures import best_mixture
 
 if TYPE_CHECKING:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 Piece = tuple["Vector", "Vector", "AbstractUnitBall"]  # G, c, and the unit ball of G(x − c)
 _FLAT = 1e-12
-_WIDTH_ROUNDING = 1e-9  # of a width, which is rounded up
 _SHOWN = 6  # columns of a table in a notebook
 _BLOCK = 1024  # rows
 _LAST = 2.0**-50  # of a number: its last digits
@@ -325,14 +324,14 @@ class AbstractDomain(ABC):
         )
 
     def may_have_room(self, changes: AbstractBody, *, both: bool = False) -> bool:
-        """Return False where no x in K surely has x + s or x − s, or `both`, for every s of a body.
-
-        The widths of the domain cannot tell more than that.
-        """
-        widths = changes.widths()
-        # where several coordinates change, some s and its opposite each need an end of each
-        ends = 1 if np.count_nonzero(widths) == 1 and not both else 2
-        return bool(np.all(ends * widths <= (self.upper - self.lower) * (1 + _WIDTH_ROUNDING)))
+        """Return whether the center or a mean of extreme points surely has room for a body."""
+        if changes.fits(self.contains, self.center, both=both):
+            return True
+        try:
+            ends = self.extreme(np.vstack([np.eye(self.dimension), -np.eye(self.dimension)]))
+        except DomainError:
+            return False
+        return changes.fits(self.contains, np.mean(ends, axis=0), both=both)
 
     def as_image(self) -> Image | None:
         """Return the domain as an image of a unit ball; None where it has no such form."""

@@ -14,7 +14,7 @@ import numpy as np
 from lownoise.errors import DomainError, PlanError
 from lownoise.numbers.arrays import frozen, vector
 from lownoise.numbers.readable import brief
-from lownoise.sets.bodies import AbstractBody, SymmetricBox, SymmetricPoints
+from lownoise.sets.bodies import AbstractBody, SymmetricBox, SymmetricPoints, off_middle
 from lownoise.sets.bodies.pieces import PointSet
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.domains.coordinates import every_coordinate
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _LARGEST = 2.0**500  # squares of bounds, and their sums over any number of coordinates, stay finite
 _NARROWEST = 2.0**-400  # squares of widths stay normal numbers
 _MOST_CORNERS = 2**18
+_LESS = 1 - 2.0**-48  # of what corners prove: roundings
+_WIDTH_ROUNDING = 1e-9  # of a width, which is rounded up
 _WRITTEN = 4  # coordinates of a box whose bounds are all shown
 _FEW = 2**10  # corners: a list proves the greatest length itself
 _ENCLOSED = 12  # ranges of a box whose corners are listed where answers are made of several
@@ -130,6 +132,13 @@ class Box(AbstractDomain):
         """
         return bool(np.all((self.lower <= point) & (point <= self.upper)))
 
+    def may_have_room(self, changes: AbstractBody, *, both: bool = False) -> bool:
+        """Return whether a point of the box has, by the widths."""
+        widths = changes.widths()
+        # where several coordinates change, some s and its opposite each need an end of each
+        ends = 1 if np.count_nonzero(widths) == 1 and not both else 2
+        return bool(np.all(ends * widths <= (self.upper - self.lower) * (1 + _WIDTH_ROUNDING)))
+
     def clip_rows(self, rows: Vector) -> Vector:
         """Return rows, each coordinate clipped to its range, shapes (n, d).
 
@@ -180,18 +189,38 @@ class Box(AbstractDomain):
         """Return the box of the widths."""
         return SymmetricBox(frozen((self.upper - self.lower)[pivots] / step))
 
-    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> SymmetricBox:
-        """Return the box about the public point, and the count.
+    def lifted(self, pivots: Integers, step: Vector, center: Vector) -> AbstractBody:
+        """Return the body of changes about the public point, and of the count.
 
-        A box about v is symmetric, so ±((K − v) × {1}) has the hull (K − v) × [−1, 1].
+        About its middle m a box is symmetric, so ±((K − m) × {1}) has the hull (K − m) × [−1, 1].
+        About another point v it is a sheared cube, and where the ranges are too many for that the
+        box around it: corners whose mean is v, each column at its upper end with chance
+        (v − a)/(b − a) on its own, have the second moment diag((v − a)(b − v), 1).
         """
-        half = self.translates(pivots, center).half_width
-        return SymmetricBox(frozen(np.append(half / step, 1.0)))
+        below, above = (center - self.lower)[pivots], (self.upper - center)[pivots]
+        found = off_middle(-below / step * _LESS, above / step * _LESS, 1.0)
+        if found is not None:
+            return found
+        inner = None
+        if not np.array_equal(below, above):
+            signs = np.sqrt(np.maximum(below, 0.0)) * np.sqrt(np.maximum(above, 0.0))
+            inner = frozen(np.append(signs / step * _LESS, 1.0))
+        return SymmetricBox(frozen(np.append(np.maximum(above, below) / step, 1.0)), inner)
 
-    def translates(self, pivots: Integers, center: Vector) -> SymmetricBox:
-        """Return the box about the public point."""
-        far = np.maximum(self.upper - center, center - self.lower)[pivots]
-        return SymmetricBox(frozen(far))
+    def translates(self, pivots: Integers, center: Vector) -> AbstractBody:
+        """Return the hull of K − v and its opposite, v the public point.
+
+        About another point than the middle that is a zonotope, and where the ranges are too many
+        for that the box around it: corners of K, each as likely, have at least diag((b − a)²/4).
+        """
+        below, above = (center - self.lower)[pivots], (self.upper - center)[pivots]
+        found = off_middle(-below * _LESS, above * _LESS, None)
+        if found is not None:
+            return found
+        inner = None
+        if pivots.size > 1 and not np.array_equal(below, above):
+            inner = frozen((self.upper - self.lower)[pivots] / 2 * _LESS)
+        return SymmetricBox(frozen(np.maximum(above, below)), inner)
 
     def as_part(self) -> Image:
         """Return the image of a cube: it is none wider about another point than its center."""

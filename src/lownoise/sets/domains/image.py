@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.unit_balls import AbstractUnitBall
 
@@ -40,6 +41,7 @@ _LOST = 1e-13  # of the greatest singular value, a column: more than floats lose
 _DIRECT = 1e-9  # of the reach: how near clamping leaves points of K
 _CONVEX, _SEARCHED = 3e-7, 1e-4
 _ATTAINED = 1e-13
+_ROOM_ROUNDING = 1e-9  # of a length, which is rounded up
 _REGULAR = 1e-10
 _SQUARE = 1e-9  # how far from singular a factor must be for its inverse to have facets
 _MOST_CORNERS = 2**18
@@ -138,6 +140,16 @@ class Image(AbstractDomain):
         about = np.clip(point, -LARGEST, LARGEST) - self.center
         x = corrected_weights(self.factor, self.base, about, self.extent)
         return bool(np.all(np.abs(self.center + self.factor @ x - point) <= room))
+
+    def may_have_room(self, changes: AbstractBody, *, both: bool = False) -> bool:
+        """Return whether the center has; of an ellipsoid by the greatest length of a change."""
+        d, k = self.dense.shape
+        inverse = np.diag(1 / self.factor) if self.diagonal and self.factor.all() else self._inverse
+        if self.base.ball_order == 2 and d == k and inverse is not None:  # noqa: PLR2004
+            one, _ = changes.around()
+            most = 2.0 if len(one) == 1 and not both else 1.0
+            return changes.length_up(inverse, np.zeros(d)) <= most * (1 + _ROOM_ROUNDING)
+        return super().may_have_room(changes, both=both)
 
     def extreme(self, directions: Vector) -> Vector:
         """Return a point of K that is extreme along each row, shapes (n, d)."""

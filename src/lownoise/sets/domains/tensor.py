@@ -218,6 +218,22 @@ class CubePower(AbstractPower):
             return self.value * (constant + float(np.sum(np.abs(theta))))
         return self.value * (constant + float(np.max(self.base.values(theta[None]))))
 
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the tensor that is extreme along each row, shapes (n, d^ℓ).
+
+        Beyond 16 dimensions it is one that no single sign betters: the best is a maximum cut.
+        """
+        return np.array([self._extreme(self.folded(row)) for row in directions])
+
+    def _extreme(self, theta: Vector) -> Vector:
+        """Return the tensor that is extreme along the sums of its copies' directions, (d^ℓ,)."""
+        if self.size > LISTED:
+            climbed = self.value * self.base.climb(theta)
+            return np.where(self.copies < 0, self.value, climbed[self.copies])
+        best = int(np.argmax(self.base.values(theta[None])))
+        signs = np.where((best >> np.arange(self.size)) & 1, -1.0, 1.0)
+        return np.asarray(self.tensors(signs[None])[0], dtype=np.float64)
+
     def contains(self, point: Vector) -> bool:
         """Return whether `point`, shape (d^ℓ,), is one of the tensors, to the last bit."""
         return bool(np.all(self.clamp(point) == point))

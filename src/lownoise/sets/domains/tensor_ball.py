@@ -211,6 +211,25 @@ class BallPower(AbstractPower):
             return self.value * float(np.linalg.norm(matrix, 2))
         return self.value * max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0)
 
+    def extreme(self, directions: Vector) -> Vector:
+        """Return x ⊗ x that is extreme along each row, of powers 1 and 2, shapes (n, d^ℓ).
+
+        Raises:
+            DomainError: beyond, where it is NP-hard to find.
+        """
+        if self.power > 2:  # noqa: PLR2004
+            raise DomainError(
+                f"TensorPower.power={self.power} has no extreme tensor that is known how to find; "
+                "give 1 or 2",
+            )
+        if self.power == 1:
+            size = np.linalg.norm(directions, axis=1, keepdims=True)
+            return np.asarray(self.radius * directions / np.where(size > 0, size, 1.0))
+        matrices = directions.reshape(-1, self.size, self.size)
+        values, axes = np.linalg.eigh((matrices + matrices.transpose(0, 2, 1)) / 2)
+        x = self.radius * np.where(values[:, -1:] > 0, axes[:, :, -1], 0.0)
+        return np.asarray((x[:, :, None] * x[:, None, :]).reshape(len(x), -1))
+
     def clip_rows(self, rows: Vector) -> Vector:
         """Return the best multiple of a tensor power that power iterations end at, (n, d^ℓ).
 

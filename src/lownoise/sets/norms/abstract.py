@@ -323,6 +323,11 @@ class AbstractNorm(ABC):
         if math.isfinite(found) and found <= 1:
             return found
         found = min(found, self._by_forms(lambda form: form.image_up(body)))
+        if body.corners is not None:
+            size = np.max(np.abs(body.corners) @ np.abs(body.dense).T, axis=0)
+            over = self.box_up(growth(body.base.dimension + 3) * size)
+            most = float(np.max(self.norm_up(body.corners @ body.dense.T)))
+            found = min(found, (most + over) * (1 + growth(9)))
         ends = None if math.isfinite(found) else _ends(body)
         if ends is not None:
             found = float(np.max(self.norm_up(ends)))

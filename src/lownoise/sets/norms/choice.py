@@ -31,6 +31,8 @@ _ROUNDS = 4
 _MORE = 2.0**-46  # of a norm, so that what is rounded again is covered
 _EUCLID = 2.0
 _MOST_DIFFERENCES = 1 << 13
+_MOST_OF_CORNERS = 6  # dimensions in which hulls of corners are cut up in a second
+_MOST_CORNERS = 128  # of those, one of each and its opposite
 _FEW_DIMENSIONS = 4  # in which hulls of many points have few facets
 
 
@@ -94,8 +96,11 @@ def unknown(body: AbstractBody) -> PlanError:
 def of_image(body: ImageBody, distance: float) -> AbstractNorm:
     """Return the norm of an image of a unit ball; arguments and errors as `norm_of`."""
     d, k, order = body.dimension, body.base.dimension, body.base.ball_order
-    if isinstance(body.base, CappedBall) and d == k:
-        return enlarged(_capped(body, body.base), body)
+    found = _of_corners(body)
+    if found is None and isinstance(body.base, CappedBall) and d == k:
+        found = enlarged(_capped(body, body.base), body)
+    if found is not None:
+        return found
     if not blocks_of(body.base):
         if body.base.admitted and (body.diagonal or d == k):
             return WeakNorm(body.factor, body.base, distance)
@@ -207,6 +212,22 @@ def _simple(rows: Vector) -> AbstractNorm | None:
 def _of_columns(rows: Vector, order: float) -> ImageNorm:
     base = NormBall(len(rows), order)
     return ImageNorm(simplest(frozen(np.ascontiguousarray(rows.T)), base), base)
+
+
+def _of_corners(body: ImageBody) -> AbstractNorm | None:
+    """Return the norm of the hull of an image's corners; None where they or facets are many.
+
+    Its facets know the body's reach, so that it is enlarged by what rounding leaves out.
+    """
+    d = body.dimension
+    if body.corners is None or len(body.corners) > _MOST_CORNERS or d > body.base.dimension:
+        return None
+    if not 1 < d <= _MOST_OF_CORNERS:
+        return None
+    try:
+        return enlarged(of_points(body.corners @ body.dense.T), body)
+    except PlanError:  # too many facets
+        return None
 
 
 def _capped(body: ImageBody, base: CappedBall) -> AbstractNorm:

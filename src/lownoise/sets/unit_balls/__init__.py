@@ -2,6 +2,7 @@
 """Unit balls that changes of signs leave alone: what structured domains are images of."""
 
 from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall, NormBall
+from lownoise.sets.unit_balls.corners import signed_corners
 from lownoise.sets.unit_balls.intersection import IntersectionBall
 from lownoise.sets.unit_balls.norm import CappedBall, SortedBall
 from lownoise.sets.unit_balls.parity import ParityBall, ParityDifferenceBall
@@ -22,5 +23,6 @@ __all__ = [
     "SpectralBall",
     "mixed_ball",
     "product_ball",
+    "signed_corners",
     "spectral_ball",
 ]

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 UNIT = 2.0**-50  # more than a few roundings
 OUTWARD = 1 + 2.0**-40
+FEW = 4096  # corners, one of each and its opposite
 _SLACK = 2.0**-44  # outward, for powers
 _CLOSE = 2.0**-20  # a norm is known closely in floats where it exceeds by less
 _MOST_PIECES = 64
@@ -205,6 +206,14 @@ class AbstractUnitBall(ABC):
         """Whether its energies are searched for, and so near the best only."""
         return False
 
+    def corners(self) -> Vector | None:
+        """Return points of no entry below 0 whose changes of sign have a hull that holds B.
+
+        They are its vertices, or a rounding beyond, shape (n, k); None where it is round, or has
+        too many, more than `FEW` with their signs.
+        """
+        return None
+
     def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
         """Return unit balls on some of the coordinates, whose union has the hull B."""
         return [(np.arange(self.dimension), self)]
@@ -326,6 +335,12 @@ class NormBall(AbstractUnitBall):
     def widths(self) -> Vector:
         """Return ones."""
         return np.ones(self.size)
+
+    def corners(self) -> Vector | None:
+        """Return those of a cross-polytope or a cube, exactly."""
+        if self.order == 1:
+            return np.eye(self.size)
+        return np.ones((1, self.size)) if math.isinf(self.order) else None
 
     def pieces(self) -> list[tuple[Integers, AbstractUnitBall]]:
         """Return the segments along the coordinates, where they are few and B is their hull."""

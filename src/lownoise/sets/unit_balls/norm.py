@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from lownoise.errors import FileError
 from lownoise.kinds import NONNEGATIVE, ORDER, VECTOR, Field
 from lownoise.sets.unit_balls.abstract import (
+    FEW,
     OUTWARD,
     UNIT,
     UNIT_BALLS,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _SMALLEST = 2.0**-250  # its square is a normal number
 _SLACK = 2.0**-44  # outward, for powers
+_MOST_OFF = 2.0**-32  # of corners
 _STEPS = 200  # halvings of a bracket: more than a float has
 
 
@@ -132,6 +135,22 @@ class SortedBall(AbstractUnitBall):
     def widths(self) -> Vector:
         """Return 1/W₁ for each coordinate."""
         return np.full(self.dimension, np.nextafter(1 / self.weights[0], np.inf))
+
+    def corners(self) -> Vector | None:
+        """Return 1/Wⱼ on every j coordinates, but for j whose points others have in their hull.
+
+        These are those with weightⱼ₊₁ = 0 and those with weightⱼ = weight₁, j > 1.
+        """
+        k, w = self.dimension, self.weights
+        used = [j for j in range(1, k + 1) if (j == k or w[j] > 0) and (j == 1 or w[j - 1] < w[0])]
+        if sum(math.comb(k, j) << (j - 1) for j in used) > FEW:
+            return None
+        rows = [
+            np.isin(np.arange(k), chosen) / self._totals[j - 1]
+            for j in used
+            for chosen in combinations(range(k), j)
+        ]
+        return np.array(rows) * (1 + self._slack)
 
     def restricted(self, kept: Integers) -> AbstractUnitBall:
         """Return the ball of the largest weights: the others meet zeros."""
@@ -314,6 +333,42 @@ class CappedBall(AbstractUnitBall):
     def widths(self) -> Vector:
         """Return the caps."""
         return self.cap
+
+    def corners(self) -> Vector | None:
+        """Return those of order 1: some coordinates at their caps, what is left in one other.
+
+        Where all caps together are below 1 there is the cube's alone. What is left is rounded up,
+        so that no corner has an entry below a vertex's; what a rounding leaves is left out, as are
+        corners that are the same but for it, and all is enlarged by that over the least cap: points
+        on the axes are in the hull.
+        """
+        k, count = self.dimension, 0
+        off = 8 * k * k * UNIT / float(np.min(self.cap))
+        if self.order != 1 or off > _MOST_OFF:
+            return None
+        found: list[Vector] = []
+        todo: list[tuple[int, Vector]] = [(0, np.zeros(k))]  # the next coordinate, and what is full
+        while todo:
+            start, full = todo.pop()
+            left = 1 - float(np.sum(full)) + k * UNIT
+            ends = [j for j in range(k) if not full[j] and self.cap[j] >= left - 2 * k * UNIT]
+            if not ends and start == k and np.all(full):
+                ends, left = [0], float(full[0])  # the cube's
+            for j in ends:
+                row = full.copy()
+                row[j] = left
+                found.append(row)
+                count += 1 << (int(np.count_nonzero(row)) - 1)
+            if count > FEW or len(todo) > FEW:
+                return None
+            for j in range(start, k):
+                if self.cap[j] < left - 2 * k * UNIT:
+                    row = full.copy()
+                    row[j] = self.cap[j]
+                    todo.append((j + 1, row))
+        rows = np.array(found)
+        kept = np.unique(np.floor(rows / (4 * k * UNIT)), axis=0, return_index=True)[1]
+        return rows[np.sort(kept)] * (1 + self._slack + off)
 
     def restricted(self, kept: Integers) -> AbstractUnitBall:
         """Return the ball with those coordinates' caps."""

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which noise is least under which budget: `python -m benchmarks.budgets`.
+
+Every question is asked of d columns under every ε and δ; each mechanism's ‖standard deviations‖₂ is
+printed over the lower bound that the best of them is bound by. `--quick` takes few columns at
+ε = 1; `--peer PYTHON` names an interpreter that has opendp and diffprivlib: what they add to means
+of [0, 1] stands beside ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import lownoise as ln
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lownoise.planning import Plan
+    from lownoise.privacy import ApproxDP, PureDP
+    from lownoise.sets.domains import AbstractDomain
+
+SIZES = (1, 2, 4, 8, 16, 32, 48, 64, 128, 200)
+EPSILONS = (0.1, 0.5, 1.0, 2.0, 8.0)
+DELTAS = (0.0, 1e-9, 1e-6)
+QUICK = (1, 4, 16, 64)
+QUESTIONS: dict[str, Callable[[int], AbstractDomain]] = {
+    "means of [0, 1]": lambda d: ln.Box(np.zeros(d), np.ones(d)),
+    "a vector of length 1": ln.Ball,
+    "one of d + 1 categories": lambda d: ln.Points(np.eye(d + 1)),
+}
+PEERS = ("opendp_laplace", "opendp_gaussian", "diffprivlib")
+PROGRAM = Path(__file__).with_name("budgets_peer.py")
+HEAD = ("asked", "d", "ε", "δ", "least", "its error", "over the bound", "others over the bound")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A question under a budget.
+
+    Args:
+        asked: what is asked.
+        d: how many columns, or categories but one.
+        epsilon: ε.
+        delta: δ, 0 where the budget is pure.
+        bound: what binds the best mechanism; 0 where nothing is proved.
+        errors: each mechanism's error, the least first, in the unit of one record (n = 1).
+    """
+
+    asked: str
+    d: int
+    epsilon: float
+    delta: float
+    bound: float
+    errors: dict[str, float]
+
+    def cells(self) -> list[str]:
+        """Return the row of the table."""
+        best, *others = self.errors
+        over = {name: self._over(error) for name, error in self.errors.items()}
+        beside = ", ".join(f"{name} {over[name]}" for name in others)
+        delta = f"{self.delta:g}".replace("e-0", "e-")
+        head = [self.asked, str(self.d), f"{self.epsilon:g}", delta]
+        return [*head, best, f"{self.errors[best]:.4g}", over[best], beside]
+
+    def _over(self, error: float) -> str:
+        return f"{error / self.bound:.3g}" if self.bound > 0 else f"{error:.3g} (no bound)"
+
+
+def budget_of(epsilon: float, delta: float) -> ApproxDP | PureDP:
+    return ln.approx_dp(epsilon, delta) if delta else ln.pure_dp(epsilon)
+
+
+def planned(asked: str, d: int, epsilon: float, delta: float) -> Plan:
+    domain = QUESTIONS[asked](d)
+    names = [f"x{i}" for i in range(domain.dimension)]
+    budget = budget_of(epsilon, delta)
+    return ln.plan(ln.Mean(names, domain), budget=budget, relation="substitute", size=1)
+
+
+def row_of(asked: str, d: int, epsilon: float, delta: float) -> Row:
+    plan = planned(asked, d, epsilon, delta)
+    errors = {own.mechanism: own.error for own in plan.comparison if own.error is not None}
+    return Row(asked, d, epsilon, delta, plan.lower_bound, errors)
+
+
+def peers_of(rows: list[Row], python: str) -> Iterator[Row]:
+    """Yield the rows of means with what the other libraries add."""
+    asked = json.dumps([[row.d, row.epsilon, row.delta] for row in rows])
+    command = [python, str(PROGRAM), asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for row, own in zip(rows, json.loads(done.stdout), strict=True):
+        more = {name.replace("_", " "): own[name] for name in PEERS if own[name] is not None}
+        yield Row(row.asked, row.d, row.epsilon, row.delta, row.bound, {**row.errors, **more})
+
+
+def rows_of(*, quick: bool) -> Iterator[Row]:
+    for asked in QUESTIONS:
+        for d in QUICK if quick else SIZES:
+            for epsilon in (1.0,) if quick else EPSILONS:
+                for delta in DELTAS:
+                    yield row_of(asked, d, epsilon, delta)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--peer", metavar="PYTHON", help="an interpreter with opendp, diffprivlib")
+    parser.add_argument("--quick", action="store_true", help="few columns, ε = 1")
+    given = parser.parse_args()
+    print(" | ".join(HEAD))
+    rows = []
+    for row in rows_of(quick=given.quick):
+        rows.append(row)
+        print(" | ".join(row.cells()), flush=True)
+    if given.peer:
+        means = [row for row in rows if row.asked == next(iter(QUESTIONS))]
+        for row in peers_of(means, given.peer):
+            print(" | ".join(row.cells()), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write the tables of docs/budgets.md, and draw its figure: `python -m pages.budgets [part …]`.
+
+Parts are noises (minutes), peers (where `--peer` names an interpreter with opendp and diffprivlib),
+readings and figure; without one all but peers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from typing import TYPE_CHECKING
+
+from benchmarks.budgets import HEAD, PEERS, QUESTIONS, Row, peers_of, planned, row_of
+from benchmarks.solver import ROOT
+
+import lownoise as ln
+from lownoise.errors import BudgetError
+from lownoise.privacy import ApproxDPEvent, GaussianEvent, PureDPEvent, PureNoiseEvent, ZcdpEvent
+from lownoise.privacy.events import READINGS
+from lownoise.privacy.readings import PLAIN
+from pages.solver import IMAGES, figure_of, save, table, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.privacy import Event
+
+PAGE = ROOT / "docs" / "budgets.md"
+PICTURE = IMAGES / "budgets.svg"
+SHOWN = (1, 4, 16, 32, 64, 128)
+ALONE = ((0.1, 1e-6), (8.0, 1e-6))  # of 16 columns
+MEANS = next(iter(QUESTIONS))
+DRAWN = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128)
+BUDGETS = ((0.1, 1e-6), (1.0, 1e-6), (4.0, 1e-9))
+COLORS = {
+    "gaussian": "#1f5fa8",
+    "k_norm": "#c1561b",
+    "laplace": "#76808a",
+    "radial": "#2a8a57",
+}
+ASKED = ln.approx_dp(1.0, 1e-6)
+EVENTS: dict[str, tuple[Event, bool]] = {
+    "Gaussian noise of a plan under (1, 10⁻⁶)": (GaussianEvent(ASKED.gaussian_parameter()), True),
+    "K-norm noise of a plan, four columns, ε = 1": (PureNoiseEvent(1.0, 0.36788, 1.03007), True),
+    "Laplace noise of a plan, four columns, ε = 1": (PureNoiseEvent(1.0, 0.115204, 0.591219), True),
+    "noise that leaves a chance out: (1, 10⁻⁶)": (ApproxDPEvent(1.0, 1e-6), True),
+    "by hand: `ln.gaussian_dp(0.2)`": (GaussianEvent(0.2), False),
+    "by hand: `ln.zcdp(0.02)`": (ZcdpEvent(0.02), False),
+    "by hand: `ln.pure_dp(0.5)`": (PureDPEvent(0.5), False),
+    "by hand: `ln.approx_dp(0.5, 1e-8)`": (ApproxDPEvent(0.5, 1e-8), False),
+}
+
+
+def rows() -> list[Row]:
+    shown = [(asked, d, 1.0, delta) for asked in QUESTIONS for d in SHOWN for delta in (0.0, 1e-6)]
+    shown += [(asked, 16, *own) for asked in QUESTIONS for own in ALONE]
+    return [row_of(*own) for own in shown]
+
+
+def noises() -> str:
+    return table(list(HEAD), [row.cells() for row in rows()], words=1)
+
+
+def peers(python: str) -> str:
+    asked = [row_of(MEANS, d, 1.0, 1e-6) for d in SHOWN]
+    named = [name.replace("_", " ") for name in PEERS]
+    found = []
+    for row in peers_of(asked, python):
+        best = next(iter(row.errors))
+        least = row.errors[best]
+        found.append(
+            [
+                str(row.d),
+                best,
+                *(f"{row.errors[name] / least:.3g}×" for name in ("gaussian", *named)),
+            ]
+        )
+    head = [
+        "columns",
+        "least",
+        "our Gaussian",
+        "OpenDP, Laplace",
+        "OpenDP, Gaussian",
+        "diffprivlib",
+    ]
+    return table(head, found, words=0)
+
+
+def price(event: Event, reading: str, *, asked: bool) -> str:
+    """Return what a reading charges for a spend, or that it does not pay."""
+    if reading == "caps":
+        own = event.as_pair()
+        if isinstance(event, GaussianEvent):
+            return f"μ² = {float(event.as_mu_square()):.4g}"
+        return "not paid" if own is None else f"ε = {own[0]:g}, δ = {own[1]:g}"
+    found = PLAIN[reading]
+    try:
+        sums = found.charge(event, found.pair(event, ASKED if asked else None))
+    except BudgetError:
+        return "not paid"
+    names = {"square": "μ²", "rho": "ρ", "epsilon": "ε", "delta": "δ"}
+    return ", ".join(f"{names[name]} = {float(number):.4g}" for name, number in sums.items())
+
+
+def readings() -> str:
+    body = [
+        [name, *(price(event, reading, asked=asked) for reading in READINGS)]
+        for name, (event, asked) in EVENTS.items()
+    ]
+    return table(["spend", *(f"`{reading}`" for reading in READINGS)], body, words=5)
+
+
+def draw() -> None:
+    figure, panels = figure_of(1, len(BUDGETS), 9.2, 3.6)
+    for panel, (epsilon, delta) in zip(panels[0], BUDGETS, strict=True):
+        lines: dict[str, list[tuple[int, float]]] = {name: [] for name in COLORS}
+        for d in DRAWN:
+            plan = planned(MEANS, d, epsilon, delta)
+            least = plan.comparison[0].error or 1.0
+            for own in plan.comparison:
+                if own.error is not None and own.mechanism in lines:
+                    lines[own.mechanism].append((d, own.error / least))
+        for name, line in lines.items():
+            if line:
+                label = name.replace("_", "-")
+                panel.plot(*zip(*line, strict=True), "-o", ms=3, color=COLORS[name], label=label)
+        panel.set_xscale("log", base=2)
+        panel.set_yscale("log")
+        panel.set_xticks((1, 4, 16, 64), ("1", "4", "16", "64"))
+        panel.set_yticks((1, 2, 3, 4, 5), ("1", "2", "3", "4", "5"))
+        panel.minorticks_off()
+        panel.set_ylim(0.9, 6)
+        panel.set_title(f"ε = {epsilon:g}, δ = $10^{{{math.log10(delta):.0f}}}$", fontsize=9)
+        panel.set_xlabel("columns in [0, 1]")
+        panel.grid(axis="y", color="#e3e6ea", lw=0.6)
+    panels[0, 0].set_ylabel("error over the least")
+    panels[0, 0].legend(frameon=False, loc="upper right", fontsize=8)
+    save(figure, PICTURE)
+
+
+PARTS: dict[str, Callable[[], str]] = {"noises": noises, "readings": readings}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS, "figure"])
+    parser.add_argument("--peer", metavar="PYTHON")
+    given = parser.parse_args()
+    wanted = {name: PARTS[name] for name in given.parts or PARTS if name in PARTS}
+    if given.peer:
+        wanted["peers"] = lambda: peers(given.peer)
+    for name, body in wanted.items():
+        text = written(PAGE.read_text(encoding="utf-8"), name, body())
+        PAGE.write_text(text, encoding="utf-8")
+    if not given.parts or "figure" in given.parts:
+        draw()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact counts in the cells of signed tables plus the rounding of independent Laplace noise.
+
+Which tables are noised is a choice that only errors depend on: the marginals that are asked, the
+residual spaces they see, or the table of all attributes. Counts are read from all of them together,
+by least squares (`residuals.signed`), so that they agree whatever was noised.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import abstractmethod
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.noise.abstract import Loss, quotient_up
+from lownoise.noise.marginal_noise import AbstractMarginalNoise, grid_step, marginal_mechanism
+from lownoise.noise.marginals import CHUNK, AbstractLayout
+from lownoise.noise.mechanism import covering
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import fraction_up, sqrt_up
+from lownoise.privacy import noise_curve
+from lownoise.samplers.laplace import MOST, rounded_laplace
+from lownoise.sensitivity.factors.tables import centered, differences
+from lownoise.sensitivity.residuals.ordered import split_marginals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lownoise.engines.counts import Records
+    from lownoise.noise import AdditiveMechanism
+    from lownoise.noise.marginals import Piece, Sums
+    from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.questions import Marginals
+    from lownoise.sensitivity.residuals import Blocks, Orbits
+    from lownoise.sensitivity.residuals.orbits import Orbit
+    from lownoise.sensitivity.residuals.signed import SignedTables
+
+    Pair = tuple[tuple[int, ...], tuple[int, ...]]  # the attributes of C and of P
+
+MOST_CELLS = 3 * 10**7  # of one table, which is counted and noised in memory
+
+
+@final
+@dataclass(frozen=True)
+class SignedSpace:
+    """Where the integers of some signed tables of one shape lie, one after another.
+
+    Args:
+        sets: the attributes of C and of P of each.
+        sizes: n of each attribute of C, in its order.
+        orbit: which orbit of tables they are of.
+        start: the place of the first integer.
+    """
+
+    sets: tuple[Pair, ...]
+    sizes: tuple[int, ...]
+    orbit: int
+    start: int
+
+    @property
+    def length(self) -> int:
+        """How many integers each table has."""
+        return math.prod(self.sizes)
+
+    @property
+    def pieces(self) -> list[tuple[int, tuple[Pair, ...]]]:
+        """The tables that are noised at once, each with the place of its first integer."""
+        many = max(CHUNK // (self.length * 2 ** len(self.sets[0][1])), 1)
+        starts = range(0, len(self.sets), many)
+        return [(self.start + k * self.length, self.sets[k : k + many]) for k in starts]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SignedLayout(AbstractLayout):
+    """The cells of signed tables.
+
+    Args:
+        tables: which tables.
+        scales: b of the noise on the cells of each orbit of tables, in records, shape (s,): what
+            they tell weighs by it.
+
+    Raises:
+        PlanError: where a table has too many cells to be counted, a scale is out of range, or some
+            count follows from no table.
+    """
+
+    tables: SignedTables
+    scales: Vector
+
+    def __post_init__(self) -> None:
+        fits = self.scales.shape == self.steps.shape == (len(self.tables.asked),)
+        with np.errstate(all="ignore"):
+            fits = fits and bool(np.all((self.scales > 0) & (self.scales / self.steps <= MOST)))
+        if not fits or not np.all(np.isfinite(self.variances)):
+            raise PlanError(
+                "noise of some marginal is beyond what integers hold; give a larger budget, or "
+                "weights that are nearer to each other",
+            )
+        cells = max(
+            (
+                length * 2 ** len(own.signs)
+                for length, own in zip(self.tables.lengths, self.tables.asked, strict=True)
+            ),
+            default=1,
+        )
+        if cells > MOST_CELLS:
+            raise PlanError(
+                f"a table of {float(cells):.2g} cells is too large to be noised whole; at most "
+                "3·10^7 are",
+            )
+
+    @property
+    def changes(self) -> SignedTables:
+        """What one record changes in tables of counts."""
+        return self.tables
+
+    @cached_property
+    def length(self) -> int:
+        """How many integers there are."""
+        pairs = zip(self.tables.copies, self.tables.lengths, strict=True)
+        return sum(count * length for count, length in pairs)
+
+    @cached_property
+    def spaces(self) -> tuple[SignedSpace, ...]:
+        """All tables, those of one shape together, in the order of their integers."""
+        sizes = self.orbits.sizes[self.orbits.kinds].tolist()
+        found, start = [], 0
+        for orbit in range(len(self.tables.asked)):
+            shaped: defaultdict[tuple[tuple[int, bool], ...], list[Pair]] = defaultdict(list)
+            for cells, signs in self.tables.members(orbit):
+                both = sorted((*cells, *signs))
+                shaped[tuple((sizes[i], i in signs) for i in both)].append((cells, signs))
+            for shape, sets in shaped.items():
+                own = tuple(size for size, signed in shape if not signed)
+                space = SignedSpace(tuple(sets), own, orbit, start)
+                start += len(sets) * space.length
+                found.append(space)
+        return tuple(found)
+
+    @cached_property
+    def begins(self) -> dict[Pair, tuple[int, SignedSpace]]:
+        """Where the integers of each table begin, and its space."""
+        return {
+            pair: (space.start + k * space.length, space)
+            for space in self.spaces
+            for k, pair in enumerate(space.sets)
+        }
+
+    def step(self, space: SignedSpace) -> float:
+        """Return the unit of a space's integers, in records."""
+        return float(self.steps[space.orbit])
+
+    def exact(self, records: Records, space: SignedSpace, sets: Sequence[Pair]) -> Integers:
+        """Return the counts of some tables of a space, without noise, flat."""
+        unions = [tuple(sorted((*cells, *signs))) for cells, signs in sets]
+        signed = [i in sets[0][1] for i in unions[0]]  # at the same axes in all of one shape
+        found = records.marginals(unions)
+        for axis in reversed(range(len(signed))):
+            if signed[axis]:
+                found = np.take(found, 0, axis + 1) - np.take(found, 1, axis + 1)
+        flat: Integers = found.reshape(-1)
+        return flat
+
+    @cached_property
+    def variances(self) -> Vector:
+        """σ² of each residual space of all attributes, ordered or not, shape (r,)."""
+        return self.tables.variances(self.scales)
+
+    def read(
+        self,
+        sets: Sequence[tuple[int, ...]],
+        ordered: Sequence[int],
+        integers: Integers,
+        size: int,
+        memory: dict[tuple[int, ...], Vector],
+    ) -> Vector:
+        """Return noisy differences along A in each ordered cell; see `AbstractLayout.read`."""
+        return np.stack([self._read(own, ordered, integers, size, memory) for own in sets])
+
+    def _read(
+        self,
+        chosen: tuple[int, ...],
+        ordered: Sequence[int],
+        integers: Integers,
+        size: int,
+        memory: dict[tuple[int, ...], Vector],
+    ) -> Vector:
+        """Return those of one set A, shape (n₁ − 1, …, cells)."""
+        sizes, first = self.sizes, len(chosen)
+        parts = {}
+        for k in range(len(ordered) + 1):
+            for within in itertools.combinations(ordered, k):
+                both = tuple(sorted((*chosen, *within)))
+                own = self._residual(both, integers, size, memory)
+                parts[within] = np.transpose(own, [both.index(i) for i in (*chosen, *within)])
+        for i in reversed(ordered):  # from its centred part, and the even spread of the sum over it
+            merged = {}
+            for within in [key for key in parts if i not in key]:
+                axis = first + len(within)  # those before it are differences, those after it done
+                shared = np.expand_dims(parts[within], axis) / sizes[i]
+                merged[within] = centered(parts[*within, i], axis) + shared
+            parts = merged
+        return parts[()].reshape(*(sizes[i] - 1 for i in chosen), -1)
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """How many categories each attribute has."""
+        found: list[int] = self.orbits.sizes[self.orbits.kinds].tolist()
+        return found
+
+    def _residual(
+        self,
+        chosen: tuple[int, ...],
+        integers: Integers,
+        size: int,
+        memory: dict[tuple[int, ...], Vector],
+    ) -> Vector:
+        """Return noisy differences along attributes by least squares, shape (n₁ − 1, …)."""
+        if chosen in memory:
+            return memory[chosen]
+        shape = tuple(self.sizes[i] - 1 for i in chosen)
+        if self.tables.public and not chosen:
+            return np.array(float(size))
+        total: Vector = np.zeros(shape)
+        weight = 0.0
+        for cells, signs in self._telling(chosen):
+            start, space = self.begins[cells, signs]
+            flat = np.asarray(integers[start : start + space.length]) * self.step(space)
+            rest = tuple(k for k, i in enumerate(cells) if i not in chosen)
+            own = flat.reshape(space.sizes).sum(axis=rest)
+            square = float(self.scales[space.orbit]) ** 2
+            precision = 2.0 ** len(signs) / math.prod(space.sizes[k] for k in rest) / square
+            total += precision * differences(own).reshape(shape)
+            weight += precision
+        memory[chosen] = np.asarray(total / weight)
+        return memory[chosen]
+
+    def _telling(self, chosen: tuple[int, ...]) -> Iterator[Pair]:
+        """Yield the tables that tell of a residual space: P ⊆ A ⊆ P ∪ C."""
+        kinds = self.orbits.kinds.tolist()
+        inside = [kinds[i] for i in chosen]
+        for own in self.tables.asked:
+            need = Counter(own.signs)
+            left = Counter(own.cells) - (Counter(inside) - need)
+            if need - Counter(inside) or (Counter(inside) - need) - Counter(own.cells):
+                continue
+            for picked in itertools.combinations(chosen, len(own.signs)):
+                if Counter(kinds[i] for i in picked) != need:
+                    continue
+                kept = [i for i in chosen if i not in picked]
+                pools = [
+                    itertools.combinations(
+                        [i for i, k in enumerate(kinds) if k == kind and i not in chosen], count
+                    )
+                    for kind, count in sorted(left.items())
+                ]
+                for more in itertools.product(*pools):
+                    yield tuple(sorted((*kept, *itertools.chain.from_iterable(more)))), picked
+
+
+class AbstractRoundNoise(AbstractMarginalNoise):
+    """Noise that is round on each residual space of all attributes, and independent of the others'.
+
+    Or uncorrelated and of one variance in all directions, which is all that deviations ask.
+    """
+
+    @property
+    @abstractmethod
+    def full(self) -> Orbits:
+        """The residual spaces of all attributes, ordered or not."""
+
+    @property
+    @abstractmethod
+    def variances(self) -> Vector:
+        """σ² of each of them, in records, shape (r,)."""
+
+    def answer_variances(self) -> list[Vector]:
+        """Return the variances of the answers of each orbit of marginals in one unordered cell."""
+        return answer_variances(self.layout.blocks, self.full, self.variances)
+
+    def sums_covariance(self, place: int, first: Sums, second: Sums) -> Vector:
+        """Return the covariance of sums over ordered categories on one residual orbit, shape (k,).
+
+        See `AbstractMarginalNoise.sums_covariance`.
+        """
+        inside = self.layout.orbits.residuals[place]
+        return _covariance(self.full, self.variances, inside, first, second)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SignedNoise(AbstractRoundNoise):
+    """Independent Laplace noise on the cells of signed tables, of one scale in each orbit of them.
+
+    Args:
+        layout: the cells, and the scales.
+    """
+
+    layout: SignedLayout
+
+    def loss(self, changes: Any) -> Loss:  # noqa: ANN401 (the signed tables of the layout)
+        """Return ε of the greatest change, and ρ and μ where all tables change, rounded up."""
+        scales = self.layout.scales
+        epsilon = changes.epsilon_up(scales)
+        if not math.isfinite(epsilon):
+            return Loss(math.inf)
+        rho = square = Fraction(0)
+        for own, copies, b in zip(changes.asked, changes.copies, scales.tolist(), strict=True):
+            move, moves = quotient_up(1.0, b), copies
+            if (
+                changes.public
+            ):  # two cells by 1 each or, which tells more, one by 2 if rows have signs
+                move, moves = (2 * move, copies) if own.signs else (move, 2 * copies)
+            rho += moves * Fraction(noise_curve.laplace_rho_up(move))
+            square += moves * Fraction(noise_curve.laplace_mu_up(move)) ** 2
+        return Loss(epsilon, 0.0, fraction_up(rho), sqrt_up(fraction_up(square)))
+
+    def laplace_parts(self, chosen: Sequence[int]) -> tuple[Vector, Vector]:
+        """Return which Laplace numbers the noise of one cell of a marginal is the sum of."""
+        layout, sizes = self.layout, self.layout.sizes
+        kept = [i for i in chosen if sizes[i] > 1]
+        return layout.tables.cell_weights(layout.scales, kept)
+
+    def part(self, piece: Piece, randomness: Randomness) -> Integers:
+        """Return the rounding of one piece of a draw."""
+        space = piece.space
+        scale = float(self.layout.scales[space.orbit]) / self.layout.step(space)
+        return rounded_laplace(
+            np.full(len(piece.sets) * space.length, scale), randomness=randomness
+        )
+
+    @property
+    def full(self) -> Orbits:
+        """The residual spaces of all attributes, ordered or not."""
+        return self.layout.tables.orbits
+
+    @property
+    def variances(self) -> Vector:
+        """σ² of each of them by least squares, in records, shape (r,)."""
+        return self.layout.variances
+
+
+def answer_variances(blocks: Blocks, orbits: Orbits, variances: Vector) -> list[Vector]:
+    """Return the variances of the answers of each orbit of marginals in one unordered cell.
+
+    Args:
+        blocks: the ordered and the unordered parts of the marginals.
+        orbits: of all their attributes, ordered or not.
+        variances: σ² of each residual orbit of those, shape (r,).
+    """
+    if not blocks.axes:
+        return list(orbits.cell_variances(variances)[:, None])
+    found = [np.zeros(count) for count in blocks.counts]
+    for row, place, entry in zip(
+        *(own.tolist() for own in blocks.plain.variance_terms), strict=True
+    ):
+        span, inside = blocks.spans[row], blocks.plain.residuals[place]
+        sums = ([blocks.axes[t] for t in span], blocks.answer_parts(span))
+        found[row] += entry * _covariance(orbits, variances, inside, sums, sums)
+    return found
+
+
+def _covariance(
+    orbits: Orbits, variances: Vector, inside: Orbit, first: Sums, second: Sums
+) -> Vector:
+    """Return the covariance of sums over ordered categories on one residual space, shape (k,).
+
+    Over sets O of ordered attributes: σ² of A ∪ O, times the product of the sums' cells less their
+    means along O, and of the means along the others.
+    """
+    mine, other = (dict(zip(*own, strict=True)) for own in (first, second))
+    total: Vector = np.zeros(1)
+    shared = [i for i in mine if i in other]
+    for k in range(len(shared) + 1):
+        for within in itertools.combinations(shared, k):
+            orbit = tuple(sorted((*inside, *orbits.orbit(within))))
+            if orbit not in orbits.place:
+                continue  # no marginal that is asked sees it
+            factor: Vector = np.array([float(variances[orbits.place[orbit]])])
+            for i in sorted({*mine, *other}):
+                part = _along(mine.get(i), other.get(i), centred=i in within)
+                factor = np.asarray(np.kron(factor, part), dtype=np.float64)
+            total = total + factor
+    return total
+
+
+def _along(mine: Vector | None, other: Vector | None, *, centred: bool) -> Vector:
+    """Return what sums along one attribute contribute to their covariance, shape (k,)."""
+    means = np.ones(1)
+    if mine is not None and other is not None and centred:
+        n = mine.shape[1]
+        shared = np.sum(mine, axis=1) * np.sum(other, axis=1) / n
+        return np.asarray(np.sum(mine * other, axis=1) - shared)
+    for own in (mine, other):
+        if own is not None:
+            means = means * np.mean(own, axis=1)
+    return means
+
+
+def signed_mechanism(
+    question: Marginals, tables: SignedTables, size: int | None, scales: Vector, epsilon: float
+) -> AdditiveMechanism:
+    """Return the mechanism whose scales are in proportion to these and that reveals at most ε.
+
+    Args:
+        question: the marginals.
+        tables: which tables are noised.
+        size: the public number of records, None under `add_remove`.
+        scales: b of each orbit of tables up to a factor, shape (s,).
+        epsilon: ε > 0.
+
+    Raises:
+        PlanError: where a table is too large, or has more noise than integers hold.
+    """
+    blocks = split_marginals(question, public=size is not None)
+
+    def scaled(factor: float) -> AdditiveMechanism:
+        own = frozen(scales * factor)
+        layout = SignedLayout(blocks, signed_steps(own), tables, own)
+        return marginal_mechanism(question.attributes, size, SignedNoise(layout))
+
+    if not tables.asked:  # the public number of records alone
+        return scaled(1.0)
+    return covering(scaled, lambda found: found.loss.epsilon, epsilon, 1 / epsilon)
+
+
+def signed_steps(scales: Vector) -> Vector:
+    """Return the unit of each orbit's integers that goes with its scale, shape (s,)."""
+    return frozen(np.array([grid_step(scale) for scale in scales.tolist()]))

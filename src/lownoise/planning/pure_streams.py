@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams under a pure budget: which sums of rounds have noise, and which noise, by error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError, quoted
+from lownoise.noise.mechanism import AbstractTotals, covering
+from lownoise.numbers.arrays import frozen
+from lownoise.planning.pure_noise import Setting, k_norm, laplace
+from lownoise.planning.strategies import STRATEGIES
+from lownoise.planning.stream_plan import StreamPlan
+from lownoise.privacy import ApproxDP, PureDP
+from lownoise.questions import Prefix
+from lownoise.questions.streams import Running
+from lownoise.release.guarantees import allowed
+from lownoise.release.terms import Terms
+from lownoise.solvers.streams import square_root
+from lownoise.solvers.streams.hierarchies import best_tree
+from lownoise.streams import (
+    ORDERS,
+    PureStreamMechanism,
+    TreeSums,
+    round_totals,
+    steps_of,
+)
+from lownoise.streams.pure import round_codes
+from lownoise.streams.sums import MOST_DENSE, MOST_TOEPLITZ, ToeplitzSums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lownoise.noise import AdditiveMechanism
+    from lownoise.noise.means import MeanTotals
+    from lownoise.numbers.arrays import Vector
+    from lownoise.planning.stream_plan import StreamRequest
+    from lownoise.questions import AbstractStreamWorkload, Mean
+    from lownoise.sets.bodies import AbstractBody
+    from lownoise.sets.domains.coordinates import Coordinates
+    from lownoise.streams import AbstractSums, StreamEvidence
+
+_SAME = 1 + 1e-6
+_ROUNDED = 1e-12  # of a first number of W
+_MOST_ROUNDS = 1 << 20  # for which noise is drawn exactly in minutes
+
+
+@final
+@dataclass(frozen=True)
+class PureStrategy:
+    """One way to choose sums of rounds.
+
+    Args:
+        make: returns them, for a workload and an error, "mean" or "max".
+        description: what they are, in a few words.
+    """
+
+    make: Callable[[AbstractStreamWorkload, str], AbstractSums]
+    description: str
+
+
+def _levels(rounds: int) -> int:
+    return max((rounds - 1).bit_length(), 1)
+
+
+def _even(workload: AbstractStreamWorkload, *, fitted: bool) -> TreeSums:
+    """Return the binary tree with noise alike in all sums: the last level has two."""
+    levels = _levels(workload.rounds)
+    return TreeSums(workload, (2,) * (levels - 1), frozen(np.full(levels, float(levels))), fitted)
+
+
+def _binary(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+    if not isinstance(workload, Prefix):
+        raise PlanError('strategy="binary_tree" is for running sums, ln.Prefix; use "tree"')
+    return _even(workload, fitted=False)
+
+
+def _honaker(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+    return _even(workload, fitted=True)
+
+
+def _input(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+    return TreeSums(workload, (), frozen(np.ones(1)))
+
+
+def _tree(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+    """Return the best tree of running sums; of other answers the best of those for fewer rounds."""
+    n = workload.rounds
+    sizes = [n]
+    while sizes[-1] > 1 and not isinstance(workload, Prefix):
+        sizes.append(-(-sizes[-1] // 2))
+    every: dict[tuple[int, ...], TreeSums] = {}
+    for size in sizes:
+        arities, widths = best_tree(size, largest=error == "max")
+        every[arities] = TreeSums(workload, arities, frozen(np.array(widths)))
+    return min(every.values(), key=lambda own: squared_error(own, error))
+
+
+def _square_root(workload: AbstractStreamWorkload, error: str) -> AbstractSums:
+    if not workload.toeplitz or abs(workload.first_column(1)[0] - 1) > _ROUNDED:
+        raise PlanError(
+            'strategy="square_root" needs answers that depend on t - s alone; use "tree"'
+        )
+    if workload.rounds > MOST_TOEPLITZ:
+        raise PlanError(
+            f'strategy="square_root" with pure noise goes to {MOST_TOEPLITZ:,} rounds; use "tree"'
+        )
+    root = square_root(workload.first_column())
+    return ToeplitzSums(workload, frozen(np.rint(root * 2.0**20) * 2.0**-20))
+
+
+PURE_STRATEGIES: dict[str, PureStrategy] = {
+    "input": PureStrategy(_input, "noise in every value"),
+    "binary_tree": PureStrategy(_binary, "noise in sums of 1, 2, 4, … rounds"),
+    "honaker": PureStrategy(_honaker, "least squares on all sums of the binary tree"),
+    "square_root": PureStrategy(_square_root, "both factors the square root of W"),
+    "tree": PureStrategy(_tree, "least squares on a tree with the best arities and shares of ε"),
+}
+
+
+def squared_error(sums: AbstractSums, error: str) -> float:
+    """Return the error of sums where one round's change costs 1 in noise of variance 1.
+
+    Args:
+        sums: of rounds.
+        error: "mean" or "max".
+    """
+    own = sums.mean_variance if error == "mean" else sums.largest_variance
+    return own * math.fsum(sums.charged(lambda width: 1 / width, lambda _: 0.0)) ** 2
+
+
+def pure_streams(
+    request: StreamRequest,
+    question: Mean,
+    chosen: Coordinates,
+    body: AbstractBody,
+    evidence: StreamEvidence,
+) -> dict[str, Callable[[], StreamPlan]]:
+    """Return what makes a plan of a stream with each pure noise; nothing has started.
+
+    Args:
+        request: what is asked for.
+        question: the columns of one round.
+        chosen: which coordinates are summed.
+        body: the changes of one round's value.
+        evidence: what no noise is much below.
+
+    Raises:
+        PlanError: where an argument does not fit.
+    """
+    name, reason, sums = _chosen(request)
+    builders: dict[str, Callable[[Setting], AdditiveMechanism]] = {
+        "laplace": laplace,
+        "k_norm": k_norm if np.count_nonzero(body.widths()) > 1 else _same,
+    }
+    budget = request.budget
+    assert isinstance(budget, (PureDP, ApproxDP))  # noqa: S101 (`planning.streaming` asks)
+    epsilon = allowed(budget)
+    # a sum's noise is about as wide as ε is to a change; a coordinate that never moves has none
+    near = body.widths() / epsilon
+    extent = np.maximum(
+        np.abs(question.domain.upper - question.center),
+        np.abs(question.domain.lower - question.center),
+    )[chosen.pivots]
+    step = steps_of(request.workload, extent, near, near, sums)
+    totals = round_totals(question, request.relation, chosen, frozen(step), None)
+    setting = Setting(
+        totals=_Round(totals),
+        weighted=step if chosen.embed is None else chosen.embed * step,
+        epsilon=epsilon,
+        delta=0.0,
+    )
+
+    def planned(noise: str) -> StreamPlan:
+        mechanism = PureStreamMechanism(
+            totals=totals,
+            pair=sums,
+            noise=builders[noise](setting).noise,
+            strategy=name,
+            reason=reason,
+            participation=request.participation,
+        )
+        terms = Terms(
+            question=Running(request.workload, question),
+            budget=budget,
+            order=ORDERS[request.error],
+            mechanism=_covering(mechanism, epsilon),
+            evidence=evidence,
+            name=noise,
+        )
+        return StreamPlan(terms, request)
+
+    return {noise: partial(planned, noise) for noise in builders}
+
+
+def _same(setting: Setting) -> AdditiveMechanism:
+    raise PlanError("of one number it is Laplace noise")
+
+
+def _covering(mechanism: PureStreamMechanism, epsilon: float) -> PureStreamMechanism:
+    return covering(mechanism.scaled, lambda own: own.loss.epsilon, epsilon)
+
+
+def _chosen(request: StreamRequest) -> tuple[str, str, AbstractSums]:
+    """Return the strategy's name, why it was chosen, and its sums."""
+    workload, asked = request.workload, request.strategy
+    if request.memory is not None:
+        raise PlanError(f"memory={quoted(request.memory)} is for Gaussian noise; leave it out")
+    if not isinstance(asked, str) or asked not in ("auto", *PURE_STRATEGIES):
+        gaussian = isinstance(asked, str) and asked in STRATEGIES
+        why = "is for Gaussian noise" if gaussian else "is unknown"
+        raise PlanError(
+            f"strategy={quoted(asked)} {why}; under a pure budget give auto, "
+            f"{', '.join(PURE_STRATEGIES)}"
+        )
+    most = _MOST_ROUNDS if isinstance(workload, Prefix) else MOST_DENSE
+    if workload.rounds > most:
+        raise PlanError(
+            f"stream of {workload.rounds:,} rounds is too long for a pure budget, which goes to "
+            f"{_MOST_ROUNDS:,} rounds of ln.Prefix and {MOST_DENSE:,} of others; give ln.zcdp, or "
+            "fewer rounds"
+        )
+    if asked != "auto":
+        return asked, "it was asked for", PURE_STRATEGIES[asked].make(workload, request.error)
+    found: dict[str, tuple[float, AbstractSums]] = {}
+    for name, own in PURE_STRATEGIES.items():
+        try:
+            sums = own.make(workload, request.error)
+        except PlanError:
+            continue
+        found[name] = math.sqrt(squared_error(sums, request.error)), sums
+    # of equals the simplest
+    ranked = sorted(found, key=lambda name: float(f"{found[name][0]:.9e}"))
+    least = found[ranked[0]][0]
+    more = {name: found[name][0] / least for name in ranked if found[name][0] > least * _SAME}
+    others = ", ".join(f"{name} {times:.3g}" for name, times in more.items())
+    reason = f"no other has less {request.error} error" + (f": {others} times it" if others else "")
+    return ranked[0], reason, found[ranked[0]][1]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Round(AbstractTotals):
+    """The integers of one round's value: what noise is fitted to, and never read."""
+
+    totals: MeanTotals
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", self.totals.relation)
+        object.__setattr__(self, "size", self.totals.size)
+
+    @property
+    def length(self) -> int:
+        """How many integers there are, without a count."""
+        return self.totals.coordinates.pivots.size
+
+    @cached_property
+    def changes(self) -> AbstractBody:
+        """Their changes."""
+        return round_codes(self.totals)
+
+    @property
+    def unit(self) -> Vector:
+        """The grid."""
+        return self.totals.query.coding.step
+
+    def read(self, table: object) -> object:
+        """Refuse: values come round by round.
+
+        Raises:
+            PlanError: always.
+        """
+        raise PlanError("a stream's values come round by round; use Stream.update")
+
+    def exact(self, records: object) -> list[int]:
+        """Refuse, as `read`.
+
+        Raises:
+            PlanError: always.
+        """
+        raise PlanError("a stream's values come round by round; use Stream.update")
+
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Return what the integers are worth."""
+        return np.asarray(integers) * self.unit

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an account in a ledger's file says: its budget, its reading, its spends, what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lownoise.errors import LedgerError, quoted
+from lownoise.numbers.readable import readable
+from lownoise.privacy.choices import Caps, named, reading_from_text
+from lownoise.privacy.entries import Entry, entries_of
+from lownoise.privacy.ledger_file import budget_from_text, transaction
+from lownoise.privacy.readings import only_reading
+
+if TYPE_CHECKING:
+    import sqlite3
+    from contextlib import AbstractContextManager
+
+    from lownoise.privacy.budget import Budget
+    from lownoise.privacy.readings import AbstractReading, Spent
+
+
+@readable
+@dataclass(frozen=True)
+class Account:
+    """One dataset's account in a ledger file, as it is read.
+
+    Args:
+        path: the ledger file.
+        dataset: the dataset's name in it.
+    """
+
+    path: Path
+    dataset: str
+
+    def __init__(self, path: str | PathLike[str], dataset: str) -> None:
+        if not isinstance(path, (str, PathLike)):
+            raise LedgerError(f"ledger={quoted(path)} is no path of a file; give one")
+        object.__setattr__(self, "path", Path(path))
+        object.__setattr__(self, "dataset", dataset)
+
+    @classmethod
+    def datasets(cls, path: str | PathLike[str]) -> list[str]:
+        """Return the names of the datasets with an account in the file.
+
+        Raises:
+            LedgerError: where the file is no ledger.
+        """
+        with cls(path, "")._transaction() as connection:  # noqa: SLF001 (its own class)
+            return [
+                name for (name,) in connection.execute("SELECT name FROM dataset ORDER BY name")
+            ]
+
+    def budget(self) -> Budget:
+        """Return the dataset's total budget.
+
+        Raises:
+            LedgerError: where the file is no ledger or the dataset has no account in it.
+        """
+        with self._transaction() as connection:
+            return self._budget(connection)
+
+    def entries(self) -> list[Entry]:
+        """Return every spend, oldest first, cancelled ones too.
+
+        Raises:
+            LedgerError: as `budget`.
+        """
+        with self._transaction() as connection:
+            self._budget(connection)
+            return self._entries(connection)
+
+    def reading(self) -> str | Caps | None:
+        """Return what adds up over the account's spends: its name, or the `ln.Caps`.
+
+        None where no spend has fixed it yet; "mixed" where an older version took spends of several
+        kinds, so that nothing more is paid.
+
+        Raises:
+            LedgerError: as `budget`.
+        """
+        with self._transaction() as connection:
+            found = self._reading(connection, self._budget(connection))
+        if found is None or isinstance(found, Caps):
+            return found
+        return found.kind
+
+    def spent(self) -> Budget:
+        """Return what is spent: ρ, μ, ε, or under approx_dp the (ε, δ) that its reading comes to.
+
+        Raises:
+            LedgerError: as `budget`.
+        """
+        reading, budget, spends = self._standing()
+        return reading.spent(budget, spends)
+
+    def remaining(self) -> dict[str, float]:
+        """Return what is left of each sum of the reading, rounded down: a spend of it is taken.
+
+        It is "rho", "mu", "epsilon", "epsilon" and "delta", or all but "rho" for `ln.Caps`; the
+        budget itself where the reading is open, and nothing where it is "mixed".
+
+        Raises:
+            LedgerError: as `budget`.
+        """
+        reading, budget, spends = self._standing()
+        return reading.remaining(budget, spends)
+
+    def taken(self) -> dict[str, float]:
+        """Return what is spent of each sum of the reading, rounded up: beside `remaining`.
+
+        Numbers of "mu" add up by their squares.
+
+        Raises:
+            LedgerError: as `budget`.
+        """
+        reading, budget, spends = self._standing()
+        return reading.taken(budget, spends)
+
+    def identifier(self) -> str:
+        """Return what tells this ledger from every other, wherever its file is and by any name.
+
+        Raises:
+            LedgerError: where the file is no ledger.
+        """
+        with self._transaction() as connection:
+            (found,) = connection.execute("SELECT identifier FROM ledger").fetchone()
+        return str(found)
+
+    def _standing(self) -> tuple[AbstractReading, Budget, list[Spent]]:
+        """Return the reading, basic where none is fixed, the budget and what counts as spent."""
+        with self._transaction() as connection:
+            budget = self._budget(connection)
+            spends = self._counted(connection)
+            return self._reading(connection, budget) or named("basic"), budget, spends
+
+    def _budget(self, connection: sqlite3.Connection) -> Budget:
+        row = connection.execute(
+            "SELECT budget FROM dataset WHERE name = ?",
+            [self.dataset],
+        ).fetchone()
+        if row is None:
+            raise LedgerError(
+                f"dataset={self.dataset!r} has no account in {self.path}; "
+                "open one with Ledger.create or `lownoise ledger create`",
+            )
+        return budget_from_text(row[0])
+
+    def _reading(self, connection: sqlite3.Connection, budget: Budget) -> AbstractReading | None:
+        (text,) = connection.execute(
+            "SELECT reading FROM dataset WHERE name = ?", [self.dataset]
+        ).fetchone()
+        return only_reading(budget) or (None if text is None else reading_from_text(text))
+
+    def _counted(self, connection: sqlite3.Connection) -> list[Spent]:
+        """Return what counts as spent: reserved or settled."""
+        return [(e.event, e.pair) for e in self._entries(connection) if e.state != "cancelled"]
+
+    def _entries(self, connection: sqlite3.Connection) -> list[Entry]:
+        return entries_of(connection, self.dataset)
+
+    def _transaction(self, *, create: bool = False) -> AbstractContextManager[sqlite3.Connection]:
+        return transaction(self.path, create=create)

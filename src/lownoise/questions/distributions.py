@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histograms and distributions of a column, by groups or of all rows: marginals, by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lownoise.errors import QuestionError, quoted
+from lownoise.questions.marginals import Marginals
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lownoise.questions.attributes import Categories
+
+
+def Distribution(  # noqa: N802 (a question, as people name it)
+    column: str,
+    edges: Sequence[float],
+    *,
+    by: Mapping[str, Categories] | None = None,
+    outside: str | Mapping[str, object] = "drop",
+) -> Marginals:
+    """Return the question of how many rows are at most each of some values: cumulative counts.
+
+    The noise is fitted to the counts up to each edge, by the optimal prefix counts, so that the
+    distribution and its quantiles are near; `release.distribution` and `release.quantile` read
+    them.
+
+    Args:
+        column: of numbers.
+        edges: the ends of ranges of its values, rising: public, and never taken from the table.
+            What is below the first counts as in the first range, what is above the last as in the
+            last.
+        by: groups, each attribute's categories as of `ln.Marginals`: the distribution in each of
+            their joint cells is released beside that of all rows.
+        outside: where rows go that lack a value, and values outside the categories of `by`, as of
+            `ln.Marginals`.
+
+    Raises:
+        QuestionError: as `ln.Marginals`; where `by` names the column.
+
+    Examples:
+        >>> question = Distribution("age", [0, 18, 65, 120], by={"sex": ["F", "M"]})
+        >>> [question.names(s) for s in question.sets()]
+        [('age',), ('age', 'sex')]
+    """
+    return _of_column(column, {"edges": edges}, by, outside, {column: "prefix"})
+
+
+def Histogram(  # noqa: N802 (as above)
+    column: str,
+    categories: Categories,
+    *,
+    by: Mapping[str, Categories] | None = None,
+    outside: str | Mapping[str, object] = "drop",
+) -> Marginals:
+    """Return the question of how many rows are in each category of a column.
+
+    Args:
+        column: its name.
+        categories: as of `ln.Marginals`: their number, a list of them, or {"edges": […]}.
+        by: as of `ln.Distribution`.
+        outside: as of `ln.Distribution`.
+
+    Raises:
+        QuestionError: as `ln.Marginals`; where `by` names the column.
+
+    Examples:
+        >>> Histogram("pay", {"edges": [0, 1000, 5000]}, outside="extra").cells
+        3
+    """
+    return _of_column(column, categories, by, outside, None)
+
+
+def _of_column(
+    column: str,
+    categories: Categories,
+    by: Mapping[str, Categories] | None,
+    outside: str | Mapping[str, object],
+    ordered: dict[str, Literal["prefix"]] | None,
+) -> Marginals:
+    groups = dict(by or {})
+    if column in groups:
+        raise QuestionError(
+            f"by={quoted(column)} is the column itself; name attributes that rows are grouped by"
+        )
+    sets = [[column], [column, *groups]] if groups else [[column]]
+    return Marginals({column: categories, **groups}, sets=sets, outside=outside, ordered=ordered)

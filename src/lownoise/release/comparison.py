@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was compared before a mechanism was taken, and what it tells whose account adds up rho."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, final
+
+from lownoise.errors import PlanError
+from lownoise.numbers.readable import readable
+
+if TYPE_CHECKING:
+    from lownoise.numbers.arrays import Vector
+    from lownoise.release.terms import Terms
+
+GAUSSIAN = "gaussian"
+_LEVEL = 0.95
+_LESS = 1 - 1e-9
+
+
+@final
+@readable
+@dataclass(frozen=True)
+class Alternative:
+    """A mechanism that was compared.
+
+    Args:
+        mechanism: its name.
+        error: as `Terms.compared` has it; None where the mechanism was not available.
+        note: why it was not, or what it is.
+        rho: the least ρ that is proved of it, rounded up; None where none is.
+        mu: the least μ, likewise.
+        readings: the readings of accounts that can pay for it.
+        terms: all of it; None where it was not available, and in a plan that was read from a file.
+    """
+
+    mechanism: str
+    error: float | None
+    note: str
+    rho: float | None = None
+    mu: float | None = None
+    readings: tuple[str, ...] = ()
+    terms: Terms | None = field(default=None, repr=False, compare=False)
+
+    def paid(self, currency: str) -> float | None:
+        """Return √(2ρ) or μ, whichever is asked: what an error is inversely in; None if unknown."""
+        if currency == "rho":
+            return None if self.rho is None else math.sqrt(2 * self.rho)
+        return self.mu
+
+    def row(self) -> tuple[str, ...]:
+        """Return its row of a table; what is not known of it is a question mark."""
+        numbers = (
+            self.error,
+            self._number("mean_error"),
+            self._number("widest"),
+            self.rho,
+            self.mu,
+        )
+        cells = ("?" if own is None else f"{own:.4g}" for own in numbers)
+        return self.mechanism, *cells, ", ".join(self.readings)
+
+    def _number(self, name: str) -> float | None:
+        try:
+            return float(getattr(self, name))
+        except PlanError:
+            return None
+
+    @property
+    def widest(self) -> float:
+        """The greatest of `half_widths`; of a stream that of its widest rounds."""
+        return self._own().view.widest(_LEVEL)
+
+    def half_widths(self, level: float = 0.95) -> Vector:
+        """Return how far from its answer the exact one is with chance `level`, shape (m,).
+
+        Of marginals the greatest of each kind that was asked for.
+
+        Raises:
+            PlanError: where the mechanism was not available, or was read from a file, which has
+                the numbers of the mechanism that was taken alone; or where the level is out of
+                range.
+        """
+        return self._own().view.half_widths(level)
+
+    @property
+    def mean_error(self) -> float:
+        """E‖ω·error‖_p of the answers that were compared, from 20,000 draws of the noise.
+
+        Of a stream E‖error‖₂ of an answer: its mean over the rounds, or the largest.
+
+        Raises:
+            PlanError: as `half_widths`; and where answers are too many to be drawn.
+        """
+        return self._own().mean_error
+
+    def _own(self) -> Terms:
+        if self.terms is None:
+            raise PlanError(
+                f"{self.mechanism} is not in this plan; plan again with mechanism="
+                f'"{self.mechanism}"',
+            )
+        return self.terms
+
+
+@final
+class Comparison(tuple[Alternative, ...]):
+    """All mechanisms that were compared, the best first, then those not available and why.
+
+    Printed it is a table: the yardstick ‖ω·(standard deviations)‖_p, E‖ω·error‖_p, the 95% interval
+    of the answer with the widest, the least ρ and μ that are proved, and the readings of accounts
+    that can pay.
+
+    Examples:
+        >>> Comparison([Alternative("laplace", 1.5, "independent", rho=0.5, mu=1.25)])
+        mechanism  error  E‖error‖  95% ±   rho    mu  paid by
+        laplace      1.5         ?      ?   0.5  1.25
+    """
+
+    __slots__ = ()
+
+    @property
+    def gaussian(self) -> Alternative | None:
+        """The Gaussian noise that was compared; None where none was."""
+        return next((own for own in self if own.mechanism == GAUSSIAN), None)
+
+    def gaussian_at_equal(self, currency: str) -> float | None:
+        """Return the error of Gaussian noise at the first one's ρ or μ, where that is less.
+
+        An account that adds up ρ or μ² pays for each noise another price; for what it pays here,
+        Gaussian noise, whose error is inverse to √ρ and μ, may err less.
+
+        Args:
+            currency: "rho" or "mu".
+        """
+        first, gaussian = self[0] if self else None, self.gaussian
+        if first is None or gaussian is None or gaussian.error is None:
+            return None
+        least, error, own, price = (
+            first.error,
+            gaussian.error,
+            first.paid(currency),
+            gaussian.paid(currency),
+        )
+        if least is None or own is None or price is None or not math.isfinite(own):
+            return None
+        found = error * (price / own)
+        return found if found < least * _LESS else None
+
+    def __repr__(self) -> str:
+        """Return the table."""
+        heads = ("mechanism", "error", "E‖error‖", f"{_LEVEL:.0%} ±", "rho", "mu", "paid by")
+        rows = [heads, *(own.row() for own in self if own.error is not None)]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
+        lines = [
+            "  ".join(
+                text.ljust(width) if i in (0, len(heads) - 1) else text.rjust(width)
+                for i, (text, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        lines += [f"{own.mechanism}: {own.note}" for own in self if own.error is None]
+        return "\n".join(lines)
+
+
+NOTHING_COMPARED = Comparison()

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distributions and quantiles that are read from released marginals, at no cost of privacy.
+
+Let N rows have a value, F(i) of them in the categories up to i. The q-quantile lies in the first
+category i with T(i) = F(i) − qN ≥ 0, i*. T is linear in the counts, so the noise of T̂ has mean zero
+and a variance that is known; let it stray to one side by more than zσ with chance (1 − level)/2 at
+most. The first i with T̂(i) + zσ(i) ≥ 0 is later than i* only where T̂(i*) < −zσ(i*), though T(i*) ≥
+0; the last i with T̂(i − 1) − zσ(i − 1) < 0 is earlier than i* only where T̂(i* − 1) ≥ zσ(i* − 1),
+though T(i* − 1) < 0. So the categories from the one to the other hold the quantile with chance
+`level`, however many there are (ours).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError, QuestionError, quoted
+from lownoise.numbers.arguments import checked_level, checked_number
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.readable import readable
+from lownoise.release.guarantees import tail_quantile
+from lownoise.release.regions import normal_quantile, simultaneous_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pandas import DataFrame
+
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions import Attribute
+    from lownoise.release.marginal_answers import MarginalAnswers
+
+
+@final
+@readable
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile of a column, and where the exact one is.
+
+    Args:
+        q: which one, in [0, 1].
+        value: near it, straight lines between the ends of ranges; NaN where no row was seen. Those
+            of one release never cross.
+        lower: at most the exact quantile of the values, moved into the declared ranges,
+        upper: and at least, both with chance `level`.
+        level: over the noise.
+    """
+
+    q: float
+    value: float
+    lower: float
+    upper: float
+    level: float
+
+
+@final
+@readable
+@dataclass(frozen=True, eq=False)
+class Cumulative:
+    """How many rows are at most each of some values, and a band that holds all exact counts.
+
+    Args:
+        values: the upper end of each range, or each category's number, shape (k,).
+        counts: the rows up to each, unbiased, so that they may fall, shape (k,).
+        lower: at most the exact ones,
+        upper: and at least, all together with chance `level`, shapes (k,).
+        level: over the noise.
+    """
+
+    values: Vector
+    counts: Vector
+    lower: Vector
+    upper: Vector
+    level: float
+
+    def to_pandas(self) -> DataFrame:
+        """Return a row a value: what is at most it, and the band.
+
+        Raises:
+            PlanError: where pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise PlanError(
+                "pandas is not installed; install lownoise[pandas], or read counts, lower and upper"
+            ) from None
+        return pd.DataFrame(
+            {
+                "at_most": self.values,
+                "count": self.counts,
+                "low": self.lower,
+                "high": self.upper,
+            }
+        )
+
+
+@final
+class Distributed:
+    """One column of released marginals, in one group of rows.
+
+    Args:
+        answers: the marginals.
+        column: of numbers; None for the one that is asked for in its order.
+        where: the category of each attribute that rows are grouped by; none of all rows.
+
+    Raises:
+        QuestionError: where there is no such column or group, or the column's categories are no
+            rising numbers.
+    """
+
+    def __init__(
+        self, answers: MarginalAnswers, column: str | None, where: Mapping[str, object] | None
+    ) -> None:
+        self._view = view = answers.view
+        question = view.question
+        self._attribute = own = _column(question.attributes, column)
+        groups = dict(where or {})
+        if own.name in groups:
+            raise QuestionError(f"where={quoted(own.name)} is the column itself; leave it out")
+        self._names = (own.name, *groups)
+        question.index(self._names)
+        known = {a.name: a for a in question.attributes}
+        self._cells: tuple[int, ...] = tuple(
+            known[name].cell(value) for name, value in groups.items()
+        )
+        table = answers.marginal(*self._names)
+        group = np.moveaxis(table, 0, -1)[self._cells]
+        self._counts = np.cumsum(group[: own.categories])
+        self._ends = _ends(own)
+
+    def cumulative(self, level: float) -> Cumulative:
+        """Return the cumulative counts, and a band; see `Release.distribution`."""
+        k = self._counts.size
+        if self._view.gaussian:
+            factor = simultaneous_quantile(level, k)
+        else:
+            factor = tail_quantile((1 - checked_level(level)) / k)
+        half = factor * self._deviations(np.tri(k))
+        lower, upper = self._counts - half, self._counts + half
+        return Cumulative(
+            self._ends[1], frozen(self._counts), frozen(lower), frozen(upper), float(level)
+        )
+
+    def quantile(self, q: float, level: float) -> Quantile:
+        """Return a quantile; see `Release.quantile`."""
+        share = checked_number("q", q)
+        if not 0 <= share <= 1:
+            raise PlanError(f"q={share:g} is out of range; give one from 0 to 1")
+        k, F = self._counts.size, self._counts
+        if self._view.gaussian:
+            factor = normal_quantile(level)
+        else:
+            factor = tail_quantile(1 - checked_level(level))
+        stray = factor * self._deviations(np.tri(k) - share)
+        T = F - share * F[-1]
+        reaching = np.flatnonzero(T + stray >= 0)
+        first = int(reaching[0]) if reaching.size else k - 1
+        short = np.flatnonzero(T[:-1] - stray[:-1] < 0)
+        last = max(int(short[-1]) + 1 if short.size else 0, first)
+        below, above = self._ends
+        lower, upper = float(below[first]), float(above[last])
+        value = self._value(share)
+        within = value if math.isnan(value) else min(max(value, lower), upper)
+        return Quantile(share, within, lower, upper, float(level))
+
+    def _value(self, share: float) -> float:
+        """Return where the nearest rising counts reach a share of their last."""
+        from scipy.optimize import isotonic_regression
+
+        rising = np.maximum(isotonic_regression(self._counts).x, 0.0)
+        if not rising[-1] > 0:
+            return math.nan
+        wanted = share * rising[-1]
+        place = int(np.searchsorted(rising, wanted))
+        start = float(rising[place - 1]) if place else 0.0
+        step = float(rising[place]) - start
+        part = (wanted - start) / step if step > 0 else 1.0
+        below, above = (float(ends[place]) for ends in self._ends)
+        return float(below + part * (above - below))
+
+    def _deviations(self, rows: Vector) -> Vector:
+        """Return the deviations of sums over the column's declared categories, shape (k,).
+
+        Args:
+            rows: what each category counts, shape (k, categories).
+        """
+        wide = np.zeros((len(rows), self._attribute.size))
+        wide[:, : rows.shape[1]] = rows
+        return np.sqrt(np.maximum(self._view.row_variances(self._names, wide, self._cells), 0.0))
+
+
+def _column(attributes: tuple[Attribute, ...], name: str | None) -> Attribute:
+    """Return the attribute whose distribution is read."""
+    if name is not None:
+        found = [a for a in attributes if a.name == name]
+    else:
+        ordered = [a for a in attributes if a.ordered]
+        found = ordered or [a for a in attributes if a.edges is not None]
+    if len(found) != 1:
+        raise QuestionError(
+            f"column={quoted(name)} is no attribute; name one of "
+            f"{', '.join(a.name for a in attributes)}"
+            if name is not None
+            else "column is missing: not just one attribute is ordered; name one, as column="
+        )
+    return found[0]
+
+
+def _ends(attribute: Attribute) -> tuple[Vector, Vector]:
+    """Return the lower and the upper end of each category, shapes (categories,)."""
+    if attribute.edges is not None:
+        edges = np.array(attribute.edges)
+        return frozen(edges[:-1]), frozen(edges[1:])
+    if attribute.labels is None:
+        values = np.arange(float(attribute.categories))
+    else:
+        values = attribute.numbers
+    if not (np.all(np.isfinite(values)) and np.all(np.diff(values) > 0)):
+        raise QuestionError(
+            f"column={quoted(attribute.name)} has categories that are no rising numbers, and no "
+            "distribution; read its marginal"
+        )
+    return frozen(values), frozen(values)

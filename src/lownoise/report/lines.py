@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of numbers against a number: lines, named where they end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from lownoise.report import spelling
+from lownoise.report.charts import drawing, element, even_ticks, line, log_ticks, text
+from lownoise.report.parts import Chart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markupsafe import Markup
+
+    from lownoise.reproduce import Figure, Line
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _NAMES = 440.0, 250.0, 62.0, 34.0, 262.0
+_APART = 16.0  # pixels between the names of two lines
+_MOST_TICKS = 6
+
+
+@final
+@dataclass(frozen=True)
+class _Scale:
+    """Numbers → pixels, along one side."""
+
+    low: float
+    high: float
+    start: float
+    length: float
+    log: bool
+
+    def at(self, value: float) -> float:
+        if self.log:
+            share = math.log(value / self.low) / math.log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return self.start + self.length * share
+
+    def ticks(self) -> list[float]:
+        if not self.log:
+            return even_ticks(self.high, self.low)
+        if self.high / self.low < 100:  # noqa: PLR2004 (decades alone would be too few)
+            return [
+                tick
+                for tick in log_ticks(min(self.low, 1), max(self.high, 1), most=2 * _MOST_TICKS)
+                if self.low <= tick <= self.high
+            ]
+        decades = range(
+            math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1
+        )
+        return [10.0**k for k in decades[:: -(-len(decades) // _MOST_TICKS)]]
+
+
+def line_chart(figure: Figure) -> Chart:
+    """Return a chart of the lines of a figure.
+
+    Examples:
+        >>> from lownoise.reproduce import Figure, Line
+        >>> lines = (Line("a < b", ((1, 1), (10, 5))),)
+        >>> chart = line_chart(Figure(lines=lines, name="c", caption="c", across="x", upward="y"))
+        >>> "a &lt; b" in chart.drawn[0]
+        True
+    """
+    lines, log = figure.lines, figure.log
+    xs = [x for own in lines for x, _ in own.points]
+    ys = [y for own in lines for _, y in own.points]
+    floor = min(ys) if figure.least is None else figure.least
+    right, bottom = _LEFT + _WIDTH, _TOP + _HEIGHT
+    over = (
+        max(ys) ** 1.02 / floor**0.02
+        if log[1] and floor > 0
+        else max(ys) + 0.04 * (max(ys) - floor)
+    )
+    x_of = _Scale(min(xs), max(xs), _LEFT, _WIDTH, log[0])
+    y_of = _Scale(floor, over, bottom, -_HEIGHT, log[1])
+    parts = []
+    for tick in y_of.ticks():
+        parts.append(line(_LEFT, y_of.at(tick), right, y_of.at(tick), "rule"))
+        parts.append(text(_LEFT - 8, y_of.at(tick), spelling.shortest(tick), "end"))
+    for tick in x_of.ticks():
+        parts.append(line(x_of.at(tick), bottom, x_of.at(tick), bottom + 5, "rule"))
+        parts.append(text(x_of.at(tick), bottom + 16, spelling.shortest(tick), "middle"))
+    for own in lines:
+        path = "L".join(f"{x_of.at(x):.1f} {y_of.at(y):.1f}" for x, y in own.points)
+        parts.append(element("path", {"class": own.look, "d": f"M{path}"}))
+    parts += _names(lines, [y_of.at(own.points[-1][1]) for own in lines], right)
+    parts.append(text((_LEFT + right) / 2, bottom + 38, figure.across, "middle"))
+    parts.append(text(_LEFT, _TOP - 20, figure.upward))
+    drawn = drawing(
+        (right + _NAMES, bottom + 52),
+        parts,
+        name=figure.name,
+        look="lines",
+        title=f"{figure.upward} against {figure.across}",
+        description="; ".join(_in_words(own) for own in lines),
+    )
+    return Chart((drawn,), figure.caption)
+
+
+def _names(lines: Sequence[Line], heights: Sequence[float], right: float) -> list[Markup]:
+    """Return the names where lines end, apart from each other, with a stroke of their look."""
+    order = sorted(range(len(lines)), key=lambda k: heights[k])
+    placed: list[float] = []
+    for k in order:
+        placed.append(max(heights[k], placed[-1] + _APART) if placed else heights[k])
+    sunk = max(0.0, placed[-1] - (_TOP + _HEIGHT))
+    parts = []
+    for k, y in zip(order, placed, strict=True):
+        parts.append(line(right + 6, y - sunk, right + 22, y - sunk, lines[k].look))
+        parts.append(text(right + 28, y - sunk, lines[k].name))
+    return parts
+
+
+def _in_words(own: Line) -> str:
+    (x, y), (last, end) = own.points[0], own.points[-1]
+    short = spelling.significant
+    return f"{own.name}: {short(y)} at {short(x)}, {short(end)} at {short(last)}"

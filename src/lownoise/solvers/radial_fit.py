@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The least radial noise for a dimension and a budget, with a proof that none adds less."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_ndtr, ndtr
+
+from lownoise.errors import PlanError
+from lownoise.solvers.radial import Staircase, Threshold, covering
+from lownoise.solvers.radial_line import fitted_line
+from lownoise.solvers.radial_proof import proof_of
+
+if TYPE_CHECKING:
+    from lownoise.certificate.radial import RadialProof
+    from lownoise.certificate.radial_line import LineProof
+    from lownoise.numbers.arrays import Vector
+
+DIMENSIONS = (1, 4096)
+EPSILONS = (0.01, 20.0)
+DELTAS = (1e-15, 0.01)
+_SECANTS = 12
+_LEAST_WEIGHT = 1e-280  # smaller ones leave the range of floats
+_WORTH = 0.7  # parts of E‖z‖² below which no bound is stated
+_LEVEL = 1e-7  # parts of ν to which it is found
+_COARSE = 3e-5  # while λ moves
+_MOVED = 0.01  # parts of ν by which it is off where λ moved, at most as a rule
+_CLOSE = 2e-2  # of log δ: λ moves no more
+_APART = 1e-3  # orbits whose ν differ by more are compared
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RadialFit:
+    """A mixture of uniform laws on balls about 0, for changes of length at most 1.
+
+    Args:
+        dimension: d.
+        epsilon: ε.
+        delta: δ, which the mixture has in floats: whoever adds it bounds its own.
+        radii: of the balls, rising.
+        weights: their chances.
+        second_moment: E‖z‖² in floats.
+        proof: why no additive noise has E‖z‖² below `proof.lower`; None where none is known.
+    """
+
+    dimension: int
+    epsilon: float
+    delta: float
+    radii: Vector
+    weights: Vector
+    second_moment: float
+    proof: RadialProof | LineProof | None
+
+    def lower_bound(self) -> float:
+        """Return what no additive noise's E‖z‖² is below, decided now from the proof; 0 if none."""
+        return self.proof.lower if self.proof is not None and self.proof.holds() else 0.0
+
+
+def least_profile(dimension: int, epsilon: float, delta: float) -> RadialFit:
+    """Return the least radial noise under (ε, δ) for changes of length at most 1.
+
+    A fit that was found once is kept in the user's cache folder, and checked when it is read.
+
+    Args:
+        dimension: d, from 1 to 4096.
+        epsilon: ε, from 0.01 to 20.
+        delta: δ, from 1e-15 to 0.01.
+
+    Raises:
+        PlanError: if one is out of range.
+
+    Examples:
+        >>> fit = least_profile(16, 1.0, 1e-6)
+        >>> round(fit.second_moment / (16 * 17), 3)  # over the K-norm's
+        0.677
+        >>> 1 < fit.second_moment / fit.proof.lower < 1.002
+        True
+    """
+    from lownoise.solvers.radial_cache import recalled, remember
+
+    _checked(dimension, epsilon, delta)
+    found = recalled(dimension, epsilon, delta)
+    if found is None:
+        found = fitted(dimension, epsilon, delta)
+        remember(found)
+    return found
+
+
+def fitted(dimension: int, epsilon: float, delta: float) -> RadialFit:
+    """Find what `least_profile` returns, with no cache."""
+    if dimension == 1:
+        staircase, shown = fitted_line(epsilon, delta)
+        return _made(staircase, epsilon, delta, shown)
+    usual = usual_moment(dimension, epsilon, delta)
+    threshold, level = _multiplied(dimension, epsilon, delta, usual, 0.5)
+    best = covering(threshold.staircase(0.5, level), epsilon, delta)
+    proved = threshold.common_level(level)
+    if proved < (1 - _APART) * level:
+        best = _best_start(dimension, epsilon, delta, usual)
+    proof: RadialProof | None = proof_of(threshold, proved, delta, best.radii.size)
+    if proof is not None and not proof.lower > _WORTH * best.second_moment():
+        proof = None
+    return _made(best, epsilon, delta, proof)
+
+
+def _made(
+    staircase: Staircase, epsilon: float, delta: float, proof: RadialProof | LineProof | None
+) -> RadialFit:
+    weights = staircase.weights()
+    held = weights > _LEAST_WEIGHT
+    return RadialFit(
+        staircase.dimension,
+        epsilon,
+        delta,
+        staircase.radii[held],
+        weights[held],
+        staircase.second_moment(),
+        proof,
+    )
+
+
+def _multiplied(
+    dimension: int, epsilon: float, delta: float, usual: float, start: float
+) -> tuple[Threshold, float]:
+    """Return λ whose staircase has this δ, and ν there: log δ is followed by secants."""
+    logs: list[tuple[float, float]] = []
+    at, level = math.log(0.05 * usual / delta), 0.0
+    while True:
+        threshold = Threshold(dimension, epsilon, math.exp(at))
+        if logs:  # dν = δ dλ, as E‖z‖² = ν − λδ is least
+            last, gone = logs[-1]
+            level += delta * math.exp(gone / 2) * (math.exp(at) - math.exp(last))
+        level = _level(threshold, start, level, 2 * usual)
+        excess = math.log(max(threshold.staircase(start, level).delta(epsilon), 1e-300) / delta)
+        logs.append((at, excess))
+        if abs(excess) < _CLOSE or len(logs) > _SECANTS:
+            near = (level * (1 - 2 * _COARSE), level * (1 + 2 * _COARSE))
+            return threshold, threshold.level(start, *near, _LEVEL)
+        step = 0.8 * excess
+        if len(logs) > 1:
+            (a, f), (b, g) = logs[-2:]
+            step = -g * (b - a) / (g - f) if f != g else step
+        at += min(max(step, -3.0), 3.0)
+
+
+def _level(threshold: Threshold, start: float, guess: float, high: float) -> float:
+    """Return ν to some digits, from around a guess if it is there."""
+    if guess > 0:
+        low, most = guess * (1 - _MOVED), guess * (1 + _MOVED)
+        found = threshold.level(start, low, most, _COARSE)
+        if low < found < most * (1 - 2 * _COARSE):
+            return found
+    return threshold.level(start, 0.0, high, _COARSE)
+
+
+def _best_start(dimension: int, epsilon: float, delta: float, usual: float) -> Staircase:
+    """Return the best of staircases whose first step is elsewhere."""
+
+    def from_(start: float) -> Staircase:
+        threshold, level = _multiplied(dimension, epsilon, delta, usual, start)
+        return covering(threshold.staircase(start, level), epsilon, delta)
+
+    starts = np.linspace(0.1, 0.9, 9)
+    moments = [from_(float(r)).second_moment() for r in starts]
+    best = float(starts[int(np.argmin(moments))])
+    found = minimize_scalar(
+        lambda r: from_(float(r)).second_moment(),
+        bounds=(best - 0.1 + 1e-3, best + 0.1 - 1e-3),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    return from_(float(found.x))
+
+
+def usual_moment(dimension: int, epsilon: float, delta: float) -> float:
+    """Return E‖z‖² of the better of K-norm and Gaussian noise, in floats: for planning."""
+    return min(
+        dimension * (dimension + 1) / epsilon**2, dimension * gaussian_scale(epsilon, delta) ** 2
+    )
+
+
+def gaussian_scale(epsilon: float, delta: float) -> float:
+    """Return the least standard deviation of normal noise under (ε, δ) for changes of length 1."""
+    low, high = 1e-3, 1e9
+
+    def covers(scale: float) -> bool:
+        first, second = 0.5 / scale - epsilon * scale, -0.5 / scale - epsilon * scale
+        return float(ndtr(first) - math.exp(epsilon + log_ndtr(second))) <= delta
+
+    while high / low > 1 + 1e-12:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if covers(middle) else (middle, high)
+    return high
+
+
+def _checked(dimension: int, epsilon: float, delta: float) -> None:
+    for field, value, (low, high) in (
+        ("dimension", dimension, DIMENSIONS),
+        ("epsilon", epsilon, EPSILONS),
+        ("delta", delta, DELTAS),
+    ):
+        if not low <= value <= high:
+            raise PlanError(
+                f"{field}={value} is out of range for radial noise; give {low} to {high}, or take "
+                "another mechanism"
+            )

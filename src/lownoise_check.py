@@ -1,0 +1,626 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decide from the file of a plan or a release alone whether its noise and its bounds are true.
+It needs this one file and Python's own library, and shares no line with what wrote the file. What counts is decided
+in fractions and whole numbers; floats only find where to look. Noise L·ξ hides a change s as well as two normal laws
+that are μ = |L⁻¹s| apart. Decided is that no change that one neighbour makes has more than the stated μ, and this no
+more than the budget; that `upper` is at least what the noise's deviations amount to; and that `lower` is proved: with
+G = Lᵀdiag(ω²c)L of query weights c, C the second moment of weights on changes, q = p/(p − 2), and X that is made here,
+    [[G, X], [Xᵀ, C]] ⪰ 0  proves  √tr_{p/2}(ωLMLᵀω) ≥ tr X/√(‖c‖_q·mass)  if M's ellipsoid holds all changes.
+`python lownoise_check.py FILE` exits with 0 holds, 1 false or without proof, 2 cannot be decided here, 3 no such file.
+"""
+
+# fmt: off
+import base64
+import decimal
+import json
+import math
+import sys
+import zlib
+from collections import Counter
+from fractions import Fraction as F
+from functools import partial
+from itertools import accumulate, combinations_with_replacement, repeat
+from operator import mul
+from typing import Any, NoReturn
+
+Rows = list[list[int]]
+Orbit = tuple[int, ...]  # the types of a set's attributes, rising
+Dyadic = tuple[Rows, int]  # whole numbers, and the power of two that they are over
+ZERO, each = F(0), partial(zip, strict=True)
+HOLDS, FALSE, OPEN, UNREAD = 0, 1, 2, 3
+BITS, ONE = 256, 1 << 400  # after the point, where numbers, and the normal law, are rounded: what is proved is exact
+PI = F("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
+LONGEST, WIDEST, WORK, MANY = 1 << 26, 130, 1 << 28, 1 << 22  # characters, coordinates, products, marginals or patterns
+BUDGETS = {"zcdp": "kind rho", "gaussian_dp": "kind mu", "approx_dp": "kind epsilon delta"}
+DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, zlib.error)
+
+# -- reading: what lacks a name, or is of another type or length than ours, ends in DAMAGE
+class StopError(Exception):
+    """Why nothing more is decided: a status and a reason."""
+def false(reason: str) -> NoReturn:  # stop at what is wrong
+    raise StopError(FALSE, reason)
+def undecided(reason: str) -> NoReturn:  # stop at what is not decided here
+    raise StopError(OPEN, reason)
+def once(pairs: list[tuple[str, Any]]) -> Any:  # an object that has each name once
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else false("a name stands twice in one object")
+def fields(given: Any, where: str, known: str) -> Any:  # an object that has no names but these
+    beyond = [name for name in given if name not in known.split()]
+    return undecided(f"{where}.{beyond[0][:60]} is not known here") if beyond else given
+def numbers(given: Any, where: str, n: int = -1, least: Any = -1e308, kind: Any = float, below: Any = 1e308) -> Any:
+    fits = type(given) is list and n in (-1, len(given)) and all(type(x) is kind and least <= x < below for x in given)
+    return given if fits else false(f"{where} is not {'some' if n < 0 else n} numbers in range")  # in one list
+wholes = partial(numbers, least=0, kind=int)
+def single(given: Any, where: str, least: float = 0.0) -> F:  # one number, exactly
+    return F(numbers([given], where, 1, least)[0])
+def table(given: Any, where: str, rows: int, columns: int) -> Any:  # rows of as many floats each; -1: of any length
+    return [numbers(row, where, columns) for row in given] if rows in (-1, len(given)) else false(f"{where} has rows")
+def one_of(given: Any, where: str, known: str) -> str:  # a word that is known here
+    fits = type(given) is str and given in known.split()
+    return str(given) if fits else undecided(f"{where}={str(given)[:60]!r} is not decided here, only {known}")
+
+# -- matrices of whole numbers over a power of two
+def dyadic(rows: Any) -> Dyadic:  # of floats or fractions
+    ratios = [[x.as_integer_ratio() for x in row] for row in rows]
+    places = max((q.bit_length() - 1 for row in ratios for _, q in row), default=0)
+    if sum(map(len, ratios)) * places > 16 * WORK:
+        undecided("numbers of sizes too unlike")
+    return [[p << (places - q.bit_length() + 1) for p, q in row] for row in ratios], places
+def shifted(x: int, places: int) -> int:  # x·2^places, rounded down
+    return x << places if places >= 0 else x >> -places
+def turned(a: Any) -> Any:  # the transpose
+    return [list(column) for column in each(*a)]
+def dot(a: Any, b: Any) -> Any:  # Σ a·b, of as many as the shorter has
+    return sum(map(mul, a, b))
+def times(a: Rows, b: Rows, places: int = 0) -> Rows:  # a·b/2^places, rounded down
+    columns = turned(b) if len(a) * len(b) * len(b[0]) <= WORK else undecided("too many numbers")
+    return [[dot(row, column) >> places for column in columns] for row in a]
+def unit(n: int, one: int = 1) -> Rows:  # the identity, times a number
+    return [[one * (i == j) for j in range(n)] for i in range(n)]
+def gram(rows: Rows, weights: list[int]) -> Rows:  # Σ w·row·rowᵀ
+    return times(turned(rows), [[w * x for x in row] for row, w in each(rows, weights)])
+def less(a: Any, b: Any) -> Any:  # a − b
+    return [[x - y for x, y in each(*rows)] for rows in each(a, b)]
+def largest(a: Any) -> Any:  # the greatest size of an entry
+    return max(abs(x) for row in a for x in row)
+def shown(a: Rows) -> tuple[list[int], Rows]:  # powers of two that make D, and R over 2^BITS, D·a·D ⪰ R·Rᵀ; or stop
+    powers, found = [(row[i].bit_length() + 1) // 2 for i, row in enumerate(a)], list[list[int]]()
+    near = [[shifted(x, BITS - p - q) for x, q in each(row, powers)] for row, p in each(a, powers)]  # but for a unit
+    for i, given in enumerate(near):
+        row: list[int] = []
+        for j, other in enumerate(found):
+            row.append(((given[j] << BITS) - dot(row, other)) // other[j])
+        left = ((given[i] - (1 << (BITS // 4))) << BITS) - dot(row, row)
+        found.append([*row, math.isqrt(left) if left > 0 else false("noise, or evidence, is short in some direction")])
+    off = [(2 * len(a)) << BITS for _ in a]  # what is left has a dominating diagonal
+    for i, row in enumerate(found):
+        for j in range(i):
+            size = abs((near[i][j] << BITS) - dot(found[j], row))
+            off[i], off[j] = off[i] + size, off[j] + size
+    if any((near[i][i] << BITS) - dot(row, row) < off[i] for i, row in enumerate(found)):
+        false("a matrix is too near the rim")
+    return powers, [row + [0] * (len(a) - len(row)) for row in found]
+def semidefinite(a: Rows) -> bool:  # whether that is shown, beside rows of zeros
+    return bool(shown([[x for x, own in each(row, a) if any(own)] for row in a if any(row)]))
+def inverse(a: list[list[float]]) -> list[list[float]]:  # about the inverse, in floats (Gauss and Jordan)
+    rows = [[*row, *map(float, own)] for row, own in each(a, unit(len(a)))]
+    for k in range(len(a)):
+        at = max(range(k, len(a)), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[at] = rows[at], rows[k]
+        pivot = rows[k] = [x / rows[k][k] for x in rows[k]]
+        rows = [row if i == k else [x - row[k] * y for x, y in each(row, pivot)] for i, row in enumerate(rows)]
+    return [row[len(a):] for row in rows]
+def polar(a: Rows) -> Rows:  # about the orthogonal factor over 2^BITS: Newton's iteration in floats, then exactly
+    top, moved, rounds = 1 << largest(a).bit_length(), 1.0, 0
+    found = [[x / top for x in row] for row in a]
+    while moved > 1e-9 and (rounds := rounds + 1) < 30:
+        last, other = found, turned(inverse(found))
+        s = math.sqrt(largest(other) / largest(found))
+        found = [[(x * s + y / s) / 2 for x, y in each(*rows)] for rows in each(found, other)]
+        moved = largest(less(found, last))
+    near = [[int(x * 2.0**BITS) for x in row] for row in found]  # and K·(3 − KᵀK)/2
+    return times(near, less(unit(len(a), 3 << BITS), times(turned(near), near, BITS)), BITS + 1)
+
+# -- roots, exp and the normal law, rounded down, or up
+def cut(x: F, places: int, up: int) -> F:  # x over 2^places
+    return F((x.numerator << places) // x.denominator + up, 1 << places)
+def root(x: F, up: int, places: int = 200) -> F:  # √x, within a part 2^(1 - places) of it
+    places += max(x.denominator.bit_length() - x.numerator.bit_length(), 0)
+    return F(math.isqrt((x.numerator << (2 * places)) // x.denominator) + up, 1 << places)
+def exp(x: F, up: int) -> F:  # e^x, |x| ≤ 2^12, to 10^-110 of it: Python's decimals round e^x to nearest
+    law = decimal.Context(prec=120)
+    y = law.divide(*map(decimal.Decimal, x.as_integer_ratio())) if abs(x) <= 1 << 12 else undecided(f"e^{float(x)}")
+    return F(law.exp(y)) * (1 + F(2 * up - 1, 10**110))
+def normal(x: F, up: int) -> F:  # Φ(x) = ½ + φ(x)·(x + x³/3 + x⁵/(3·5) + …), of terms above 0 where x is
+    if x < 0:
+        return 1 - normal(-x, 1 - up)
+    term = total = a = math.floor(x * ONE) + up if x <= 60 else undecided(f"the normal law at {float(x)}")
+    k, square, far = 1, (a * a >> 400) + up, 2 * int(x * x) + 4
+    while k < far or term > 2:  # from here on terms fall by half or more
+        k += 2
+        term = (term * square // k >> 400) + up
+        total += term
+    return F(1, 2) + F(total + 2 * up, ONE) * exp(-x * x / 2, up) / root(2 * (PI + F(1 - up, 10**100)), 1 - up, 400)
+def delta(mu: F, epsilon: F, up: int) -> F:  # a Gaussian's δ = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ)
+    return normal(mu / 2 - epsilon / mu, up) - exp(epsilon, 1 - up) * normal(-mu / 2 - epsilon / mu, 1 - up)
+
+# -- what every file says: its budget, its cost, its bounds
+def allowed(budget: Any) -> tuple[F, F]:  # below and above the greatest μ² of one Gaussian release within a budget
+    known = BUDGETS[one_of(budget["kind"], "budget.kind", " ".join(BUDGETS))]
+    first, *more = (single(fields(budget, "budget", known)[k], "budget", 2.0**-1000) for k in known.split()[1:])
+    if not more:
+        return (2 * first, 2 * first) if known == "kind rho" else (first**2, first**2)
+    low, high = first / 50, first + 20
+    for _ in range(90):
+        middle = cut((low + high) / 2, 160 - math.frexp(float(high))[1], 0)
+        low, high = (middle, high) if delta(middle, first, 1) <= more[0] else (low, middle)
+    fits = delta(low, first, 1) <= more[0] <= delta(high, first, 0)
+    return (low**2, high**2) if fits else undecided("a budget of so great a δ, or so small a one")
+def apart(rho: F) -> F:  # at least ∫(P⁺ − P⁻)²/Q of three neighbours' laws, by two proofs of `docs/theory.md`
+    more = {k: exp(k * rho, 1) - 1 for k in (2, 6, 12, 20)}  # at least e^{kρ} − 1
+    far, part = 2 * more[2] + 2 - 2 * exp(-rho, 0), math.sqrt(rho)
+    j, w = F(max(6.0, 1.5 * math.sqrt(3.0) / part - 4)), 2 * rho * F(max(0.0, 1 - 2 * part))
+    scale = (j + 1) / (6 + w * (j + 1))  # all j ≥ 6 and w ≥ 0 prove a bound
+    three, b = min(more[6], (root(F(3), 1) - 1) / 4 * more[12], more[20] / 10), 1 + w / 4 - 1 / (4 * scale)
+    r = scale * w * w / 2 + (1 - scale * w) * 2 * (exp(j * rho, 1) - 1) / j + three / (2 * scale) + w * more[2]
+    return far if rho > F(1, 2) else min(far, 2 * r / (b + root(b * b + 3 * r / (2 * scale) / more[2], 0)))
+class File:  # the terms of a file, what is derived from them, and what was found to hold or not
+    def __init__(self) -> None:
+        self.found: list[tuple[int, str]] = []
+    def say(self, what: str, holds: bool) -> None:  # note that something is so, or is not
+        self.found.append((HOLDS if holds else FALSE, what))
+    def read(self, terms: Any, derived: Any) -> None:  # what all kinds have; check the stated μ, and what it costs
+        self.terms, self.derived, order = terms, derived, 2.0 if "pair" in terms else terms["order"]
+        self.infinite = order == "inf" or (order != 2.0 and undecided(f"order={str(order)[:20]}, only 2.0 and inf are"))
+        self.counted = one_of(terms["relation"], "relation", "substitute add_remove") == "add_remove"
+        epsilon, most, rho, mu = (single(derived["cost"][k], f"cost.{k}") for k in ("epsilon", "delta", "rho", "mu"))
+        self.limit, (low, self.allowed) = mu**2, allowed(terms["budget"])
+        self.say(f"μ = {float(mu):.12g} is within the budget", mu**2 <= low)
+        holds = mu**2 <= 2 * rho and (not mu or delta(mu, epsilon, 1) <= most)
+        self.say("the stated ρ, ε and δ are at least what μ costs", holds)
+    def told(self, stated: Any, squares: list[F], square: F) -> None:  # what readers are told, by squares
+        own = each([*stated, self.derived["error" if "pair" in self.terms else "objective"]], [*squares, square])
+        near = all(abs(single(s, "derived") ** 2 - x) * 2**36 <= x for s, x in own)
+        near = near and single(self.derived["error"], "error") ** 2 * F(1 + 2**-36) >= square
+        self.say("standard deviations and what sums them up are so to ten digits, the error no less", near)
+    def bounds(self, square: F, proved: F, plain: F) -> None:  # by squares: of deviations, and what is proved at μ = 1
+        lower, upper = (single(self.derived["certificate"][k], f"certificate.{k}") for k in ("lower", "upper"))
+        self.say(f"upper = {float(upper):.12g} is at least what the deviations amount to", upper**2 >= square >= 0)
+        self.say(f"lower = {float(lower):.12g} is proved", lower**2 * self.allowed <= proved and lower <= upper)
+        bound, mu = single(self.derived["lower_bound"], "lower_bound") ** 2, self.allowed
+        holds = bound * (exp(mu, 1) - 1 if self.counted else apart(mu / 2)) <= plain
+        self.found.append((HOLDS if holds else OPEN, "lower_bound follows for unbiased mechanisms, as is known here"))
+
+# -- noise L·ξ on whole numbers, and what a Gaussian of any shape is bound by
+class Noise:  # L, by its exact entries over a power of two
+    def __init__(self, noise: Any, r: int) -> None:
+        self.diagonal = one_of(noise["kind"], "noise.kind", "diagonal dense") == "diagonal"
+        scale = numbers(noise["scale"], "noise.scale", r, 0.0) if self.diagonal else []
+        rows = [[x * (i == j) for j in range(r)] for i, x in enumerate(scale)]
+        self.factor, self.over = dyadic(rows or table(noise["factor"], "noise.factor", r, r))
+    def turn(self) -> Rows:  # T about L⁻¹ where |L⁻¹s|² ≤ (1 + 2^-60)·|T·s|² for every s: as (TL)ᵀTL·(1 + 2^-60) ⪰ I
+        n, one = len(self.factor), self.over + BITS
+        near = inverse([[x / (1 << self.over) for x in row] for row in self.factor])
+        found = [[int(x * 2.0**BITS) for x in row] for row in near]
+        for _ in range(3):  # T·(2 − L·T)
+            found = times(found, less(unit(n, 2 << one), times(self.factor, found)), one)
+        form = less(gram(times(found, self.factor), [(1 << 60) + 1] * n), unit(n, 1 << (2 * one + 60)))
+        return found if semidefinite(form) else false("noise has nearly no width in some direction")
+    def variances(self, answers: Dyadic, steps: list[float]) -> list[F]:  # of rows of answers to L·ξ in these steps
+        (scale,), places = dyadic([steps])
+        rows = times([list(map(mul, row, scale)) for row in answers[0]], self.factor)
+        return [F(dot(row, row), 1 << (2 * (answers[1] + places + self.over))) for row in rows]
+def farthest(points: Rows) -> Any:  # the greatest squared distance; floats only find between which points
+    own = less(points, [points[0]] * len(points))
+    top = 1 << largest(own).bit_length()
+    near = [[x / top for x in point] for point in own]
+    tops = [max(map(math.dist, repeat(point), near)) for point in near]
+    least = max(tops) * (1 - 1e-9)
+    ends = [i for i, x in enumerate(tops) if x >= least]
+    return max(sum((a - b) ** 2 for a, b in each(own[i], own[j])) for i in ends for j in ends
+               if j == i or math.dist(near[i], near[j]) >= least)
+def below(form: Rows, most: int, hint: Any) -> bool:  # whether Σ form·σσᵀ ≤ most for all signs σ
+    k, tops = len(form), numbers(hint or [1.0] * len(form), "noise.reach", len(form), 2.0**-900)
+    if k > 13:  # at most Σ t, where diag(t) − form ⪰ 0
+        room = [math.floor(F(y) / sum(map(F, tops)) * most) for y in tops]
+        return semidefinite(less([[t * (i == j) for j in range(k)] for i, t in enumerate(room)], form))
+    x, pull = [1] * k, [sum(row) for row in form]
+    value = top = sum(pull)
+    for i in range(1, 1 << (k - 1)):  # one sign at a time
+        j = (i & -i).bit_length()
+        value += 4 * (form[j][j] - x[j] * pull[j])
+        x[j], top = -x[j], max(top, value)
+        pull = [a + 2 * x[j] * b for a, b in each(pull, form[j])]
+    return top <= most
+def rounded(weights: list[float]) -> list[int]:  # in proportion, 1 at least: any weights are evidence
+    top = F(2) ** (56 - math.frexp(max(weights))[1]) if max(weights) > 0 else false("evidence has no weight")
+    return [math.floor(F(w) * top) + 1 for w in weights]
+def proved(asked: Dyadic, given: Any, moved: Dyadic, mass: F, infinite: bool) -> F:
+    # at most the square of the least ‖ω·deviations‖_p at μ = 1: G ⪰ A·Aᵀ, C ⪰ R·Rᵀ and ‖K‖² ≤ most prove the head's
+    # X = A·K·Rᵀ/√most, of tr X = Σ K·N/√most with N = Aᵀ·R; N's orthogonal factor is the best K
+    c = rounded(numbers(given, "evidence.query_weights", len(asked[0]), 0.0))
+    forms = ((gram(asked[0], c), 2 * asked[1]), moved)
+    over = [places + 2 * BITS + places % 2 for _, places in forms]
+    G, C = ([[x << (to - places) for x in row] for row in form] for (form, places), to in each(forms, over))
+    (g, A), (d, R) = map(shown, (G, C))
+    B, S = ([[x << p for x in row] for row, p in each(own, q)] for own, q in ((A, g), (R, d)))
+    K = polar(N := times(turned(B), S))
+    most = F(max(sum(map(abs, row)) for row in times(turned(K), K)), 4**BITS)
+    trace = F(max(sum(map(dot, K, N)), 0), 1 << (3 * BITS + sum(over) // 2))
+    return trace**2 / (most * mass * (sum(c) if infinite else max(c)))
+
+# -- means: how records become whole numbers, floor((x − center)·(1/step) + ½), and all that a neighbour changes of them
+class Records:  # a box, a list of points, or an ellipsoid, and the grid that its records are coded on
+    def __init__(self, file: File, more: str, lifted: bool) -> None:
+        question, noise, self.counted, self.lifted = file.terms["question"], file.terms["noise"], file.counted, lifted
+        self.kind = next((name for name in ("lower", "points", "image") if name in question), "") or undecided(
+            "the domain is none of these: a box, a list of points, a ball, an ellipsoid")
+        fields(question, "question", f"columns center missing {more} {self.kind} " + "upper" * (self.kind == "lower"))
+        self.d = d = len(question["columns"]) if len(question["columns"]) <= WIDEST else undecided("too many columns")
+        self.center, self.hint = numbers(question["center"], "question.center", d), noise.get("reach")
+        self.pivots = wholes(noise.get("pivots", list(range(d))), "noise.pivots", below=d)
+        self.step = numbers(noise["step"], "noise.step", len(self.pivots), 2.0**-1000)
+        if any(math.frexp(s)[0] != 0.5 for s in self.step) or self.pivots != sorted(set(self.pivots)):
+            false("noise.step is not made of powers of two, or noise.pivots do not rise")
+        if self.kind == "lower":
+            self.rows = [numbers(question[name], f"question.{name}", d) for name in ("lower", "upper")]
+            if not all(a <= v <= b for a, v, b in each(self.rows[0], self.center, self.rows[1])):
+                false("question.center is not between lower and upper")
+        elif self.kind == "points":
+            fits = len(question["points"]) ** 2 * (d + 30) <= 16 * WORK
+            self.rows = table(question["points"] if fits else undecided("too many points"), "question.points", -1, d)
+        else:
+            image = fields(question["image"], "question.image", "factor base shift")
+            base, given = fields(image["base"], "image.base", "kind size order"), image["factor"]
+            if base["kind"] != "norm" or base["order"] != 2.0:
+                undecided("question.image: a unit ball that is not Euclidean is not decided here")
+            self.start, self.dense = numbers(image["shift"], "image.shift", d), type(given[0]) is list
+            given = [[x * (i == j) for j in range(d)] for i, x in enumerate(given)] if not self.dense else given
+            self.rows = table(given, "image.factor", d, wholes([base["size"]], "image.base.size", below=WIDEST)[0])
+            self.sizes = [sum((abs(F(x)) for x in self.rows[i]), ZERO) for i in self.pivots]
+    def codes(self) -> Rows:  # of the listed points, or of the two ends of a box
+        own = list(each(self.pivots, self.step))
+        found = [[(row[i] - self.center[i]) * (1 / s) + 0.5 for i, s in own] for row in self.rows]
+        return [list(map(math.floor, row)) for row in found] if largest(found) <= 2**52 else false("codes beyond 2^52")
+    def slack(self) -> list[F]:  # how far rounding can take a change of an image's codes
+        # each record by half a step, and, as is believed, 2^-42 of its reach, its place's rounding, a quarter of a step
+        near = [size * (F(1, 1 << 42) + F(len(self.rows[0]) * self.dense + 1, 1 << 51)) + abs(F(self.start[i])) / 2**51
+                for size, i in each(self.sizes, self.pivots)]
+        return [(x / F(s) + F(3, 4)) * (2 - self.counted) * (y > 0) for x, s, y in each(near, self.step, self.sizes)]
+    def widths(self) -> list[F]:  # at least how far one neighbour changes each code
+        if self.kind != "image":
+            return [F(max(map(abs, own)) if self.counted else max(own) - min(own)) for own in turned(self.codes())]
+        away = [abs(F(self.start[i]) - F(self.center[i])) for i in self.pivots] if self.counted else self.sizes
+        return [(x + y) / F(s) + off for x, y, off, s in each(self.sizes, away, self.slack(), self.step)]
+    def covers(self, noise: Noise, count: int, limit: F) -> bool:  # whether no μ² of a change is more
+        # an image's are ±(offset + F·x, count) or 2F·x, |x| ≤ 1, and roundings: with N = T·(F | offset), |N·(x, ±1)|²
+        # is at most t + s where diag(t, …, t, s) − NᵀN ⪰ 0 (S-lemma); the file has their shares
+        if self.kind == "lower":
+            own, ends = [row[i] for i, row in enumerate(noise.factor)], turned(self.codes())
+            half = [max(map(abs, own)) if self.counted else own[1] - own[0] for own in ends] + [count] * self.lifted
+            if noise.diagonal:
+                return sum((F(h << noise.over, s) ** 2 for h, s in each(half, own) if h), ZERO) <= limit
+            apart = [[(b - a) * (i == j) for j in range(len(own))] for i, (a, b) in enumerate(ends) if b > a]
+            rows = [[a + b for a, b in ends] + [2 * count] * self.lifted, *apart]  # ±1 times each: twice the changes
+            seen = times(rows if self.counted else undecided("a box's dense noise"), turned(noise.turn()))
+            return below(times(seen, turned(seen)), math.floor(limit / (1 + F(1, 1 << 60)) * 4 ** (BITS + 1)), self.hint)
+        limit, turn = limit / (1 + F(1, 1 << 60)), turned(noise.turn())
+        if self.kind == "points":
+            seen = times([list(row) for row in {(*row, *[count] * self.lifted) for row in self.codes()}], turn)
+            return bool((max(dot(x, x) for x in seen) if self.counted else farthest(seen)) <= limit * 4**BITS)
+        off = sum(dot(map(abs, row), self.slack()) ** 2 for row in turned(turn))
+        rows, over = self.columns(count, self.step)
+        seen, k = times(rows, turn), len(rows) - self.counted
+        most = math.floor(max(root(limit, 0) * 2**BITS - root(off, 1), ZERO) ** 2 * 4**over)
+        *balls, last = map(F, numbers(self.hint or [1.0] * (k + 1), "noise.reach", -1, 2.0**-900))
+        form, share = times(seen, turned(seen)), math.floor(most * last / (max(balls) + last)) if self.counted else 0
+        share = form[k][k] + (form[k][k] >> 60) if self.counted and not any(form[k][:k]) else share
+        room = [[(i == j) * (share if i == k else most - share) for j in range(len(rows))] for i in range(len(rows))]
+        return semidefinite(less(room, form))
+    def columns(self, count: int, steps: list[float]) -> Dyadic:  # 2Fᵀ, or (F | offset, count)ᵀ, in these steps
+        if self.kind == "lower":  # of a box about another point than its middle, the offset first
+            ends = [(F(a), F(b), F(v)) for a, b, v in each(*self.rows, self.center)]
+            found = [[(b - a) / 2 * (i == j) for j in range(self.d + self.lifted)] for i, (a, b, _) in enumerate(ends)]
+            return dyadic([[(a + b) / 2 - v for a, b, v in ends] + [F(count)] * self.lifted, *filter(any, found)])
+        columns = turned([self.rows[i] for i in self.pivots])
+        found = [[(2 - self.counted) * F(x) for x in row] + [ZERO] for row in columns]
+        offset = [F(self.start[i]) - F(self.center[i]) for i in self.pivots] + [F(count)]
+        return dyadic([[x / F(s) for x, s in zip(row, steps + [1.0] * self.lifted, strict=False)]
+                       for row in found + [offset] * self.counted])
+    def listed(self, chosen: Any) -> Dyadic:  # points by number, lifted where they count, or differences of two
+        if self.kind == "lower":  # corners by bits: of the ranges that have a width, 1 for the lower end
+            rows, places = self.columns(1, [])
+            signs = [[1 - 2 * (i >> j & 1) for j in range(len(rows) - 1)] for i in wholes(chosen, "evidence.vertices")]
+            return [[dot([1, *own], column) for column in turned(rows)] for own in signs], places
+        exact, places = dyadic([[row[i] for i in self.pivots] for row in [*self.rows, self.center]])
+        two = type(chosen[0]) is list and not self.counted
+        ends = [wholes(own if two else [own], "evidence.vertices", 1 + two, below=len(self.rows)) for own in chosen]
+        beside = [exact[own[1]] if two else exact[-1] if self.counted else [0] * len(exact[-1]) for own in ends]
+        return [[a - b for a, b in each(exact[own[0]], other)] + [1 << places] * self.lifted
+                for own, other in each(ends, beside)], places
+    def moment(self, given: Any, plain: str = "") -> tuple[Dyadic, F]:  # C, and at least its weights' mass on changes
+        chosen, squares = given.get(f"{plain}vertices"), given.get(f"{plain}squares")
+        if self.kind == "lower" and not chosen and not squares and f"{plain}points" not in given:
+            far = [(F(b) - F(v), F(v) - F(a), F(b) - F(a)) for a, b, v in each(*self.rows, self.center)]
+            one = self.d == 1 and not self.lifted  # else corners are as likely as makes their mean 0
+            own = [w * w if not self.counted else max(x, y) ** 2 if one else x * y for x, y, w in far]
+            own += [F(1)] * self.lifted
+            return dyadic([[x * (i == j) for j in range(len(own))] for i, x in enumerate(own)]), F(1)
+        fits, box = self.kind != "points" and not chosen, self.kind == "lower"
+        rows, places = self.columns(1, [1.0] * len(self.pivots)) if fits else self.listed(chosen)
+        k, ball = len(rows), (len(rows) - self.counted) * (not box)
+        w = rounded(numbers(squares or given[f"{plain}vertex_weights"], "evidence", -1, 0.0))
+        if squares and fits:
+            return (gram(rows, w), 2 * places), F(max(sum(w[:ball]), *w[ball:], 0))
+        if fits:  # with a little on each axis
+            exact, over = dyadic(table(given[f"{plain}points"], "evidence.points", len(w), k) + unit(k))
+            norms = [max(dot(row[:ball], row[:ball]), *(x * x for x in row[ball:]), 0) for row in exact]
+            return (gram(times(exact, rows), w + [1] * k), 2 * (places + over)), F(dot(w + [1] * k, norms), 4**over)
+        form, mass = gram(rows, w), sum(w)  # of a list, or of differences of two that are drawn from it
+        if one_of(given[f"{plain}measure"], "evidence.measure", "list" + " product" * (not self.counted)) == "list":
+            return (form, 2 * places), F(mass)
+        total = [dot(w, own) for own in turned(rows)] if type(chosen[0]) is int else false("evidence.vertices")
+        form = [[2 * (mass * x - a * b) for x, b in each(row, total)] for row, a in each(form, total)]
+        return (form, 2 * places), F(mass**2 - dot(w, w))
+    def answers(self, noise: Any) -> Dyadic:  # the matrix from what is summed to what is answered
+        r, d = len(self.pivots), self.d
+        if "embed" not in noise:
+            return (unit(d + self.lifted), 0) if r == d else false("noise.embed is missing")
+        rows = self.rows if self.kind == "points" else undecided("noise.embed is decided of lists of points alone")
+        exact, places = dyadic([*table(noise["embed"], "noise.embed", d, r), self.center, *rows])
+        embed, moved = exact[:d], less(exact[d:], [exact[d + 1]] * (len(exact) - d))  # all beside the first point
+        wrong = [[(x << places) - dot(e, [row[i] for i in self.pivots]) for x, e in each(row, embed)] for row in moved]
+        if largest(wrong[1:]) * 10**9 > largest(moved[1:]) << places:  # as near as a file can say it
+            false("noise.embed is not how the domain's coordinates follow from each other")
+        lift = [[-x * (i not in self.pivots)] * self.lifted for i, x in enumerate(wrong[0])]
+        return ([[*(x << places for x in e), *f] for e, f in each(embed, lift)]
+                + [[0] * r + [1 << (2 * places)]] * self.lifted), 2 * places
+def check_mean(file: File) -> None:  # a plan or a release of means
+    terms, counted, n, drops = file.terms, file.counted, file.terms["size"], file.terms["question"]["drops_missing"]
+    noise = fields(terms["noise"], "noise", "kind step count_step scale factor reach pivots embed")
+    own, given = Records(file, "kind drops_missing", counted), noise["count_step"]
+    count = int(1 / single(given, "noise.count_step", 2.0**-52)) if counted else 0
+    fits = n is None and count * F(given) == 1 if counted else type(n) is int and n > 0 and given is None and not drops
+    if not fits or type(drops) is not bool:
+        false("size, noise.count_step and question.drops_missing do not fit the relation")
+    law, answers, n = Noise(noise, len(own.pivots) + counted), own.answers(noise), n or 1
+    file.say("no change by one neighbour has more than μ", own.covers(law, count, file.limit))
+    variances = [v / n**2 for v in law.variances(answers, own.step + [1 / (count or 1)] * counted)]
+    weights = numbers(terms["weights"], "terms.weights", len(variances), 2.0**-900)
+    file.told(file.derived["standard_deviation"], variances, max(variances) if file.infinite else sum(variances, ZERO))
+    evidence, bounds = terms["evidence"], list[F]()
+    for plain, given in (("", weights), ("plain_", [1.0] * len(weights))):
+        (scale,), places = dyadic([given])
+        rows = [[x * w for x in row] for row, w in each(answers[0], scale)], answers[1] + places
+        moved, mass = own.moment(evidence, plain)
+        bounds.append(proved(rows, evidence[f"{plain}query_weights"], moved, mass, file.infinite) / n**2)
+    squares = [F(w) ** 2 * v for w, v in each(weights, variances)]
+    file.bounds(max(squares) if file.infinite else sum(squares, ZERO), *bounds)
+
+# -- marginals: independent noise of one variance on each residual space; an orbit is the types of a set's attributes
+class Tables:  # what is asked of a table: weighted orbits of marginals, and the orbits of residual spaces
+    def __init__(self, question: Any) -> None:
+        given = [fields(own, "attribute", "name categories outside ordered") for own in question["attributes"]]
+        if any(own.get("ordered") is not None for own in given) or len(given) > 1000:
+            undecided("question: ordered attributes, and more than 1000, are not decided here")
+        counts = [own["categories"] if type(own["categories"]) is int else len(own["categories"]) for own in given]
+        sizes = wholes([n + (own["outside"] == n) for n, own in each(counts, given)], "categories", below=1 << 60)
+        self.dropping, weights = any(own["outside"] is None for own in given), question["weights"]
+        if "way" in question:
+            way, alike = wholes([question["way"]], "way", below=len(sizes) + 1)[0], sorted(set(sizes), key=sizes.index)
+            many, own = math.comb(len(alike) + way, way) * 2**way, numbers(weights, "question.weights", way + 1, 0.0)
+            kinds = [alike.index(n) for n in sizes] if many <= MANY else undecided("too many kinds of marginals")
+            rows = [(row, w) for n, w in enumerate(own) for row in combinations_with_replacement(range(len(alike)), n)]
+        else:
+            sets = [frozenset(wholes(own, "question.sets", below=len(sizes))) for own in question["sets"]]
+            weight = dict(each(sets, numbers(weights, "question.weights", len(sets), 0.0)))
+            many = max(sum(2 ** min(len(own), 40) for own in sets), len(sizes) ** 2 * len(sets) // 16)
+            kinds = exchanged(sizes, weight) if many <= MANY else undecided("question.sets are too many, or too large")
+            rows = [(tuple(sorted(kinds[i] for i in own)), w) for own, w in weight.items()]
+        self.members, self.sizes = Counter(kinds), dict(each(kinds, sizes))
+        self.asked = {row: F(w) for row, w in rows if self.copies(row)}
+        if "way" not in question and (sum(map(self.copies, self.asked)) != len(sets) or any(
+                len(set(own)) < len(own) for own in question["sets"])):
+            false("question.sets has one twice, or exchanges that change it")
+        self.rows = {own: self.parts(own) for own in self.asked}
+        self.spaces = sorted({own for row in self.rows.values() for own in row}, key=lambda own: (len(own), own))
+    def copies(self, own: Orbit) -> int:  # how many sets of attributes an orbit has
+        return math.prod(math.comb(self.members[k], c) for k, c in Counter(own).items())
+    def parts(self, own: Orbit) -> dict[Orbit, F]:  # what variance on each residual space adds to that of a cell
+        found: dict[Orbit, F] = {(): F(1)}
+        for k, c in sorted(Counter(own).items()):
+            n = self.sizes[k]
+            found = {(*inside, *([k] * j)): x * math.comb(c, j) * F(n - 1, n) ** j / n ** (2 * (c - j))
+                     for inside, x in found.items() for j in range(c + 1) if not j or n > 1}
+        return found
+    def agreeing(self, own: Orbit, differ: Any) -> F:  # Σ over sets of Π (1 − 1/n where records agree, else −1/n)
+        found = F(1)
+        for k, c in Counter(own).items():
+            m, n, d = self.members[k], self.sizes[k], differ[k]
+            found *= F(sum(math.comb(d, j) * (-1) ** j * math.comb(m - d, c - j) * (n - 1) ** (c - j)
+                           for j in range(c + 1)), n**c)
+        return found
+    def least(self, rates: dict[Orbit, F]) -> F:  # at most Σ rate·agreeing for every pattern of types that differ
+        kinds = sorted(self.members)
+        if math.prod(self.members[k] + 1 for k in kinds) > MANY:
+            undecided("question: too many patterns of attributes in which two records differ")
+        def below(at: int, terms: dict[Orbit, int]) -> int:  # type by type
+            if at == len(kinds):
+                return terms[()]
+            split = [(own[(c := own.count(kinds[at])) :], c, x) for own, x in terms.items()]
+            return min(below(at + 1, added((rest, x * row[c] >> 200) for rest, c, x in split)) for row in values[at])
+        most = {k: 1 + max(own.count(k) for own in rates) for k in kinds}
+        values = [[[math.floor(self.agreeing((k,) * c, {k: d}) * 2**200) for c in range(most[k])]
+                   for d in range(self.members[k] + 1)] for k in kinds]
+        return F(below(0, {own: math.floor(rate * 2**200) for own, rate in rates.items()}) - 2**60, 2**200)
+def added(terms: Any) -> Any:  # the sum of the numbers of each orbit
+    found = Counter[Orbit]()
+    for own, x in terms:
+        found[own] += x
+    return found
+def exchanged(sizes: list[int], weight: dict[frozenset[int], float]) -> list[int]:
+    kinds, first = list[int](), list[int]()  # the type of each attribute: one where an exchange changes no weighted set
+    for i, n in enumerate(sizes):
+        fits = (k for k, j in enumerate(first) if sizes[j] == n and all(
+            weight.get(frozenset({i: j, j: i}.get(x, x) for x in own)) == w
+            for own, w in weight.items() if (i in own) != (j in own)))
+        kinds.append(next(fits, len(first)))
+        first += [i] * (kinds[-1] == len(first))
+    return kinds
+def check_marginals(file: File) -> None:  # a plan or a release of marginals
+    terms, told, n, counted = file.terms, file.derived["marginals"], file.terms["size"], file.counted
+    own, none = Tables(fields(terms["question"], "question", "kind attributes weights way sets")), Counter[int]()
+    if n is not None if counted else own.dropping or type(n) is not int or n < 1:
+        false("size and what becomes of rows outside the categories do not fit the relation")
+    given, steps = (numbers(terms["noise"][k], f"noise.{k}", len(own.spaces), 0.0) for k in ("deviations", "steps"))
+    if any(s > 1 or math.frexp(s)[0] != 0.5 or s * 2**16 > x > 0 for s, x in each(steps, given)):
+        false("noise.steps are no powers of two that are fine beside the noise")
+    variances = {space: F(x) ** 2 for space, x in each(own.spaces, given)}
+    rates = {space: 1 / variances[space] for space in own.spaces if counted or space}
+    whole = sum((cut(own.agreeing(space, none) * rate, 300, 1) for space, rate in rates.items()), ZERO)
+    holds = whole <= file.limit if counted else not rates or whole - own.least(rates) <= file.limit / 2
+    file.say("no change by one neighbour has more than μ", holds)
+    cells = {row: math.prod(own.sizes[k] for k in row) * own.copies(row) for row in own.asked}
+    seen = {row: sum((cut(x * variances[space], 400, 1) for space, x in parts.items() if variances[space]), ZERO)
+            for row, parts in own.rows.items()}
+    weighted = {row: own.asked[row] * v for row, v in seen.items()}
+    total, most = sum((weighted[row] * n for row, n in cells.items()), ZERO), max(weighted.values())
+    stated = [x["standard_deviation"] for x, row in each(told, seen) if x["count"] == own.copies(row)]
+    file.told(stated, [*seen.values()], most if file.infinite else total)
+    c = dict(each(own.asked, map(F, numbers(terms["evidence"]["cells"], "evidence.cells", -1, 0.0))))
+    asked = added((space, x * c[row] * own.asked[row] * cells[row]) for row in c for space, x in own.rows[row].items())
+    chances = [F(x) for x in numbers(terms["evidence"]["chances"], "evidence.chances", -1, 0.0)]
+    patterns = [wholes(row, "evidence.patterns", len(own.members), below=1001) for row in terms["evidence"]["patterns"]]
+    moved = ZERO
+    for space in rates:
+        full = own.agreeing(space, none)
+        apart = [2 * w * (full - own.agreeing(space, row)) for w, row in each(chances, patterns) if not counted]
+        moved += root(cut(asked[space] * (full if counted else sum(apart, ZERO) / sum(chances)), 400, 0), 0)
+    proved = moved**2 / (sum((n * c[row] for row, n in cells.items()), ZERO) if file.infinite else max(c.values()))
+    file.bounds(most if file.infinite else total, proved, proved)
+
+# -- streams of running sums: W = B·C, noise B·ξ, one person in one round
+def unpacked(given: Any, where: str, shape: list[int]) -> list[list[float]]:  # a packed array of finite floats
+    n = math.prod(shape) if given["shape"] == shape else false(f"{where} has not the shape {shape}")
+    content = zlib.decompressobj().decompress(base64.b64decode(given["float64"], validate=True), 8 * n + 1)
+    flat = numbers(memoryview(content).cast("d").tolist(), where, n)  # of this machine's byte order
+    return [flat[i : i + shape[-1]] for i in range(0, n, shape[-1])]
+def convolved(a: list[int], b: list[int]) -> list[int]:  # as many coefficients of two series' product, as one number
+    size = (largest([a]) + 1) * (largest([b]) + 1) * len(a)
+    width = size.bit_length() // 8 + 1  # bytes, of a coefficient and `middle`, less than twice `middle`
+    middle, whole = 1 << (8 * width - 1), 1 << (8 * width * len(a))
+    shift = whole // ((1 << (8 * width)) - 1) * middle  # `middle` in each place
+    packed = (b"".join((own + middle).to_bytes(width, "little") for own in row) for row in (a, b))
+    x, y = (int.from_bytes(own, "little") - shift for own in packed)
+    raw = ((x * y + shift) % whole).to_bytes(width * len(a), "little")
+    return [int.from_bytes(raw[i : i + width], "little") - middle for i in range(0, len(raw), width)]
+def growth(n: int) -> F:  # nu/(1 − nu), by which n roundings of floats may be off
+    return F(n, (1 << 53) - n)
+class Factors:  # B and C of n rounds: squared lengths, and at least the longest column of W − B·C; `size` and `error`
+    # are how long and how far off the program's B·z in floats can be, by its error analysis, which is believed here
+    def __init__(self, pair: Any, n: int) -> None:
+        dense = one_of(pair["kind"], "pair.kind", "dense toeplitz") == "dense"
+        if n > (WIDEST if dense else 1 << 17):
+            undecided(f"pair: {n} rounds; up to {WIDEST} of dense factors, and 2^17 of Toeplitz ones, are decided here")
+        fields(pair, "pair", "kind noise strategy")
+        rows = [unpacked(pair.get(k, pair["noise"]), k, [n, n] if dense else [n]) for k in ("noise", "strategy")]
+        ((B, b), (C, c)), lost = map(dyadic, rows), growth(n + 2)
+        self.column = F(max(dot(x, x) for x in (turned(C) if dense else C)), 4**c)
+        if dense:
+            if any(x for own in (B, C) for i, row in enumerate(own) for x in row[i + 1 :]):
+                undecided("pair: factors that are not lower triangles are not decided here")
+            self.rows = [F(dot(x, x), 4**b) for x in B]
+            left = less([[(i >= j) << (b + c) for j in range(n)] for i in range(n)], times(B, C))
+            self.residual = root(F(max(dot(x, x) for x in turned(left)), 4 ** (b + c)), 1)
+            self.size = 7 * root(F(sum(sum(map(abs, row)) ** 2 for row in B), 4**b), 1)
+        else:  # by first columns, and ‖δ∗y‖₂ ≤ ‖δ‖₁·‖y‖₂ of what is cut off beyond 2^-64
+            (x,), (y,) = (B, C) if max(b, c) <= 400 else undecided("pair: numbers so near 0")
+            self.rows = [F(own, 4**b) for own in accumulate(map(mul, x, x))]
+            near = [[shifted(own, 64 - p) for own in row] for row, p in ((x, b), (y, c))]
+            off = sum((2**128 - own) ** 2 for own in convolved(*near))
+            both = 2 + sum((root(F(dot(row, row)), 1) for row in near), ZERO) / 2**64
+            self.residual = root(F(off, 1 << 256), 1) + F(n, 1 << 64) * both
+            self.size = 7 * F(sum(map(abs, x)), 1 << b) * root(F(n), 1)
+            levels = [32 << (4 * k) for k in range(9) if not k or (32 << (4 * k)) < n] if n > 32 else []
+            lost = growth(34) + growth(max(len(levels), 1) + 2)
+            for own in levels:  # transforms of 2^k numbers: (k + 4) layers of 8 roundings; three of them a product
+                layers = F((2 * own).bit_length() + 3, 1 << 50)
+                lost += 2 * ((3 + F(1, 1 << 20)) * layers / (1 - layers) + growth(40))
+        self.error = (lost + F(1, 7 << 46)) * self.size
+def trace_norm(n: int) -> F:  # at most ‖W‖_* = Σ 1/(2·sin((2j − 1)π/(4n + 2))) of running sums; sines by their series
+    found, one, half = 0, 1 << 160, math.ceil(PI * 2**160) + 1
+    for j in range(n):
+        x = term = sine = half * (2 * j + 1) // (4 * n + 2) + 1
+        for k in range(2, 20, 2):
+            term = term * (x * x // one + 1) // (one * k * (k + 1))
+            sine += -term if k % 4 else term
+        found += one * one // (2 * (sine + 50))
+    return F(found, one)
+def check_stream(file: File) -> None:  # the plan of a stream
+    terms, derived, question, counted = file.terms, file.derived, file.terms["question"], file.counted
+    noise = fields(terms["noise"], "noise", "kind step cover scale factor reach pivots embed")
+    one_of(question["workload"]["kind"], "workload.kind", "prefix")
+    n = wholes([fields(question["workload"], "workload", "kind rounds")["rounds"]], "rounds", below=1 << 40)[0]
+    own, mean = Records(file, "kind workload", lifted=False), one_of(terms["error"], "error", "mean max") == "mean"
+    if not n or (counted and any(own.center)):
+        false("a stream has no rounds, or is not coded about 0 where rounds become 0")
+    law, pair, answers = Noise(noise, len(own.pivots)), Factors(terms["pair"], n), own.answers(noise)
+    cover, widths, left = list(map(F, numbers(noise["cover"], "noise.cover", -1, 0.0))), own.widths(), file.limit
+    for row, width, tau in each(law.factor, widths, cover):
+        size = F(sum(map(abs, row)), 1 << law.over) * (pair.error + growth(len(row) + 3) * pair.size)
+        left -= ((2 * size + 4 * root(F(n), 1) + pair.residual * width) / tau) ** 2 if width else 0
+    file.say("no change by one person, in a round, is beyond μ", left >= 0 and own.covers(law, 0, left / pair.column))
+    through = law.variances(answers, own.step)
+    hidden = [sum(((F(e, 1 << answers[1]) * F(s)) ** 2 * (tau**2 + F(1, 12))
+                   for e, s, tau, width in each(row, own.step, cover, widths) if width), ZERO) for row in answers[0]]
+    square = (sum(pair.rows, ZERO) / n if mean else max(pair.rows)) * sum(through, ZERO) + sum(hidden, ZERO)
+    rounds = [pair.rows[t - 1] for t in numbers(derived["rounds"], "derived.rounds", -1, 1, int, n + 1)]
+    stated = [x for row in derived["standard_deviation"] for x in row]
+    file.told(stated, [x * a + b for x in rounds for a, b in each(through, hidden)], square)
+    evidence, changes = terms["evidence"], terms["evidence"]["changes"]
+    own.counted = counted and own.kind != "image"  # evidence about ±K is half of that about K − K
+    change = proved(answers, changes["query_weights"], *own.moment(changes), False) / 4 ** (own.counted != counted)
+    factor, lower = (trace_norm(n) / n) ** 2, single(derived["certificate"]["lower"], "certificate.lower")
+    if "rounds" in evidence and lower**2 * file.allowed > factor * change:  # a block of rounds proves more
+        given, m = evidence["rounds"], wholes([evidence["block"]], "evidence.block", below=min(n, 2 * WIDEST) + 1)[0]
+        columns = [[int(i >= j) for i in range(m)] for j in wholes(given["vertices"], "evidence.vertices", below=m)]
+        w = rounded(numbers(given["vertex_weights"], "evidence.vertex_weights", len(columns), 0.0))
+        gamma = proved((unit(m), 0), given["query_weights"], (gram(columns, w), 0), F(sum(w)), not mean)
+        factor = max(factor, gamma * (n // m) / n if mean else gamma)
+    file.bounds(square * (1 - F(1, 1 << 45)), factor * change, factor * change)  # roots were once rounded to nearest
+
+# -- a file
+CHECKS = {  # of each kind of question: what checks it, and what terms and what is derived have beyond the others
+    "mean": (check_mean, "size order weights", "standard_deviation objective names estimate"),
+    "marginals": (check_marginals, "size order", "marginals objective"),
+    "stream": (check_stream, "error strategy reason pair", "rounds standard_deviation")}
+def check(file: File, text: str) -> None:  # a document of any kind
+    document = json.loads(text, object_pairs_hook=once) if len(text) <= LONGEST else undecided("the file is too long")
+    one_of(document["format"], "format", "lownoise.plan/1 lownoise.plan/2 lownoise.release/1 lownoise.release/2")
+    terms = fields(document, "file", "format digest terms derived integers spend created versions")["terms"]
+    decided, asked, told = CHECKS[one_of(terms["question"]["kind"], "question.kind", " ".join(CHECKS))]
+    file.read(fields(terms, "terms", f"question budget relation noise evidence compared {asked}"),
+              fields(document["derived"], "derived", f"error certificate lower_bound cost {told}"))
+    decided(file)
+def decide(text: str) -> tuple[int, list[str]]:  # the exit status of a file's text, and lines that say why
+    file = File()
+    try:
+        check(file, text)
+    except StopError as error:
+        file.found.append(error.args)
+    except DAMAGE:
+        file.found.append((FALSE, "a part of the file is damaged"))
+    status = max((own for own, _ in file.found), key=(HOLDS, OPEN, FALSE).index)
+    said = ("HOLDS: no neighbour shows more than the budget allows, and both bounds are proved",
+            "FALSE, or without proof: ", "CANNOT DECIDE: ")[status]
+    said += "; ".join(what for own, what in file.found if own == status) * (status != HOLDS)
+    return status, [*(f"{('holds', 'FALSE', 'open ')[own]}  {what}" for own, what in file.found), said]
+def main() -> None:  # the command line: one file
+    try:
+        with open(sys.argv[1], encoding="utf-8") as file:
+            status, lines = decide(file.read(LONGEST + 1))
+    except (OSError, ValueError, IndexError):
+        status, lines = UNREAD, ["usage: lownoise-check FILE  (there is no such file, or it is no text)"]
+    (sys.stderr if status == UNREAD else sys.stdout).write("\n".join(lines) + "\n")
+    sys.exit(status)
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No edit of a file makes the checker say that something holds that does not.
+
+Every value is enlarged, lessened, negated, made zero, another type or nothing, every list shortened
+and lengthened, every name dropped and changed. The digest stays as it was: it is not what catches
+them. What may still hold is listed, with the edits that are true or say nothing of noise or bounds.
+"""
+
+import copy
+import json
+import re
+
+import numpy as np
+import pytest
+
+import lownoise as ln
+import lownoise_check as checker
+from check.documents import FILES
+from lownoise_check import FALSE, HOLDS, OPEN
+
+ANY = ".*"
+HARMLESS = [
+    # says nothing of noise or bounds
+    (r"(digest|integers|spend|created|versions)(\..*)?", ANY),
+    (r"derived\.(names|estimate|marginals\.#\.like)(\.#)?", ANY),
+    (r"terms\.(strategy|reason|compared)|terms\.question\.(columns|missing)(\.#)?", ANY),
+    (r"terms\.question\.attributes\.#\.(name|categories\.#)", ANY),
+    (r"terms\.question\.drops_missing", "not"),
+    (r"terms\.evidence\.witness(\.#)*", ANY),  # the checker makes its own
+    # the same set of records, moved or in other words, or a smaller one; the same table
+    (r"terms\.question\.(center|image\.shift)\.#", "up|down|half|zero|x2|neg"),
+    (r"terms\.question\.(lower|upper)\.#", "down|half|zero"),
+    (r"terms\.question\.image\.factor(\.#)+", "neg"),
+    (r"terms\.question\.(points|sets)", "long"),
+    (r"terms\.question\.attributes\.#\.(outside|categories)", "one|zero|text|more|less|neg"),
+    (r"terms\.question\.weights\.0|terms\.size", "up|down|half|x2|zero|more|less"),  # counts
+    (r".*", "int|float"),  # 2 is 2.0
+    # what is stated is weaker, the noise wider, or the same
+    (r"derived\.(error|certificate\.upper|cost\.(epsilon|delta|rho|mu))", "up|x2"),
+    (r"derived\.(certificate\.lower|lower_bound)", "down|half|zero"),
+    (r"terms\.noise\.cover\.#", "up|down"),  # by 0.1%: 2^-40 of μ is left, and that is far less
+    (r"terms\.noise\.factor\.#\.#", "neg|up|x2"),
+    (r"terms\.noise\.steps\.#", "half"),
+    # any evidence will do that proves as much, any hint, and bounds of any weighted answers
+    (r"terms\.evidence\.(changes\.|rounds\.)?(plain_)?(query_weights|squares|points)(\.#)*", ANY),
+    (r"terms\.evidence\.(changes\.|rounds\.)?(plain_)?(vertex_weights|vertices)(\.#)*", ANY),
+    (r"terms\.evidence\.(cells|chances|patterns|block|rounds)(\.#)*", ANY),
+    (r"terms\.noise\.reach(\.#)?|terms\.weights\.#", ANY),
+    (r"terms\.evidence\.(kind|changes\.kind|rounds\.(kind|measure))", ANY),  # as the domain's
+    (r"derived\.error", "down|half"),  # of a greatest error: no less than the greatest deviation
+]  # fmt: skip
+
+
+def values(value):
+    """Return other values by what was done."""
+    match value:
+        case bool():
+            found = {"not": not value}
+        case int():
+            found = {"more": value + 1, "less": value - 1, "neg": -value, "float": float(value)}
+        case float():
+            found = {"up": value * 1.001 + 1e-9, "down": value * 0.999, "half": value / 2}
+            found |= {"x2": 2 * value + 0.25, "neg": -value, "zero": 0.0, "int": int(value)}
+        case str():
+            found = {"text": value + "x", "none": ""}
+        case None:
+            found = {"one": 1, "text": "x", "zero": 0.0}
+        case _:
+            found = {"number": 1.0, "empty": type(value)()}
+    return found | {"null": None}
+
+
+def edits(document):
+    """Yield the way to each value, what was done to it, and the document."""
+
+    def at(path):
+        found = copy.deepcopy(document)
+        place = found
+        for name in path:
+            place = place[name]
+        return found, place
+
+    def walked(node, path):
+        if isinstance(node, dict):
+            for name in node:
+                found, place = at(path)
+                value = place.pop(name)
+                yield (*path, name), "drop", found
+                found, place = at(path)
+                place[f"{name}_"] = place.pop(name)
+                yield (*path, name), "rename", found
+                found, place = at(path)
+                place[name] = value
+                yield from walked(value, (*path, name))
+        if isinstance(node, list) and node:
+            found, place = at(path)
+            place.pop()
+            yield path, "short", found
+            found, place = at(path)
+            place.append(copy.deepcopy(node[-1]))
+            yield path, "long", found
+            for i, value in enumerate(node):
+                yield from walked(value, (*path, i))
+        for what, other in values(node).items() if path else ():
+            if type(other) is not type(node) or other != node:
+                found, place = at(path[:-1])
+                place[path[-1]] = other
+                yield path, what, found
+
+    yield from walked(document, ())
+
+
+def harmless(path, what):
+    """Return whether an edit is listed."""
+    exact = ".".join(map(str, path))
+    ways = (exact, re.sub(r"\.\d+", ".#", exact))
+    found = [how for own, how in HARMLESS if any(re.fullmatch(own, way) for way in ways)]
+    return any(re.fullmatch(how, what) for how in found)
+
+
+def covered(document):
+    """Return whether `ln.verify` finds the noise wide enough, too, for a point that was moved."""
+    question = document["terms"]["question"]
+    question["missing"] = question["points"][0]  # it must be one of them
+    checks = ln.verify(json.dumps(document)).checks
+    return any(own.holds for own in checks if own.name.startswith("noise covers"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_edit_makes_false_things_hold(name):
+    document = json.loads(FILES[name]())
+    assert checker.decide(json.dumps(document))[0] == HOLDS
+    wrong = []
+    for path, what, edited in edits(document):
+        status, lines = checker.decide(json.dumps(edited))
+        assert status in (HOLDS, FALSE, OPEN)
+        assert "\n" not in lines[-1]
+        moved = path[:3] == ("terms", "question", "points") and what in ("up", "down")
+        if status == HOLDS and not harmless(path, what) and not (moved and covered(edited)):
+            wrong.append((*path, what))
+    assert not wrong
+
+
+def test_a_name_that_stands_twice_is_refused():
+    text = FILES["box"]()
+    for line in re.findall(r'^ +("[a-z_]+": [^\[{]*?),?$', text, flags=re.MULTILINE)[:30]:
+        status, lines = checker.decide(text.replace(line, f"{line}, {line}", 1))
+        assert status == FALSE, lines
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("terms", "pair", "noise"), {"shape": [1 << 40], "float64": ""}),
+        (("terms", "question", "workload", "rounds"), 1 << 39),
+        (("terms", "question", "columns"), ["a"] * 100_000),
+        (("terms", "noise", "step"), [5e-324]),
+        (("terms", "noise", "scale"), [1.7e308]),
+        (("terms", "budget", "rho"), 1e300),
+        (("derived", "cost", "epsilon"), 1e300),
+        (("derived", "cost", "mu"), 1e-300),
+        (("derived", "rounds"), [10**90]),
+    ],
+)
+def test_what_would_take_long_is_refused_first(path, value):
+    document = json.loads(FILES["stream"]())
+    place = document
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = value
+    status, lines = checker.decide(json.dumps(document))
+    assert status in (FALSE, OPEN), lines
+
+
+def test_the_normal_law_is_enclosed():
+    from fractions import Fraction
+
+    from mpmath import mp, mpf, ncdf
+
+    with mp.workdps(120):
+        for x in (-18.5, -8, -1 / 3, 0, 1e-9, 2, 20):
+            low, high = (checker.normal(Fraction(x), up) for up in (0, 1))
+            exact = ncdf(mpf(x))
+            assert mpf(low.numerator) / low.denominator <= exact * (1 + mpf(10) ** -100)
+            assert mpf(high.numerator) / high.denominator >= exact * (1 - mpf(10) ** -100)
+            assert high - low <= 10**-99
+        for x in (-300, -0.7, 0, 1, 55.5):
+            low, high = (checker.exp(Fraction(x), up) for up in (0, 1))
+            exact = mp.exp(mpf(x))
+            assert mpf(low.numerator) / low.denominator < exact
+            assert exact < mpf(high.numerator) / high.denominator
+
+
+def test_only_what_is_semidefinite_is_shown_to_be():
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        rows = rng.integers(-9, 10, (3, 4)).astype(object)
+        square = (rows.T @ rows).tolist()  # of rank 3: on the rim, where nothing is shown
+        whole = [[4**40 * x for x in row] for row in square]
+        for sign in (1, -1):
+            near = [[x + sign * (i == j) for j, x in enumerate(row)] for i, row in enumerate(whole)]
+            if sign > 0:
+                assert checker.semidefinite(near)
+            else:
+                with pytest.raises(checker.StopError):
+                    checker.semidefinite(near)

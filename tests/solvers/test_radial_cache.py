@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kept fits of radial noise: found again as they were, and never trusted."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from lownoise.solvers import radial_cache, radial_fit
+from lownoise.solvers.radial_cache import path_of, recalled, remember
+from lownoise.solvers.radial_fit import RadialFit, fitted, least_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ASKED = (16, 4.0, 1e-9)
+
+
+@pytest.fixture(scope="module")
+def fit() -> RadialFit:
+    return fitted(*ASKED)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def test_what_is_kept_comes_back(fit: RadialFit, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert recalled(*ASKED) is None
+    remember(fit)
+    monkeypatch.setattr(radial_fit, "fitted", None)  # nothing is found anew
+    again = least_profile(*ASKED)
+    assert np.array_equal(again.radii, fit.radii)
+    assert np.array_equal(again.weights, fit.weights)
+    assert again.proof == fit.proof
+    assert again.lower_bound() == fit.lower_bound() > 0
+
+
+@pytest.mark.parametrize("other", [(17, 4.0, 1e-9), (16, 4.0001, 1e-9), (16, 4.0, 2e-9)])
+def test_another_question_finds_nothing(fit: RadialFit, other: tuple[int, float, float]) -> None:
+    remember(fit)
+    assert recalled(*other) is None
+    path_of(*ASKED).rename(path_of(*other))  # and takes no file that was put in its place
+    assert recalled(*other) is None
+
+
+def _scaled(factor: float) -> Callable[[dict[str, Any]], None]:
+    def poison(fields: dict[str, Any]) -> None:
+        fields["radii"] = [r * factor for r in fields["radii"]]
+
+    return poison
+
+
+def _inner(fields: dict[str, Any]) -> None:
+    fields["weights"][5] += fields["weights"][8] / 2
+    fields["weights"][8] /= 2
+
+
+def _single(fields: dict[str, Any]) -> None:
+    fields["radii"], fields["weights"] = [1.0], [1.0]
+
+
+def _not_a_number(fields: dict[str, Any]) -> None:
+    fields["weights"][0] = float("nan")
+
+
+def _empty(fields: dict[str, Any]) -> None:
+    fields["radii"], fields["weights"] = [], []
+
+
+def _text(fields: dict[str, Any]) -> None:
+    fields["radii"] = "1"
+
+
+POISONS = [_scaled(0.99), _scaled(1.01), _inner, _single, _not_a_number, _empty, _text, dict.clear]
+
+
+@pytest.mark.parametrize("poison", POISONS)
+def test_a_poisoned_profile_is_not_taken(
+    fit: RadialFit, poison: Callable[[dict[str, Any]], None]
+) -> None:
+    remember(fit)
+    path = path_of(*ASKED)
+    fields = json.loads(path.read_text())
+    poison(fields)
+    path.write_text(json.dumps(fields))
+    assert recalled(*ASKED) is None
+    assert np.array_equal(least_profile(*ASKED).radii, fit.radii)
+    assert recalled(*ASKED) is not None  # and what was found anew is kept
+
+
+def test_a_poisoned_proof_bounds_nothing(fit: RadialFit) -> None:
+    remember(fit)
+    path = path_of(*ASKED)
+    fields = json.loads(path.read_text())
+    fields["proof"]["level"] *= 1.01
+    path.write_text(json.dumps(fields))
+    again = recalled(*ASKED)
+    assert again is not None
+    assert again.lower_bound() == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"{", b"[" * 100_000, b"[1, 2]", b"null"])
+def test_what_is_no_fit_is_none(content: bytes) -> None:
+    path = path_of(*ASKED)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    assert recalled(*ASKED) is None
+
+
+def test_where_nothing_can_be_kept_nothing_fails(fit: RadialFit, tmp_path: Path) -> None:
+    (tmp_path / "lownoise").write_text("a file, where the folder would be")
+    remember(fit)
+    assert recalled(*ASKED) is None
+
+
+def test_many_writers_leave_one_whole_file(fit: RadialFit) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(remember, [fit] * 64))
+        found = list(pool.map(lambda _: recalled(*ASKED), range(8)))
+    assert all(each is not None for each in found)
+    assert [file.suffix for file in radial_cache.folder().iterdir()] == [".json"]
