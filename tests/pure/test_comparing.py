@@ -223,3 +223,10 @@ def test_a_gaussian_is_compared_with_the_best_share_for_the_count(domain):
     assert own < given[0.05] * 0.62
     under = planned(domain, "add_remove", budget=ln.gaussian_dp(BUDGET.gaussian_parameter()))
     assert under.terms.compared == pytest.approx(given[0.05], rel=1e-6)
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "k_norm", "laplace"])
+def test_the_widest_interval_is_a_columns_and_never_the_counts(mechanism):
+    plan = planned(ln.Box([0, 0], [1e-3, 2e-3]), "add_remove", mechanism=mechanism)
+    halves = plan.terms.view.half_widths(0.95)
+    assert plan.terms.view.widest(0.95) == halves[:2].max() < halves[2]

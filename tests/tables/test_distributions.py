@@ -206,3 +206,17 @@ def test_the_command_line_prints_quantiles_of_groups(tmp_path):
         refused = run(tmp_path, "quantile", "out", "0.5", "--where", wrong)
         assert refused.returncode == 2
         assert refused.stderr.count("\n") == 1
+
+
+def test_large_columns_are_read_in_pieces_and_too_large_ones_refused(monkeypatch):
+    plan = planned("in a row", ln.zcdp(0.1), "add_remove")
+    release = plan.release(TABLE)
+    whole = release.distribution("x"), release.quantile(0.3, "x")
+    monkeypatch.setattr("lownoise.release.distributions._AT_ONCE", 30)  # two sums at once
+    pieces = release.distribution("x"), release.quantile(0.3, "x")
+    assert pieces[0].lower == pytest.approx(whole[0].lower, rel=1e-12)
+    assert pieces[0].upper == pytest.approx(whole[0].upper, rel=1e-12)
+    assert pieces[1] == whole[1]
+    monkeypatch.setattr("lownoise.release.distributions._MOST_CATEGORIES", 11)
+    with pytest.raises(LownoiseError, match="12 categories, and quantiles and bands are read of"):
+        release.quantile(0.3, "x")

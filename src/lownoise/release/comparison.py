@@ -69,7 +69,7 @@ class Alternative:
 
     @property
     def widest(self) -> float:
-        """The greatest of `half_widths`; of a stream that of its widest rounds."""
+        """The greatest of `half_widths`: of means without the count, of streams in any round."""
         return self._own().view.widest(_LEVEL)
 
     def half_widths(self, level: float = 0.95) -> Vector:

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from lownoise.release.marginal_answers import MarginalAnswers
 
 
+_AT_ONCE = 1 << 22  # numbers of sums along a column, built at once
+_MOST_CATEGORIES = 1 << 13  # whose variances take a square of time
+
+
 @final
 @readable
 @dataclass(frozen=True)
@@ -119,6 +123,11 @@ class Distributed:
         self._view = view = answers.view
         question = view.question
         self._attribute = own = _column(question.attributes, column)
+        if own.categories > _MOST_CATEGORIES:
+            raise QuestionError(
+                f"{quoted(own.name)} has {own.categories:,} categories, and quantiles and bands are "
+                f"read of up to {_MOST_CATEGORIES:,}; declare fewer, or read its marginal"
+            )
         groups = dict(where or {})
         if own.name in groups:
             raise QuestionError(f"where={quoted(own.name)} is the column itself; leave it out")
@@ -140,7 +149,7 @@ class Distributed:
             factor = simultaneous_quantile(level, k)
         else:
             factor = tail_quantile((1 - checked_level(level)) / k)
-        half = factor * self._deviations(np.tri(k))
+        half = factor * self._deviations(0.0)
         lower, upper = self._counts - half, self._counts + half
         return Cumulative(
             self._ends[1], frozen(self._counts), frozen(lower), frozen(upper), float(level)
@@ -156,7 +165,7 @@ class Distributed:
             factor = normal_quantile(level)
         else:
             factor = tail_quantile(1 - checked_level(level))
-        stray = factor * self._deviations(np.tri(k) - share)
+        stray = factor * self._deviations(share)
         T = F - share * F[-1]
         reaching = np.flatnonzero(T + stray >= 0)
         first = int(reaching[0]) if reaching.size else k - 1
@@ -183,15 +192,17 @@ class Distributed:
         below, above = (float(ends[place]) for ends in self._ends)
         return float(below + part * (above - below))
 
-    def _deviations(self, rows: Vector) -> Vector:
-        """Return the deviations of sums over the column's declared categories, shape (k,).
-
-        Args:
-            rows: what each category counts, shape (k, categories).
-        """
-        wide = np.zeros((len(rows), self._attribute.size))
-        wide[:, : rows.shape[1]] = rows
-        return np.sqrt(np.maximum(self._view.row_variances(self._names, wide, self._cells), 0.0))
+    def _deviations(self, share: float) -> Vector:
+        """Return the deviations of T(i), or of F(i) where `share` is 0, shape (k,)."""
+        k, size = self._counts.size, self._attribute.size
+        found = np.empty(k)
+        step = max(_AT_ONCE // size, 1)
+        for start in range(0, k, step):
+            stop = min(start + step, k)
+            rows = np.zeros((stop - start, size))
+            rows[:, :k] = np.tri(stop - start, k, start) - share
+            found[start:stop] = self._view.row_variances(self._names, rows, self._cells)
+        return np.sqrt(np.maximum(found, 0.0))
 
 
 def _column(attributes: tuple[Attribute, ...], name: str | None) -> Attribute:

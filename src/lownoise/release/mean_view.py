@@ -109,6 +109,14 @@ class MeanView(AbstractRowView["Mean"]):
         far = np.where(beside < 0, -1.0, 1.0) * farthest_mean(self.question.domain)
         return (errors[:, :-1] + (self.question.center - m + far) * errors[:, -1:]) * matters
 
+    def widest(self, level: float) -> float:
+        """Return the greatest of the columns' `half_widths`; the count has a unit of its own.
+
+        Raises:
+            PlanError: as `half_widths`.
+        """
+        return float(np.max(self.half_widths(level)[: len(self.question.columns)]))
+
     def unit(self, *, plain: bool = False) -> str:
         """Return "the answers": columns have units of their own, and the count is of records."""
         return unit_of("the answers", np.ones(1) if plain else self.weights)
