@@ -84,7 +84,7 @@ def budget_for(
         Zcdp(rho=0.001107)
         >>> counts = ln.Marginals({"age": 85, "sex": 2}, way=2)
         >>> ln.budget_for(counts, like=ln.pure_dp(1), error=200, relation="add_remove")
-        PureDP(epsilon=0.1766)
+        PureDP(epsilon=0.1726)
     """
     near = nearness(error, interval, level)
     return least_budget(lambda budget: plan(question, budget=budget, **asked), like, near)

@@ -125,8 +125,8 @@ class Distributed:
         self._attribute = own = _column(question.attributes, column)
         if own.categories > _MOST_CATEGORIES:
             raise QuestionError(
-                f"{quoted(own.name)} has {own.categories:,} categories, and quantiles and bands are "
-                f"read of up to {_MOST_CATEGORIES:,}; declare fewer, or read its marginal"
+                f"{quoted(own.name)} has {own.categories:,} categories, and quantiles and bands "
+                f"are read of up to {_MOST_CATEGORIES:,}; declare fewer, or read its marginal"
             )
         groups = dict(where or {})
         if own.name in groups:

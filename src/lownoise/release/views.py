@@ -103,7 +103,7 @@ class AbstractView(AbstractBounded, Generic[Asked]):
         return self._terms.proof.half_widths(level)
 
     def widest(self, level: float) -> float:
-        """Return the greatest of `half_widths`: of means without the count, of streams in any round.
+        """Return the greatest of `half_widths`, but for the count of means; of streams in all.
 
         Raises:
             PlanError: as `half_widths`.

@@ -292,6 +292,9 @@ def sensitivity_set(
 ) -> AbstractBody:
     """Return the body S of all changes that one neighbour makes to the summed coordinates.
 
+    Noise is fitted to it and evidence is about it; that noise covers records follows from their
+    codes. Of a box about another point than its middle it is drawn in by a part in 2^48.
+
     Args:
         domain: K, dimension d.
         relation: what a neighbour is; where records come and go S has one coordinate more, the
@@ -308,7 +311,7 @@ def sensitivity_set(
         >>> box = ln.Box([0, 0], [1, 4])
         >>> sensitivity_set(box, "substitute", np.zeros(2)).half_width
         array([1., 4.])
-        >>> sensitivity_set(box, "add_remove", np.array([0.5, 1.0])).half_width
+        >>> sensitivity_set(box, "add_remove", np.array([0.5, 1.0])).widths().round(9)
         array([0.5, 3. , 1. ])
     """
     if not isinstance(domain, AbstractDomain) or not domain.of_records:

@@ -195,7 +195,9 @@ class Box(AbstractDomain):
         About its middle m a box is symmetric, so ±((K − m) × {1}) has the hull (K − m) × [−1, 1].
         About another point v it is a sheared cube, and where the ranges are too many for that the
         box around it: corners whose mean is v, each column at its upper end with chance
-        (v − a)/(b − a) on its own, have the second moment diag((v − a)(b − v), 1).
+        (v − a)/(b − a) on its own, have the second moment diag((v − a)(b − v), 1). What roundings
+        could add is drawn in: a bound that corners prove is true. No noise is measured on it, but
+        pure noise of a product, whose codes are taken about the middle.
         """
         below, above = (center - self.lower)[pivots], (self.upper - center)[pivots]
         found = off_middle(-below / step * _LESS, above / step * _LESS, 1.0)
