@@ -13,10 +13,12 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from lownoise.samplers.uniform import (
+    UniformContractions,
     UniformHull,
     UniformImage,
     UniformNormBall,
     UniformProduct,
+    UniformSorted,
     UniformZonotope,
 )
 
@@ -48,6 +50,10 @@ class Case:
 
 def ball(order):
     return lambda x: np.linalg.norm(x, order, axis=1)
+
+
+def sorted_norm(weights):
+    return lambda x: np.sort(np.abs(x), axis=1)[:, ::-1] @ weights
 
 
 def by_planes(normals, levels):
@@ -105,6 +111,16 @@ def _cases():
         lambda x: np.maximum(ball(2)(x[:, :2]), np.abs(x[:, 2]) / 3),
         np.array([1.0, 1.0, 3.0]),
     )
+    for weights in ([1.0, 0.5, 0.125], [2.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.25]):
+        w = np.array(weights)
+        yield Case(f"sorted {weights}", UniformSorted(w), sorted_norm(w), np.full(w.size, 1 / w[0]))
+    for shape in ((2, 2), (3, 1), (1, 2)):
+        yield Case(
+            f"contractions {shape}",
+            UniformContractions(*shape),
+            lambda x, shape=shape: np.linalg.norm(x.reshape(-1, *shape), 2, axis=(1, 2)),
+            np.ones(shape[0] * shape[1]),
+        )
     yield hull_case("hull", HULL)
     yield hull_case("prism", PRISM)
     yield Case(

@@ -20,9 +20,9 @@ from lownoise.samplers.walks import (
     GridWalk,
     InAndOut,
     Meet,
+    Normed,
     Preimage,
     RoundBody,
-    Weak,
     in_and_out,
     increments,
     steps_needed,
@@ -324,7 +324,7 @@ def test_a_planned_walk_keeps_its_word():
 
 
 def test_a_weak_membership_is_charged_in_total_variation():
-    base = Weak(NormBall(2, 2.0), 2.0**-40)
+    base = Normed(NormBall(2, 2.0), 2.0**-40)
     uniform = walk(base, np.eye(2), 1.0, 1.001, distance=1e-6)
     proof = uniform.proof
     assert 0 < uniform.distance <= 1e-6
@@ -332,7 +332,7 @@ def test_a_weak_membership_is_charged_in_total_variation():
     points = drawn(uniform, 150, 5)
     radii = np.linalg.norm(points, axis=1)
     assert stats.kstest(radii**2, "uniform").pvalue > LEVEL
-    wide = replace(uniform.body, membership=Weak(NormBall(2, 2.0), 0.01))
+    wide = replace(uniform.body, membership=Normed(NormBall(2, 2.0), 0.01))
     loose = replace(uniform, body=wide)
     assert loose.distance > 0.01 * uniform.steps
     assert np.linalg.norm(drawn(loose, 20, 5), axis=1).max() <= 1
@@ -345,9 +345,12 @@ def test_a_weak_membership_is_charged_in_total_variation():
             lambda: walk(Preimage(np.eye(60)), np.eye(60), 0.5, 1e5),
             "60 coordinates takes [0-9]+ st",
         ),
-        (lambda: walk(Weak(NormBall(2, 2.0), 1e-12), np.eye(2), 1.0, 1.1), "no guarantee is pure"),
         (
-            lambda: walk(Weak(NormBall(2, 2.0), 1e-3), np.eye(2), 1.0, 1.1, distance=1e-6),
+            lambda: walk(Normed(NormBall(2, 2.0), 1e-12), np.eye(2), 1.0, 1.1),
+            "no guarantee is pure",
+        ),
+        (
+            lambda: walk(Normed(NormBall(2, 2.0), 1e-3), np.eye(2), 1.0, 1.1, distance=1e-6),
             "1e-06 is allowed",
         ),
         (lambda: walk(Preimage(np.eye(2)), np.eye(2), 1.0, 1.5, relative=0.0), "relative=0.0"),
@@ -357,7 +360,7 @@ def test_a_weak_membership_is_charged_in_total_variation():
         (lambda: Preimage(np.eye(2), [1.0, -1.0]), "2 positive"),
         (lambda: Preimage(np.eye(2), order=0.5), "order=0.5"),
         (lambda: Meet(()), "none"),
-        (lambda: Weak(NormBall(2, 2.0), 0.0), "slack=0.0"),
+        (lambda: Normed(NormBall(2, 2.0), 0.0), "slack=0.0"),
         (lambda: stationary(Preimage(np.eye(2)), np.eye(2), 0.5, steps=0), "steps=0"),
         (lambda: stationary(Preimage(np.eye(2)), np.eye(2), -0.5), "deviation=-0.5"),
     ],

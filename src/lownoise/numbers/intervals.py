@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,3 +29,15 @@ def precision(bits: int) -> Iterator[None]:
             yield
         finally:
             ctx.prec = before
+
+
+def power(x: Any, order: float) -> Any:  # noqa: ANN401 (flint carries no types)
+    """Return x^order of a ball x ≥ 0, which may hold 0; order > 0."""
+    from flint import arb
+
+    if order == int(order):
+        return x ** int(order)
+    if x > 0:
+        return x ** arb(order)
+    top = arb(x.upper()) ** arb(order)
+    return (top / 2).union(arb(0)).union(top)

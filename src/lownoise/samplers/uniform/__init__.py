@@ -3,17 +3,21 @@
 
 from lownoise.samplers.uniform.abstract import AbstractUniform
 from lownoise.samplers.uniform.composite import UniformImage, UniformPlaced, UniformProduct
+from lownoise.samplers.uniform.contractions import UniformContractions
 from lownoise.samplers.uniform.hull import UniformHull, UniformSimplexDifferences
 from lownoise.samplers.uniform.norm_ball import UniformNormBall
+from lownoise.samplers.uniform.sorted_ball import UniformSorted
 from lownoise.samplers.uniform.zonotope import UniformZonotope
 
 __all__ = [
     "AbstractUniform",
+    "UniformContractions",
     "UniformHull",
     "UniformImage",
     "UniformNormBall",
     "UniformPlaced",
     "UniformProduct",
     "UniformSimplexDifferences",
+    "UniformSorted",
     "UniformZonotope",
 ]

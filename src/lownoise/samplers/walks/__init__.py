@@ -4,7 +4,7 @@
 from lownoise.samplers.walks.body import RoundBody
 from lownoise.samplers.walks.grid_walk import Grid, GridWalk
 from lownoise.samplers.walks.in_and_out import InAndOut
-from lownoise.samplers.walks.membership import AbstractMembership, Meet, Preimage, Weak
+from lownoise.samplers.walks.membership import AbstractMembership, Meet, Normed, Preimage
 from lownoise.samplers.walks.walk import steps_needed, walk
 
 __all__ = [
@@ -13,9 +13,9 @@ __all__ = [
     "GridWalk",
     "InAndOut",
     "Meet",
+    "Normed",
     "Preimage",
     "RoundBody",
-    "Weak",
     "steps_needed",
     "walk",
 ]

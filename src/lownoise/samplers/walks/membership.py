@@ -14,9 +14,12 @@ from flint import arb
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, matrix, vector
+from lownoise.numbers.intervals import power
 from lownoise.numbers.rounding import down, growth, up
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
@@ -138,7 +141,7 @@ class Preimage(AbstractMembership):
         if math.isinf(self.order):
             sides = [_at_most_one(row) for row in rows]
             return False if False in sides else None if None in sides else True
-        return _at_most_one(sum((_power(row, self.order) for row in rows), arb(0)))
+        return _at_most_one(sum((power(row, self.order) for row in rows), arb(0)))
 
     def cuts(self, points: Vector) -> tuple[Vector, Vector, Vector]:
         """Return the rows that are largest; below order ∞, the gradients by Hölder's inequality."""
@@ -238,29 +241,36 @@ class Meet(AbstractMembership):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Weak(AbstractMembership):
-    """A unit ball by its `norm_up` alone: a point in doubt is not decided (001, Appendix A.1).
+class Normed(AbstractMembership):
+    """A unit ball by its `norm_up`, and where that leaves it open by balls that hold the norm.
+
+    Without these a point in doubt is not decided, and the oracle is weak (001, Appendix A.1).
 
     Args:
         base: the body.
         slack: how far `norm_up` exceeds the norm at most, relatively; in (0, 1).
+        enclosed: takes a point's balls, and returns one of ‖x‖; None where no way is known.
 
     Raises:
         PlanError: where the slack is not between 0 and 1.
 
     Examples:
         >>> from lownoise.sets.unit_balls import NormBall
-        >>> Weak(NormBall(2, 2.0), 2.0**-40).holds([arb(0), arb(0)]) is None
+        >>> Normed(NormBall(2, 2.0), 2.0**-40).holds([arb(0), arb(0)]) is None
+        True
+        >>> square = Normed(NormBall(2, math.inf), 2.0**-40, lambda x: abs(x[0]).max(abs(x[1])))
+        >>> square.holds([arb(0.5), arb(1)])
         True
     """
 
     base: AbstractUnitBall
     slack: float
+    enclosed: Callable[[list[Any]], Any] | None = None
 
     def __post_init__(self) -> None:
         """Check the slack."""
         if not 0 < self.slack < 1:
-            raise PlanError(f"Weak.slack={self.slack} is not between 0 and 1; give such a number")
+            raise PlanError(f"Normed.slack={self.slack} is not between 0 and 1; give such a number")
 
     @property
     def dimension(self) -> int:
@@ -269,8 +279,8 @@ class Weak(AbstractMembership):
 
     @property
     def exact(self) -> bool:
-        """No."""
-        return False
+        """Where balls of the norm are known."""
+        return self.enclosed is not None
 
     def norms(self, points: Vector) -> Vector:
         """Return at least the norm."""
@@ -281,8 +291,8 @@ class Weak(AbstractMembership):
         return self.slack
 
     def holds(self, balls: list[Any]) -> bool | None:
-        """Leave it open."""
-        return None
+        """Compare the norm with 1; without balls of it leave that open."""
+        return None if self.enclosed is None else _at_most_one(self.enclosed(balls))
 
     def cuts(self, points: Vector) -> tuple[Vector, Vector, Vector]:
         """Return differences of the norm, near its gradient, with their supports on the body."""
@@ -310,16 +320,6 @@ def _norms(sizes: Vector, order: float) -> Vector:
 
 def _product(row: list[float], balls: list[Any]) -> Any:  # noqa: ANN401 (flint carries no types)
     return sum((arb(a) * x for a, x in zip(row, balls, strict=True) if a), arb(0))
-
-
-def _power(x: Any, order: float) -> Any:  # noqa: ANN401
-    """Return x^order of a ball x ≥ 0, which may hold 0."""
-    if order == int(order):
-        return x ** int(order)
-    if x > 0:
-        return x ** arb(order)
-    top = arb(x.upper()) ** arb(order)
-    return (top / 2).union(arb(0)).union(top)
 
 
 def _at_most_one(x: Any) -> bool | None:  # noqa: ANN401

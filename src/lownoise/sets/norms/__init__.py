@@ -4,7 +4,7 @@
 from lownoise.sets.norms.abstract import AbstractNorm, covariance
 from lownoise.sets.norms.choice import norm_of
 from lownoise.sets.norms.combination import HullNorm, SimplexNorm, ZonotopeNorm
-from lownoise.sets.norms.image import ImageNorm, WeakNorm
+from lownoise.sets.norms.image import ImageNorm, UnitBallNorm
 from lownoise.sets.norms.product import PlacedNorm, ProductNorm, WalkNorm
 
 __all__ = [
@@ -14,8 +14,8 @@ __all__ = [
     "PlacedNorm",
     "ProductNorm",
     "SimplexNorm",
+    "UnitBallNorm",
     "WalkNorm",
-    "WeakNorm",
     "ZonotopeNorm",
     "covariance",
     "norm_of",

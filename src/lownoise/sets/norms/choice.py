@@ -18,7 +18,7 @@ from lownoise.sets.norms.combination import (
     edges_of,
     inverse_of,
 )
-from lownoise.sets.norms.image import ImageNorm, WeakNorm, no_sampler, simplest
+from lownoise.sets.norms.image import ImageNorm, UnitBallNorm, no_sampler, sampler_of, simplest
 from lownoise.sets.norms.product import PlacedNorm, WalkNorm
 from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
@@ -102,8 +102,9 @@ def of_image(body: ImageBody, distance: float) -> AbstractNorm:
     if found is not None:
         return found
     if not blocks_of(body.base):
-        if body.base.admitted and (body.diagonal or d == k):
-            return WeakNorm(body.factor, body.base, distance)
+        known = body.base.admitted or sampler_of(body.base) is not None
+        if known and (body.diagonal or d == k):
+            return UnitBallNorm(body.factor, body.base, distance)
         raise no_sampler(body.base, d)
     if body.diagonal or d == k:
         return ImageNorm(simplest(body.factor, body.base), body.base)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Norms whose unit balls are images of unit balls.
 
-Of ℓ_r balls and of products of them points are drawn exactly. Where a norm is known in floats alone
-its unit ball is walked in, in total variation.
+Of ℓ_r balls, of those of sorted sizes and of the operator norm, and of products of all these points
+are drawn exactly. Other unit balls are walked in, where their norm is known closely in floats; and
+where no balls of it are known either, in total variation.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -20,10 +21,17 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.normals import normals
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.numbers.rounding import growth, up
-from lownoise.samplers.uniform import UniformImage, UniformNormBall, UniformProduct
-from lownoise.samplers.walks import Weak, walk
+from lownoise.samplers.uniform import (
+    UniformContractions,
+    UniformImage,
+    UniformNormBall,
+    UniformProduct,
+    UniformSorted,
+)
+from lownoise.samplers.walks import Normed, walk
 from lownoise.sets.norms.abstract import AbstractNorm, Form, ball_norm_up, blocks_of, exactly_one
 from lownoise.sets.norms.combination import NEAR, inverse_of
+from lownoise.sets.unit_balls import SortedBall, SpectralBall, decided, enclosed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,38 +189,42 @@ class ImageNorm(AbstractNorm):
 
 @final
 @dataclass(frozen=True, eq=False)
-class WeakNorm(AbstractNorm):
-    """‖s‖ = ‖F⁻¹s‖_B, with a walk in B that asks for no more than B's norm in floats.
+class UnitBallNorm(AbstractNorm):
+    """‖s‖ = ‖F⁻¹s‖_B for a unit ball B whose norm is known closely in floats.
 
-    Its points are known in total variation, so noise made of them is (ε, δ) (001, section 8).
+    Where B has no sampler of its own, a walk in B asks for its norm, in floats and where they leave
+    a point open in balls (`enclosed`). Of a B without those the points are known in total variation
+    alone, so noise made of them is (ε, δ) (001, section 8).
 
     Args:
         factor: F, shape (d, d); or shape (d,), its diagonal.
         base: B, d coordinates.
-        distance: what total variation is allowed.
+        distance: what total variation is allowed; 0 where the guarantee is to be pure.
 
     Raises:
-        PlanError: where B's norm is not known closely, F is flat, or nothing is allowed; by
-            `uniform` where the walk takes too long or is farther off than is allowed.
+        PlanError: where B's norm is not known closely, F is flat, or nothing is allowed of a B that
+            is known in floats alone; by `uniform` where the walk takes too long or is farther off
+            than is allowed.
 
     Examples:
         >>> from lownoise.sets.unit_balls.norm import SortedBall
-        >>> norm = WeakNorm(np.array([2.0, 4.0]), SortedBall(np.array([2.0, 1.0])), 1e-6)
+        >>> norm = UnitBallNorm(np.array([2.0, 4.0]), SortedBall(np.array([2.0, 1.0])))
         >>> norm.norm_up(np.array([[2.0, 4.0]])).round(9)
         array([3.])
-        >>> 0 < norm.uniform.distance <= 1e-6
-        True
+        >>> norm.uniform.relative, norm.uniform.distance
+        (0.0, 0.0)
     """
 
     factor: Vector
     base: AbstractUnitBall
-    distance: float
+    distance: float = 0.0
 
     def __post_init__(self) -> None:
         kind, d = type(self.base).__name__, self.base.dimension
-        if not self.base.admitted:
+        direct = sampler_of(self.base) is not None
+        if not (direct or self.base.admitted):
             raise no_sampler(self.base, self.base.dimension)
-        if not self.distance > 0:
+        if not (direct or self.distance > 0 or decided(self.base)):
             raise PlanError(
                 f"{kind} in {d} dimensions is known by its norm in floats (weak membership): its "
                 "points are uniform but for a total variation, so no guarantee is pure; give "
@@ -241,9 +253,13 @@ class WeakNorm(AbstractNorm):
 
     @cached_property
     def uniform(self) -> AbstractUniform:
-        """Points of F·B by the walk: uniform but for what `relative` and `distance` say."""
+        """Points of F·B, by a walk uniform but for what `relative` and `distance` say."""
+        direct = sampler_of(self.base)
+        if direct is not None:
+            return UniformImage(self.factor, direct)
         inner, outer = self.base.inner_radius, self.base.outer_radius
-        membership = Weak(self.base.as_checked(), self.base.norm_excess)
+        ask = partial(enclosed, self.base) if decided(self.base) else None
+        membership = Normed(self.base.as_checked(), self.base.norm_excess, ask)
         found = walk(
             membership,
             np.eye(self.dimension),
@@ -263,9 +279,9 @@ class WeakNorm(AbstractNorm):
         total = self.base.norm_up(found) + self.base.signed_norm_up(off)
         return np.asarray(total * self._inverse.stretch * (1 + 2.0**-50))
 
-    def scaled(self, factor: float) -> WeakNorm:
+    def scaled(self, factor: float) -> UnitBallNorm:
         """Return the norm of factor·F·B."""
-        return WeakNorm(frozen(factor * self.factor), self.base, self.distance)
+        return UnitBallNorm(frozen(factor * self.factor), self.base, self.distance)
 
     def akin_image_up(self, body: ImageBody) -> float:
         """Return at least the norm of F'·B: with XF' = cI + E it is at most c + ‖|E|·widths‖."""
@@ -324,6 +340,32 @@ def _same(first: Any, second: Any) -> bool:  # noqa: ANN401 (fields of unit ball
     if hasattr(first, "__dataclass_fields__"):
         return all(_same(getattr(first, f.name), getattr(second, f.name)) for f in fields(first))
     return bool(first == second)
+
+
+def sampler_of(base: AbstractUnitBall) -> AbstractUniform | None:
+    """Return exactly uniform points of a unit ball; None where it has to be walked in.
+
+    Examples:
+        >>> from lownoise.sets.unit_balls import NormBall, SpectralBall
+        >>> sampler_of(SpectralBall(2, 3, NormBall(2, math.inf)))
+        UniformContractions(rows=2, columns=3)
+    """
+    parts = [_sampler_of_one(part) for part in base.factors]
+    known = [part for part in parts if part is not None]
+    if not known or len(known) < len(parts):
+        return None
+    return known[0] if len(known) == 1 else UniformProduct(tuple(known))
+
+
+def _sampler_of_one(base: AbstractUnitBall) -> AbstractUniform | None:
+    """Return the same of a unit ball that is no product."""
+    if base.ball_order is not None:
+        return UniformNormBall(base.dimension, base.ball_order)
+    if isinstance(base, SortedBall):
+        return UniformSorted(base.weights)
+    if isinstance(base, SpectralBall) and base.gauge.ball_order == math.inf:
+        return UniformContractions(base.rows, base.columns)
+    return None
 
 
 def uniform_balls(blocks: Sequence[tuple[slice, float]]) -> AbstractUniform:

@@ -3,6 +3,7 @@
 
 from lownoise.sets.unit_balls.abstract import UNIT_BALLS, AbstractUnitBall, NormBall
 from lownoise.sets.unit_balls.corners import signed_corners
+from lownoise.sets.unit_balls.enclosed import decided, enclosed
 from lownoise.sets.unit_balls.intersection import IntersectionBall
 from lownoise.sets.unit_balls.norm import CappedBall, SortedBall
 from lownoise.sets.unit_balls.parity import ParityBall, ParityDifferenceBall
@@ -21,6 +22,8 @@ __all__ = [
     "ParityDifferenceBall",
     "SortedBall",
     "SpectralBall",
+    "decided",
+    "enclosed",
     "mixed_ball",
     "product_ball",
     "signed_corners",

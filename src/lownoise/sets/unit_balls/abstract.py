@@ -8,8 +8,9 @@ rows and columns. Two facts make it useful: if y ≥ 0 then Σ yᵢxᵢ² ≤ en
 {x : Σ yᵢxᵢ² ≤ energy(y)} covers B; and if z is in the hull of {x² : x ∈ B}, then some random point
 of B, with signs drawn at random from the group, has the second moment diag(z).
 
-A walk with a weak oracle (`WeakNorm`) forgets the points that the oracle cannot tell from
-the boundary, so what `norm_up` exceeds the norm by must be proved. With u = 2⁻⁵³:
+A walk (`UnitBallNorm`) asks balls of the norm (`enclosed`) about points that floats cannot tell
+from the boundary, and where a base has none forgets them; so what `norm_up` exceeds the norm by
+must be proved. With u = 2⁻⁵³:
 
 * ℓ_r balls, also capped ones: `norm_up` is the float norm times 1 + s, and is an upper bound
   because that float is within s: it exceeds by (1 + s)² at most, a quotient by a cap by u more.
