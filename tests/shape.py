@@ -27,7 +27,7 @@ COMMON = 8  # in more places than these, a run of lines is how the language look
 LIMITS = {
     "lines of source": 97_000,
     "of which code": 53_000,
-    "modules": 425,
+    "modules": 440,
     "rooms": 27,
     "floors": 14,
     "generic functions": 9,

@@ -134,7 +134,8 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
     """
     sizes = tuple(a.size for a in attributes)
     if math.prod(sizes) <= _WHOLE and len(sizes) <= _MOST_AXES:
-        counts = _counted(attributes, table, math.prod(sizes), lambda cells: _places(cells, sizes))
+        cells = math.prod(sizes)
+        counts = _counted(attributes, table, cells, lambda own: places_of(own, sizes))
         return Records(
             count=int(counts.sum()), sizes=sizes, codes=None, table=counts.reshape(sizes)
         )
@@ -148,7 +149,7 @@ def read_records(attributes: Sequence[Attribute], table: Any) -> Records:  # noq
     return records_of([np.concatenate(column) for column in zip(*parts, strict=True)], sizes)
 
 
-def _places(cells: list[Integers], sizes: Sequence[int]) -> Integers:
+def places_of(cells: list[Integers], sizes: Sequence[int]) -> Integers:
     """Return the place of each row in a table of all cells, shape (n,); −1 where it has none."""
     flat = np.zeros(len(cells[0]), dtype=np.int64)
     for own, size in zip(cells, sizes, strict=True):
@@ -173,7 +174,7 @@ def _counted(
         places: from cells, one array an attribute, to the place of each, −1 where it has none.
     """
     found = np.zeros(size, dtype=np.int64)
-    reader = _Reader(attributes, table)
+    reader = Reader(attributes, table)
     with alike(failed(table, "counted")):
         if reader.worded and size <= _GROUPED:
             for groups in reader.source.group_sums(reader.numbers, reader.texts):
@@ -192,20 +193,34 @@ def _each_batch(
     add: Callable[[list[Integers]], None],
 ) -> None:
     """Give the rows of `table` to `add`, batch by batch: their cells, one array an attribute."""
-    reader = _Reader(attributes, table)
+    reader = Reader(attributes, table)
     with alike(failed(table, "counted")):
         for batch in reader.source.batches(reader.numbers, reader.texts):
             add(reader.cells(batch))
 
 
 @final
-class _Reader:
-    """Which columns of a table are read as numbers and which as texts, and the cells of both."""
+class Reader:
+    """Which columns of a table are read as numbers and which as texts, and the cells of both.
 
-    def __init__(self, attributes: Sequence[Attribute], table: Any) -> None:  # noqa: ANN401
+    Args:
+        attributes: the columns and their categories.
+        table: as `lownoise.engines.source.source_of` takes it.
+        beside: more columns of numbers that are read.
+
+    Raises:
+        TableError, EngineError: as `read_records`.
+    """
+
+    def __init__(
+        self,
+        attributes: Sequence[Attribute],
+        table: Any,  # noqa: ANN401 (any frame)
+        beside: Sequence[str] = (),
+    ) -> None:
         self.attributes = attributes
         names = [a.name for a in attributes]
-        self.source = source_of(table, names)
+        self.source = source_of(table, list(dict.fromkeys([*names, *beside])))
         with alike(failed(table, "counted")):
             kinds = dict(zip(names, self.source.kinds(names), strict=True))
         held = set(kinds.values())

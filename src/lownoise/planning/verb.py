@@ -11,15 +11,16 @@ from lownoise.errors import PlanError, quoted
 from lownoise.kinds import row_of
 from lownoise.planning.comparing import compared
 from lownoise.planning.gaussian import plan_marginals, plan_mean, plan_parity, plan_queries
+from lownoise.planning.groups import plan_groups, pure_groups
 from lownoise.planning.pure import pure_means, pure_queries
 from lownoise.planning.pure_tables import pure_marginals, pure_parity
 from lownoise.planning.request import Request
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.shared import checked_uses
-from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
+from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity
+from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
-from lownoise.release.stored import names
 from lownoise.solvers import RTOL
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def plan(  # noqa: PLR0913
-    question: Mean | Marginals | AbstractQueries | Parity,
+    question: Mean | GroupedMean | Marginals | AbstractQueries | Parity,
     *,
     budget: Budget,
     relation: Relation | AbstractDomain,
@@ -207,6 +208,7 @@ _NOISES: dict[
     tuple[Callable[[Any, Request], Plan], Callable[[Any, Request], dict[str, Callable[[], Plan]]]],
 ] = {
     Mean: (plan_mean, pure_means),
+    GroupedMean: (plan_groups, pure_groups),
     AbstractQueries: (plan_queries, pure_queries),
     Parity: (plan_parity, pure_parity),
     Marginals: (plan_marginals, pure_marginals),

@@ -5,6 +5,7 @@ from lownoise.questions.attributes import Attribute
 from lownoise.questions.distributions import Distribution, Histogram
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.finite import FiniteProblem, finite_problem
+from lownoise.questions.groups import GroupedMean
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.mean import Mean
 from lownoise.questions.momentum import Momentum
@@ -27,6 +28,7 @@ __all__ = [
     "Decayed",
     "Distribution",
     "FiniteProblem",
+    "GroupedMean",
     "Histogram",
     "LowerTriangular",
     "Marginals",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.questions.attributes import Categories
 
 
 def _written(
@@ -71,6 +72,9 @@ class Mean:
         >>> from lownoise.sets.domains import Box
         >>> Mean(["age", "income"], Box([0, 0], [120, 1e6])).columns
         ('age', 'income')
+        >>> by_sex = Mean(["age"], Box([0], [120]), by={"sex": ["F", "M"]})
+        >>> by_sex.labels()
+        ['sex=F', 'sex=M']
     """
 
     columns: tuple[str, ...]
@@ -79,6 +83,29 @@ class Mean:
     missing: Vector
     drops_missing: bool
 
+    def __new__(
+        cls,
+        *given: Any,  # noqa: ANN401 (as of `__init__`)
+        by: Mapping[str, Categories] | None = None,
+        way: int | None = None,
+        sets: Sequence[Sequence[str]] | None = None,
+        group_weights: Sequence[float] | None = None,
+        outside: str | Mapping[str, object] = "drop",
+        **more: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401 (where groups are given, the means of them)
+        """Return the question; with `by` that of means by groups, which is of another kind."""
+        if by is None:
+            if way is not None or sets is not None or group_weights is not None:
+                raise QuestionError("way, sets and group_weights are of groups; give by={…}, too")
+            return super().__new__(cls)
+        from lownoise.questions.groups import GroupedMean
+        from lownoise.questions.marginals import Marginals
+
+        if way is None and sets is None:
+            sets = [list(by)] if isinstance(by, Mapping) else None
+        groups = Marginals(by, way=way, sets=sets, weights=group_weights, outside=outside)
+        return GroupedMean(cls(*given, **more), groups)
+
     def __init__(
         self,
         columns: Sequence[str],
@@ -86,6 +113,11 @@ class Mean:
         *,
         center: ArrayLike | None = None,
         missing: ArrayLike | str = "center",
+        by: Mapping[str, Categories] | None = None,
+        way: int | None = None,
+        sets: Sequence[Sequence[str]] | None = None,
+        group_weights: Sequence[float] | None = None,
+        outside: str | Mapping[str, object] = "drop",
     ) -> None:
         listed = isinstance(columns, Iterable) and not isinstance(columns, str)
         if not listed or not all(_is_name(c) for c in columns):

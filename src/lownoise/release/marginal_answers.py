@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import QuestionError
+from lownoise.noise.tables import tables_of
 from lownoise.numbers.arrays import frozen
 from lownoise.release.marginals import MarginalView
-from lownoise.release.tables import tables_of
 from lownoise.sensitivity.orders import answers_along
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ import numpy as np
 
 from lownoise.errors import FileError, PlanError
 from lownoise.numbers.arrays import frozen
-from lownoise.questions import Marginals, Mean
+from lownoise.questions import GroupedMean, Marginals, Mean
 from lownoise.release import codec, folders, stored
 from lownoise.release.codec import Origin, Spend
 from lownoise.release.distributions import Distributed
+from lownoise.release.groups import Groups
 from lownoise.release.marginal_answers import MarginalAnswers
 from lownoise.release.readable import Guaranteed
 from lownoise.release.regions import ratio, ratio_interval, within_bounds
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from lownoise.nearest import Projected
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.release.distributions import Cumulative, Quantile
+    from lownoise.release.groups import GroupTable
     from lownoise.release.marginals import Cell
     from lownoise.release.regions import Region
     from lownoise.release.terms import Terms
@@ -179,6 +181,21 @@ class Release(Guaranteed):
             raise PlanError("mean is of columns; other answers have estimate and interval")
         return question
 
+    def groups(self, *names: str, level: float = 0.95) -> GroupTable:
+        """Return the counts, sums and means of the groups of one margin, all of which agree.
+
+        Args:
+            names: of the attributes that rows are grouped by, of any margin that follows; none for
+                all rows. Groups are in the question's order.
+            level: with which each mean's interval covers, over the noise.
+
+        Raises:
+            QuestionError, PlanError: as `marginal`; where the level is out of range.
+        """
+        if not isinstance(self.terms.question, GroupedMean):
+            raise PlanError("groups are of ln.Mean(…, by=…); other answers have estimate")
+        return Groups(self.terms, self.integers).table(names, level)
+
     @cached_property
     def _marginals(self) -> MarginalAnswers:
         if not isinstance(self.terms.question, Marginals):
@@ -205,9 +222,8 @@ class Release(Guaranteed):
     def answers(self, *names: str) -> Vector:
         """Return what was asked of the marginal of these attributes, one axis each.
 
-        Along an ordered attribute of n cells: with "prefix" the n counts of the cells up to each
-        one, with "range" the n(n + 1)/2 counts of the ranges [i … j], those from i = 0 first, each
-        by rising j. Along every other attribute its cells.
+        Along an ordered attribute with "prefix" the counts of the cells up to each one, with
+        "range" those of the ranges [i … j], by rising i, then j. Along every other its cells.
 
         Raises:
             QuestionError, PlanError: as `marginal`.

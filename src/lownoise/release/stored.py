@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from itertools import pairwise
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lownoise.certificate.groups import GroupDual
 from lownoise.certificate.tables import ParityDual
 from lownoise.errors import FileError
 from lownoise.kinds import expect, numbers, row_of
@@ -21,23 +22,42 @@ from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES, distance_within
 from lownoise.noise.gaussian import GaussianNoise
+from lownoise.noise.groups import GroupNoise
 from lownoise.noise.parity import ParityLaplace, ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.response import ResponseMechanism
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
-from lownoise.privacy.events import READINGS
 from lownoise.privacy.shared import checked_uses
-from lownoise.questions import QUESTIONS, AbstractQueries, Marginals, Mean, Parity
+from lownoise.questions import (
+    QUESTIONS,
+    AbstractQueries,
+    GroupedMean,
+    Marginals,
+    Mean,
+    Parity,
+)
 from lownoise.release.additive import ADDITIVE, additive_from_dict, additive_to_dict
 from lownoise.release.codec import digest, dump, expect_meant
-from lownoise.release.comparison import GAUSSIAN, Alternative, Comparison
+from lownoise.release.compared import (
+    COUNTS,
+    RESPONSE,
+    compared_from_list,
+    compared_to_dict,
+    names,
+)
+from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.encoding import (
     evidence_from_dict,
     evidence_to_dict,
     relation_to_dict,
     shape_from_dict,
     witness_to_dict,
+)
+from lownoise.release.group_encoding import (
+    group_evidence_to_dict,
+    group_noise_to_dict,
+    groups_from_dict,
 )
 from lownoise.release.guarantees import allowed
 from lownoise.release.marginal_encoding import marginals_from_dict, marginals_to_dict
@@ -62,21 +82,8 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
 
-_RESPONSE, _COUNTS, _TABLES = "randomized_response", "laplace_histogram", "laplace_residual"
 ADDED = "cost_of_noise"  # which files before 0.2.0 do not state
 _LEAST_WEIGHT = 2.0**-900  # beside which no number of a certificate vanishes
-_SAME = 1e-8
-_OF_COMPARED = ("rho", "mu", "readings")  # which files before 0.2.0 do not state
-
-
-def names(*, of_means: bool = False) -> tuple[str, ...]:
-    """Return the names of all mechanisms of pure noise, and of randomised response.
-
-    Args:
-        of_means: whether those that count records alone are left out.
-    """
-    found = (*NOISES.names, _RESPONSE, _TABLES)
-    return tuple(own for own in found if not of_means or own not in (_RESPONSE, _COUNTS, _TABLES))
 
 
 def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
@@ -122,22 +129,12 @@ def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
     }
 
 
-def compared_to_dict(own: Alternative) -> dict[str, Any]:
-    """Return a mechanism that was compared, as JSON values."""
-    known = {"rho": own.rho, "mu": own.mu}
-    return {
-        "mechanism": own.mechanism,
-        "error": own.error,
-        "note": own.note,
-        **{name: number for name, number in known.items() if number is not None},
-        **({"readings": list(own.readings)} if own.readings else {}),
-    }
-
-
 def _evidence_to_dict(terms: Terms, *, witnessed: bool) -> dict[str, Any] | None:
     dual = terms.evidence
     if dual is None:
         return None
+    if isinstance(dual, GroupDual):
+        return group_evidence_to_dict(dual)
     if isinstance(dual, ParityDual):
         return {"degrees": dual.degrees.tolist(), "patterns": dual.patterns.tolist()}
     shown = witness_to_dict(terms.witness) if witnessed else {}
@@ -149,6 +146,8 @@ def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) 
     if isinstance(mechanism, ResponseMechanism):
         return {"keep": mechanism.keep}
     totals, noise = mechanism.totals, mechanism.noise
+    if isinstance(noise, GroupNoise):
+        return group_noise_to_dict(mechanism, partial(_noise_to_dict, name))
     if isinstance(totals, ParityTotals):
         if isinstance(noise, ParityLaplace):
             return {"scales": noise.scales.tolist(), "steps": totals.steps.tolist()}
@@ -300,6 +299,7 @@ def _marginals(fields: dict[str, Any], name: str, question: Marginals) -> Terms:
 
 _READERS: dict[type, Callable[[dict[str, Any], str, Any], Terms]] = {
     Mean: _mean,
+    GroupedMean: partial(groups_from_dict, _mean),
     AbstractQueries: _queries,
     Parity: _parity,
     Marginals: _marginals,
@@ -309,17 +309,17 @@ _READERS: dict[type, Callable[[dict[str, Any], str, Any], Terms]] = {
 def _mechanism(
     fields: dict[str, Any], name: str, question: Mean | AbstractQueries
 ) -> AdditiveMechanism | ResponseMechanism:
-    if name == _RESPONSE:
+    if name == RESPONSE:
         size = size_from(fields)
         if isinstance(question, Mean) or size is None:
             raise FileError("randomized_response is of linear queries and a public size")
         keep = _positive(fields["noise"]["keep"], "noise.keep")
         return ResponseMechanism(question=question, size=size, keep=keep)
     if isinstance(question, Mean):
-        if name == _COUNTS:
+        if name == COUNTS:
             raise FileError("laplace_histogram is of linear queries")
         totals: AbstractTotals = mean_totals_from_dict(fields, question)
-    elif name == _COUNTS:
+    elif name == COUNTS:
         totals = histogram_from_dict(fields, question)
     else:
         totals = query_totals_from_dict(fields, question)
@@ -378,34 +378,6 @@ def _partial(
         raise FileError("noise.kept are not places of integers that rise")
     inner = made(changes.mapped(np.eye(length)[kept])) if kept.size else None
     return PartialNoise(inner, kept, length)
-
-
-def compared_from_list(encoded: list[dict[str, Any]], chosen: str) -> Comparison:
-    """Return the mechanisms that were compared: each once, the best first, one of them chosen."""
-    found = Comparison(_alternative(each) for each in encoded)
-    names = [own.mechanism for own in found]
-    errors = [math.inf if own.error is None else own.error for own in found]
-    available = [own.mechanism for own in found if own.error is not None]
-    # of equals to nine digits the simplest is first
-    rising = all(a <= b * (1 + _SAME) for a, b in pairwise(errors))
-    if len(set(names)) < len(names) or chosen not in available or not rising:
-        raise FileError("compared has not each mechanism once, the best first, with the chosen one")
-    return found
-
-
-def _alternative(fields: dict[str, Any]) -> Alternative:
-    name, error, note = fields["mechanism"], fields["error"], fields["note"]
-    expect("compared.mechanism", name, (GAUSSIAN, *names()))
-    rho, mu, readings = fields.get("rho"), fields.get("mu"), fields.get("readings", [])
-    numbers_or_none = all(
-        own is None or (isinstance(own, float) and 0 <= own < math.inf) for own in (error, rho, mu)
-    )
-    known = len(fields) == 3 + sum(own in fields for own in _OF_COMPARED)
-    if not numbers_or_none or not isinstance(note, str) or not known:
-        raise FileError("compared states an error that is no number, or a note that is no text")
-    if not (isinstance(readings, list) and all(own in READINGS for own in readings)):
-        raise FileError("compared states readings that no account has")
-    return Alternative(name, error, note, rho=rho, mu=mu, readings=tuple(readings))
 
 
 def derived(terms: Terms) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
 from lownoise.kinds import row_of
 from lownoise.privacy.choices import paying
-from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
+from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity
 from lownoise.release.comparison import GAUSSIAN, NOTHING_COMPARED, Comparison
+from lownoise.release.group_view import GroupView
 from lownoise.release.linear_views import ParityView, QueryView
 from lownoise.release.marginals import MarginalView
 from lownoise.release.mean_view import MeanView
@@ -268,6 +269,7 @@ class Terms(Readable):
 # which view terms have: one row a kind of question
 VIEWS: dict[type, type[AbstractView[Any]]] = {
     Mean: MeanView,
+    GroupedMean: GroupView,
     AbstractQueries: QueryView,
     Parity: ParityView,
     Marginals: MarginalView,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.report.parts import Part
 
-_RATIO = (
+RATIO = (
     "Sums and count are unbiased. Each mean is their ratio: not exactly unbiased, but its interval "
     "covers at its level."
 )
@@ -121,7 +121,7 @@ class MeanView(AbstractView):
             terminal=MOST_ROWS,
         )
         said = "These means cost nothing more: they are made of the numbers above."
-        return table, Prose(said, note=True), Prose(_RATIO, label="means", note=True)
+        return table, Prose(said, note=True), Prose(RATIO, label="means", note=True)
 
     def noise(self) -> tuple[Section, ...]:
         """Return the deviations of a plan's answers; a release has them beside its answers."""
@@ -150,7 +150,7 @@ class MeanView(AbstractView):
             "Laplace, budget split": terms.laplace,
         }
         measures: dict[str, Callable[[Vector], float]] = {
-            "Total variance": lambda noise: _variance_ratio(terms.standard_deviation, noise)
+            "Total variance": lambda noise: variance_ratio(terms.standard_deviation, noise)
         }
         if terms.order != 2:  # noqa: PLR2004
             by = spelling.capital(spelling.measure(terms.order, "", "", ""))
@@ -164,7 +164,7 @@ class MeanView(AbstractView):
             ),
             caption="Totals over all answers, as a multiple of this plan’s.",
         )
-        found = _variance_ratio(terms.standard_deviation, terms.isotropic)
+        found = variance_ratio(terms.standard_deviation, terms.isotropic)
         saved = spelling.times(found, "i.i.d. Gaussian noise on the same domain at the same budget")
         parts: tuple[Part, ...] = (
             Prose(saved, label="i.i.d. noise"),
@@ -178,7 +178,7 @@ class MeanView(AbstractView):
     def _laplace(self) -> str:
         """Return what the comparison with Laplace noise compares."""
         terms, less = self.terms, ""
-        if _variance_ratio(terms.standard_deviation, terms.laplace) < 1:
+        if variance_ratio(terms.standard_deviation, terms.laplace) < 1:
             less = "Laplace noise has the smaller total variance here. "
         if not isinstance(terms.budget, ApproxDP):
             return f"{less}Laplace noise is set to the same rho, an even part for each answer."
@@ -211,7 +211,8 @@ class MeanView(AbstractView):
         return (bounds,)
 
 
-def _variance_ratio(own: Vector, other: Vector) -> float:
+def variance_ratio(own: Vector, other: Vector) -> float:
+    """Return the total variance of another noise over this one's."""
     return totals(own).ratio(totals(other))
 
 

@@ -17,9 +17,10 @@ from lownoise.local_model.estimate import LocalEstimate
 from lownoise.nearest import Projected
 from lownoise.planning import LocalPlan
 from lownoise.privacy import Ledger
-from lownoise.questions import AbstractQueries, Marginals, Mean, Parity
+from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity
 from lownoise.questions.streams import Running
 from lownoise.report import learning, local, projected, records, spelling
+from lownoise.report.groups import GroupsView
 from lownoise.report.linear import LinearView
 from lownoise.report.marginals import MarginalsView
 from lownoise.report.mean import MeanView
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 _QUESTIONS: dict[type, type[AbstractView]] = {
     Mean: MeanView,
+    GroupedMean: GroupsView,
     AbstractQueries: LinearView,
     Parity: LinearView,
     Marginals: MarginalsView,
@@ -85,7 +87,8 @@ def sections(
             what was learned, an enclosure, an audit, a verification or a ledger's account.
         level: the chance with which each interval covers.
         marginal: of a release of marginals, the names of the attributes whose marginal is shown
-            with its intervals; the first one-way marginal by default.
+            with its intervals; the first one-way marginal by default. Of means by groups those
+            that rows are grouped by; of the last margin that was asked for by default.
         answers: of linear queries that were released, the places of those that are shown with their
             intervals, as in `release.estimate`; the first ones by default.
         names: of an enclosure's coordinates, or of an audit's answers.
@@ -142,7 +145,11 @@ def view_of(
     if view is None:
         raise PlanError(f"question={type(terms.question).__name__} has no page; plan again")
     given = {"marginals": marginal, "linear queries": answers}
-    takes = {MarginalsView: "marginals", LinearView: "linear queries"}.get(view)
+    takes = {
+        MarginalsView: "marginals",
+        GroupsView: "marginals",
+        LinearView: "linear queries",
+    }.get(view)
     for what, chosen in given.items():
         if chosen is not None and (release is None or what != takes):
             name = "marginal" if what == "marginals" else "answers"

@@ -15,6 +15,7 @@ from lownoise.sensitivity.relations import SUBSTITUTE
 from lownoise.sets.domains import Box
 from lownoise.spec.declared import declared_domain
 from lownoise.spec.listed import read_points
+from lownoise.spec.marginals import declared_attributes
 from lownoise.spec.model import AskedSpec, MeanMechanism, Number, Strict, mistake_text, mistaken
 
 if TYPE_CHECKING:
@@ -114,6 +115,11 @@ class MeanSpec(AskedSpec):
     points: Path | None = None
     domain: DeclaredDomain = None
     columns: dict[str, ColumnSpec] = Field(default_factory=dict, validate_default=True)
+    by: Annotated[dict[str, Any] | None, PlainValidator(declared_attributes)] = None
+    way: Annotated[int, Field(ge=0, strict=True)] | None = None
+    sets: list[list[str]] | None = None
+    group_weights: list[Number] | None = None
+    outside: Literal["drop", "extra"] | dict[str, str | int | float] = "drop"
 
     @field_validator("missing")
     @classmethod
@@ -155,8 +161,9 @@ class MeanSpec(AskedSpec):
 
     @model_validator(mode="after")
     def _of_records(self) -> Self:
-        """Refuse a domain that no release is made of, and points outside of it."""
-        if self.domain is not None:
+        """Refuse a domain that no release is made of, points outside of it, and unfit groups."""
+        grouped = self.way is not None or self.sets is not None or self.group_weights is not None
+        if self.domain is not None or self.by is not None or grouped:
             try:
                 self.asked()
             except LownoiseError as error:
@@ -164,14 +171,15 @@ class MeanSpec(AskedSpec):
         return self
 
     def asked(self) -> Mean:
-        """Return the question, of columns in the order of the file.
+        """Return the question, of columns in the order of the file; by groups where they are given.
 
         Raises:
             LownoiseError: where the list of points cannot be read, or parts do not fit together.
         """
         if self.points is not None:
             names, points = read_points(self.points)
-            return Mean(names, points, missing="drop" if self.missing == "drop" else "center")
+            stands = "drop" if self.missing == "drop" else "center"
+            return Mean(names, points, missing=stands, **self._groups())
         columns = list(self.columns.values())
         domain = self.domain
         if domain is None:
@@ -184,7 +192,17 @@ class MeanSpec(AskedSpec):
             domain,
             center=middle,
             missing="drop" if self.missing == "drop" else stand_in,
+            **self._groups(),
         )
+
+    def _groups(self) -> dict[str, Any]:
+        return {
+            "by": self.by,
+            "way": self.way,
+            "sets": self.sets,
+            "group_weights": self.group_weights,
+            "outside": self.outside,
+        }
 
     def error_weights(self) -> list[float] | str | None:
         """Return what one unit of each column's error matters: as given, 1 where nothing is."""

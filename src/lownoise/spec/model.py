@@ -23,8 +23,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from lownoise.errors import SpecError
 from lownoise.planning import plan
 from lownoise.privacy.shared import MOST_USES
+from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
-from lownoise.release.stored import names
 from lownoise.sensitivity.relations import word_of
 
 if TYPE_CHECKING:

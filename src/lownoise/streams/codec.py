@@ -12,6 +12,7 @@ from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.questions import QUESTIONS
 from lownoise.questions.streams import LARGEST_DENSE, Running
 from lownoise.release import codec, stored
+from lownoise.release.compared import compared_from_list, compared_to_dict
 from lownoise.release.comparison import GAUSSIAN, Comparison
 from lownoise.release.encoding import (
     coordinates_from_dict,
@@ -73,7 +74,7 @@ def terms_to_dict(terms: Terms) -> dict[str, Any]:
         "evidence": evidence,
         **stated(mechanism.participation),
         **(
-            {"compared": [stored.compared_to_dict(own) for own in terms.alternatives]}
+            {"compared": [compared_to_dict(own) for own in terms.alternatives]}
             if terms.alternatives
             else {}
         ),
@@ -149,7 +150,7 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         mechanism=_mechanism(fields, name, totals, workload, participation),
         evidence=own,
         name=name,
-        alternatives=stored.compared_from_list(compared, name) if compared else Comparison(),
+        alternatives=compared_from_list(compared, name) if compared else Comparison(),
     )
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means by groups: tables of counts in which a vector stands in place of the number 1.
+
+A record of group g and values x adds e_g ⊗ y to the table of all groups, y the integers that a mean
+makes of it and its count. For every set A of attributes that a margin sees, the integers
+(D ⊗ … ⊗ D ⊗ I)·sums are released with the noise σ_A·(D ⊗ … ⊗ D ⊗ L)ξ: σ_A is that of marginals, L
+that of the mean. A record that comes or goes is told with
+
+    μ² = Σ_A Π_{i∈A} (1 − 1/nᵢ)/σ_A² · ‖L⁻¹y‖²,
+
+the product of what marginals cost and what a mean costs (ours; see `certificate.groups` for why no
+other noise is less).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.noise.abstract import AbstractNoise, Loss, gaussian_loss
+from lownoise.noise.marginals import MarginalTotals, Piece
+from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, covering
+from lownoise.noise.residual import ResidualLayout, ResidualNoise
+from lownoise.noise.tables import tables_of
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import grown
+from lownoise.samplers import rounded_gaussian
+from lownoise.sensitivity.factors.tables import ProductFactor, differences
+from lownoise.sensitivity.residuals.ordered import split_marginals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lownoise.engines.groups import GroupSums
+    from lownoise.noise.gaussian import GaussianNoise
+    from lownoise.noise.means import MeanTotals
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.questions.groups import GroupedMean
+    from lownoise.sensitivity.relations import Relation
+    from lownoise.sensitivity.residuals import TableChanges
+    from lownoise.sets.bodies import AbstractBody
+
+_FARTHEST = 2.0**56  # of a deviation, in steps: 64 times that still fits 64 bits
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroupChanges:
+    """What one record that comes or goes changes: e_g ⊗ y.
+
+    Args:
+        inner: all y, or their opposites.
+        tables: what e_g changes in tables of counts.
+    """
+
+    inner: AbstractBody
+    tables: TableChanges
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupTotals(AbstractTotals):
+    """The integers of means by groups.
+
+    Args:
+        question: what is asked.
+        inner: the integers that each group has: sums of codes, and the count.
+        tables: the integers of one number for each record, in whole records.
+
+    Raises:
+        PlanError: where the number of records is public.
+    """
+
+    question: GroupedMean
+    inner: MeanTotals
+    tables: MarginalTotals
+
+    def __post_init__(self) -> None:
+        if self.inner.count_step is None or self.tables.size is not None:
+            raise PlanError("groups need relation=add_remove; plan again")
+
+    @property
+    def relation(self) -> Relation:  # type: ignore[override]  # a field of others
+        """What a neighbour is."""
+        return self.inner.relation
+
+    @property
+    def size(self) -> int | None:  # type: ignore[override]  # a field of others
+        """None: the number of records is private."""
+        return None
+
+    @property
+    def width(self) -> int:
+        """How many integers stand in place of one count."""
+        return self.inner.length
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return self.tables.length * self.width
+
+    @cached_property
+    def changes(self) -> GroupChanges:
+        """The set of all changes that one neighbour makes to the integers."""
+        return GroupChanges(self.inner.changes, self.tables.changes)
+
+    def read(self, table: Any) -> GroupSums:  # noqa: ANN401 (what an engine takes)
+        """Return the sums of the records' codes by groups.
+
+        Raises:
+            TableError, EngineError: as `engines.groups.read_groups`.
+        """
+        from lownoise.engines.groups import read_groups
+
+        return read_groups(self.question.groups.attributes, self.inner.query, table)
+
+    @property
+    def pieces(self) -> Iterator[Piece]:
+        """The parts in which integers are summed and noised, in their order."""
+        for own in self.tables.pieces:
+            yield Piece(own.start * self.width, own.space, own.sets)
+
+    def part(self, records: GroupSums, piece: Piece) -> Any:  # noqa: ANN401 (Python's integers)
+        """Return one piece of the integers without noise: never to be shown."""
+        found = np.moveaxis(np.stack([records.table(own) for own in piece.sets]), -1, 0)
+        own = np.moveaxis(differences(found, 2), 0, -1).reshape(-1, self.width)
+        assert self.inner.count_step is not None  # noqa: S101 (checked when it was made)
+        grid = np.array([1] * (self.width - 1) + [int(1 / self.inner.count_step)], dtype=object)
+        return (own * grid).reshape(-1)
+
+    def exact(self, records: GroupSums) -> list[int]:
+        """Return the integers without noise, all at once: never to be shown."""
+        return [k for piece in self.pieces for k in self.part(records, piece).tolist()]
+
+    @property
+    def unit(self) -> Vector:
+        """What one step is worth in each integer, shape (length,)."""
+        return frozen(np.tile(self.inner.unit, self.tables.length))
+
+    def sums(self, integers: Sequence[int], chosen: tuple[int, ...]) -> Vector:
+        """Return the sums about the center and the count in each group of a margin.
+
+        Args:
+            integers: the release.
+            chosen: the attributes of the margin, rising.
+
+        Returns:
+            Shape (n, …, d + 1).
+        """
+        own = np.array([float(k) for k in integers]).reshape(-1, self.width)
+        attributes = self.question.groups.attributes
+        found = np.stack(
+            [
+                tables_of(self.tables, attributes, [chosen], np.ascontiguousarray(column), {})[0]
+                for column in own.T
+            ],
+            axis=-1,
+        )
+        scaled, embed = found * self.inner.unit, self.inner.embed
+        return frozen(scaled if embed is None else scaled @ embed.T)
+
+    def answers(self, integers: Sequence[int]) -> Vector:
+        """Return the sums and the count of each group that is asked for, in a row, shape (m,)."""
+        own = [self.sums(integers, chosen).reshape(-1) for chosen in self.question.groups.sets()]
+        return frozen(np.concatenate(own))
+
+    @property
+    def rounding(self) -> Vector:
+        """Half a step for each category that a difference has, shape (length,)."""
+        found = [
+            np.full(len(space.sets) * space.length, 2.0 ** len(space.sizes))
+            for space in self.tables.layout.spaces
+        ]
+        return frozen(np.outer(np.concatenate(found), self.inner.rounding).reshape(-1))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroupNoise(AbstractNoise):
+    """Gaussian noise σ_A·(D ⊗ … ⊗ D ⊗ L)ξ for each set A of attributes.
+
+    Args:
+        inner: of shape L, in steps.
+        tables: σ_A.
+
+    Raises:
+        PlanError: where integers do not hold it.
+    """
+
+    inner: GaussianNoise
+    tables: ResidualNoise
+
+    def __post_init__(self) -> None:
+        widest = float(np.max(self.inner.shape.deviations(), initial=0.0))
+        for deviation, inside in self.tables.widest():
+            if not deviation * 2.0 ** (inside / 2) * widest < _FARTHEST:
+                raise PlanError("noise of some group is beyond what integers hold; plan again")
+
+    @property
+    def width(self) -> int:
+        """How many integers stand in place of one count."""
+        return self.inner.dimension
+
+    @property
+    def dimension(self) -> int:
+        """How many integers there are."""
+        return self.tables.layout.length * self.width
+
+    @property
+    def estimated(self) -> bool:
+        """It is known."""
+        return False
+
+    @property
+    def log_concave(self) -> bool:
+        """It is."""
+        return True
+
+    def loss(self, changes: GroupChanges) -> Loss:  # type: ignore[override]  # what groups have
+        """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
+        own = changes.inner.radius_up(self.inner.shape)
+        return gaussian_loss(grown(own * self.tables.radius_up(changes.tables)))
+
+    @cached_property
+    def _rows(self) -> Vector:
+        """L with a column of zeros before it, shape (w, w + 1)."""
+        shape, w = self.inner.shape, self.width
+        found = np.zeros((w, w + 1))
+        for i in range(w):
+            places, entries = shape.row(i)
+            found[i, 1 + places] = entries
+        return found
+
+    def part(self, piece: Piece, randomness: Randomness) -> Any:  # noqa: ANN401 (64 bits)
+        """Return the rounding of one piece of a draw."""
+        space = piece.space
+        factor = ProductFactor(
+            scales=(float(self.tables.orbit_deviations[space.orbit]),),
+            spans=((0,),),
+            rows=(self._rows,),
+            sizes=space.sizes,
+            copies=len(piece.sets),
+        )
+        return rounded_gaussian(factor, randomness=randomness)
+
+    def integers(self, randomness: Randomness) -> list[int]:
+        """Return the rounding of one draw."""
+        own = (self.part(piece, randomness).tolist() for piece in _pieces(self))
+        return [k for piece in own for k in piece]
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return the noise of `count` releases in steps; shape (count, r)."""
+        found = np.zeros((count, self.dimension))
+        for piece in _pieces(self):
+            many = Piece(piece.start, piece.space, tuple(piece.sets) * count)
+            own = self.part(many, randomness).astype(np.float64).reshape(count, -1)
+            found[:, piece.start : piece.start + own.shape[1]] = own
+        return found
+
+    def deviations(self, unit: Vector, embed: Vector | None) -> Vector:
+        """Return the standard deviations of the integers, each in its unit, shape (r,).
+
+        Args:
+            unit: what one step of each is worth.
+            embed: None: how answers follow is known by the view.
+        """
+        del embed
+        own = self.inner.shape.deviations()
+        found = [
+            np.full(
+                len(space.sets) * space.length,
+                float(self.tables.orbit_deviations[space.orbit]) * 2.0 ** (len(space.sizes) / 2),
+            )
+            for space in self.tables.layout.spaces
+        ]
+        return frozen(np.outer(np.concatenate(found), own).reshape(-1) * unit)
+
+
+def _pieces(noise: GroupNoise) -> Iterator[Piece]:
+    for space in noise.tables.layout.spaces:
+        for start, sets in space.pieces:
+            yield Piece(start * noise.width, space, sets)
+
+
+def group_tables(question: GroupedMean, deviations: Vector) -> tuple[MarginalTotals, ResidualNoise]:
+    """Return the tables of one number for each record, in whole records, and their noise.
+
+    Args:
+        question: what is asked.
+        deviations: σ of each residual orbit, shape (k,).
+
+    Raises:
+        PlanError: where it is more than integers hold.
+    """
+    blocks = split_marginals(question.groups, public=False)
+    layout = ResidualLayout(blocks, frozen(np.ones(deviations.size)))
+    totals = MarginalTotals(
+        attributes=question.groups.attributes,
+        relation=layout.relation,
+        size=None,
+        layout=layout,
+    )
+    return totals, ResidualNoise(layout, frozen(deviations))
+
+
+def group_mechanism(
+    question: GroupedMean, values: AdditiveMechanism, deviations: Vector
+) -> AdditiveMechanism:
+    """Return the integers of groups and their noise.
+
+    Args:
+        question: what is asked.
+        values: the mechanism of the mean, with Gaussian noise.
+        deviations: σ of each residual orbit, shape (k,).
+    """
+    tables, noise = group_tables(question, deviations)
+    totals = GroupTotals(question=question, inner=values.totals, tables=tables)  # type: ignore[arg-type]
+    return AdditiveMechanism(totals, GroupNoise(values.noise, noise))  # type: ignore[arg-type]
+
+
+def group_values(mechanism: AdditiveMechanism) -> AdditiveMechanism:
+    """Return the mechanism of a mean that a mechanism of groups is made of."""
+    totals, noise = mechanism.totals, mechanism.noise
+    assert isinstance(totals, GroupTotals)  # noqa: S101 (which is made with this noise)
+    assert isinstance(noise, GroupNoise)  # noqa: S101
+    return AdditiveMechanism(totals.inner, noise.inner)
+
+
+def gaussian_groups(
+    question: GroupedMean, values: AdditiveMechanism, variances: Vector, parameter: float
+) -> AdditiveMechanism:
+    """Return the mechanism whose noise is in proportion to these, as little as reveals μ.
+
+    Args:
+        question: what is asked.
+        values: the mechanism of the mean, with Gaussian noise that reveals about μ.
+        variances: σ² of each residual orbit that roughly cost 1, shape (k,).
+        parameter: μ > 0.
+
+    Raises:
+        PlanError: where a set of attributes that needs noise has none.
+    """
+    deviations = np.sqrt(variances)
+
+    def scaled(factor: float) -> AdditiveMechanism:
+        return group_mechanism(question, values, deviations * factor)
+
+    return covering(scaled, lambda found: found.loss.mu, parameter)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of counts from the integers of released marginals."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.sensitivity.factors.tables import centered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lownoise.noise.marginals import MarginalTotals
+    from lownoise.numbers.arrays import Vector
+    from lownoise.questions.attributes import Attribute
+
+
+def tables_of(
+    totals: MarginalTotals,
+    attributes: Sequence[Attribute],
+    sets: Sequence[tuple[int, ...]],
+    integers: Any,  # noqa: ANN401 (of a release, or of what noise may be)
+    memory: dict[tuple[int, ...], Vector],
+) -> Vector:
+    """Return the counts by several sets of attributes of the same sizes, shape (k, n, …).
+
+    T_B = Σ_{A⊆B} (centred table of A)·Π_{j∈B∖A} 1/nⱼ, an axis at a time: what is centred along
+    the axis, and the even spread of what is summed over it. The joint cells of ordered
+    attributes are one axis, the last.
+
+    Args:
+        totals: whose integers they are.
+        attributes: of the question.
+        sets: rising attributes, of the same sizes, and ordered ones at the same places.
+        integers: shape (r,).
+        memory: what was read of the same integers before.
+    """
+    axes = totals.layout.axes
+    sizes = [attributes[i].size for i in sets[0]]
+    plain = [j for j, i in enumerate(sets[0]) if i not in axes]
+    ordered = [i for i in sets[0] if i in axes]
+    parts: dict[tuple[int, ...], Vector] = {}  # by places in the sets
+    for k in range(len(plain) + 1):
+        for inside in itertools.combinations(plain, k):
+            if all(sizes[j] > 1 for j in inside):
+                own_sets = [tuple(chosen[j] for j in inside) for chosen in sets]
+                parts[inside] = totals.differences(own_sets, ordered, integers, memory)
+    for j in reversed(plain):
+        size = sizes[j]
+        merged: dict[tuple[int, ...], Vector] = {}
+        for inside in [key for key in parts if j not in key]:
+            # the axes before it are still differences, those after are done
+            axis = 1 + len(inside)
+            shared = np.expand_dims(parts[inside], axis) / size
+            own = parts.get((*inside, j))
+            if own is None:  # one category
+                merged[inside] = np.broadcast_to(shared, _with(shared.shape, axis, size))
+            else:
+                merged[inside] = centered(own, axis)
+                merged[inside] += shared
+        parts = merged
+    last = [j for j in range(len(sizes)) if j not in plain]
+    table = parts[()].reshape(len(sets), *[sizes[j] for j in (*plain, *last)])
+    return np.transpose(table, [0, *(1 + (*plain, *last).index(j) for j in range(len(sizes)))])
+
+
+def _with(shape: tuple[int, ...], axis: int, size: int) -> tuple[int, ...]:
+    return (*shape[:axis], size, *shape[axis + 1 :])

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise and evidence of means by groups as JSON values, and back with every check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lownoise.certificate.groups import GroupDual
+from lownoise.certificate.tables import ResidualDual
+from lownoise.errors import FileError
+from lownoise.kinds import numbers
+from lownoise.noise.groups import GroupTotals, group_mechanism, group_values
+from lownoise.release.encoding import evidence_to_dict
+from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict
+from lownoise.sensitivity.residuals import marginal_orbits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lownoise.noise import AdditiveMechanism
+    from lownoise.questions.groups import GroupedMean
+    from lownoise.release.terms import Terms
+
+
+def group_noise_to_dict(
+    mechanism: AdditiveMechanism, of_mean: Callable[[AdditiveMechanism], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the noise of groups: that of a mean, and what it is multiplied by.
+
+    Args:
+        mechanism: of groups.
+        of_mean: what writes the noise of a mean.
+    """
+    assert isinstance(mechanism.totals, GroupTotals)  # noqa: S101 (what such noise goes with)
+    noise: Any = mechanism.noise
+    return {
+        "values": of_mean(group_values(mechanism)),
+        "deviations": noise.tables.orbit_deviations.tolist(),
+    }
+
+
+def group_evidence_to_dict(dual: GroupDual) -> dict[str, Any]:
+    """Return evidence as JSON values."""
+    return {
+        "values": evidence_to_dict(dual.values, dual.plain),
+        "tables": dual_to_dict(dual.tables),
+    }
+
+
+def groups_from_dict(
+    of_mean: Callable[[dict[str, Any], str, Any], Terms],
+    fields: dict[str, Any],
+    name: str,
+    question: GroupedMean,
+) -> Terms:
+    """Return the terms that a file states of means by groups.
+
+    Args:
+        of_mean: what reads those of a mean.
+        fields: of the file.
+        name: of the mechanism.
+        question: what was asked.
+
+    Raises:
+        FileError: where a field is wrong.
+    """
+    noise, evidence = fields["noise"], fields["evidence"]
+    if name != "gaussian":
+        raise FileError(f"mechanism={name} does not answer questions of kind mean_by_groups")
+    values = of_mean(
+        {**fields, "noise": noise["values"], "evidence": evidence["values"]}, name, question.mean
+    )
+    orbits = marginal_orbits(question.groups)
+    deviations = numbers(noise["deviations"], "noise.deviations", len(orbits.residuals))
+    if np.any(deviations <= 0):
+        raise FileError("noise.deviations are not all above 0")
+    tables = dual_from_dict(question.groups, evidence["tables"], public=False, product=False)
+    if not isinstance(tables, ResidualDual) or values.plain_evidence is None:
+        raise FileError("evidence is not that of means by groups")
+    return replace(
+        values,
+        question=question,
+        mechanism=group_mechanism(question, values.mechanism, deviations),
+        evidence=GroupDual(values=values.evidence, plain=values.plain_evidence, tables=tables),
+        plain_evidence=None,
+    )

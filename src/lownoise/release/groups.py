@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Released means by groups, read one margin at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.numbers.arrays import frozen
+from lownoise.numbers.readable import readable
+from lownoise.release.group_view import GroupView
+from lownoise.release.regions import ratio, ratio_interval, within_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pandas import DataFrame
+
+    from lownoise.numbers.arrays import Vector
+    from lownoise.release.terms import Terms
+
+
+@final
+@readable
+@dataclass(frozen=True, eq=False)
+class GroupTable:
+    """The released numbers of one margin, a row a group.
+
+    Args:
+        by: the attributes.
+        labels: the group of each row, a text an attribute, shape (g, k).
+        columns: that were summed, d names.
+        counts: how many rows each group has, unbiased, so that small ones may be negative; (g,).
+        sums: of the columns, unbiased, shape (g, d).
+        means: sum over count, which is not exactly unbiased, cut to nothing; NaN where the noisy
+            count is not positive; shape (g, d).
+        intervals: of the means, by Fieller, each with chance `level`, cut to the columns' bounds:
+            all of these where the count may be zero; shape (g, d, 2).
+        bounded: whether each group's intervals follow from its noise, its count being surely above
+            zero; shape (g,).
+        mean_deviations: how far each mean strays, to first order; NaN as they; shape (g, d).
+        count_deviation: the standard deviation of the noise of each count.
+        sum_deviations: that of the sums, shape (d,).
+        level: over the noise.
+
+    Examples:
+        >>> import pandas as pd
+        >>> import lownoise as ln
+        >>> pay = ln.Mean(["pay"], ln.Box([0], [10]), by={"sex": ["F", "M"]}, way=1)
+        >>> plan = ln.plan(pay, budget=ln.zcdp(1e5), relation="add_remove")
+        >>> release = plan.release(pd.DataFrame({"sex": ["F", "M", "M"], "pay": [3, 4, 6]}))
+        >>> found = release.groups("sex")
+        >>> found.labels, found.means.round(1).ravel().tolist()
+        ((('F',), ('M',)), [3.0, 5.0])
+    """
+
+    by: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    columns: tuple[str, ...]
+    counts: Vector
+    sums: Vector
+    means: Vector
+    intervals: Vector
+    bounded: Vector
+    mean_deviations: Vector
+    count_deviation: float
+    sum_deviations: Vector
+    level: float
+
+    def to_pandas(self) -> DataFrame:
+        """Return a row a group: its labels, its count, and of each column mean, ends and sum.
+
+        Raises:
+            PlanError: where pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise PlanError(
+                "pandas is not installed; install lownoise[pandas], or read means and counts"
+            ) from None
+        found = {name: [own[i] for own in self.labels] for i, name in enumerate(self.by)}
+        data: dict[str, object] = {**found, "count": self.counts}
+        for j, name in enumerate(self.columns):
+            data[f"mean({name})"] = self.means[:, j]
+            data[f"low({name})"] = self.intervals[:, j, 0]
+            data[f"high({name})"] = self.intervals[:, j, 1]
+            data[f"sum({name})"] = self.sums[:, j]
+        return pd.DataFrame(data)
+
+
+@final
+class Groups:
+    """Released means by groups.
+
+    Args:
+        terms: of the release.
+        integers: the release itself.
+    """
+
+    def __init__(self, terms: Terms, integers: Any) -> None:  # noqa: ANN401 (a row of them)
+        self._terms, self._integers, self._view = terms, integers, GroupView(terms)
+
+    def table(self, names: Sequence[str], level: float) -> GroupTable:
+        """Return one margin; see `Release.groups`."""
+        view, question = self._view, self._view.question
+        groups, mean = question.groups, question.mean
+        chosen = groups.index(names)
+        by = groups.names(chosen)
+        times = view.table_deviation(chosen)
+        radius = self._terms.proof.ratio_quantile(level, 1)
+        deviations, beside = self._scales
+        found = self._terms.mechanism.totals.sums(self._integers, chosen)
+        found = found.reshape(-1, question.length)
+        means, ends, strays, bounded = [], [], [], []
+        for row in found:
+            means.append(ratio(row, mean.center))
+            slope = means[-1] - mean.center
+            square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
+            square += np.square(slope * deviations[-1])
+            strays.append(times * np.sqrt(np.maximum(square, 0.0)) / row[-1])
+            own = ratio_interval(
+                row[:-1],
+                float(row[-1]),
+                variance=np.square(times * deviations[:-1]),
+                covariance=times**2 * beside[:-1],
+                scale=float(times * deviations[-1]),
+                radius=radius,
+            )
+            ends.append(within_bounds(mean, own))
+            bounded.append(own is not None)
+        attributes = [groups.attributes[i] for i in chosen]
+        labels = tuple(
+            tuple(a.label(k) for a, k in zip(attributes, place, strict=True))
+            for place in np.ndindex(*(a.size for a in attributes))
+        )
+        counts = found[:, -1]
+        return GroupTable(
+            by=by,
+            labels=labels,
+            columns=question.columns,
+            counts=frozen(counts.copy()),
+            sums=frozen(found[:, :-1] + counts[:, None] * mean.center),
+            means=frozen(np.array(means)),
+            intervals=frozen(np.array(ends)),
+            bounded=frozen(np.array(bounded)),
+            mean_deviations=frozen(np.array(strays)),
+            count_deviation=float(times * deviations[-1]),
+            sum_deviations=frozen(self._sum_deviations * times),
+            level=float(level),
+        )
+
+    @cached_property
+    def _scales(self) -> tuple[Vector, Vector]:
+        own = self._view.mean_terms.mechanism
+        found: tuple[Vector, Vector] = own.answer_scales(own.totals.embed)
+        return found
+
+    @cached_property
+    def _sum_deviations(self) -> Vector:
+        """The deviations of sums about 0, for one group: of s + center·count."""
+        center = self._view.question.mean.center
+        deviations, beside = self._scales
+        square = np.square(deviations[:-1]) + 2 * center * beside[:-1]
+        square += np.square(center * deviations[-1])
+        return frozen(np.sqrt(np.maximum(square, 0.0)))

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means by groups: sums and counts of every margin, with the noise of a mean times that of tables.
+
+Mutants, each seen red: σ_A without its square root, a part of the cost left out,
+margins with the noise of the joint groups, the count on the grid of a sum, Fieller without the
+covariance, rows of an unknown category counted, evidence that claims more.
+"""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lownoise as ln
+from cases import MEMBERS
+from lownoise.errors import FileError, LownoiseError, PlanError, QuestionError
+from lownoise.noise.groups import group_mechanism, group_values
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.planning import Plan
+from lownoise.questions import QUESTIONS
+from lownoise.sets.bodies import SymmetricPoints
+from lownoise.sets.domains.encoding import oracle_of
+from lownoise.solvers import solve
+
+BY = {"sex": ["F", "M"], "region": 3}
+COLUMNS = ["age", "pay"]
+BOX = ln.Box([0, 100], [80, 900])
+N = 400
+
+
+def asked(domain=BOX, columns=COLUMNS, **more):
+    return ln.Mean(columns, domain, **{"by": BY, "way": 2, "outside": "extra", **more})
+
+
+BUDGET = ln.zcdp(0.1)
+
+
+def planned(question, budget=BUDGET, **more):
+    return ln.plan(question, budget=budget, relation="add_remove", **more)
+
+
+def table(n=N, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.05, np.nan, rng.normal(45, 30, n)),
+            "pay": rng.gamma(2, 200, n),
+            "sex": rng.choice(["F", "M", "?"], n),
+            "region": rng.integers(-1, 4, n),
+        }
+    )
+
+
+def exact(rows, question, names):
+    """Return the sums about the center and the counts, by pandas: written a second time."""
+    mean, groups = question.mean, question.groups
+    values = rows[list(mean.columns)].to_numpy(float)
+    stand_in = np.where(np.isnan(values), mean.missing, values)
+    kept = np.ones(len(rows), dtype=bool)
+    if mean.drops_missing:
+        kept &= ~np.isnan(values).any(axis=1)
+    cells = []
+    for own in groups.attributes:
+        listed = list(range(own.categories)) if own.labels is None else list(own.labels)
+        place = rows[own.name].map(lambda v, listed=listed: listed.index(v) if v in listed else -1)
+        place = place.to_numpy()
+        if own.outside is None:
+            kept &= place >= 0
+        else:
+            place = np.where(place < 0, own.outside, place)
+        cells.append(place)
+    codes = np.clip(stand_in, mean.domain.lower, mean.domain.upper) - mean.center
+    chosen = groups.index(names)
+    sizes = [groups.attributes[i].size for i in chosen]
+    found = np.zeros((*sizes, len(mean.columns) + 1))
+    for i in np.flatnonzero(kept):
+        found[tuple(cells[j][i] for j in chosen)] += [*codes[i], 1.0]
+    return found
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"outside": "drop"},
+        {"missing": "drop", "outside": {"sex": "F", "region": "extra"}},
+        {"way": None, "sets": [["sex"], ["sex", "region"]], "group_weights": [4.0, 1.0]},
+        {"center": [10.0, 850.0], "missing": [0.0, 900.0]},
+    ],
+    ids=["extra", "drop", "missing", "sets", "center"],
+)
+def test_answers_are_those_of_the_rows_and_margins_agree(more):
+    """With noise of 10^-4 of a record. Six deviations: chance below 1e-6 of any false alarm."""
+    question = asked(**more)
+    plan = planned(question, ln.zcdp(1e5))
+    release, rows = plan.release(table()), table()
+    place = 0
+    for chosen in question.groups.sets():
+        names = question.groups.names(chosen)
+        wanted = exact(rows, question, names)
+        size = wanted.size
+        found = release.estimate[place : place + size].reshape(wanted.shape)
+        deviations = plan.standard_deviation[place : place + size].reshape(wanted.shape)
+        assert np.all(np.abs(found - wanted) <= 6 * deviations + 1e-6)
+        own = release.groups(*names)
+        assert own.counts == pytest.approx(found[..., -1].ravel())
+        sums = found[..., :-1] + found[..., -1:] * question.mean.center
+        assert own.sums == pytest.approx(sums.reshape(own.sums.shape))
+        place += size
+    assert place == question.count == len(question.labels()) * question.length == len(plan.names)
+    joint = release.groups("sex", "region").sums.reshape(
+        *(a.size for a in question.groups.attributes), -1
+    )
+    assert release.groups("sex").sums == pytest.approx(joint.sum(axis=1), rel=1e-9)
+    assert release.groups("region").sums == pytest.approx(joint.sum(axis=0), rel=1e-9)
+
+
+def covariance_of_integers(plan):
+    """Return the noise's covariance, entry by entry from its definition; shape (r, r)."""
+    totals, noise = plan.terms.mechanism.totals, plan.terms.mechanism.noise
+    inner = noise.inner.shape.dense()
+    found = np.zeros((totals.length, totals.length))
+    for piece in totals.pieces:
+        differences = np.ones((1, 1))
+        for n in piece.space.sizes:
+            differences = np.kron(differences, np.hstack([np.eye(n - 1), -np.ones((n - 1, 1))]))
+        sigma = float(noise.tables.orbit_deviations[piece.space.orbit])
+        one = sigma**2 * np.kron(differences @ differences.T, inner)
+        own = np.kron(np.eye(len(piece.sets)), one)
+        at = slice(piece.start, piece.start + len(own))
+        found[at, at] = own
+    return found
+
+
+@pytest.mark.parametrize("place", range(0, len(MEMBERS), 5), ids=lambda i: MEMBERS[i].name)
+def test_no_record_moves_the_integers_farther_than_is_charged(place):
+    """Brought in at any group, by the definition of the noise; and some come near."""
+    member = MEMBERS[place]
+    d = member.domain.dimension
+    names = [f"c{i}" for i in range(d)]
+    order = (2.0, 3.0, math.inf)[place % 3]
+    if oracle_of(member.domain) is not None:
+        with pytest.raises(QuestionError, match="program"):
+            asked(member.domain, names)
+        return
+    plan = planned(asked(member.domain, names, way=1 + place % 2), order=order)
+    mechanism = plan.terms.mechanism
+    lengths = []
+    inverse = np.linalg.pinv(covariance_of_integers(plan), hermitian=True)
+    sample = member.sample(np.random.default_rng(place), 12)
+    for k, point in enumerate(sample):
+        row = pd.DataFrame(
+            {**dict(zip(names, point, strict=True)), "sex": ["FM?"[k % 3]], "region": [k % 4]},
+            index=[0],
+        )
+        change = np.array(mechanism.totals.exact(mechanism.read(row)), dtype=float)
+        lengths.append(math.sqrt(change @ inverse @ change))
+    assert max(lengths) <= mechanism.loss.mu * (1 + 1e-9)
+    assert mechanism.loss.mu <= plan.terms.parameter
+    alone = ln.plan(ln.Mean(names, member.domain), budget=ln.zcdp(0.1), relation="add_remove",
+                    order=order, mechanism="gaussian")  # fmt: skip
+    own = alone.terms.mechanism
+    inverse = np.linalg.pinv(own.noise.covariance(), hermitian=True)
+    codes = [
+        np.array(own.totals.exact(own.read(pd.DataFrame([point], columns=names))), float)
+        for point in sample
+    ]
+    far = max(math.sqrt(y @ inverse @ y) for y in codes)
+    assert max(lengths) == pytest.approx(far, rel=1e-6)  # as far as a record of the mean alone
+
+
+@pytest.mark.parametrize("order", [2.0, 3.0, math.inf])
+@pytest.mark.parametrize(
+    ("by", "more"),
+    [
+        ({"g": 3}, {"sets": [["g"]]}),
+        ({"g": 3}, {"way": 1}),
+        ({"a": 2, "b": 3}, {"way": 2, "group_weights": [1.0, 3.0, 0.5]}),
+        ({"a": 2, "b": 2}, {"sets": [[], ["a"], ["a", "b"]], "group_weights": [9, 1, 1]}),
+    ],
+    ids=["groups", "groups and all", "two", "sets"],
+)
+def test_no_noise_of_any_shape_is_less(by, more, order):
+    """Against the general solver, for all e_g ⊗ (x, 1) of the corners of a box off its middle."""
+    domain = ln.Box([0, 0], [3, 1])
+    question = ln.Mean(["x", "y"], domain, by=by, center=[1.0, 0.5], **more)
+    plan = planned(question, ln.gaussian_dp(1.0), order=order)
+    corners = [(x - 1.0, y - 0.5, 1.0) for x, y in itertools.product((0, 3), (0, 1))]
+    sizes = [a.size for a in question.groups.attributes]
+    cells = math.prod(sizes)
+    points = np.array([np.kron(np.eye(cells)[g], c) for g in range(cells) for c in corners])
+    rows = []
+    for chosen in question.groups.sets():
+        parts = [np.eye(n) if i in chosen else np.ones((1, n)) for i, n in enumerate(sizes)]
+        own = np.ones((1, 1))
+        for part in parts:
+            own = np.kron(own, part)
+        rows.append(own)
+    queries = np.kron(np.vstack(rows), np.eye(3))
+    weights = np.kron(question.weights, plan.terms.weights)
+    found = solve(SymmetricPoints(points), order=order, weights=weights, queries=queries, rtol=1e-6)
+    ends, own = found.claim.certificate(), plan.certificate
+    assert own.lower <= ends.upper * (1 + 1e-9)
+    assert ends.lower <= own.upper * (1 + 1e-9)
+    assert own.gap < 2e-6
+    assert own.upper == pytest.approx(ends.upper, rel=1e-5)
+
+
+@pytest.mark.parametrize("more", [{}, {"way": None, "sets": [["sex"], ["sex", "region"]]}])
+def test_covariances_are_those_of_the_noise(more):
+    """Of 6,000 draws: an entry strays by more than 6.2 of its deviations with chance below 1e-9,
+    so any of 1,600 with chance below 1e-6; a variance that is off by 15 per cent is seen.
+    """
+    question = asked(**more)
+    plan = planned(question)
+    totals = plan.terms.mechanism.totals
+    noise = plan.terms.mechanism.noise.simulate(6000, SimulationRandomness(5))
+    matrix = np.array([totals.answers(row) for row in np.eye(totals.length, dtype=int).tolist()])
+    found = noise @ matrix
+    covariance = plan.covariance
+    assert np.sqrt(np.diag(covariance)) == pytest.approx(plan.standard_deviation, rel=1e-9)
+    scale = plan.standard_deviation
+    near = found.T @ found / len(found) / np.outer(scale, scale)
+    wanted = covariance / np.outer(scale, scale)
+    stray = np.sqrt((1 + wanted**2) / len(found))
+    assert np.all(np.abs(near - wanted) <= 6.2 * stray)
+
+
+def test_deviations_of_integers_are_those_of_the_noise():
+    mechanism = planned(asked()).terms.mechanism
+    found = mechanism.noise.deviations(np.ones(mechanism.length), None)
+    wanted = np.sqrt(np.diag(covariance_of_integers(planned(asked()))))
+    assert found == pytest.approx(wanted, rel=1e-12)
+    assert 0 < mechanism.rounding < 2.0**-7
+
+
+def test_intervals_of_means_cover_as_often_as_they_say():
+    """At level 0.6, 180 runs of 16 means: 5.4 deviations from the expected hits have chance below
+    1e-7 each; without the covariance 0.86 of pay's intervals cover, as the center is far off.
+    """
+    question = asked(
+        center=[0.0, 900.0], outside="drop", sets=[["sex"], ["sex", "region"]], way=None
+    )
+    plan = planned(question, ln.zcdp(0.02))
+    rows = table(4000)
+    records = plan.terms.mechanism.read(rows)
+    first, source = plan.release(rows), SimulationRandomness(11)
+    runs = 180
+    hits = {}
+    for _ in range(runs):
+        integers = plan.terms.mechanism.run(records, randomness=source)
+        release = replace(first, integers=integers)
+        for names in (("sex",), ("sex", "region")):
+            found = release.groups(*names, level=0.6)
+            truth = exact(rows, question, names)
+            truth = truth.reshape(-1, 3)
+            means = question.mean.center + truth[:, :-1] / truth[:, -1:]
+            inside = (found.intervals[..., 0] <= means) & (means <= found.intervals[..., 1])
+            hits[names] = hits.get(names, 0) + inside
+            assert np.all(found.bounded)
+    for own in hits.values():
+        assert np.all(np.abs(own - 0.6 * runs) <= 5.4 * math.sqrt(runs * 0.24)), own
+
+
+def test_small_groups_are_said_to_be_unknown():
+    plan = planned(asked())
+    none = [0] * plan.terms.mechanism.length
+    release = replace(plan.release(table(5)), integers=tuple(none))
+    found = release.groups("sex", "region")
+    assert not np.any(found.bounded)
+    assert np.all(found.intervals[:, 0] == [0, 80])
+    assert np.all(np.isnan(found.means[found.counts <= 0]))
+
+
+def test_one_margin_has_the_noise_of_one_release_a_group():
+    """Groups share no row, so that each may be released by itself at the whole budget."""
+    plan = planned(asked(way=None, sets=[["sex", "region"]]))
+    alone = ln.plan(asked().mean, budget=ln.zcdp(0.1), relation="add_remove")
+    assert plan.standard_deviation.reshape(-1, 3) == pytest.approx(
+        np.tile(alone.standard_deviation, (12, 1)), rel=1e-6
+    )
+
+
+def test_margins_together_err_less_than_a_budget_split_between_them():
+    plan = planned(asked())
+    parts = [
+        planned(asked(way=None, sets=[list(s)]), ln.zcdp(0.1 / 4)).standard_deviation
+        for s in ([], ["sex"], ["region"], ["sex", "region"])
+    ]
+    split = np.concatenate(parts)
+    assert np.sum(plan.standard_deviation**2) < 0.75 * np.sum(split**2)
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "arrow", "csv", "words"])
+def test_every_engine_sums_the_same(kind, tmp_path):
+    rows, question = table(), asked()
+    totals = planned(question).terms.mechanism.totals
+    wanted = totals.exact(totals.read(rows))
+    if kind == "csv":
+        given = tmp_path / "rows.csv"
+        rows.to_csv(given, index=False)
+    elif kind == "arrow":
+        pa = pytest.importorskip("pyarrow")
+        given = pa.Table.from_pandas(rows)
+    elif kind == "duckdb":
+        import duckdb
+
+        given = duckdb.from_df(rows)
+    else:
+        given = rows.assign(region=rows.region.astype(str), age=rows.age.astype(str))
+    assert totals.exact(totals.read(given)) == wanted
+    assert totals.exact(totals.read(rows[:0])) == [0] * totals.length
+
+
+def test_a_column_may_be_summed_and_grouped_by():
+    question = ln.Mean(["pay"], ln.Box([0], [1000]), by={"pay": {"edges": [0, 250, 500, 1000]}})
+    release = planned(question, ln.zcdp(1e5)).release(table())
+    found, pay = release.groups("pay"), table().pay.clip(0, 1000)
+    assert found.counts == pytest.approx(np.histogram(pay, [0, 250, 500, 1000])[0], abs=0.5)
+    assert found.means[0, 0] == pytest.approx(pay[pay < 250].mean(), abs=1)
+
+
+@pytest.mark.parametrize("place", range(1, len(MEMBERS), 6), ids=lambda i: MEMBERS[i].name)
+def test_files_hold_all_and_verify(place):
+    member = MEMBERS[place]
+    names = [f"c{i}" for i in range(member.domain.dimension)]
+    if oracle_of(member.domain) is not None:
+        return
+    plan = planned(asked(member.domain, names), order=(2.0, math.inf)[place % 2])
+    assert ln.verify(plan.to_json())
+    rows = pd.DataFrame(member.sample(np.random.default_rng(1), 30), columns=names)
+    rows = rows.assign(sex="F", region=np.arange(30) % 3)
+    release = plan.release(rows)
+    again = type(release).from_json(release.to_json())
+    assert np.array_equal(again.estimate, release.estimate)
+    assert again.certificate == release.certificate
+    assert ln.verify(release.to_json())
+    assert QUESTIONS.write(QUESTIONS.read(QUESTIONS.write(plan.terms.question))) == QUESTIONS.write(
+        plan.terms.question
+    )
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda t: t["noise"].update(deviations=[x * 0.99 for x in t["noise"]["deviations"]]),
+        lambda t: t["noise"].update(deviations=[0.0, *t["noise"]["deviations"][1:]]),
+        lambda t: t["noise"].update(deviations=t["noise"]["deviations"][1:]),
+        lambda t: t["noise"]["values"].update(count_step=0.3),
+        lambda t: t["question"]["groups"].update(way=1),
+        lambda t: t["question"]["groups"]["attributes"][1].update(categories=9),
+        lambda t: t["evidence"].update(tables={}),
+        lambda t: t["evidence"]["values"].update(query_weights=[1.0]),
+        lambda t: t.update(mechanism="laplace"),
+        lambda t: t.update(size=10, relation="substitute"),
+    ],
+)
+def test_edited_files_are_refused(edit):
+    document = json.loads(planned(asked()).to_json())
+    edit(document["terms"])
+    with pytest.raises(FileError):
+        Plan.from_json(json.dumps(document))
+
+
+def test_less_noise_is_charged_more():
+    plan = planned(asked())
+    mechanism = plan.terms.mechanism
+    half = group_mechanism(
+        plan.terms.question,
+        group_values(mechanism),
+        mechanism.noise.tables.orbit_deviations / 2,
+    )
+    assert half.loss.mu == pytest.approx(2 * mechanism.loss.mu, rel=1e-9)
+    flat = mechanism.noise.tables.orbit_deviations.copy()
+    flat[-1] = 0.0  # joint groups without noise
+    assert group_mechanism(plan.terms.question, group_values(mechanism), flat).loss.mu == math.inf
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: ln.Mean(["x"], ln.Box([0], [1]), way=1), "give by="),
+        (lambda: ln.Mean(["x"], ln.Box([0], [1]), by={}), "no mapping"),
+        (lambda: ln.Mean(["x"], ln.Box([0], [1]), by=["sex"]), "no mapping"),
+        (lambda: ln.Mean(["x"], ln.Box([0], [1]), by={"a": 2**11, "b": 2**11}), "groups in all"),
+        (lambda: ln.Mean(["x"], ln.Box([0], [1]), by={"a": 2}, way=3), "Marginals.way=3"),
+        (lambda: ln.plan(asked(outside="extra"), budget=ln.zcdp(1), relation="substitute", size=9),
+         "add_remove"),
+        (lambda: planned(asked(), ln.pure_dp(1)), "Gaussian noise alone"),
+        (lambda: planned(asked(), ln.approx_dp(1, 1e-6), mechanism="laplace"), "Gaussian"),
+        (lambda: planned(asked()).release(table()).groups("age"), "no attribute"),
+        (lambda: planned(asked(way=1)).release(table()).groups("sex", "region"), "does not follow"),
+        (lambda: planned(asked().mean).release(table()).groups(), "ln.Mean"),
+        (lambda: planned(asked()).release(table()).mean, "mean is of columns"),
+        (lambda: planned(asked()).release(table()).region(), "simultaneous_interval"),
+        (lambda: planned(asked()).release(table().drop(columns="region")), "region"),
+        (lambda: planned(asked()).release(table().drop(columns="pay")), "pay"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said_in_one_line(make, said):
+    with pytest.raises((QuestionError, PlanError, LownoiseError), match=said) as found:
+        make()
+    assert "\n" not in str(found.value)
+
+
+def test_nothing_of_the_rows_is_in_what_is_said_or_shaped():
+    """Two neighbours, one with a category that no other row has, have alike files and tables."""
+    plan = planned(asked(outside="drop"))
+    rows = table(50)
+    strange = rows.copy()
+    strange.loc[0, "sex"] = "new"
+    one, other = plan.release(rows), plan.release(strange)
+    assert one.terms is other.terms
+    assert len(one.integers) == len(other.integers)
+    assert one.groups("sex").labels == other.groups("sex").labels == (("F",), ("M",))
+    assert "left out" in " ".join(plan.terms.assumptions)
