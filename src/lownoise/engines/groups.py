@@ -16,7 +16,7 @@ from lownoise.engines.source import Batch, failed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.engines.codings import AbstractCoding, TotalsQuery
+    from lownoise.engines.codings import TotalsQuery
     from lownoise.numbers.arrays import Integers
     from lownoise.questions import Attribute
 
@@ -47,28 +47,44 @@ class GroupSums:
         return np.asarray(self.sums.sum(axis=others), dtype=object)
 
 
-def group_sums(codes: Integers, places: Integers, groups: int) -> Any:  # noqa: ANN401
-    """Return the exact sum of the codes of the rows at each place, shape (groups, r + 1).
+@final
+class Halves:
+    """Exact sums of codes at each place, by their high and low bits, while a table is read.
 
     Args:
-        codes: of at most 2^52, shape (n, r).
-        places: of each row, shape (n,).
         groups: how many places there are.
+        width: r, how many codes a row has.
 
     Examples:
-        >>> group_sums(np.array([[2**52], [-1], [5]]), np.array([1, 1, 0]), 2).tolist()
+        >>> own = Halves(2, 1)
+        >>> own.add(np.array([[2**52], [-1], [5]]), np.array([1, 1, 0]))
+        >>> own.sums().tolist()
         [[5, 1], [4503599627370495, 2]]
     """
-    found = np.zeros((groups, codes.shape[1] + 1, 2), dtype=np.int64)
-    for start in range(0, len(codes), _ROWS):
-        own, at = codes[start : start + _ROWS], places[start : start + _ROWS]
-        found[:, -1, 1] += np.bincount(at, minlength=groups)
-        for j, column in enumerate(own.T):
-            for k, half in enumerate((column >> _HALF, column & ((1 << _HALF) - 1))):
-                sums = np.bincount(at, weights=half, minlength=groups)
-                found[:, j, k] += sums.astype(np.int64)
-    wide = found.astype(object)
-    return wide[..., 0] * (1 << _HALF) + wide[..., 1]
+
+    def __init__(self, groups: int, width: int) -> None:
+        self._found = np.zeros((groups, width + 1, 2), dtype=np.int64)
+
+    def add(self, codes: Integers, places: Integers) -> None:
+        """Add rows.
+
+        Args:
+            codes: of at most 2^52, shape (n, r).
+            places: of each row, shape (n,).
+        """
+        groups = len(self._found)
+        for start in range(0, len(codes), _ROWS):
+            own, at = codes[start : start + _ROWS], places[start : start + _ROWS]
+            self._found[:, -1, 1] += np.bincount(at, minlength=groups)
+            for j, column in enumerate(own.T):
+                for k, half in enumerate((column >> _HALF, column & ((1 << _HALF) - 1))):
+                    sums = np.bincount(at, weights=half, minlength=groups)
+                    self._found[:, j, k] += sums.astype(np.int64)
+
+    def sums(self) -> Any:  # noqa: ANN401 (Python's integers)
+        """Return the sums, and last the number of rows at each place, shape (groups, r + 1)."""
+        wide = self._found.astype(object)
+        return wide[..., 0] * (1 << _HALF) + wide[..., 1]
 
 
 def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any) -> GroupSums:  # noqa: ANN401 (any frame)
@@ -86,7 +102,7 @@ def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any)
     """
     sizes = tuple(a.size for a in attributes)
     groups, coding = math.prod(sizes), query.coding
-    found = np.zeros((groups, coding.step.size + 1), dtype=object)
+    found = Halves(groups, coding.step.size)
     reader = Reader(attributes, table, coding.columns)
     columns = list(dict.fromkeys([*reader.numbers, *coding.columns]))
     with alike(failed(table, "summed")):
@@ -98,11 +114,6 @@ def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any)
             kept = places >= 0
             if query.drops_missing:
                 kept &= ~np.any(np.isnan(values), axis=1)
-            found += group_sums(_codes(coding, values[kept]), places[kept], groups)
-    return GroupSums(found.reshape(*sizes, -1))
-
-
-def _codes(coding: AbstractCoding, values: Any) -> Integers:  # noqa: ANN401
-    if len(values):
-        return coding.encode(values)
-    return np.zeros((0, coding.step.size), dtype=np.int64)
+            if np.any(kept):
+                found.add(coding.encode(values[kept]), places[kept])
+    return GroupSums(found.sums().reshape(*sizes, -1))

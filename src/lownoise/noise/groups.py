@@ -199,7 +199,10 @@ class GroupNoise(AbstractNoise):
         widest = float(np.max(self.inner.shape.deviations(), initial=0.0))
         for deviation, inside in self.tables.widest():
             if not deviation * 2.0 ** (inside / 2) * widest < _FARTHEST:
-                raise PlanError("noise of some group is beyond what integers hold; plan again")
+                raise PlanError(
+                    "noise of some group is beyond what integers hold; give a larger budget, or "
+                    "fewer attributes"
+                )
 
     @property
     def width(self) -> int:

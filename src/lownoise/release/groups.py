@@ -116,39 +116,35 @@ class Groups:
         deviations, beside = self._scales
         found = self._terms.mechanism.totals.sums(self._integers, chosen)
         found = found.reshape(-1, question.length)
-        means, ends, strays, bounded = [], [], [], []
-        for row in found:
-            means.append(ratio(row, mean.center))
-            slope = means[-1] - mean.center
-            square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
-            square += np.square(slope * deviations[-1])
-            strays.append(times * np.sqrt(np.maximum(square, 0.0)) / row[-1])
-            own = ratio_interval(
-                row[:-1],
-                float(row[-1]),
-                variance=np.square(times * deviations[:-1]),
-                covariance=times**2 * beside[:-1],
-                scale=float(times * deviations[-1]),
-                radius=radius,
-            )
-            ends.append(within_bounds(mean, own))
-            bounded.append(own is not None)
+        counts = found[:, -1]
+        means = ratio(found, mean.center)
+        ends = ratio_interval(
+            found[:, :-1],
+            counts,
+            variance=np.square(times * deviations[:-1]),
+            covariance=times**2 * beside[:-1],
+            scale=float(times * deviations[-1]),
+            radius=radius,
+        )
+        slope = means - mean.center
+        square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
+        square += np.square(slope * deviations[-1])
+        strays = times * np.sqrt(np.maximum(square, 0.0)) / counts[:, None]
         attributes = [groups.attributes[i] for i in chosen]
         labels = tuple(
             tuple(a.label(k) for a, k in zip(attributes, place, strict=True))
             for place in np.ndindex(*(a.size for a in attributes))
         )
-        counts = found[:, -1]
         return GroupTable(
             by=by,
             labels=labels,
             columns=question.columns,
             counts=frozen(counts.copy()),
             sums=frozen(found[:, :-1] + counts[:, None] * mean.center),
-            means=frozen(np.array(means)),
-            intervals=frozen(np.array(ends)),
-            bounded=frozen(np.array(bounded)),
-            mean_deviations=frozen(np.array(strays)),
+            means=means,
+            intervals=within_bounds(mean, ends),
+            bounded=frozen(~np.isnan(ends[:, 0, 0])),
+            mean_deviations=frozen(strays),
             count_deviation=float(times * deviations[-1]),
             sum_deviations=frozen(self._sum_deviations * times),
             level=float(level),

@@ -127,14 +127,14 @@ def _chi_radius(level: float, dimension: int) -> float:
 
 def ratio_interval(
     numerator: Vector,
-    denominator: float,
+    denominator: Vector | float,
     *,
     variance: Vector,
     covariance: Vector,
     scale: float,
     radius: Vector | float,
-) -> Vector | None:
-    """Return Fieller's interval for each of d ratios of one denominator, shape (d, 2).
+) -> Vector:
+    """Return Fieller's interval for each of d ratios of one denominator, shape (…, d, 2).
 
     It holds every t whose numerator − t·denominator is within `radius` deviations of its noise.
     About the ratio θ that was observed, with the noise of numerator − θ·denominator of variance a²
@@ -143,16 +143,16 @@ def ratio_interval(
     Nothing here depends on the point that numerators are taken about.
 
     Args:
-        numerator: what was observed, shape (d,).
-        denominator: n, what was observed.
+        numerator: what was observed, shape (…, d).
+        denominator: n, what was observed, shape (…).
         variance: of each numerator's noise, shape (d,).
         covariance: of each numerator's noise with the denominator's, shape (d,).
         scale: b, the standard deviation of the denominator's noise.
         radius: in standard deviations, a number or one a ratio.
 
     Returns:
-        The ends; None where some are unbounded: the denominator may be zero, and nothing is
-        excluded.
+        The ends; NaN where one of the d is unbounded: the denominator may be zero, and nothing
+        is excluded.
 
     Examples:
         >>> one = np.ones(1)
@@ -162,14 +162,16 @@ def ratio_interval(
         >>> ends.tolist()
         [[1.0, 3.0]]
     """
-    left = denominator**2 - np.square(np.multiply(radius, scale))
-    if not (denominator > 0 and np.all(left > 0)):
-        return None
-    ratio = numerator / denominator
+    n = np.asarray(denominator, dtype=np.float64)[..., None]
+    left = n**2 - np.square(np.multiply(radius, scale))
+    bounded = (n > 0) & np.all(left > 0, axis=-1, keepdims=True)
+    n, left = np.where(bounded, n, np.nan), np.where(bounded, left, np.nan)
+    ratio = numerator / n
     about = np.maximum(variance - 2 * ratio * covariance + np.square(ratio * scale), 0.0)
     tilt = np.square(radius) * (covariance - ratio * scale**2)
     half = radius * np.sqrt(tilt * (covariance - ratio * scale**2) + left * about)
-    return np.stack([ratio + (-tilt - half) / left, ratio + (half - tilt) / left], axis=1)
+    ends = [ratio + (-tilt - half) / left, ratio + (half - tilt) / left]
+    return np.stack(ends, axis=-1)
 
 
 def laplace_quantile(scales: Vector, counts: Vector, level: float) -> float:
@@ -217,17 +219,14 @@ def laplace_quantile(scales: Vector, counts: Vector, level: float) -> float:
 
 
 def ratio(estimate: Vector, center: Vector) -> Vector:
-    """Return center + sum/count, shape (d,); NaN where the count, which is last, is not above 0."""
-    *sums, count = estimate.tolist()
-    if count <= 0:
-        return frozen(np.full(center.size, math.nan))
-    return frozen(center + np.array(sums) / count)
+    """Return center + sum/count, shape (…, d); NaN where the count, last, is not above 0."""
+    sums, count = estimate[..., :-1], estimate[..., -1:]
+    return frozen(center + sums / np.where(count > 0, count, np.nan))
 
 
-def within_bounds(question: Mean, ends: Vector | None) -> Vector:
+def within_bounds(question: Mean, ends: Vector) -> Vector:
     """Return intervals about the center cut to the bounds; the bounds where there are none."""
     box = question.domain
     bounds = np.stack([box.lower, box.upper], axis=1)
-    if ends is None:
-        return frozen(bounds)
-    return frozen(np.clip(question.center[:, None] + ends, bounds[:, :1], bounds[:, 1:]))
+    cut = np.clip(question.center[:, None] + ends, bounds[:, :1], bounds[:, 1:])
+    return frozen(np.where(np.isnan(cut), bounds, cut))
