@@ -28,6 +28,7 @@ from lownoise.questions import Distribution as Distribution
 from lownoise.questions import Histogram as Histogram
 from lownoise.questions import Marginals as Marginals
 from lownoise.questions import Mean as Mean
+from lownoise.questions import Moments as Moments
 from lownoise.questions import Momentum as Momentum
 from lownoise.questions import Parity as Parity
 from lownoise.questions import Prefix as Prefix

@@ -73,6 +73,10 @@ MEMBERS = {
     "mean, rude": lambda: mean(RUDE),
     "many means": lambda: mean(MANY, upper=np.geomspace(1, 1e4, 250)),
     "huge budget": lambda: mean(["a", "b"], budget=ln.zcdp(1e6)),
+    "moments": lambda: asked(ln.Moments(["a", "b"], ln.Box([0, 0], [1, 9])), weights="range"),
+    "moments, rude": lambda: asked(
+        ln.Moments(RUDE[:4], ln.Box(np.zeros(4), np.ones(4))), "add_remove"
+    ),
     "body of changes": lambda: mean(["a", "b"], ln.Ball(2, radius=0.1)),
     "prefix": lambda: asked(ln.Queries(PREFIX, {"age": 10}), "add_remove"),
     "queries of a public size": lambda: asked(ln.Queries(np.eye(3), {"age": 3}, **PUBLIC)),
@@ -128,8 +132,9 @@ def released(planned, ledger=None):
     terms, rng = planned.terms, np.random.default_rng(1)
     size, question = terms.size or ROWS, terms.question
     if isinstance(question, ln.Mean):
-        lower, upper = question.domain.lower, question.domain.upper
-        rows = pd.DataFrame(rng.uniform(lower, upper, (size, lower.size)), columns=question.columns)
+        read = question.domain.source
+        cells = rng.uniform(read.lower, read.upper, (size, read.dimension))
+        rows = pd.DataFrame(cells, columns=question.sources)
     else:
         known = question if hasattr(question, "attributes") else question.universe
         rows = pd.DataFrame(

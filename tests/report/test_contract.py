@@ -15,6 +15,7 @@ from lownoise.errors import PlanError, QuestionError
 from lownoise.questions.streams import Running
 from lownoise.report.parts import Chart, Estimate, Figures, Section, Table
 from lownoise.sensitivity.orders import answer_count
+from lownoise.sets.domains import MomentBox
 from lownoise.theory.enclosure import enclose
 from report.members import (
     KINDS,
@@ -154,8 +155,9 @@ def of_anything(terms):
     if isinstance(question, Running):
         return found
     if isinstance(question, ln.Mean):
-        points = (question.domain.lower, question.domain.upper, question.center, question.missing)
-        found += np.ravel(points).tolist()
+        read = question.domain.source
+        for point in (read.lower, read.upper, question.center, question.missing):
+            found += point.tolist()
     else:
         known = question if hasattr(question, "attributes") else question.universe
         found += [a.size for a in known.attributes]
@@ -180,6 +182,11 @@ def reachable(terms, released):
         found += np.ravel(table.select_dtypes("number")).tolist()
         if isinstance(terms.question, ln.Mean):
             found += [*released.mean.tolist(), *np.ravel(released.mean_interval()).tolist()]
+        if isinstance(getattr(terms.question, "domain", None), MomentBox):
+            own = released.moments
+            tables = (own.covariance, own.correlation)
+            ends = (own.covariance_interval(), own.correlation_interval())
+            found += [number for table in (*tables, *ends) for number in np.ravel(table).tolist()]
     return np.unique(np.array(found, float))
 
 

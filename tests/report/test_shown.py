@@ -91,6 +91,7 @@ SHOWN = {
         ln.Mean([RUDE], ln.Box([0], [1])),
         ln.Mean([f"column {k}" for k in range(3000)], MANY),
     ],
+    "Moments": lambda _: [ln.Moments([RUDE, "b"], cube())],
     "Queries": lambda _: [
         (own := ln.Queries(WIDE, {"x": 60})),
         own.universe,

@@ -37,10 +37,10 @@ class AbstractRecordCoding(AbstractCoding):
     """How records of a domain become integers, each record as one.
 
     Args:
-        columns: the d names in the table.
+        columns: the names in the table, as many as `domain.source` has coordinates.
         domain: K, in d coordinates.
         center: what is subtracted, shape (d,).
-        missing: what stands in for null, NaN and text that is no number, shape (d,); for all of a
+        missing: what stands in for null, NaN and text that is no number, one a column; for all of a
             row that lacks any where the domain says so.
         pivots: the coordinates that are summed, shape (r,); the others follow from them.
         step: the unit of the integers, powers of two, shape (r,).
@@ -139,7 +139,7 @@ class ClampingCoding(AbstractRecordCoding):
         return frozen(np.where(moves, (off + 0.75) * (1 + 2.0**-50), 0.0))
 
     def _encoded(self, rows: Vector) -> Integers:
-        return self._rounded(self.domain.clamp(rows)[:, self.pivots])
+        return self._rounded(self.domain.records(rows)[:, self.pivots])
 
     def changes(self, count_step: float | None) -> AbstractBody:
         """Return the changes of records in steps, and around them what rounding can add."""

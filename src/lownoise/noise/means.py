@@ -47,7 +47,7 @@ def coding_for(
     """
     of_domain = _coding(question.domain, chosen.pivots)
     center = question.center if about is None else about
-    return of_domain(columns=question.columns, center=center, missing=question.missing, step=step)
+    return of_domain(columns=question.sources, center=center, missing=question.missing, step=step)
 
 
 @singledispatch

@@ -14,7 +14,7 @@ import numpy as np
 from lownoise.errors import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -213,4 +213,27 @@ def slices(sizes: Iterable[int]) -> list[slice]:
 def triangle_of(rows: Vector) -> Vector:
     """Return R upper triangular with RᵀR = rowsᵀ·rows; shapes (n, d) and (min(n, d), d)."""
     found: Vector = np.asarray(np.linalg.qr(rows, mode="r"), np.float64)
+    return found
+
+
+def by_blocks(
+    function: Callable[[Vector], Vector], rows: Vector, size: int, filler: Vector | None
+) -> Vector:
+    """Return what a function makes of rows, so many at a time, shapes (n, d).
+
+    Args:
+        function: from rows to as many rows of the same length.
+        rows: shape (n, d).
+        size: the number of rows in a block.
+        filler: a row that fills the last block up, so that arithmetic is the same for all rows;
+            None where it need not be full.
+    """
+    found = np.empty_like(rows)
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        block = part
+        if filler is not None:
+            block = np.broadcast_to(filler, (size, rows.shape[1])).copy()
+            block[: len(part)] = part
+        found[start : start + size] = function(block)[: len(part)]
     return found

@@ -108,6 +108,8 @@ def _asked(question: Any) -> tuple[Mean | Marginals, list[AbstractEncoder]]:  # 
             f"question={type(question).__name__} is nothing that devices report; give a domain, "
             "ln.Mean(columns, domain) or ln.Marginals(sizes, way=1)",
         )
+    if question.domain.source is not question.domain:
+        raise PlanError("ln.Moments are not reported by devices; give ln.Mean(columns, domain)")
     if question.drops_missing:
         raise PlanError('missing="drop" leaves reports out; use "center" or a point')
     return question, []

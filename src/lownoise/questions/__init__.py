@@ -8,6 +8,7 @@ from lownoise.questions.finite import FiniteProblem, finite_problem
 from lownoise.questions.groups import GroupedMean
 from lownoise.questions.marginals import Marginals
 from lownoise.questions.mean import Mean
+from lownoise.questions.moments import Moments
 from lownoise.questions.momentum import Momentum
 from lownoise.questions.parity import Parity
 from lownoise.questions.queries import AbstractQueries, Queries
@@ -33,6 +34,7 @@ __all__ = [
     "LowerTriangular",
     "Marginals",
     "Mean",
+    "Moments",
     "Momentum",
     "Parity",
     "Prefix",

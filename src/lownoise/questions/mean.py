@@ -40,7 +40,7 @@ def _written(
 
 @QUESTIONS.kind(
     "mean",
-    "columns",
+    Field("columns", attribute="sources"),
     Field("domain", MEMBER, inlined=True),
     "center",
     "missing",
@@ -52,6 +52,8 @@ def _written(
 @dataclass(frozen=True, eq=False, init=False)
 class Mean:
     """The mean μ(X) of d columns over the records of a table.
+
+    `columns` names the answers, `sources` the columns that are read: the same, but of `ln.Moments`.
 
     Args:
         columns: their names, d different ones; their order is the answers' order.
@@ -78,6 +80,7 @@ class Mean:
     """
 
     columns: tuple[str, ...]
+    sources: tuple[str, ...]
     domain: AbstractDomain
     center: Vector
     missing: Vector
@@ -130,9 +133,10 @@ class Mean:
                 f"Mean.domain={type(domain).__name__} is no domain of records; "
                 "give ln.Box(lower, upper) or ln.Points(points)",
             )
-        if len(names) != domain.dimension:
+        read = domain.source
+        if len(names) != read.dimension:
             raise QuestionError(
-                f"Mean.columns has {len(names)} names and Mean.domain {domain.dimension} "
+                f"Mean.columns has {len(names)} names and Mean.domain {read.dimension} "
                 "coordinates; give one name a coordinate",
             )
         if len(set(names)) != len(names):
@@ -146,15 +150,20 @@ class Mean:
                     f'Mean.missing={quoted(missing)} is no policy; give "center", "drop" '
                     "or a point",
                 )
-            stand_in = domain.clamp(middle)
+            stand_in = read.clamp(middle if read is domain else read.center)
         else:
-            stand_in = _point(missing, domain, "Mean.missing")
-            if not domain.contains(stand_in):
+            stand_in = _point(missing, read, "Mean.missing")
+            if not read.contains(stand_in):
                 raise QuestionError(
                     "Mean.missing is not a point of Mean.domain; give one of them",
                 )
+        answers = domain.named(names)
+        if len(set(answers)) != len(answers):
+            twice = next(c for i, c in enumerate(answers) if c in answers[:i])
+            raise QuestionError(f"Moments.columns make two answers {quoted(twice)}; rename one")
         for name, value in (
-            ("columns", names),
+            ("columns", answers),
+            ("sources", names),
             ("domain", domain),
             ("center", middle),
             ("missing", stand_in),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lownoise.numbers.arrays import Integers
+    from lownoise.release.terms import Terms
 
 DOCUMENT = "release.json"
 INTEGERS = "integers.npy"
@@ -221,3 +222,26 @@ def _integers(folder: Path, length: int) -> Integers:
         )
     counted: Integers = found
     return counted
+
+
+def released_integers(terms: Terms, fields: dict[str, Any], path: Path | None) -> Any:  # noqa: ANN401
+    """Return the integers of a document: in it, or where they are an array in its folder.
+
+    Args:
+        terms: of the release.
+        fields: the document.
+        path: its folder; None where there is none.
+
+    Raises:
+        FileError: where they are not there, or not as they are written.
+    """
+    length = terms.mechanism.length
+    if terms.view.folder:
+        if path is None:
+            raise FileError("a release of marginals is a folder; use Release.load(folder)")
+        return integers_of(path, length, fields)
+    found = tuple(int(k) for k in fields["integers"])
+    if fields["integers"] != [str(k) for k in found] or len(found) != length:
+        raise FileError(f"integers are not {length:,} whole numbers, as they are written")
+    terms.proof.check_integers(found)
+    return found

@@ -19,6 +19,7 @@ from lownoise.release.codec import Origin, Spend
 from lownoise.release.distributions import Distributed
 from lownoise.release.groups import Groups
 from lownoise.release.marginal_answers import MarginalAnswers
+from lownoise.release.moments import MomentAnswers
 from lownoise.release.readable import Guaranteed
 from lownoise.release.regions import ratio, ratio_interval, within_bounds
 
@@ -173,6 +174,15 @@ class Release(Guaranteed):
             radius=self.terms.proof.ratio_quantile(level, together),
         )
         return within_bounds(question, ends)
+
+    @property
+    def moments(self) -> MomentAnswers:
+        """What follows from moments: variances, covariances, correlations, least squares.
+
+        Raises:
+            PlanError: where the question was not `ln.Moments`.
+        """
+        return MomentAnswers(self.terms, self.estimate)
 
     @property
     def _means(self) -> Mean:
@@ -423,24 +433,11 @@ class Release(Guaranteed):
         terms, origin = stored.terms_from_dict(fields["terms"], domain), Origin.from_dict(fields)
         return cls(
             terms=terms,
-            integers=_integers(terms, fields, path),
+            integers=folders.released_integers(terms, fields, path),
             spend=origin.spend,
             created=origin.created,
             versions=origin.versions,
         )
-
-
-def _integers(terms: Terms, fields: dict[str, Any], path: Path | None) -> Any:  # noqa: ANN401
-    length = terms.mechanism.length
-    if isinstance(terms.question, Marginals):
-        if path is None:
-            raise FileError("a release of marginals is a folder; use Release.load(folder)")
-        return folders.integers_of(path, length, fields)
-    found = tuple(int(k) for k in fields["integers"])
-    if fields["integers"] != [str(k) for k in found] or len(found) != length:
-        raise FileError(f"integers are not {length:,} whole numbers, as they are written")
-    terms.proof.check_integers(found)
-    return found
 
 
 def _level(given: tuple[Any, ...], level: float) -> float:

@@ -25,7 +25,7 @@ from lownoise.report.view import (
     noise_section,
     totals,
 )
-from lownoise.sets.domains import Points, Polytope
+from lownoise.sets.domains import MomentBox, Points, Polytope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 RATIO = (
     "Sums and count are unbiased. Each mean is their ratio: not exactly unbiased, but its interval "
     "covers at its level."
+)
+_FEW_ROWS = 6  # of what follows from moments, in a terminal
+_FOLLOW = (
+    "These cost nothing more: they are made of the numbers above. {} Intervals are by the delta "
+    "method, for noise that is small beside the variances; a negative variance is noise, and has "
+    "no correlation."
 )
 
 
@@ -90,7 +96,65 @@ class MeanView(AbstractView):
             ),
         )
         means = self._means() if terms.size is None else ()
+        if isinstance(terms.question.domain, MomentBox):
+            means = (*means, *self._variances())
         return Section("answers", "Answers", (table, Prose(self.intervals(), note=True), *means))
+
+    def _variances(self) -> tuple[Part, ...]:
+        """Return variances, covariances and correlations."""
+        found = self.release.moments
+        names = [shown(name) for name in found.columns]
+        left, right = np.triu_indices(len(names))
+        pairs = [(i, j) for i, j in zip(left.tolist(), right.tolist(), strict=True) if i < j]
+        rows = [
+            (names[i] if i == j else f"{names[i]} and {names[j]}", each)
+            for i, j, each in zip(
+                left.tolist(),
+                right.tolist(),
+                estimates(
+                    found.covariance[left, right],
+                    found.covariance_interval(self.level)[left, right],
+                ),
+                strict=True,
+            )
+        ]
+        parts: list[Part] = [
+            Table(
+                columns=(
+                    Column("Of", "name"),
+                    Column("Estimate", "estimate", self.level, even=False),
+                ),
+                rows=tuple(rows),
+                caption=f"Over all rows, divided by their number, with {self.percent} intervals.",
+                title="Variances and covariances",
+                terminal=_FEW_ROWS,
+            )
+        ]
+        if pairs:
+            first, second = np.array(pairs).T
+            own = estimates(
+                found.correlation[first, second],
+                found.correlation_interval(self.level)[first, second],
+            )
+            parts.append(
+                Table(
+                    columns=(
+                        Column("Of", "name"),
+                        Column("Estimate", "estimate", self.level, even=False),
+                    ),
+                    rows=tuple(
+                        (f"{names[i]} and {names[j]}", each)
+                        for (i, j), each in zip(pairs, own, strict=True)
+                    ),
+                    caption=f"Cut to −1 and 1, with {self.percent} intervals.",
+                    title="Correlations",
+                    terminal=_FEW_ROWS,
+                )
+            )
+        said = "Covariances and correlations are not exactly unbiased."
+        if self.terms.size is not None:
+            said = "Covariances are unbiased, correlations are not exactly so."
+        return (*parts, Prose(_FOLLOW.format(said), label="moments", note=True))
 
     def _table(
         self, headings: tuple[Column, ...], *columns: Iterable[str | Estimate], caption: str
@@ -107,8 +171,9 @@ class MeanView(AbstractView):
         )
 
     def _means(self) -> tuple[Part, ...]:
-        names = [shown(name) for name in self.terms.question.columns][:MOST_ROWS]
-        found = estimates(self.release.mean, self.release.mean_interval(self.level))[:MOST_ROWS]
+        # of moments the columns': variances say more than means of products
+        names = [shown(name) for name in self.terms.question.sources][:MOST_ROWS]
+        found = estimates(self.release.mean, self.release.mean_interval(self.level))[: len(names)]
         how = " by Fieller’s method" if self.gaussian else ""
         table = Table(
             columns=(
@@ -190,18 +255,19 @@ class MeanView(AbstractView):
 
     def public(self) -> tuple[Part, ...]:
         """Return the public points of each column."""
-        question, domain = self.terms.question, self.terms.question.domain
+        question = self.terms.question
+        domain = question.domain.source
         points = {"Lower": domain.lower, "Upper": domain.upper}
         if self.terms.size is None:
-            points["Center"] = question.center
+            points["Center"] = question.center[: domain.dimension]  # that of columns comes first
         said = [list(map(spelling.shortest, point.tolist())) for point in points.values()]
         missing = list(map(spelling.shortest, question.missing.tolist()))
         if question.drops_missing:
-            missing = ["row left out"] * len(question.columns)
+            missing = ["row left out"] * len(question.sources)
         about = ", the point that sums are taken about" if self.terms.size is None else ""
         bounds = Table(
             columns=columns("Column", *points, "If missing"),
-            rows=tuple(zip(map(shown, question.columns), *said, missing, strict=True))[:MOST_ROWS],
+            rows=tuple(zip(map(shown, question.sources), *said, missing, strict=True))[:MOST_ROWS],
             caption=(
                 f"Public bounds that values were clipped to{about}, and what stands in for a "
                 "missing value."

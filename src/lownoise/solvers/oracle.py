@@ -18,6 +18,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape
 from lownoise.sets.bodies import OracleBody, OracleDifferences
 from lownoise.sets.frames import find_frame
+from lownoise.solvers.flips import flipped_solution
 from lownoise.solvers.generation import generate
 from lownoise.solvers.newton import Problem
 from lownoise.solvers.pricing import AbstractVertices, Priced
@@ -40,6 +41,8 @@ _LOOSE = (
 
 def oracle_solution(body: AbstractOracleBody, asked: Asked) -> Solution:
     """Return the least ellipsoid around a body that a program knows."""
+    if isinstance(body, OracleDifferences) and body.program.flips and asked.queries is None:
+        return flipped_solution(body, asked)
     frame = find_frame(body, asked.queries, in_order=asked.in_order)
     if not frame.rank:
         ones = frozen(np.ones(asked.weights.size))

@@ -31,6 +31,7 @@ Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec | De
 
 _KINDS: dict[str, type[Question]] = {
     "mean": MeanSpec,
+    "moments": MeanSpec,
     "marginals": MarginalsSpec,
     "queries": QueriesSpec,
     "parity": ParitySpec,

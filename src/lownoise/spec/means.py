@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The question of a specification that asks for means, sums and the count."""
+"""The question of a specification that asks for means, sums and the count, or for moments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from pydantic_core import PydanticCustomError
 
 from lownoise.errors import LownoiseError
-from lownoise.questions import Mean
+from lownoise.questions import Mean, Moments
 from lownoise.sensitivity.relations import SUBSTITUTE
 from lownoise.sets.domains import Box
 from lownoise.spec.declared import declared_domain
@@ -105,9 +105,9 @@ def named_columns(columns: object, info: ValidationInfo) -> object:
 
 
 class MeanSpec(AskedSpec):
-    """Which columns are averaged, and what their records can be."""
+    """Which columns are averaged, alone or with their products, and what their records can be."""
 
-    kind: Literal["mean"] = "mean"
+    kind: Literal["mean", "moments"] = "mean"
     missing: Literal["stand-in", "drop"] = "stand-in"
     count_share: Annotated[float, Field(gt=0, lt=1, strict=True)] | None = None
     mechanism: MeanMechanism = None
@@ -141,6 +141,11 @@ class MeanSpec(AskedSpec):
         info: ValidationInfo,
     ) -> dict[str, ColumnSpec]:
         listed, domain = info.data.get("points") is not None, info.data.get("domain")
+        if info.data.get("kind") == "moments":
+            if listed or domain is not None:
+                raise ValueError("of moments have bounds of their own; drop points and domain")
+            if any(c.center is not None for c in columns.values()):
+                raise ValueError("of moments are taken about the middles of bounds; drop center")
         if listed and domain is not None:
             raise ValueError("has both points and domain to name columns of; drop one of them")
         if listed and columns:
@@ -163,7 +168,9 @@ class MeanSpec(AskedSpec):
     def _of_records(self) -> Self:
         """Refuse a domain that no release is made of, points outside of it, and unfit groups."""
         grouped = self.way is not None or self.sets is not None or self.group_weights is not None
-        if self.domain is not None or self.by is not None or grouped:
+        if self.kind == "moments" and (self.by is not None or grouped):
+            raise mistake_text("asks for moments, which have no groups; drop by, way and sets")
+        if self.domain is not None or self.by is not None or grouped or self.kind == "moments":
             try:
                 self.asked()
             except LownoiseError as error:
@@ -187,6 +194,9 @@ class MeanSpec(AskedSpec):
         middle = _filled([c.center for c in columns], domain.center.tolist())
         own = [c.missing for c in columns]
         stand_in = "center" if own.count(None) == len(own) else _filled(own, middle)
+        if self.kind == "moments":
+            left_out = "drop" if self.missing == "drop" else stand_in
+            return Moments(list(self.columns), domain, missing=left_out)
         return Mean(
             list(self.columns),
             domain,
@@ -208,7 +218,10 @@ class MeanSpec(AskedSpec):
         """Return what one unit of each column's error matters: as given, 1 where nothing is."""
         if self.weights is not None or self.points is not None:
             return self.weights
-        return [1.0 if c.weight is None else c.weight for c in self.columns.values()]
+        own = [1.0 if c.weight is None else c.weight for c in self.columns.values()]
+        if self.kind == "moments":  # of a product, the product of theirs
+            own += [a * b for i, a in enumerate(own) for b in own[i:]]
+        return own
 
 
 def _filled(points: list[float | None], rest: list[float]) -> list[float]:

@@ -4,6 +4,7 @@
 from lownoise.sets.bodies.abstract import AbstractBody, RoundedBody
 from lownoise.sets.bodies.corners import off_middle, signed
 from lownoise.sets.bodies.image import ImageBody, SymmetricBox, image_body
+from lownoise.sets.bodies.moments import MomentSet
 from lownoise.sets.bodies.oracle import (
     AbstractOracleBody,
     LiftedOracle,
@@ -27,6 +28,7 @@ __all__ = [
     "ImageBody",
     "JointBody",
     "LiftedOracle",
+    "MomentSet",
     "OracleBody",
     "OracleDifferences",
     "PointDifferences",

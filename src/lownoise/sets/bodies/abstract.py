@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -327,7 +327,8 @@ class Farthest:
     """What is known of a greatest value.
 
     Args:
-        point: the code of a point of the set that is far out, shape (w,); or of two, shape (2, w).
+        point: the code of a point of the set that is far out, shape (w,); or of two, shape (2, w),
+            or of several pairs, shape (n, 2, w).
         upper: at least the greatest value over the set.
     """
 
@@ -360,6 +361,11 @@ class AbstractSet(ABC):
     def bounds_differences(self) -> bool:
         """Whether it bounds differences of its points, too: it does, as a rule."""
         return True
+
+    @property
+    def flips(self) -> Any:  # noqa: ANN401 (what noise along the coordinates asks of it)
+        """What differences are to noise along the coordinates, where that is nearly the least."""
+        return None
 
     @property
     def points(self) -> Vector:

@@ -199,7 +199,8 @@ class OracleDifferences(AbstractOracleBody):
         whole = self._raised(matrix)
         if self.program.bounds_differences:
             answer = self.program.farthest_pair(whole)
-            return OracleExtent(answer.point[None], root_up(answer.upper))
+            pairs = np.reshape(answer.point, (-1, 2, self.program.width))
+            return OracleExtent(pairs, root_up(answer.upper))
         found = _least_ball(self.program, whole, near)
         return OracleExtent(_far_pairs(self.program, whole, found.points), 2 * found.upper)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from lownoise.errors import DomainError
 from lownoise.kinds import Kinds
-from lownoise.numbers.arrays import frozen
+from lownoise.numbers.arrays import by_blocks, frozen
 from lownoise.numbers.readable import html_table, number_of
 from lownoise.sets.bodies import (
     AbstractBody,
@@ -31,6 +31,8 @@ from lownoise.sets.bodies import (
 from lownoise.sets.domains.coordinates import Coordinates, every_coordinate, pivot_coordinates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies.abstract import AbstractSet
     from lownoise.sets.domains.image import Image
@@ -41,7 +43,6 @@ Piece = tuple["Vector", "Vector", "AbstractUnitBall"]  # G, c, and the unit ball
 _FLAT = 1e-12
 _SHOWN = 6  # columns of a table in a notebook
 _BLOCK = 1024  # rows
-_LAST = 2.0**-50  # of a number: its last digits
 PUBLIC = "The domain, center and stand-in are public; none of them was taken from this table."
 
 
@@ -54,8 +55,8 @@ class AbstractDomain(ABC):
     intersects: ClassVar[bool] = False  # whether `ln.intersection` takes it
 
     def __repr__(self) -> str:
-        low, high = np.min(self.lower), np.max(self.upper)
-        return f"{type(self).__name__}({self._size}, from {low:.6g} to {high:.6g})"
+        ends = f"from {np.min(self.lower):.6g} to {np.max(self.upper):.6g}"
+        return f"{type(self).__name__}({self._size}, {ends})"
 
     def _repr_html_(self) -> str:
         ends = zip(self.lower[:_SHOWN], self.upper[:_SHOWN], strict=True)
@@ -106,16 +107,8 @@ class AbstractDomain(ABC):
         No row's answer depends on the other rows.
         """
         rows = np.reshape(np.asarray(points, dtype=np.float64), (-1, self.dimension))
-        found = np.empty_like(rows)
-        for start in range(0, len(rows), _BLOCK):
-            part = rows[start : start + _BLOCK]
-            if self.in_blocks:
-                block = np.broadcast_to(self.center, (_BLOCK, self.dimension)).copy()
-                block[: len(part)] = part
-                found[start : start + _BLOCK] = self.clip_rows(block)[: len(part)]
-            else:
-                found[start : start + _BLOCK] = self.clip_rows(part)
-        return found.reshape(np.shape(points))
+        filler = self.center if self.in_blocks else None
+        return by_blocks(self.clip_rows, rows, _BLOCK, filler).reshape(np.shape(points))
 
     @abstractmethod
     def clip_rows(self, rows: Vector) -> Vector:
@@ -132,8 +125,6 @@ class AbstractDomain(ABC):
     @cached_property
     def _bounding_set(self) -> AbstractSet:
         return self.bounding_set()
-
-    # of a domain of records
 
     @property
     def extent(self) -> Vector:
@@ -155,7 +146,7 @@ class AbstractDomain(ABC):
     @property
     def _room(self) -> Vector:
         """How far clipping can move a point of K, shape (d,)."""
-        last = _LAST * (np.abs(self.center) + self.extent)
+        last = 2.0**-50 * (np.abs(self.center) + self.extent)
         # where the center is far, a last digit of one coordinate moves the nearest point in others
         wide = self.extent > 0
         share = np.max(last[wide] / self.extent[wide], initial=0.0)
@@ -201,7 +192,18 @@ class AbstractDomain(ABC):
         """Whether extreme points are found without asking a user's program about a record."""
         return True
 
-    # in which coordinates
+    @property
+    def source(self) -> AbstractDomain:
+        """Where rows of the table live that records are made of: by default K itself."""
+        return self
+
+    def named(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return what each coordinate is called, by the names of the columns in the table."""
+        return tuple(columns)
+
+    def records(self, rows: Vector) -> Vector:
+        """Return the records of rows of the table, shapes (n, columns) and (n, d): clipped."""
+        return self.clamp(rows)
 
     @cached_property
     def spanning(self) -> Vector:
@@ -306,8 +308,6 @@ class AbstractDomain(ABC):
     def as_part(self) -> AbstractDomain:
         """Return what has the bodies of it that are known beside other parts of a product."""
         return self
-
-    # in other forms
 
     def difference(self) -> AbstractDomain:
         """Return K − K as a set of its own."""

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first and second moments of a record of a box: what is averaged for variances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import DomainError
+from lownoise.kinds import VECTOR, Field
+from lownoise.numbers.arrays import vector
+from lownoise.sets.bodies import MomentSet
+from lownoise.sets.domains.abstract import DOMAINS, PUBLIC, AbstractDomain
+from lownoise.sets.domains.box import Box
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from lownoise.numbers.arrays import Integers, Vector
+
+MOST_COLUMNS = 6  # beyond, the search that proves how far differences reach takes minutes
+_LEAST, _MOST = 2.0**-200, 2.0**200
+
+
+@DOMAINS.kind(
+    "moments",
+    Field("lower", VECTOR, attribute=lambda own: own.box.lower),
+    Field("upper", VECTOR, attribute=lambda own: own.box.upper),
+)
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class MomentBox(AbstractDomain):
+    """{(x, (xᵢ − cᵢ)(xⱼ − cⱼ) for i ≤ j) : lower ≤ x ≤ upper}, c the middle of the box.
+
+    A record is read from d columns and has d + d(d + 1)/2 coordinates; see `ln.Moments`.
+
+    Args:
+        lower: least value of each column, shape (d,).
+        upper: greatest value, above the least, shape (d,).
+
+    Raises:
+        DomainError: where the bounds are not one pair a column, in order and of moderate size, or
+            the columns are more than 6.
+
+    Examples:
+        >>> own = MomentBox([0, 0], [2, 4])
+        >>> own.records(np.array([[2.0, 9.0]])).tolist()
+        [[2.0, 4.0, 1.0, 2.0, 4.0]]
+    """
+
+    box: Box
+
+    def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
+        low = vector(lower, field="Moments.lower", error=DomainError)
+        high = vector(upper, field="Moments.upper", error=DomainError)
+        box = Box(low, high)
+        if low.size > MOST_COLUMNS:
+            raise DomainError(
+                f"Moments.columns are {low.size}, and a search over as many takes minutes; give at "
+                f"most {MOST_COLUMNS}, or ask of fewer at a time"
+            )
+        half = (high - low) / 2
+        far = np.maximum(np.abs(low), np.abs(high))
+        for i in np.flatnonzero(~((half >= _LEAST) & (far <= _MOST))):
+            raise DomainError(
+                f"Moments.upper[{i}]={high[i]:g} and lower[{i}]={low[i]:g} have no second moments "
+                "in floats; leave columns of one value out, and use units of moderate size"
+            )
+        object.__setattr__(self, "box", box)
+
+    def __repr__(self) -> str:
+        return f"MomentBox({self.box!r})"
+
+    @cached_property
+    def _moments(self) -> MomentSet:
+        return MomentSet(self.box.lower, self.box.upper)
+
+    @property
+    def middle(self) -> Vector:
+        """What products are taken about, shape (d,)."""
+        return self._moments.middle
+
+    @property
+    def places(self) -> Integers:
+        """Where the mean of each product of two columns stands, shape (d, d)."""
+        d, of = self.box.dimension, self._moments
+        found = np.empty((d, d), dtype=np.int64)
+        found[of.left, of.right] = found[of.right, of.left] = d + np.arange(of.left.size)
+        return found
+
+    def bounding_set(self) -> MomentSet:
+        """Return what is known of how far moments reach."""
+        return self._moments
+
+    @property
+    def source(self) -> Box:
+        """The box that rows live in."""
+        return self.box
+
+    @property
+    def full(self) -> bool:
+        """True: no moment follows from others in all records."""
+        return True
+
+    def named(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns, and "x·y" for the product of two about the middle."""
+        own, of = tuple(columns), self._moments
+        pairs = zip(of.left.tolist(), of.right.tolist(), strict=True)
+        return (*own, *(f"{own[i]}·{own[j]}" for i, j in pairs))
+
+    def records(self, rows: Vector) -> Vector:
+        """Return the moments of rows, each value clipped to its bounds; shapes (n, d), (n, D)."""
+        return self._moments.moments(self.box.clamp(rows))
+
+    def clip_rows(self, rows: Vector) -> Vector:
+        """Return the moments of the first d coordinates, each clipped to its bounds, (n, D)."""
+        return self.records(rows[:, : self.box.dimension])
+
+    def extreme(self, directions: Vector) -> Vector:
+        """Return moments that are extreme along each row, shapes (n, D)."""
+        of = self._moments
+        return of.place(np.array([of.extreme_up(row) for row in np.atleast_2d(directions)]))
+
+    @cached_property
+    def rounding(self) -> Vector:
+        """How far products of a record can be off, shape (D,): three roundings."""
+        return self._moments.doubt
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is public of it, and what becomes of a value outside, one sentence each."""
+        return (
+            PUBLIC,
+            "A value outside its bounds counts as the nearest bound; nothing says how many did.",
+            "Products are of what columns differ from the middles of their bounds.",
+        )
