@@ -7,6 +7,8 @@ from lownoise import errors as errors
 from lownoise import learning as learning
 from lownoise import theory as theory
 from lownoise.errors import ReadingNotice as ReadingNotice
+from lownoise.planning import JointPlan as JointPlan
+from lownoise.planning import JointRelease as JointRelease
 from lownoise.planning import LocalPlan as LocalPlan
 from lownoise.planning import Plan as Plan
 from lownoise.planning import StreamPlan as StreamPlan
@@ -15,6 +17,7 @@ from lownoise.planning import local as local
 from lownoise.planning import plan as plan
 from lownoise.planning import size_for as size_for
 from lownoise.planning import stream as stream
+from lownoise.planning import together as together
 from lownoise.privacy import Caps as Caps
 from lownoise.privacy import Ledger as Ledger
 from lownoise.privacy import approx_dp as approx_dp

@@ -21,6 +21,11 @@ WIDE = np.eye(60)
 TABLE = pd.DataFrame({"a": [0.0, 1.0, 0.5], "b": [0.0, 2.0, 1.0]})
 
 
+def together():
+    asked = {"a": ln.Mean(["a"], ln.Box([0], [2])), "<b>": ln.Moments(["a"], ln.Box([0], [2]))}
+    return ln.together(asked, budget=ln.zcdp(0.5), relation="substitute", size=9)
+
+
 def cube():
     return ln.Box([0, 0], [1, 2])
 
@@ -91,6 +96,9 @@ SHOWN = {
         ln.Mean([RUDE], ln.Box([0], [1])),
         ln.Mean([f"column {k}" for k in range(3000)], MANY),
     ],
+    "together": lambda _: [together()["a"]],
+    "JointPlan": lambda _: [together()],
+    "JointRelease": lambda _: [together().release(pd.DataFrame({"a": [1.0] * 9}))],
     "Moments": lambda _: [ln.Moments([RUDE, "b"], cube())],
     "Queries": lambda _: [
         (own := ln.Queries(WIDE, {"x": 60})),

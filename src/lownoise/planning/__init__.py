@@ -6,12 +6,15 @@ from lownoise.planning.local_plan import LocalPlan
 from lownoise.planning.local_verb import local
 from lownoise.planning.release_plan import Plan
 from lownoise.planning.request import COUNT_SHARE
+from lownoise.planning.several import JointPlan, JointRelease, together
 from lownoise.planning.stream_plan import StreamPlan, StreamRequest
 from lownoise.planning.streaming import plan_stream, stream
 from lownoise.planning.verb import plan
 
 __all__ = [
     "COUNT_SHARE",
+    "JointPlan",
+    "JointRelease",
     "LocalPlan",
     "Plan",
     "StreamPlan",
@@ -22,4 +25,5 @@ __all__ = [
     "plan_stream",
     "size_for",
     "stream",
+    "together",
 ]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
@@ -25,7 +25,7 @@ from lownoise.release.stored import derived, plan_digest, plan_document
 from lownoise.sensitivity.relations import relation_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from os import PathLike
 
@@ -101,6 +101,61 @@ def execute(
         if path is not None:
             folders.seal(release._document, room, path)  # noqa: SLF001 (its own file)
     return release
+
+
+def execute_together(
+    every: Sequence[Terms],
+    table: Any,  # noqa: ANN401
+    ledger: Ledger | None,
+    *,
+    event: Event,
+    asked: Budget,
+    randomness: Randomness,
+) -> list[Release]:
+    """Reserve what all cost together, read for each, settle, and then add noise to each.
+
+    Args:
+        every: what was guaranteed, of one relation.
+        table: as of `execute`; it is read once for each.
+        ledger: the account that pays, or None.
+        event: what all reveal together.
+        asked: the budget that they were asked with.
+        randomness: as of `execute`.
+
+    Raises:
+        FileError, LedgerError, TableError, EngineError, PlanError: as `execute`.
+    """
+    for terms in every:
+        terms.check_budget()
+        if terms.view.program is not None:
+            derived(terms)
+    with ExitStack() as rooms:
+        room = [
+            rooms.enter_context(folders.room(None, terms.mechanism.length))
+            if terms.view.folder
+            else None
+            for terms in every
+        ]
+        records, spend = charged(
+            ledger,
+            event,
+            f"together: {'; '.join(terms.view.note for terms in every)}"[:200],
+            lambda: [terms.mechanism.read(table) for terms in every],
+            asked=asked,
+            relation=every[0].relation,
+        )
+        found = []
+        for terms, own, place in zip(every, records, room, strict=True):
+            with unseen():
+                if place is None:
+                    integers = terms.mechanism.run(own, randomness=randomness)
+                else:
+                    for start, piece in terms.mechanism.pieces(own, randomness=randomness):
+                        place[start : start + piece.size] = piece
+                    place.setflags(write=False)
+                    integers = place
+            found.append(_release(terms, integers, spend))
+    return found
 
 
 _PRICES = {"gaussian": "mu", "zcdp": "rho"}  # what accounts add up, by their readings

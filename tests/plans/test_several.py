@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several questions on one budget: the split is the least, and one entry pays for all."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lownoise as ln
+from lownoise.errors import (
+    BudgetError,
+    FileError,
+    LedgerError,
+    PlanError,
+    QuestionError,
+    TableError,
+)
+from lownoise.planning.several import joint_event
+from lownoise.privacy.readings import within
+
+BUDGETS = [ln.zcdp(0.5), ln.gaussian_dp(0.8), ln.approx_dp(1.0, 1e-6), ln.pure_dp(1.0)]
+SIZE = 60
+TABLE = pd.DataFrame(
+    {
+        "age": np.linspace(0, 99, SIZE),
+        "pay": np.linspace(3, 1, SIZE),
+        "sex": ["F", "M", "F"] * (SIZE // 3),
+    }
+)
+QUESTIONS = {
+    "means": ln.Mean(["age", "pay"], ln.Box([0, 0], [100, 5])),
+    "counts": ln.Histogram("sex", ["F", "M"], outside="extra"),
+    "spread": ln.Moments(["pay"], ln.Box([0], [5])),
+}
+IMPORTANCE = {"means": 0.1, "counts": 1.0, "spread": 2.0}
+
+
+def planned(budget=BUDGETS[0], relation="add_remove", questions=QUESTIONS, **more):
+    size = SIZE if relation == "substitute" else None
+    return ln.together(questions, budget=budget, relation=relation, size=size, **more)
+
+
+@pytest.mark.parametrize("relation", ["substitute", "add_remove"])
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_no_other_split_has_a_smaller_total_error(budget, relation):
+    best = planned(budget, relation, importance=IMPORTANCE)
+    assert sum(best.shares.values()) == pytest.approx(1)
+
+    def total(shares):
+        own = planned(budget, relation, shares=shares)
+        return np.sqrt(sum((IMPORTANCE[n] * own[n].terms.compared) ** 2 for n in own))
+
+    assert total(best.shares) == pytest.approx(best.error, rel=1e-6)
+    assert total(dict.fromkeys(QUESTIONS, 1.0)) == pytest.approx(best.even_error, rel=1e-6)
+    assert best.error <= best.even_error
+    for name in QUESTIONS:
+        for factor in (0.9, 1.1):
+            other = total({**best.shares, name: factor * best.shares[name]})
+            assert other > best.error * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_all_together_reveal_the_budget_and_no_more(budget):
+    own = planned(budget, importance=IMPORTANCE)
+    assert within(budget, own.cost)
+    costs = [plan.terms.cost.event for plan in own.plans.values()]
+    # again in fractions, and each plan is that of its part alone
+    assert own.cost.as_mu_square() >= sum(each.as_mu_square() for each in costs)
+    assert own.cost.as_rho() >= sum(each.as_rho() for each in costs)
+    assert float(own.cost.as_rho()) == pytest.approx(float(sum(c.as_rho() for c in costs)))
+    if own.cost.as_pair() is not None:
+        exact = sum(Fraction(each.epsilon) for each in costs)
+        assert own.cost.epsilon >= exact
+    # hardly anything is left: a tenth more of any would be too much
+    wider = ln.plan(
+        QUESTIONS["means"],
+        budget=type(own["means"].terms.budget)(
+            *(1.1 * number for number in vars(own["means"].terms.budget).values())
+        ),
+        relation="add_remove",
+        mechanism=own["means"].mechanism,
+    )
+    terms = [wider.terms, own["counts"].terms, own["spread"].terms]
+    assert not within(budget, joint_event(terms))
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_one_entry_pays_for_all_and_files_come_back(budget, tmp_path):
+    reading = {"reading": "gaussian"} if isinstance(budget, type(BUDGETS[2])) else {}
+    ledger = ln.Ledger.create(tmp_path / "ledger", "people", budget, **reading)
+    plan = planned(budget)
+    release = plan.release(TABLE, ledger)
+    (entry,) = ledger.entries()
+    assert entry.state == "settled"
+    assert entry.event == plan.cost == release.cost
+    assert {own.spend.number for own in release.releases.values()} == {entry.id}
+    with pytest.raises(LedgerError):
+        plan.release(TABLE, ledger)
+    assert len([own for own in ledger.entries() if own.state == "settled"]) == 1
+    release.save(tmp_path / "published")
+    again = ln.JointRelease.load(tmp_path / "published")
+    assert list(again) == list(QUESTIONS)
+    assert np.array_equal(again["means"].estimate, release["means"].estimate)
+    assert np.array_equal(again["counts"]["sex"], release["counts"]["sex"])
+    for place in ("1.json", "2", "3.json"):
+        assert ln.verify(tmp_path / "published" / place)
+
+
+def test_a_table_that_does_not_fit_spends_nothing(tmp_path):
+    ledger = ln.Ledger.create(tmp_path / "ledger", "people", BUDGETS[0])
+    plan = planned()
+    with pytest.raises(TableError, match="sex"):  # the first question could be read
+        plan.release(TABLE[["age", "pay"]], ledger)
+    assert [own.state for own in ledger.entries()] in ([], ["cancelled"])
+    assert plan.release(TABLE, ledger)["means"].recorded
+
+
+def test_answers_are_those_of_the_table():
+    release = planned(ln.zcdp(1e5)).release(TABLE)
+    assert np.allclose(release["means"].mean, TABLE[["age", "pay"]].mean(), atol=0.5)
+    assert np.allclose(release["counts"]["sex"], [40, 20, 0], atol=0.2)
+    assert np.allclose(release["spread"].moments.variance, TABLE["pay"].var(ddof=0), atol=0.05)
+
+
+def test_folders_that_were_edited_are_refused(tmp_path):
+    release = planned().release(TABLE)
+    release.save(tmp_path / "published")
+    with pytest.raises(FileError, match="cannot be made"):
+        release.save(tmp_path / "published")
+    path = tmp_path / "published" / "together.json"
+    text = path.read_text()
+    with pytest.raises(FileError, match=r"together\.json"):
+        ln.JointRelease.load(tmp_path)
+    path.write_text(text.replace('"rho": 0.5', '"rho": 0.4'))
+    with pytest.raises(FileError, match="digest"):
+        ln.JointRelease.load(tmp_path / "published")
+    fields = json.loads(text)
+    for change in (
+        {"budget": {"kind": "zcdp", "rho": 0.4}},
+        {"releases": {**fields["releases"], "means": "../1.json"}},
+        {"more": 1},
+    ):
+        from lownoise.release.codec import digest
+
+        edited = {**fields, **change}
+        edited["digest"] = digest(edited)
+        path.write_text(json.dumps(edited))
+        with pytest.raises((FileError, PlanError)):
+            ln.JointRelease.load(tmp_path / "published")
+    # a release of another publication does not pass for one of this
+    other = planned(ln.zcdp(2.0)).release(TABLE)
+    path.write_text(text)
+    other["means"].save(tmp_path / "published" / "1.json")
+    with pytest.raises((FileError, PlanError), match="more together"):
+        ln.JointRelease.load(tmp_path / "published")
+
+
+def test_options_reach_their_question_alone():
+    own = planned(options={"means": {"weights": "range", "order": 4.0}})
+    assert own["means"].terms.order == 4.0
+    assert own["counts"].terms.order == 2.0
+    assert "share" in str(own)
+    assert repr(own).startswith("<JointPlan: 3 questions under 0.5-zCDP")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"questions": {}}, "questions by name"),
+        ({"questions": {"a\n": QUESTIONS["means"]}}, "printable"),
+        ({"questions": {"a": 3}}, "is no question"),
+        ({"importance": {"means": 1.0}}, "one number a question"),
+        ({"importance": {**IMPORTANCE, "means": 0.0}}, "out of range"),
+        ({"shares": {**IMPORTANCE, "means": -1.0}}, "out of range"),
+        ({"shares": IMPORTANCE, "importance": IMPORTANCE}, "give one of them"),
+        ({"options": {"mean": {}}}, "is unknown; give one of means"),
+        ({"options": {"means": {"uses": 3}}}, "give some of order"),
+        ({"relation": ln.Ball(2)}, "is unknown for together"),
+        ({"shares": {**IMPORTANCE, "means": 1e-14}}, "rho"),
+    ],
+)
+def test_mistakes_have_one_line_and_a_remedy(more, said):
+    with pytest.raises((PlanError, BudgetError, QuestionError), match=said):
+        planned(**more)
+
+
+def test_a_question_that_needs_no_noise_is_asked_alone():
+    point = ln.Mean(["a"], ln.Box([1], [1]))
+    with pytest.raises(PlanError, match="ask it alone"):
+        planned(relation="substitute", questions={"a": point, **QUESTIONS})
