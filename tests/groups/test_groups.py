@@ -3,7 +3,8 @@
 
 Mutants, each seen red: σ_A without its square root, a part of the cost left out,
 margins with the noise of the joint groups, the count on the grid of a sum, Fieller without the
-covariance, rows of an unknown category counted, evidence that claims more.
+covariance, rows of an unknown category counted, evidence that claims more; of pure noise one draw
+for all groups, the deviation of sums as a sum of deviations.
 """
 
 import itertools
@@ -390,8 +391,10 @@ def test_less_noise_is_charged_more():
         (lambda: ln.Mean(["x"], ln.Box([0], [1]), by={"a": 2}, way=3), "Marginals.way=3"),
         (lambda: ln.plan(asked(outside="extra"), budget=ln.zcdp(1), relation="substitute", size=9),
          "add_remove"),
-        (lambda: planned(asked(), ln.pure_dp(1)), "Gaussian noise alone"),
-        (lambda: planned(asked(), ln.approx_dp(1, 1e-6), mechanism="laplace"), "Gaussian"),
+        (lambda: planned(asked(), ln.pure_dp(1), mechanism="radial"), "radial"),
+        (lambda: planned(ln.Mean(["x"], ln.Box([0], [1]), by={"g": 9000}), ln.pure_dp(1)),
+         "too many for pure noise"),
+        (lambda: planned(asked(), ln.approx_dp(1, 1e-6), mechanism="median"), "median"),
         (lambda: planned(asked()).release(table()).groups("age"), "no attribute"),
         (lambda: planned(asked(way=1)).release(table()).groups("sex", "region"), "does not follow"),
         (lambda: planned(asked().mean).release(table()).groups(), "ln.Mean"),
@@ -405,6 +408,112 @@ def test_what_cannot_be_is_said_in_one_line(make, said):
     with pytest.raises((QuestionError, PlanError, LownoiseError), match=said) as found:
         make()
     assert "\n" not in str(found.value)
+
+
+PURE = ("k_norm", "ellipsoid", "recursive", "laplace")
+
+
+@pytest.mark.parametrize("mechanism", PURE)
+def test_pure_noise_is_that_of_a_mean_in_every_joint_group(mechanism):
+    """Of a margin it is the sum over its joint groups; a record is told by one group alone."""
+    question, budget = asked(), ln.pure_dp(0.5)
+    plan = planned(question, budget, mechanism=mechanism)
+    alone = planned(question.mean, budget, mechanism=mechanism)
+    own = plan.terms.mechanism
+    assert own.loss == alone.terms.mechanism.loss
+    assert plan.standard_deviation[-36:] == pytest.approx(np.tile(alone.standard_deviation, 12))
+    assert plan.standard_deviation[:3] == pytest.approx(alone.standard_deviation * math.sqrt(12))
+    assert np.sqrt(np.diag(plan.covariance)) == pytest.approx(plan.standard_deviation, rel=1e-9)
+    rows = table(40)
+    less = np.array(own.totals.exact(own.read(rows[1:])), dtype=float).reshape(12, -1)
+    more = np.array(own.totals.exact(own.read(rows)), dtype=float).reshape(12, -1)
+    changed = np.flatnonzero(np.any(more != less, axis=1))
+    assert len(changed) == 1
+    inner = np.array(alone.terms.mechanism.totals.exact(alone.terms.mechanism.read(rows[:1])))
+    assert np.array_equal((more - less)[changed[0]], inner)
+
+
+@pytest.mark.parametrize("mechanism", PURE)
+def test_every_joint_group_has_a_draw_of_its_own(mechanism):
+    """Of 400 runs: a correlation of two groups beyond 6.3/20 has chance below 1e-8, so any of 66
+    below 1e-6; one draw for two groups has correlation 1. Two equal numbers: below 1e-6.
+    """
+    plan = planned(asked(), ln.pure_dp(0.5), mechanism=mechanism)
+    own, source = plan.terms.mechanism, SimulationRandomness(9)
+    records = own.read(table(30))
+    exact_integers = np.array(own.totals.exact(records), dtype=float)
+    noise = [np.array(own.run(records, randomness=source)) - exact_integers for _ in range(400)]
+    first = np.array(noise)[:, ::3].astype(float)  # a number of each group
+    assert np.unique(first).size == first.size
+    correlations = np.corrcoef(first.T) - np.eye(12)
+    assert np.max(np.abs(correlations)) < 6.3 / 20
+
+
+@pytest.mark.parametrize("mechanism", PURE)
+def test_pure_answers_are_those_of_the_rows(mechanism):
+    """At ε = 1000: noise of 0.01 of a record; 40 deviations of Laplace noise have chance e^-56."""
+    question = asked(center=[10.0, 850.0])
+    plan = planned(question, ln.pure_dp(1000), mechanism=mechanism)
+    rows = table()
+    release = plan.release(rows)
+    wanted = [exact(rows, question, question.groups.names(s)) for s in question.groups.sets()]
+    off = np.abs(release.estimate - np.concatenate([own.ravel() for own in wanted]))
+    assert np.all(off <= 40 * plan.standard_deviation + 1e-5)
+    assert ln.verify(plan.to_json())
+    again = type(release).from_json(release.to_json())
+    assert np.array_equal(again.estimate, release.estimate)
+    assert ln.verify(release.to_json())
+
+
+@pytest.mark.parametrize("mechanism", ["k_norm", "laplace"])
+def test_pure_intervals_cover_at_least_as_often_as_they_say(mechanism):
+    """At level 0.8, 150 runs of 16 means: 5.4 deviations below have chance below 1e-7 each."""
+    margins = [["sex"], ["sex", "region"]]
+    question = asked(center=[0.0, 900.0], outside="drop", sets=margins, way=None)
+    plan = planned(question, ln.pure_dp(0.4), mechanism=mechanism)
+    rows, runs = table(4000), 150
+    records = plan.terms.mechanism.read(rows)
+    first, source = plan.release(rows), SimulationRandomness(3)
+    hits = {}
+    for _ in range(runs):
+        integers = plan.terms.mechanism.run(records, randomness=source)
+        release = replace(first, integers=integers)
+        for names in (("sex",), ("sex", "region")):
+            found = release.groups(*names, level=0.8)
+            truth = exact(rows, question, names).reshape(-1, 3)
+            means = question.mean.center + truth[:, :-1] / truth[:, -1:]
+            inside = (found.intervals[..., 0] <= means) & (means <= found.intervals[..., 1])
+            hits[names] = hits.get(names, 0) + inside
+    for own in hits.values():
+        assert np.all(own >= 0.8 * runs - 5.4 * math.sqrt(runs * 0.16)), own
+
+
+@pytest.mark.parametrize("order", [2.0, math.inf])
+def test_under_epsilon_and_delta_the_least_noise_is_taken(order):
+    plan = planned(asked(), ln.approx_dp(1.0, 1e-6), order=order)
+    errors = [own.error for own in plan.comparison if own.error is not None]
+    assert errors == sorted(errors)
+    assert {own.mechanism for own in plan.comparison} == {*PURE, "gaussian"}
+    for own in plan.comparison:
+        named = planned(asked(), ln.approx_dp(1.0, 1e-6), order=order, mechanism=own.mechanism)
+        assert named.terms.compared == pytest.approx(own.error, rel=1e-9)
+    assert all(bound.value <= plan.error for bound in plan.bounds)
+    assert plan.lower_bound > 0.1 * plan.error
+
+
+def test_edited_pure_files_are_refused():
+    plan = planned(asked(), ln.pure_dp(1.0), mechanism="laplace")
+    scales = json.loads(plan.to_json())["terms"]["noise"]["values"]["scales"]
+    for edit in (
+        lambda t: t["noise"]["values"].update(scales=[x * 0.9 for x in scales]),
+        lambda t: t["noise"].update(deviations=[1.0]),
+        lambda t: t.update(mechanism="gaussian"),
+        lambda t: t["evidence"].update(tables={}),
+    ):
+        document = json.loads(plan.to_json())
+        edit(document["terms"])
+        with pytest.raises(FileError):
+            Plan.from_json(json.dumps(document))
 
 
 def test_nothing_of_the_rows_is_in_what_is_said_or_shaped():

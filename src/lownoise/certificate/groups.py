@@ -32,10 +32,10 @@ class GroupDual:
 
     Args:
         values: on what a record changes in one group.
-        plain: the same for weights of one on the columns.
+        plain: the same for weights of one on the columns, of Gaussian noise.
         tables: on which groups there are.
     """
 
     values: AbstractDual
-    plain: AbstractDual
+    plain: AbstractDual | None
     tables: ResidualDual

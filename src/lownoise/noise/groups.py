@@ -14,6 +14,7 @@ other noise is less).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -62,15 +63,13 @@ class GroupChanges:
     tables: TableChanges
 
 
-@final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GroupTotals(AbstractTotals):
-    """The integers of means by groups.
+class AbstractGroupTotals(AbstractTotals):
+    """The integers of means by groups, whichever of them are released.
 
     Args:
         question: what is asked.
         inner: the integers that each group has: sums of codes, and the count.
-        tables: the integers of one number for each record, in whole records.
 
     Raises:
         PlanError: where the number of records is public.
@@ -78,10 +77,9 @@ class GroupTotals(AbstractTotals):
 
     question: GroupedMean
     inner: MeanTotals
-    tables: MarginalTotals
 
     def __post_init__(self) -> None:
-        if self.inner.count_step is None or self.tables.size is not None:
+        if self.inner.count_step is None:
             raise PlanError("groups need relation=add_remove; plan again")
 
     @property
@@ -100,14 +98,10 @@ class GroupTotals(AbstractTotals):
         return self.inner.length
 
     @property
-    def length(self) -> int:
-        """How many integers a release has."""
-        return self.tables.length * self.width
-
-    @cached_property
-    def changes(self) -> GroupChanges:
-        """The set of all changes that one neighbour makes to the integers."""
-        return GroupChanges(self.inner.changes, self.tables.changes)
+    def grid(self) -> Any:  # noqa: ANN401 (Python's integers)
+        """What sums and the count are multiplied by to be integers, shape (w,)."""
+        assert self.inner.count_step is not None  # noqa: S101 (checked when it was made)
+        return np.array([1] * (self.width - 1) + [int(1 / self.inner.count_step)], dtype=object)
 
     def read(self, table: Any) -> GroupSums:  # noqa: ANN401 (what an engine takes)
         """Return the sums of the records' codes by groups.
@@ -120,27 +114,18 @@ class GroupTotals(AbstractTotals):
         return read_groups(self.question.groups.attributes, self.inner.query, table)
 
     @property
-    def pieces(self) -> Iterator[Piece]:
-        """The parts in which integers are summed and noised, in their order."""
-        for own in self.tables.pieces:
-            yield Piece(own.start * self.width, own.space, own.sets)
-
-    def part(self, records: GroupSums, piece: Piece) -> Any:  # noqa: ANN401 (Python's integers)
-        """Return one piece of the integers without noise: never to be shown."""
-        found = np.moveaxis(np.stack([records.table(own) for own in piece.sets]), -1, 0)
-        own = np.moveaxis(differences(found, 2), 0, -1).reshape(-1, self.width)
-        assert self.inner.count_step is not None  # noqa: S101 (checked when it was made)
-        grid = np.array([1] * (self.width - 1) + [int(1 / self.inner.count_step)], dtype=object)
-        return (own * grid).reshape(-1)
-
-    def exact(self, records: GroupSums) -> list[int]:
-        """Return the integers without noise, all at once: never to be shown."""
-        return [k for piece in self.pieces for k in self.part(records, piece).tolist()]
-
-    @property
     def unit(self) -> Vector:
         """What one step is worth in each integer, shape (length,)."""
-        return frozen(np.tile(self.inner.unit, self.tables.length))
+        return frozen(np.tile(self.inner.unit, self.length // self.width))
+
+    @abstractmethod
+    def counted(self, integers: Vector, chosen: tuple[int, ...]) -> Vector:
+        """Return integers by the groups of a margin, shape (n, …, w).
+
+        Args:
+            integers: the release as floats, shape (length,).
+            chosen: the attributes of the margin, rising.
+        """
 
     def sums(self, integers: Sequence[int], chosen: tuple[int, ...]) -> Vector:
         """Return the sums about the center and the count in each group of a margin.
@@ -152,22 +137,62 @@ class GroupTotals(AbstractTotals):
         Returns:
             Shape (n, …, d + 1).
         """
-        own = np.array([float(k) for k in integers]).reshape(-1, self.width)
-        attributes = self.question.groups.attributes
-        found = np.stack(
-            [
-                tables_of(self.tables, attributes, [chosen], np.ascontiguousarray(column), {})[0]
-                for column in own.T
-            ],
-            axis=-1,
-        )
-        scaled, embed = found * self.inner.unit, self.inner.embed
-        return frozen(scaled if embed is None else scaled @ embed.T)
+        found = self.counted(np.array([float(k) for k in integers]), chosen) * self.inner.unit
+        embed = self.inner.embed
+        return frozen(found if embed is None else found @ embed.T)
 
     def answers(self, integers: Sequence[int]) -> Vector:
         """Return the sums and the count of each group that is asked for, in a row, shape (m,)."""
-        own = [self.sums(integers, chosen).reshape(-1) for chosen in self.question.groups.sets()]
+        own = [self.sums(integers, s).reshape(-1) for s in self.question.groups.sets()]
         return frozen(np.concatenate(own))
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupTotals(AbstractGroupTotals):
+    """The integers of every residual space that a margin sees.
+
+    Args:
+        tables: the integers of one number for each record, in whole records.
+    """
+
+    tables: MarginalTotals
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return self.tables.length * self.width
+
+    @cached_property
+    def changes(self) -> GroupChanges:
+        """The set of all changes that one neighbour makes to the integers."""
+        return GroupChanges(self.inner.changes, self.tables.changes)
+
+    @property
+    def pieces(self) -> Iterator[Piece]:
+        """The parts in which integers are summed and noised, in their order."""
+        for own in self.tables.pieces:
+            yield Piece(own.start * self.width, own.space, own.sets)
+
+    def part(self, records: GroupSums, piece: Piece) -> Any:  # noqa: ANN401 (Python's integers)
+        """Return one piece of the integers without noise: never to be shown."""
+        found = np.moveaxis(np.stack([records.table(own) for own in piece.sets]), -1, 0)
+        own = np.moveaxis(differences(found, 2), 0, -1).reshape(-1, self.width)
+        return (own * self.grid).reshape(-1)
+
+    def exact(self, records: GroupSums) -> list[int]:
+        """Return the integers without noise, all at once: never to be shown."""
+        return [k for piece in self.pieces for k in self.part(records, piece).tolist()]
+
+    def counted(self, integers: Vector, chosen: tuple[int, ...]) -> Vector:
+        """Return integers by the groups of a margin, shape (n, …, w)."""
+        attributes = self.question.groups.attributes
+        own = integers.reshape(-1, self.width)
+        found = [
+            tables_of(self.tables, attributes, [chosen], np.ascontiguousarray(column), {})[0]
+            for column in own.T
+        ]
+        return np.stack(found, axis=-1)
 
     @property
     def rounding(self) -> Vector:
@@ -328,9 +353,8 @@ def group_mechanism(
 
 def group_values(mechanism: AdditiveMechanism) -> AdditiveMechanism:
     """Return the mechanism of a mean that a mechanism of groups is made of."""
-    totals, noise = mechanism.totals, mechanism.noise
-    assert isinstance(totals, GroupTotals)  # noqa: S101 (which is made with this noise)
-    assert isinstance(noise, GroupNoise)  # noqa: S101
+    totals: Any = mechanism.totals
+    noise: Any = mechanism.noise
     return AdditiveMechanism(totals.inner, noise.inner)
 
 

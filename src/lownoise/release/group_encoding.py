@@ -12,7 +12,8 @@ from lownoise.certificate.groups import GroupDual
 from lownoise.certificate.tables import ResidualDual
 from lownoise.errors import FileError
 from lownoise.kinds import numbers
-from lownoise.noise.groups import GroupTotals, group_mechanism, group_values
+from lownoise.noise.groups import group_mechanism, group_values
+from lownoise.noise.joint_groups import JointNoise, joint_mechanism
 from lownoise.release.encoding import evidence_to_dict
 from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict
 from lownoise.sensitivity.residuals import marginal_orbits
@@ -34,12 +35,11 @@ def group_noise_to_dict(
         mechanism: of groups.
         of_mean: what writes the noise of a mean.
     """
-    assert isinstance(mechanism.totals, GroupTotals)  # noqa: S101 (what such noise goes with)
+    found = {"values": of_mean(group_values(mechanism))}
     noise: Any = mechanism.noise
-    return {
-        "values": of_mean(group_values(mechanism)),
-        "deviations": noise.tables.orbit_deviations.tolist(),
-    }
+    if isinstance(noise, JointNoise):
+        return found
+    return {**found, "deviations": noise.tables.orbit_deviations.tolist()}
 
 
 def group_evidence_to_dict(dual: GroupDual) -> dict[str, Any]:
@@ -68,17 +68,20 @@ def groups_from_dict(
         FileError: where a field is wrong.
     """
     noise, evidence = fields["noise"], fields["evidence"]
-    if name != "gaussian":
-        raise FileError(f"mechanism={name} does not answer questions of kind mean_by_groups")
-    values = of_mean(
-        {**fields, "noise": noise["values"], "evidence": evidence["values"]}, name, question.mean
-    )
+    own = None if evidence is None else evidence["values"]
+    values = of_mean({**fields, "noise": noise["values"], "evidence": own}, name, question.mean)
+    if not values.gaussian:
+        dual = None
+        if evidence is not None and values.evidence is not None:
+            dual = GroupDual(values=values.evidence, plain=None, tables=_tables(evidence, question))
+        joint = joint_mechanism(question, values.mechanism)
+        return replace(values, question=question, mechanism=joint, evidence=dual)
     orbits = marginal_orbits(question.groups)
     deviations = numbers(noise["deviations"], "noise.deviations", len(orbits.residuals))
     if np.any(deviations <= 0):
         raise FileError("noise.deviations are not all above 0")
-    tables = dual_from_dict(question.groups, evidence["tables"], public=False, product=False)
-    if not isinstance(tables, ResidualDual) or values.plain_evidence is None:
+    tables = _tables(evidence, question)
+    if values.plain_evidence is None:
         raise FileError("evidence is not that of means by groups")
     return replace(
         values,
@@ -87,3 +90,10 @@ def groups_from_dict(
         evidence=GroupDual(values=values.evidence, plain=values.plain_evidence, tables=tables),
         plain_evidence=None,
     )
+
+
+def _tables(evidence: dict[str, Any], question: GroupedMean) -> ResidualDual:
+    found = dual_from_dict(question.groups, evidence["tables"], public=False, product=False)
+    if not isinstance(found, ResidualDual):
+        raise FileError("evidence is not that of means by groups")
+    return found

@@ -12,16 +12,21 @@ import numpy as np
 from lownoise.certificate import unit_of
 from lownoise.errors import PlanError
 from lownoise.noise import AdditiveMechanism, baselines
+from lownoise.noise.groups import GroupTotals, group_tables
+from lownoise.noise.joint_groups import JointNoise
+from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
 from lownoise.privacy import gaussian_dp
+from lownoise.release.guarantees import tail_quantile
 from lownoise.release.mean_view import MeanView
 from lownoise.release.views import AbstractView
+from lownoise.sensitivity.residuals import marginal_orbits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lownoise.noise.groups import GroupChanges, GroupNoise, GroupTotals
+    from lownoise.noise.groups import AbstractGroupTotals
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.groups import GroupedMean  # noqa: F401 (in quotes, below)
     from lownoise.release.terms import Terms
@@ -37,36 +42,40 @@ class GroupView(AbstractView["GroupedMean"]):
     """Sums about the center and the count, of each group."""
 
     @property
-    def _totals(self) -> GroupTotals:
-        found: GroupTotals = self._terms.mechanism.totals
+    def _totals(self) -> AbstractGroupTotals:
+        found: AbstractGroupTotals = self._terms.mechanism.totals
         return found
 
     @cached_property
     def mean_terms(self) -> Terms:
         """The terms of a mean of the records of one group."""
         own, evidence = self._terms, self._terms.evidence
-        noise: GroupNoise = own.mechanism.noise
         return type(own)(
             question=self.question.mean,
             budget=own.budget,
             order=own.order,
+            name=own.name,
             weights=own.weights,
-            evidence=evidence.values,
-            plain_evidence=evidence.plain,
-            mechanism=AdditiveMechanism(self._totals.inner, noise.inner),
+            evidence=None if evidence is None else evidence.values,
+            plain_evidence=None if evidence is None else evidence.plain,
+            mechanism=AdditiveMechanism(self._totals.inner, own.mechanism.noise.inner),
         )
 
     @cached_property
     def table_terms(self) -> Terms:
-        """The terms of the marginals of the groups, about at μ = 1."""
-        own = self._terms
-        noise: GroupNoise = own.mechanism.noise
+        """The terms of the marginals of the groups with Gaussian noise, about at μ = 1."""
+        own, totals = self._terms, self._terms.mechanism.totals
+        if isinstance(totals, GroupTotals):
+            tables, noise = totals.tables, own.mechanism.noise.tables
+        else:  # of whose noise nothing is asked: the evidence speaks of all
+            kinds = len(marginal_orbits(self.question.groups).residuals)
+            tables, noise = group_tables(self.question, np.ones(kinds))
         return type(own)(
             question=self.question.groups,
             budget=gaussian_dp(1.0),
             order=own.order,
             evidence=own.evidence.tables,
-            mechanism=AdditiveMechanism(self._totals.tables, noise.tables),
+            mechanism=AdditiveMechanism(tables, noise),
         )
 
     @property
@@ -101,7 +110,11 @@ class GroupView(AbstractView["GroupedMean"]):
         Raises:
             QuestionError: where it does not follow from what was asked.
         """
-        names = self.question.groups.names(chosen)
+        groups = self.question.groups
+        if isinstance(self._terms.mechanism.noise, JointNoise):
+            others = [a.size for i, a in enumerate(groups.attributes) if i not in chosen]
+            return math.sqrt(math.prod(others))
+        names = groups.names(chosen)
         return float(self.table_terms.view.standard_deviation(*names))
 
     @cached_property
@@ -121,6 +134,9 @@ class GroupView(AbstractView["GroupedMean"]):
         Raises:
             PlanError: beyond 10,000 answers; ask `standard_deviation`.
         """
+        if isinstance(self._terms.mechanism.noise, JointNoise):
+            found: Vector = self._terms.mechanism.covariance()
+            return found
         if self.question.count > _MOST_DENSE:
             raise PlanError(
                 f"covariance of {self.question.count:,} answers would fill the memory; "
@@ -165,8 +181,16 @@ class GroupView(AbstractView["GroupedMean"]):
         return self._product(self._inner.compared[0])
 
     def _product(self, own: Vector) -> tuple[Vector, Vector]:
-        tables, copies = self.table_terms.view.weighted
-        assert copies is not None  # noqa: S101 (what marginals have)
+        if isinstance(self._terms.mechanism.noise, JointNoise):
+            groups, by_way = self.question.groups, self.question.groups.way is not None
+            weights = [groups.weights[len(s) if by_way else k] for k, s in enumerate(self.spaces)]
+            deviations = [self.table_deviation(s) for s in self.spaces]
+            tables = np.sqrt(np.array(weights)) * np.array(deviations)
+            copies = np.array([float(self._cells(s)) for s in self.spaces])
+        else:
+            tables, counted = self.table_terms.view.weighted
+            assert counted is not None  # noqa: S101 (what marginals have)
+            copies = counted
         return frozen(np.outer(tables, own).reshape(-1)), frozen(np.repeat(copies, own.size))
 
     def compared_errors(self, errors: Vector) -> Vector:
@@ -181,13 +205,15 @@ class GroupView(AbstractView["GroupedMean"]):
         return unit_of("the answers", own if plain else np.outer(own, self.matters).reshape(-1))
 
     @property
-    def mean_error(self) -> float:
-        """E‖ω·error‖_p of all answers, from 20,000 draws of the noise.
+    def mean_error(self) -> float | None:
+        """E‖ω·error‖_p of all answers, from 20,000 draws of Gaussian noise.
 
         Raises:
             PlanError: where they are too many to be drawn.
         """
         terms, totals = self._terms, self._totals
+        if isinstance(terms.mechanism.noise, JointNoise):
+            return None
         if max(self.question.count, totals.length) > _MOST_DRAWN:
             raise PlanError("answers are too many to draw; ask for standard deviations")
         noise = terms.mechanism.noise.simulate(_DRAWS, SimulationRandomness(_SEED))
@@ -203,7 +229,7 @@ class GroupView(AbstractView["GroupedMean"]):
         return self._inner.upper * self.table_terms.view.upper
 
     @property
-    def body(self) -> GroupChanges:
+    def body(self) -> Any:  # noqa: ANN401 (the changes of joint groups, or of all margins)
         """All changes that one neighbour makes to what is summed."""
         return self._totals.changes
 
@@ -221,6 +247,30 @@ class GroupView(AbstractView["GroupedMean"]):
     def plain_least(self) -> float:
         """As `least`, for weights of one on the columns."""
         return self._inner.plain_least * self.table_terms.view.least * (1 - _TINY)
+
+    @cached_property
+    def pure_least(self) -> float:
+        """As `least`, of the worst means; 0 where nothing is proved."""
+        if self._terms.evidence is None:
+            return 0.0
+        return self._inner.pure_least * self.table_terms.view.least * (1 - _TINY)
+
+    def ratio_radius(self, chosen: Sequence[int], level: float) -> Vector | float:
+        """Return how many deviations sum − θ·count strays in a group of a margin, whatever θ is.
+
+        Of sums of the noise of several groups by what is known of the tails of such sums.
+
+        Args:
+            chosen: the attributes of the margin.
+            level: the chance that it does not.
+
+        Raises:
+            PlanError: where the level is not between 0 and 1.
+        """
+        noise = self._terms.mechanism.noise
+        if not isinstance(noise, JointNoise) or self.table_deviation(chosen) == 1:
+            return self.mean_terms.proof.ratio_quantile(level, 1)
+        return tail_quantile(1 - checked_level(level), noise.moment)
 
     @cached_property
     def isotropic(self) -> Vector:

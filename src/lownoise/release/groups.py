@@ -112,7 +112,7 @@ class Groups:
         chosen = groups.index(names)
         by = groups.names(chosen)
         times = view.table_deviation(chosen)
-        radius = self._terms.proof.ratio_quantile(level, 1)
+        radius = view.ratio_radius(chosen, level)
         deviations, beside = self._scales
         found = self._terms.mechanism.totals.sums(self._integers, chosen)
         found = found.reshape(-1, question.length)

@@ -22,7 +22,7 @@ from lownoise.kinds import positive as _positive
 from lownoise.noise import AdditiveMechanism
 from lownoise.noise.abstract import NOISES, distance_within
 from lownoise.noise.gaussian import GaussianNoise
-from lownoise.noise.groups import GroupNoise
+from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.noise.parity import ParityLaplace, ParityTotals, parity_noise, parity_steps
 from lownoise.noise.partial import PartialNoise
 from lownoise.noise.response import ResponseMechanism
@@ -146,7 +146,7 @@ def _noise_to_dict(name: str, mechanism: AdditiveMechanism | ResponseMechanism) 
     if isinstance(mechanism, ResponseMechanism):
         return {"keep": mechanism.keep}
     totals, noise = mechanism.totals, mechanism.noise
-    if isinstance(noise, GroupNoise):
+    if isinstance(totals, AbstractGroupTotals):
         return group_noise_to_dict(mechanism, partial(_noise_to_dict, name))
     if isinstance(totals, ParityTotals):
         if isinstance(noise, ParityLaplace):

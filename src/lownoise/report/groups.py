@@ -59,12 +59,19 @@ class GroupsView(AbstractView):
             measure=spelling.measure(terms.order, "weighted ", "", ""),
             noise="Gaussian, that of the means times that of the groups, rounded to a grid",
             how=spelling.in_order(terms.order, weighted=bool(np.any(groups.weights != 1))),
+            whose="" if self.gaussian else "the worst means, times the number of rows",
             unit="in the columns’ units",
-            weight=(
-                f"The count’s standard deviation enters {spelling.significant(terms.weights[-1])} "
-                "times, so that a set share of the privacy is spent on the count."
-            ),
+            weight=self._weight(),
             details=(("Grouped by", ", ".join(shown(a.name) for a in groups.attributes)),),
+        )
+
+    def _weight(self) -> str:
+        if not self.gaussian:
+            return ""
+        times = spelling.significant(self.terms.weights[-1])
+        return (
+            f"The count’s standard deviation enters {times} times, so that a set share of the "
+            "privacy is spent on the count."
         )
 
     def count(self) -> int:
@@ -140,7 +147,9 @@ class GroupsView(AbstractView):
         return estimates(own.counts, ends)  # type: ignore[return-value]
 
     def _half(self, deviation: float) -> float:
-        return float(self.terms.proof.ratio_quantile(self.level, 1) * deviation)
+        groups = self.terms.question.groups
+        radius = self.terms.view.ratio_radius(groups.index(self.table.by), self.level)
+        return float(np.max(radius) * deviation)
 
     def _charts(self, labels: Sequence[str]) -> tuple[Part, ...]:
         """Return a chart of the groups' means for each of the first columns."""

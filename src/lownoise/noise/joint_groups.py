@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means by groups with noise of its own in every joint group, of which margins are sums.
+
+Groups share no record: what tells of one is the noise of its own group alone, at the whole ε.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from lownoise.errors import PlanError
+from lownoise.noise.abstract import AbstractNoise, Loss
+from lownoise.noise.groups import AbstractGroupTotals
+from lownoise.noise.means import MeanTotals
+from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.noise.pure import LaplaceNoise
+from lownoise.numbers.arrays import frozen
+
+if TYPE_CHECKING:
+    from lownoise.engines.groups import GroupSums
+    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.randomness import Randomness
+    from lownoise.questions.groups import GroupedMean
+    from lownoise.sets.bodies import AbstractBody
+
+_MOST_ENTRIES = 1 << 24  # of the matrix from joint groups to all answers
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointTotals(AbstractGroupTotals):
+    """The integers of every joint group.
+
+    Raises:
+        PlanError: where answers are too many.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length * self.question.count > _MOST_ENTRIES:
+            raise PlanError(
+                f"{self.question.count:,} answers by groups are too many for pure noise; ask for "
+                "fewer groups, or take Gaussian noise"
+            )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of groups of each attribute."""
+        return tuple(a.size for a in self.question.groups.attributes)
+
+    @property
+    def length(self) -> int:
+        """How many integers a release has."""
+        return math.prod(self.sizes) * self.width
+
+    @property
+    def changes(self) -> AbstractBody:
+        """All that one neighbour changes in its group."""
+        return self.inner.changes
+
+    def exact(self, records: GroupSums) -> list[int]:
+        """Return the integers without noise: never to be shown."""
+        found: list[int] = (records.sums * self.grid).reshape(-1).tolist()
+        return found
+
+    @cached_property
+    def embed(self) -> Vector:
+        """The matrix from joint groups to all answers, shape (m, length)."""
+        rows = []
+        for chosen in self.question.groups.sets():
+            own = np.ones((1, 1))
+            for i, n in enumerate(self.sizes):
+                own = np.asarray(np.kron(own, np.eye(n) if i in chosen else np.ones((1, n))))
+            rows.append(own)
+        one = np.eye(self.width) if self.inner.embed is None else self.inner.embed
+        return frozen(np.asarray(np.kron(np.vstack(rows), one), dtype=np.float64))
+
+    def counted(self, integers: Vector, chosen: tuple[int, ...]) -> Vector:
+        """Return integers by the groups of a margin, shape (n, …, w)."""
+        others = tuple(i for i in range(len(self.sizes)) if i not in chosen)
+        return np.asarray(integers.reshape(*self.sizes, -1).sum(axis=others))
+
+    @property
+    def rounding(self) -> Vector:
+        """As of one group, shape (length,)."""
+        return frozen(np.tile(self.inner.rounding, math.prod(self.sizes)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointNoise(AbstractNoise):
+    """Noise of its own in each joint group.
+
+    Args:
+        inner: that of one group.
+        groups: how many there are.
+    """
+
+    inner: AbstractNoise
+    groups: int
+
+    @property
+    def dimension(self) -> int:
+        """How many integers there are."""
+        return self.inner.dimension * self.groups
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the covariance was estimated."""
+        return self.inner.estimated
+
+    @property
+    def log_concave(self) -> bool:
+        """Whether each group's is, and so the sums of several."""
+        return self.inner.log_concave
+
+    @property
+    def left_out(self) -> str:
+        """As of one group's."""
+        return self.inner.left_out
+
+    def loss(self, changes: AbstractBody) -> Loss:
+        """Return what the noise of one group reveals: a record is in no other."""
+        return self.inner.loss(changes)
+
+    def integers(self, randomness: Randomness) -> list[int]:
+        """Return the rounding of one draw, r integers."""
+        scales = self.inner.independent_scales
+        if scales is not None:
+            return LaplaceNoise(frozen(np.tile(scales, self.groups))).integers(randomness)
+        return [k for _ in range(self.groups) for k in self.inner.integers(randomness)]
+
+    def covariance(self) -> Vector:
+        """Return the covariance, shape (r, r), or (r,) where that is its diagonal."""
+        own = self.inner.covariance()
+        if own.ndim == 1:
+            return frozen(np.tile(own, self.groups))
+        return frozen(np.asarray(np.kron(np.eye(self.groups), own), dtype=np.float64))
+
+    def simulate(self, count: int, randomness: Randomness) -> Vector:
+        """Return `count` draws in floats."""
+        return self.inner.simulate(count * self.groups, randomness).reshape(count, -1)
+
+
+def joint_mechanism(question: GroupedMean, values: AdditiveMechanism) -> AdditiveMechanism:
+    """Return a mean's mechanism in each joint group.
+
+    Args:
+        question: what is asked.
+        values: of the mean.
+
+    Raises:
+        PlanError: where answers are too many.
+    """
+    assert isinstance(values.totals, MeanTotals)  # noqa: S101 (the question is a mean)
+    totals = JointTotals(question=question, inner=values.totals)
+    return AdditiveMechanism(totals, JointNoise(values.noise, math.prod(totals.sizes)))
