@@ -26,16 +26,16 @@ COMMON = 8  # in more places than these, a run of lines is how the language look
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
     "lines of source": 99_000,
-    "of which code": 53_000,
-    "modules": 440,
+    "of which code": 53_500,
+    "modules": 445,
     "rooms": 27,
     "floors": 14,
     "generic functions": 9,
     "functions named _": 0,
     "files a box's mean runs through": 54,
     "files a pure plan of queries runs through": 66,
-    "pairs of places alike": 700,
-    "lines of tests": 66_000,
+    "pairs of places alike": 720,
+    "lines of tests": 67_000,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,
 }

@@ -23,6 +23,7 @@ from lownoise.numbers.arguments import checked_level, checked_number
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.release.guarantees import tail_quantile
+from lownoise.release.readable import frame
 from lownoise.release.regions import normal_quantile, simultaneous_quantile
 
 if TYPE_CHECKING:
@@ -87,13 +88,7 @@ class Cumulative:
         Raises:
             PlanError: where pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise PlanError(
-                "pandas is not installed; install lownoise[pandas], or read counts, lower and upper"
-            ) from None
-        return pd.DataFrame(
+        return frame(
             {
                 "at_most": self.values,
                 "count": self.counts,

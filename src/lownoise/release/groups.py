@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.release.group_view import GroupView
+from lownoise.release.readable import frame
 from lownoise.release.regions import ratio, ratio_interval, within_bounds
 
 if TYPE_CHECKING:
@@ -77,12 +77,6 @@ class GroupTable:
         Raises:
             PlanError: where pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise PlanError(
-                "pandas is not installed; install lownoise[pandas], or read means and counts"
-            ) from None
         found = {name: [own[i] for own in self.labels] for i, name in enumerate(self.by)}
         data: dict[str, object] = {**found, "count": self.counts}
         for j, name in enumerate(self.columns):
@@ -90,7 +84,7 @@ class GroupTable:
             data[f"low({name})"] = self.intervals[:, j, 0]
             data[f"high({name})"] = self.intervals[:, j, 1]
             data[f"sum({name})"] = self.sums[:, j]
-        return pd.DataFrame(data)
+        return frame(data)
 
 
 @final

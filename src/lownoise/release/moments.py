@@ -24,6 +24,7 @@ from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.release.guarantees import tail_quantile
+from lownoise.release.readable import frame
 from lownoise.release.regions import normal_quantile
 from lownoise.sets.domains import MomentBox
 
@@ -212,12 +213,6 @@ class MomentAnswers:
         Raises:
             PlanError: where pandas is not installed, or the level is out of range.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise PlanError(
-                "pandas is not installed; install lownoise[pandas], or read covariance"
-            ) from None
         left, right = np.triu_indices(len(self.columns))
         pairs = {"covariance": self.covariance, "correlation": self.correlation}
         ends = {
@@ -231,7 +226,7 @@ class MomentAnswers:
         for name, table in pairs.items():
             made[name] = table[left, right]
             made[f"{name}_low"], made[f"{name}_high"] = ends[name][left, right].T
-        return pd.DataFrame(made)
+        return frame(made)
 
     @cached_property
     def _slopes(self) -> Vector:

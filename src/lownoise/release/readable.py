@@ -10,13 +10,33 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lownoise.errors import PlanError
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pandas import DataFrame
 
     from lownoise.bounds import Bound
     from lownoise.certificate import Certificate
     from lownoise.release.guarantees import Cost, PureCost
     from lownoise.release.terms import Terms
+
+
+def frame(data: Mapping[str, object]) -> DataFrame:
+    """Return columns as a pandas table.
+
+    Args:
+        data: each column by its name.
+
+    Raises:
+        PlanError: where pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise PlanError("pandas is not installed; run `pip install pandas`") from None
+    return pd.DataFrame(dict(data))
 
 
 class Shown:
