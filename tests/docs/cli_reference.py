@@ -11,6 +11,7 @@ COMMANDS = (
     ("budget-for",),
     ("size-for",),
     ("release",),
+    ("together",),
     ("stream",),
     ("verify",),
     ("marginal",),

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import lownoise as ln
+from command_line import refused, run
 from lownoise.errors import (
     BudgetError,
     FileError,
@@ -190,3 +191,97 @@ def test_a_question_that_needs_no_noise_is_asked_alone():
     point = ln.Mean(["a"], ln.Box([1], [1]))
     with pytest.raises(PlanError, match="ask it alone"):
         planned(relation="substitute", questions={"a": point, **QUESTIONS})
+
+
+SPEC = """
+[[question]]
+name = "means"
+relation = "add_remove"
+weights = "range"
+importance = 2
+
+[question.columns]
+age = { lower = 0, upper = 100 }
+
+[[question]]
+name = "ages"
+kind = "marginals"
+relation = "add_remove"
+way = 1
+
+[question.attributes]
+age = { edges = [0, 50, 100] }
+
+[budget]
+rho = 0.5
+
+[data]
+path = "people.csv"
+
+[ledger]
+path = "office.ledger"
+dataset = "people"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    TABLE.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "asked.toml").write_text(SPEC)
+    ln.Ledger.create(tmp_path / "office.ledger", "people", ln.zcdp(0.5))
+    return tmp_path
+
+
+def test_a_specification_of_several_is_planned_and_released_on_the_command_line(folder):
+    ledger = ln.Ledger(folder / "office.ledger", "people")
+    questions = {
+        "means": ln.Mean(["age"], ln.Box([0], [100])),
+        "ages": ln.Marginals({"age": {"edges": [0, 50, 100]}}, way=1),
+    }
+    expected = planned(
+        questions=questions,
+        importance={"means": 2.0, "ages": 1.0},
+        options={"means": {"weights": "range"}},
+    )
+    shown = run(folder, "together", "asked.toml")
+    assert shown.returncode == 0
+    assert str(expected) in shown.stdout
+    assert not ledger.entries()
+    done = run(folder, "together", "asked.toml", "--out", "published")
+    assert done.returncode == 0, done.stderr
+    assert len(ledger.entries()) == 1
+    found = ln.JointRelease.load(folder / "published")
+    assert list(found) == ["means", "ages"]
+    assert found["ages"].marginal("age").shape == (2,)
+    assert "</html>" in (folder / "published" / "1.html").read_text()
+    # neither a folder that exists nor an account without budget loses or spends anything
+    refused(run(folder, "together", "asked.toml", "--out", "published"), "give --out a new folder")
+    again = run(folder, "together", "asked.toml", "--out", "more")
+    assert again.returncode == 2
+    assert not (folder / "more").exists()
+    assert len(ledger.entries()) == 1
+
+
+def test_mistakes_in_a_specification_of_several_are_listed_with_their_question(folder):
+    path = folder / "asked.toml"
+    path.write_text(SPEC.replace("way = 1", "wey = 1").replace('"range"', '"ranges"'))
+    found = run(folder, "together", "asked.toml")
+    assert found.returncode == 2
+    assert "question[0].weights" in found.stderr
+    assert "question[1].wey" in found.stderr
+    for old, new, said in (
+        ('name = "ages"', 'name = "means"', "stands twice"),
+        ('name = "ages"', "", "stands twice"),
+        ("way = 1", "way = 1\nuses = 3", "of one question"),
+        ("rho = 0.5", "rho = -1", "budget.rho"),
+        ("importance = 2", "importance = 2\nshare = 0.5", "give one of them"),
+        ('"add_remove"\nweights', '"substitute"\nsize = 60\nweights', "give all the same"),
+    ):
+        path.write_text(SPEC.replace(old, new))
+        found = run(folder, "together", "asked.toml")
+        assert found.returncode == 2, said
+        assert said in found.stderr
+    path.write_text("question = []\n" + SPEC[SPEC.index("[budget]") :])
+    assert run(folder, "together", "asked.toml").returncode == 2
+    path.write_text(SPEC)
+    refused(run(folder, "plan", "asked.toml"), "lownoise together")

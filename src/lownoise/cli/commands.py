@@ -28,6 +28,7 @@ from lownoise.cli.output import (
     write,
 )
 from lownoise.cli.streaming import stream
+from lownoise.cli.together import together
 from lownoise.errors import FileError, LownoiseError, ReadingNotice
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def _explained() -> Iterator[None]:
 
 
 app.command()(stream)
+app.command()(together)
 
 
 @app.command()

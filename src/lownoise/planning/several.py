@@ -185,13 +185,14 @@ class JointRelease:
         Raises:
             FileError: where the folder exists or cannot be written.
         """
-        folder = Path(path)
-        try:
-            folder.mkdir()
-        except OSError as error:
-            raise FileError(
-                f"folder={folder} cannot be made ({error.strerror}); give a new one"
-            ) from None
+        self.write(_made(path))
+
+    def write(self, folder: Path) -> None:
+        """Write the files of `save` into an empty folder.
+
+        Raises:
+            FileError: where one cannot be written.
+        """
         places = {}
         for i, (name, own) in enumerate(self.releases.items(), start=1):
             places[name] = f"{i}" if own.terms.view.folder else f"{i}.json"
@@ -402,6 +403,17 @@ def _options(
                     f"options[{name!r}] has {quoted(word)}; give some of {', '.join(_OWN)}"
                 )
     return found
+
+
+def _made(path: str | PathLike[str]) -> Path:
+    folder = Path(path)
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise FileError(
+            f"folder={folder} cannot be made ({error.strerror}); give a new one"
+        ) from None
+    return folder
 
 
 def _checked_name(name: str, among: Mapping[str, Any]) -> str:

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, final
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 
 from lownoise.errors import SpecError
+from lownoise.planning import together
 from lownoise.privacy import ApproxDP, Budget, Ledger, PureDP
 from lownoise.privacy.budget import budget_from_dict
 from lownoise.questions import QUESTIONS
@@ -23,9 +25,10 @@ from lownoise.spec.streams import StreamSpec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.planning import Plan, StreamPlan
+    from lownoise.planning import JointPlan, Plan, StreamPlan
     from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
+    from lownoise.spec.model import AskedSpec
 
 Question = MeanSpec | MarginalsSpec | QueriesSpec | ParitySpec | StreamSpec | DeclaredSpec
 
@@ -188,6 +191,12 @@ def read_spec(path: Path) -> Spec:
         SpecError: where the file cannot be read, or with every mistake in it, one a line.
     """
     fields = read_toml(path)
+    if isinstance(fields.get("question"), list):
+        raise SpecError(f"spec={path} asks several questions; use `lownoise together`")
+    return _checked_spec(fields, path)
+
+
+def _checked_spec(fields: dict[str, Any], path: Path) -> Spec:
     asked, budget = fields.get("question"), fields.get("budget")
     if isinstance(budget, dict) and budget.get("kind") == "local_dp":
         raise SpecError(
@@ -206,6 +215,108 @@ def read_spec(path: Path) -> Spec:
     if isinstance(question, MeanSpec) and question.points is not None:
         resolved["question"] = question.model_copy(update={"points": folder / question.points})
     return spec.model_copy(update=resolved)
+
+
+@final
+@dataclass(frozen=True)
+class JointSpec:
+    """A specification of several questions that share a budget.
+
+    Args:
+        parts: of each question a specification with all of the budget, by its name.
+        importance: how much one unit of each question's error matters, None for 1.
+        shares: the part of each of the budget; None for the best.
+    """
+
+    parts: dict[str, Spec]
+    importance: dict[str, float] | None
+    shares: dict[str, float] | None
+
+    @property
+    def data(self) -> DataSpec | None:
+        """Where the table is."""
+        return next(iter(self.parts.values())).data
+
+    def account(self) -> Ledger | None:
+        """Return the account that pays, None where none is named."""
+        return next(iter(self.parts.values())).account()
+
+    def plan(self) -> JointPlan:
+        """Return the plan; no data are read.
+
+        Raises:
+            LownoiseError: where the parts do not fit together.
+        """
+        asked = {n: cast("AskedSpec", own.question) for n, own in self.parts.items()}
+        relation, size = next((own.relation, own.size) for own in asked.values())
+        return together(
+            {name: own.asked() for name, own in asked.items()},
+            budget=next(iter(self.parts.values())).budget.budget(),
+            relation=relation,
+            size=size,
+            importance=self.importance,
+            shares=self.shares,
+            options={name: own.options() for name, own in asked.items()},
+        )
+
+
+def read_together(path: Path) -> JointSpec:
+    """Return the specification of several questions in a TOML file: tables `[[question]]`.
+
+    Each has a `name`, and may have an `importance` or a `share`.
+
+    Raises:
+        SpecError: where the file cannot be read, or with every mistake in it, one a line.
+    """
+    fields = read_toml(path)
+    asked = fields.get("question")
+    if not isinstance(asked, list) or not asked or not all(isinstance(q, dict) for q in asked):
+        raise SpecError(
+            f"spec={path} asks one question; use `lownoise plan` and `lownoise release`"
+        )
+    parts: dict[str, Spec] = {}
+    numbers: dict[str, dict[str, Any]] = {"importance": {}, "share": {}}
+    mistakes: list[str] = []
+    for i, given in enumerate(asked):
+        own, place = dict(given), f"question[{i}]"
+        name = own.pop("name", None)
+        if not isinstance(name, str) or name in parts:
+            mistakes.append(f"{place}.name: is missing or stands twice; give each its own")
+            name = place
+        for word, found in numbers.items():
+            if word in own:
+                found[name] = own.pop(word)
+        try:
+            parts[name] = _checked_spec({**fields, "question": own}, path)
+        except SpecError as error:
+            _, *said = str(error).split("\n  ")
+            mistakes += [line.replace("question", place, 1) for line in said] or [str(error)]
+    mistakes += _unlike(parts) if not mistakes else []
+    if mistakes:
+        unique = list(dict.fromkeys(mistakes))
+        raise SpecError(f"spec={path} has mistakes:\n" + "\n".join(f"  {own}" for own in unique))
+    given_numbers = {w: (found or None) for w, found in numbers.items()}
+    if given_numbers["importance"] is not None:
+        given_numbers["importance"] = {n: numbers["importance"].get(n, 1.0) for n in parts}
+    return JointSpec(parts, given_numbers["importance"], given_numbers["share"])
+
+
+def _unlike(parts: dict[str, Spec]) -> list[str]:
+    """Return what of questions does not go together, one text a mistake."""
+    streams = [name for name, own in parts.items() if own.question.kind == "stream"]
+    if streams:
+        return [
+            f"question {name!r}: is a stream, which has a budget of its own" for name in streams
+        ]
+    questions = {name: cast("AskedSpec", own.question) for name, own in parts.items()}
+    first = next(iter(questions.values()))
+    found = []
+    for name, own in questions.items():
+        if own.relation != first.relation or own.size != first.size:
+            found.append(f"question {name!r}: has another relation or size; give all the same")
+        elif own.uses is not None:
+            found.append(f"question {name!r}: has uses, which are of one question; leave them out")
+    return found
 
 
 def read_domain(path: Path) -> tuple[tuple[str, ...], AbstractDomain]:

@@ -94,6 +94,14 @@ class AskedSpec(Strict):
         """Return what one unit of each answer's error matters, where the question has none."""
         return None
 
+    def options(self) -> dict[str, Any]:
+        """Return what `plan` takes of this question alone, where it is asked beside others."""
+        names = [own for own in _PASSED if own in type(self).model_fields and own not in _OF_ALL]
+        given = {name: getattr(self, name) for name in names}
+        return {
+            n: v for n, v in {**given, "weights": self.error_weights()}.items() if v is not None
+        }
+
     def plan(self, budget: Budget, progress: Callable[[Progress], None] | None) -> Plan:
         """Return the plan; no data are read.
 
@@ -107,6 +115,7 @@ class AskedSpec(Strict):
 
 
 _PASSED = ("relation", "size", "order", "mechanism", "count_share", "uses")  # as `plan` calls them
+_OF_ALL = ("relation", "size", "uses")  # questions
 _Model = TypeVar("_Model", bound=Strict)
 
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command that asks several questions on one budget."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (typer reads the signature)
+from typing import Annotated
+
+import typer
+
+from lownoise.cli.output import claimed, show, show_report, working, write
+from lownoise.errors import FileError
+
+
+def together(
+    spec: Annotated[Path, typer.Argument(help="A TOML specification with [[question]] tables.")],
+    *,
+    data: Annotated[Path | None, typer.Option(help="The table, instead of the spec's.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Release to this new folder; without it, plan only.")
+    ] = None,
+) -> None:
+    """Plan several questions on one budget and, with --out, release them: one entry pays."""
+    from lownoise import report
+    from lownoise.spec import read_together
+
+    read = read_together(spec)
+    table = data or (read.data.path if read.data else None)
+    if out is not None and table is None:
+        raise FileError("data.path is not in the spec; add it, or give --data PATH")
+    with working("fitting the noise"):
+        made = read.plan()
+    if out is None:
+        show(str(made))
+        for name, plan in made.plans.items():
+            show(f"\n{name}\n")
+            show_report(report.sections(plan))
+        return
+    if out.exists():
+        raise FileError(f"folder={out} exists; give --out a new folder")
+    with claimed(out, ()):  # made before anything is spent
+        with working("reading the table"):
+            found = made.release(table, read.account())
+        try:
+            found.write(out)
+        except BaseException:  # it is paid for
+            for own in found.releases.values():
+                if not own.terms.view.folder:
+                    print(own.to_json(), end="")  # noqa: T201
+            raise
+    show(str(made))
+    for number, (name, own) in enumerate(found.releases.items(), start=1):
+        show(f"\n{name}\n")
+        show_report(report.sections(own))
+        write(out / f"{number}.html", report.render_html(report.sections(own)))
+    show(f"\nReleases and reports: {out}")
