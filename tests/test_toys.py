@@ -364,6 +364,8 @@ OTHERWISE = {  # never in a file, or by the fields of what they belong to
     "ProductNoise",
     "CellNoise",  # on tables and parities, which have documents of their own
     "SignedNoise",
+    "GroupNoise",
+    "JointNoise",  # on groups, by the noise of a mean
     "ParityLaplace",
     "ParityQueries",  # parities as linear queries, of which a plan keeps the answers alone
 }

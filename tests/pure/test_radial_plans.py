@@ -42,7 +42,7 @@ def test_of_a_ball_it_has_the_error_of_the_fit_which_no_additive_noise_is_below(
 @pytest.mark.parametrize(
     "domain",
     [
-        ln.Ball(3),
+        ln.Ball(6),
         ln.Ball(9, radius=0.5, center=np.full(9, 4.0)),
         ln.image(np.diag([9.0, 2.0, 1.0, 5.0]), ln.Ball(4)),
     ],
