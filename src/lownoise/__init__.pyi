@@ -26,6 +26,7 @@ from lownoise.privacy import gaussian_dp as gaussian_dp
 from lownoise.privacy import local_dp as local_dp
 from lownoise.privacy import pure_dp as pure_dp
 from lownoise.privacy import zcdp as zcdp
+from lownoise.questions import Count as Count
 from lownoise.questions import Decayed as Decayed
 from lownoise.questions import Distribution as Distribution
 from lownoise.questions import Histogram as Histogram

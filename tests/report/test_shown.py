@@ -83,6 +83,7 @@ SHOWN = {
     "gaussian_dp": lambda _: [ln.gaussian_dp(1)],
     "pure_dp": lambda _: [ln.pure_dp(1)],
     "zcdp": lambda _: [ln.zcdp(1 / 3)],
+    "Count": lambda _: [ln.Count({RUDE: 2, "b": ["x", "y"]})],
     "Distribution": lambda _: [ln.Distribution("x", [0, 1], by={RUDE: 2})],
     "Histogram": lambda _: [ln.Histogram(RUDE, ["a", "b"])],
     "budget_for": lambda _: [

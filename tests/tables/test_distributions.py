@@ -220,3 +220,20 @@ def test_large_columns_are_read_in_pieces_and_too_large_ones_refused(monkeypatch
     monkeypatch.setattr("lownoise.release.distributions._MOST_CATEGORIES", 11)
     with pytest.raises(LownoiseError, match="12 categories, and quantiles and bands are read of"):
         release.quantile(0.3, "x")
+
+
+def test_counts_of_groups_are_marginals_of_their_joint_cells_or_of_those_that_are_named():
+    by = {"sex": ["F", "M"], "old": 2}
+    table = pd.DataFrame({"sex": list("FFMFM"), "old": [0, 1, 1, 0, 1]})
+    cells = ln.plan(ln.Count(by), budget=ln.zcdp(1e6), relation="add_remove")
+    found = cells.release(table).marginal("old", "sex")
+    assert found == pytest.approx(np.array([[2, 0], [1, 2]]), abs=0.05)
+    every = ln.Marginals(by, sets=[["sex", "old"]])
+    alike = ln.plan(every, budget=ln.zcdp(1e6), relation="add_remove")
+    assert cells.to_json() == alike.to_json()
+    for more in ({"way": 1}, {"sets": [["sex"], []]}):
+        own, other = ln.Count(by, **more), ln.Marginals(by, **more)
+        assert list(own.sets()) == list(other.sets())
+    for wrong in ({}, ["sex"], None):
+        with pytest.raises(LownoiseError):
+            ln.Count(wrong)

@@ -2,7 +2,7 @@
 """Workloads: what is asked of a table."""
 
 from lownoise.questions.attributes import Attribute
-from lownoise.questions.distributions import Distribution, Histogram
+from lownoise.questions.distributions import Count, Distribution, Histogram
 from lownoise.questions.encoding import QUESTIONS
 from lownoise.questions.finite import FiniteProblem, finite_problem
 from lownoise.questions.groups import GroupedMean
@@ -26,6 +26,7 @@ __all__ = [
     "AbstractQueries",
     "AbstractStreamWorkload",
     "Attribute",
+    "Count",
     "Decayed",
     "Distribution",
     "FiniteProblem",

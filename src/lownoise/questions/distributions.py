@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms and distributions of a column, by groups or of all rows: marginals, by their names."""
+"""Counts by groups, and histograms and distributions of a column: marginals, by their names."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from lownoise.errors import QuestionError, quoted
 from lownoise.questions.marginals import Marginals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from lownoise.questions.attributes import Categories
 
@@ -71,6 +72,34 @@ def Histogram(  # noqa: N802 (as above)
         3
     """
     return _of_column(column, categories, by, outside, None)
+
+
+def Count(  # noqa: N802 (as above)
+    by: Mapping[str, Categories],
+    *,
+    way: int | None = None,
+    sets: Sequence[Sequence[str]] | None = None,
+    outside: str | Mapping[str, object] = "drop",
+) -> Marginals:
+    """Return the question of how many rows are in each group.
+
+    Args:
+        by: attributes and their categories, as of `ln.Marginals`; groups are their joint cells.
+        way: counts by all choices of up to so many of the attributes, in place of the joint cells.
+        sets: counts by these choices, in place of the joint cells.
+        outside: as of `ln.Distribution`.
+
+    Raises:
+        QuestionError: as `ln.Marginals`.
+
+    Examples:
+        >>> question = Count({"sex": ["F", "M"], "region": 4})
+        >>> [question.names(s) for s in question.sets()]
+        [('sex', 'region')]
+    """
+    if way is None and sets is None and isinstance(by, Mapping):
+        sets = [list(by)]
+    return Marginals(by, way=way, sets=sets, outside=outside)
 
 
 def _of_column(
