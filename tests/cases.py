@@ -300,6 +300,7 @@ MEMBERS = (
             np.array([2 / 3 * 3 ** (1 / p), 0.5 * 2 ** (1 / p)]),
             2.0 if math.isinf(p) else 2 * p / (p + 2),
         ),
+        partner=lambda d: Box(-np.ones(d), np.ones(d)),  # a sum with a ball takes a long search
         refuses=frozenset({"kronecker"}),
     ),
     Member(
