@@ -30,6 +30,8 @@ RUNS = 3
 LONG = 3.0  # seconds after which a member is not run again
 ROWS = 256
 FEW = 4  # rows where one takes long
+COUNTS = ln.intersection(ln.Box([0, 0, 0], [1, 1.5, 2]), ln.Slab([1, 1, 1], 0, 1.8))
+LENS = ln.intersection(ln.Ball(3), ln.Ball(3, center=[1, 0, 0]))
 HEAD = ("domain", "d", "p=2 s", "gap", "p=∞ s", "gap", "in ms", "out ms", "runs")
 
 
@@ -58,6 +60,14 @@ def _others() -> dict[str, Any]:
         "image of sorted, 8 × 8": ln.image(
             rng.normal(size=(8, 8)), ln.OrderedBall(np.linspace(1, 0.2, 8))
         ),
+        "hull of product, counts": ln.hull(
+            ln.product(ln.Box([0], [1]), ln.Ball(2)), COUNTS
+        ),
+        "counts + ball": ln.minkowski_sum(COUNTS, ln.Ball(3, 0.5)),
+        "counts + box": ln.minkowski_sum(COUNTS, ln.Box([0] * 3, [0.5] * 3)),
+        "lens + box": ln.minkowski_sum(LENS, ln.Box([0] * 3, [0.5] * 3)),
+        "lens + counts": ln.minkowski_sum(LENS, COUNTS),
+        "image of a lens": ln.image(rng.normal(size=(2, 3)), LENS),
         "box + ball": ln.minkowski_sum(ln.Box([-1] * 8, [1] * 8), ln.Ball(8)),
         "ball + cross": ln.minkowski_sum(ln.Ball(5), ln.Ball(5, order=1)),
         "three ellipsoids": ln.minkowski_sum(

@@ -8,6 +8,7 @@ so far, because going there never loses.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _BEYOND = 1e-12
 _ROUGH = 1e-2
+_TOGETHER = 8  # directions for each dimension
+_NEARLY = 1e-5  # how far beyond vertices may be where it is asked for a good bound
 _LOOSE = (
     "solved: the least that the oracle's upper bounds prove; tighter ones, or `differences` where "
     "it has none, make the gap smaller"
@@ -97,6 +100,11 @@ class OracleVertices(AbstractVertices):
         self._up = frame.up()
         self.evidence = body.seeds
         self.rows = frame.down(body.vertices(self.evidence))
+        if body.searched and body.program.effort < math.inf:
+            inverse = np.linalg.pinv(self.rows - self.rows.mean(axis=0)).T
+            random = np.random.default_rng(0)  # where to look: nothing that is released
+            turned = random.standard_normal((_TOGETHER * self.dimension, len(self.rows)))
+            self._add(body.extreme(turned @ inverse @ self._map))
 
     @property
     def dimension(self) -> int:
@@ -118,16 +126,23 @@ class OracleVertices(AbstractVertices):
         farthest = self._body.farthest(inverse @ self._map, center, near=_ROUGH)
         self._add(farthest.points)
         lengths = self._lengths(inverse, mean)
-        for i in np.argsort(-lengths)[: self.dimension]:
-            normal = (inverse @ self._map).T @ (inverse @ (self.rows[i] - mean))
-            self._add(self._body.extreme(normal))
+        # many directions take hardly longer than one where each is a search
+        most = _TOGETHER * self.dimension if self._body.searched else self.dimension
+        outer = self.rows[np.argsort(-lengths)[:most]] - mean
+        self._add(self._body.extreme(outer @ inverse.T @ inverse @ self._map))
         lengths = self._lengths(inverse, mean)
         out = np.flatnonzero(lengths > beyond * (1 + _BEYOND))
-        if not out.size:  # this may be the end: the bound has to be good
+        near = np.max(lengths) <= beyond * (1 + _NEARLY)
+        if near:  # this may be the end: the bound has to be good
             farthest = self._body.farthest(inverse @ self._map, center)
+            self._add(farthest.points)
+            lengths = self._lengths(inverse, mean)
+            out = np.flatnonzero(lengths > beyond * (1 + _BEYOND))
         out = out[np.argsort(-lengths[out])][:wanted]
         longest = float(np.max(lengths))
-        return Priced(max(farthest.upper, longest), out, longest)
+        # what is known before the good look says nothing of how far vertices explain the bound
+        explained = longest if near or not self._body.searched else None
+        return Priced(max(farthest.upper, longest), out, explained)
 
     def _lengths(self, inverse: Vector, mean: Vector) -> Vector:
         return np.asarray(np.linalg.norm((self.rows - mean) @ inverse.T, axis=1))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lownoise.certificate import CornerDual, SectionDual
+from lownoise.certificate import CornerDual, OracleDual, SectionDual
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
@@ -36,6 +36,7 @@ from lownoise.solvers.image import image_solution
 from lownoise.solvers.oracle import oracle_solution
 from lownoise.solvers.points import point_solution
 from lownoise.solvers.section import far_changes, least_section
+from lownoise.solvers.sides import INTERRUPTED
 from lownoise.solvers.solution import RTOL, Asked, Solution, honest, lower_triangle
 from lownoise.solvers.tensors import rotated, tensor_solution
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from lownoise.certificate.evidence import Changes
     from lownoise.numbers.arrays import Vector
+    from lownoise.sets.frames import Frame
     from lownoise.solvers.sides import Progress
 
 _FAINT = 1e-5
@@ -106,13 +108,37 @@ def box_solution(body: SymmetricBox, asked: Asked) -> Solution:
 
 @solution.register(SectionBody)
 def section_solution(body: SectionBody, asked: Asked) -> Solution:
-    """Return the least ellipsoid that a section's quadratics prove to cover it."""
+    """Return the least ellipsoid around a section.
+
+    By corners where these are few; else by the sum of its parts' quadratics, and in few dimensions
+    by its widths where these leave a gap.
+    """
     rows = asked.rows
     frame = find_frame(body, asked.queries, in_order=asked.in_order)
     constant = frozen(np.zeros((1, body.width_of_points)))
     none = SectionDual(constant, frozen(np.ones(1)), frozen(np.ones(len(rows))))
     if not frame.rank:
         return asked.nothing(body, frame, none)
+    oracle = body.oracle if body.oracle is not None and body.oracle.resolves(frame.rank) else None
+    if oracle is not None and not oracle.searched:
+        return _by_extremes(body, oracle, asked)
+    found = _by_quadratics(body, asked, frame, none)
+    own = found.claim.certificate()
+    if oracle is None or found.status == INTERRUPTED or own.gap <= asked.rtol:
+        return found
+    assert isinstance(found.claim.body, SectionBody)  # noqa: S101 (with multipliers)
+    other = _by_extremes(found.claim.body, oracle, asked)
+    proof = other.claim.certificate()
+    best = other.claim if proof.upper < own.upper else found.claim
+    best = replace(best, dual=(other if proof.lower > own.lower else found).claim.dual)
+    return Solution(
+        best, honest(other.status, best, asked.rtol), found.iterations + other.iterations
+    )
+
+
+def _by_quadratics(body: SectionBody, asked: Asked, frame: Frame, none: SectionDual) -> Solution:
+    """Return the least ellipsoid that the sum of quadratics proves to cover a section."""
+    rows = asked.rows
     unit = float(np.max(np.abs(rows) * body.far))
     heard = asked.heard(unit)
     # where queries do not see all, the rest must stay bounded: it is asked about a little
@@ -130,6 +156,16 @@ def section_solution(body: SectionBody, asked: Asked) -> Solution:
         c = points.query_weights[: len(rows)]
         claim = replace(claim, dual=replace(points, query_weights=frozen(c.copy())))
     return Solution(claim, honest(found.status, claim, asked.rtol), found.steps)
+
+
+def _by_extremes(body: SectionBody, oracle: AbstractOracleBody, asked: Asked) -> Solution:
+    """Return the least ellipsoid around a section whose extreme points, and reach, are known."""
+    found = oracle_solution(oracle, asked)
+    dual = found.claim.dual
+    assert isinstance(dual, OracleDual)  # noqa: S101 (what oracles are solved with)
+    own = frozen(dual.points.reshape(len(dual.points), body.width_of_points))
+    evidence = SectionDual(own, dual.vertex_weights, dual.query_weights)
+    return replace(found, claim=replace(found.claim, body=body, dual=evidence))
 
 
 @solution.register(TensorBall)

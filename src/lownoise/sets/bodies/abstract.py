@@ -400,10 +400,32 @@ class AbstractSet(ABC):
     def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return two points far apart, and at least max ‖matrix·(x − y)‖²."""
 
+    @property
+    def effort(self) -> float:
+        """About how many numbers are looked at for one direction; infinite: do not ask for many."""
+        return math.inf
+
+    @property
+    def loose(self) -> bool:
+        """Whether widths say much more than its bounds on lengths, which take a search."""
+        return False
+
+    def sorted_parts(self) -> tuple[AbstractSet | None, AbstractSet | None]:
+        """Return two sets that together reach as far, the second loose; None for an empty one."""
+        return (None, self) if self.loose else (self, None)
+
     @abstractmethod
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩ over K; shapes (d,)."""
 
+    def supports_up(self, directions: Vector, about: Vector) -> Vector:
+        """Return the same of each row of directions, shapes (n, d) and (n,)."""
+        return np.array([self.support_up(direction, about) for direction in directions])
+
     @abstractmethod
     def extreme(self, direction: Vector) -> Vector:
         """Return the code of a point that should be extreme along θ, shape (w,)."""
+
+    def extremes(self, directions: Vector) -> Vector:
+        """Return the same of each row of directions, shapes (n, d) and (n, w)."""
+        return np.array([self.extreme(direction) for direction in directions])

@@ -110,18 +110,48 @@ class HullSet(AbstractSet):
         assert best is not None  # noqa: S101 (every part has a pair with itself)
         return Farthest(best, upper)
 
+    @property
+    def loose(self) -> bool:
+        """Where a part is."""
+        return any(part.loose for part in self.parts)
+
+    def sorted_parts(self) -> tuple[AbstractSet | None, AbstractSet | None]:
+        """Return the hulls of those parts that are loose and that are not."""
+        if len({part.loose for part in self.parts}) == 1:
+            return super().sorted_parts()
+        firm, loose = (
+            HullSet(tuple(p for p in self.parts if p.loose == own), self.center)
+            for own in (False, True)
+        )
+        return firm, loose
+
+    @property
+    def effort(self) -> float:
+        """That of all parts."""
+        return sum(part.effort for part in self.parts)
+
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
         return max(part.support_up(direction, about) for part in self.parts)
 
+    def supports_up(self, directions: Vector, about: Vector) -> Vector:
+        """Return at least max ⟨θ, x − about⟩, row by row."""
+        own = [part.supports_up(directions, about) for part in self.parts]
+        return np.asarray(np.max(own, axis=0))
+
     def extreme(self, direction: Vector) -> Vector:
         """Return what the part says that reaches farthest along θ."""
-        own = [part.extreme(direction) for part in self.parts]
-        pairs = zip(self.parts, own, strict=True)
-        i = int(
-            np.argmax([direction @ (part.place(answer) - self.center) for part, answer in pairs])
-        )
-        return self._tagged(i, own[i])
+        return np.asarray(self.extremes(direction[None])[0])
+
+    def extremes(self, directions: Vector) -> Vector:
+        """Return the same for each row."""
+        own = [part.extremes(directions) for part in self.parts]
+        far = [
+            np.sum(directions * (part.place(answer) - self.center), axis=1)
+            for part, answer in zip(self.parts, own, strict=True)
+        ]
+        tagged = np.array([self._tagged(i, answer) for i, answer in enumerate(own)])
+        return np.asarray(tagged[np.argmax(far, axis=0), np.arange(len(directions))])
 
 
 @final
@@ -182,9 +212,13 @@ class MappedSet(AbstractSet):
 
     def _pulled(self, matrix: Vector) -> tuple[Vector, float]:
         """Return matrix·F, and how far lengths about the part's center are off by its rounding."""
-        linear = matrix @ self.factor
-        off = growth(len(self.factor) + 4) * (np.abs(matrix) @ np.abs(self.factor))
+        linear, off = self._rounded(matrix)
         return linear, float(np.linalg.norm(off @ self.part.extent)) * (1 + 2.0**-30)
+
+    def _rounded(self, matrix: Vector) -> tuple[Vector, Vector]:
+        """Return matrix·F, and how far off each number may be."""
+        off = growth(len(self.factor) + 4) * (np.abs(matrix) @ np.abs(self.factor))
+        return np.asarray(matrix @ self.factor), np.asarray(off)
 
     def farthest(self, matrix: Vector, center: Vector) -> Farthest:
         """Return the image of what is farthest, and the part's bound."""
@@ -202,19 +236,38 @@ class MappedSet(AbstractSet):
         answer = self.part.farthest_pair(linear)
         return Farthest(answer.point, longer(answer.upper, 2 * lost))
 
+    @property
+    def loose(self) -> bool:
+        """Where the part is."""
+        return self.part.loose
+
+    @property
+    def effort(self) -> float:
+        """That of the part."""
+        return self.part.effort
+
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
-        pulled, lost = self._pulled(direction[None])
+        return float(self.supports_up(direction[None], about)[0])
+
+    def supports_up(self, directions: Vector, about: Vector) -> Vector:
+        """Return at least max ⟨θ, x − about⟩, row by row."""
+        pulled, lost = self._rounded(directions)
         middle = self.part.center
         at = self.factor @ middle + self.shift - about
         size = np.abs(self.factor) @ np.abs(middle) + np.abs(self.shift) + np.abs(about)
-        off = growth(direction.size + middle.size + 9) * float(np.abs(direction) @ size)
-        own = self.part.support_up(pulled[0], middle)
-        return own + float(direction @ at) + (lost + off) * (1 + 2.0**-30) + 2.0**-50 * abs(own)
+        off = growth(at.size + middle.size + 9) * (np.abs(directions) @ size)
+        own = self.part.supports_up(pulled, middle)
+        more = (lost @ self.part.extent + off) * (1 + 2.0**-30) + 2.0**-50 * np.abs(own)
+        return np.asarray(own + directions @ at + more)
 
     def extreme(self, direction: Vector) -> Vector:
         """Return what is extreme along Fᵀθ."""
         return self.part.extreme(direction @ self.factor)
+
+    def extremes(self, directions: Vector) -> Vector:
+        """Return what is extreme along Fᵀθ for each row."""
+        return self.part.extremes(directions @ self.factor)
 
 
 def _apart(one: AbstractSet, two: AbstractSet, matrix: Vector, at_least: float) -> Farthest:
@@ -264,6 +317,7 @@ def _from_points(one: PointSet, two: AbstractSet, matrix: Vector, at_least: floa
         upper = max(upper, answer.upper)
         length = float(np.linalg.norm(matrix @ (two.place(answer.point) - one.rows[i])))
         if length > longest:
-            longest, pair = length, np.zeros((2, max(1, two.width)))
-            pair[0, 0], pair[1, : two.width] = i, answer.point
+            longest, pair = length, np.zeros((2, max(one.width, two.width)))
+            pair[0, : one.width] = one.encoded(np.array([i]))[0]
+            pair[1, : two.width] = answer.point
     return Farthest(pair, max(upper, at_least))

@@ -35,7 +35,7 @@ from lownoise.numbers.rounding import down, growth, spectral_up
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _MOST_ROWS = 5  # dimensions that are looked at in this way
@@ -43,6 +43,7 @@ _MOST_CONES = 250_000
 _MOST_NUMBERS = 6_000_000  # of directions that widths are taken of
 _ENOUGH = 4  # times 8^r: cones that mostly prove much
 _CLOSE = 2.0**-24  # how much farther than what is attained a cone may be
+_FIRST_HALVINGS = {2: 4, 3: 6}  # of all cones before any is looked at, by dimensions
 _LARGEST = 2.0**51  # a coordinate of a direction: sums of two are exact
 
 
@@ -91,10 +92,8 @@ def _longest_of_unit(image: Vector, base: AbstractUnitBall, limit: float) -> Len
     order = base.ball_order
     if order is not None and 1 < order < 2:  # noqa: PLR2004
         limit = min(limit, _between_up(image, order))
-    if len(image) > _MOST_ROWS or base.searched or base.only_near:
-        return Length(limit, None)
-    most = min(_MOST_CONES, _MOST_NUMBERS // base.dimension)
-    if most < _ENOUGH * 8 ** len(image):
+    most = 0 if base.searched or base.only_near else most_cones(len(image), base.dimension)
+    if not most:
         return Length(limit, None)
     # the products below are rounded
     far = np.abs(image) @ base.widths() * growth(len(image) + 9)
@@ -103,6 +102,17 @@ def _longest_of_unit(image: Vector, base: AbstractUnitBall, limit: float) -> Len
         return np.asarray(base.support_up(directions @ image) + np.abs(directions) @ far)
 
     return body_length(widths, len(image), limit, most)
+
+
+def most_cones(rows: int, effort: float) -> int:
+    """Return how many cones may be looked at; 0 where that would prove little.
+
+    Args:
+        rows: dimensions.
+        effort: numbers that are looked at for one direction.
+    """
+    most = int(min(_MOST_CONES, _MOST_NUMBERS / effort))
+    return most if rows <= _MOST_ROWS and most >= _ENOUGH * 8**rows else 0
 
 
 def _between_up(image: Vector, order: float) -> float:
@@ -128,7 +138,13 @@ def longest_up(image: Vector, corners: Vector) -> float:
 
 
 def body_length(
-    widths: Callable[[Vector], Vector], rows: int, limit: float = math.inf, most: int = _MOST_CONES
+    widths: Callable[[Vector], Vector],
+    rows: int,
+    limit: float = math.inf,
+    most: int = _MOST_CONES,
+    *,
+    attained: float = 0.0,
+    close: float = _CLOSE,
 ) -> Length:
     """Return at least the greatest of h(u)/‖u‖, hardly more where that takes few cones.
 
@@ -137,6 +153,8 @@ def body_length(
         rows: r ≥ 1.
         limit: a bound from elsewhere; returned where it is nearly attained.
         most: cones that are looked at.
+        attained: a length that some point of the body has, or nearly.
+        close: how much farther than what is attained a cone may be.
 
     Examples:
         >>> cross = lambda u: np.max(np.abs(u), axis=1)  # of the hull of ±e₁ and ±e₂
@@ -145,8 +163,11 @@ def body_length(
     """
     signs = 1.0 - 2.0 * ((np.arange(1 << (rows - 1))[:, None] >> np.arange(rows)) & 1)
     cones = signs[:, :, None] * np.eye(rows)  # half of all orthants: h(−u) = h(u)
-    ends = _values(widths, cones)
-    attained, settled, looked = 0.0, 0.0, 0
+    for _ in range(min(_FIRST_HALVINGS.get(rows, 0), most.bit_length() - rows)):
+        cones = np.concatenate(_cut(cones, np.linalg.norm(cones, axis=2))[:2])
+    known, where = np.unique(cones.reshape(-1, rows), axis=0, return_inverse=True)
+    ends = np.asarray(widths(known))[where].reshape(len(cones), rows)
+    settled, looked = 0.0, 0
     best = cones[0, 0]
     while True:
         lengths = np.linalg.norm(cones, axis=2)
@@ -156,20 +177,15 @@ def body_length(
             attained, best = float(ratios[at]), cones[at]
         bounds = _bounds(cones, ends, lengths)
         looked += len(cones)
-        open_ = bounds > attained * (1 + _CLOSE)
+        open_ = bounds > attained * (1 + close)
         settled = max(settled, float(np.max(bounds[~open_], initial=0.0)))
-        if limit <= attained * (1 + _CLOSE):
+        if limit <= attained * (1 + close):
             return Length(limit, best)
         if not np.any(open_):
             return Length(min(settled, limit), best)
         if looked > most or np.max(np.abs(cones)) > _LARGEST:
             return Length(min(max(settled, float(np.max(bounds))), limit), best)
         cones, ends = _halved(widths, cones[open_], ends[open_], lengths[open_])
-
-
-def _values(widths: Callable[[Vector], Vector], cones: Vector) -> Vector:
-    n, rows, _ = cones.shape
-    return np.asarray(widths(cones.reshape(-1, rows))).reshape(n, rows)
 
 
 def _bounds(cones: Vector, ends: Vector, lengths: Vector) -> Vector:
@@ -195,6 +211,15 @@ def _halved(
     widths: Callable[[Vector], Vector], cones: Vector, ends: Vector, lengths: Vector
 ) -> tuple[Vector, Vector]:
     """Return both halves of each cone, cut through its widest pair of directions."""
+    one, two, middle, first, second = _cut(cones, lengths)
+    value, n = np.asarray(widths(middle)), len(cones)
+    own, at = np.concatenate([ends, ends]), np.arange(n)
+    own[at, first], own[n + at, second] = value, value
+    return np.concatenate([one, two]), own
+
+
+def _cut(cones: Vector, lengths: Vector) -> tuple[Vector, Vector, Vector, Integers, Integers]:
+    """Return both halves of each cone, their new direction, and in whose place it is in each."""
     n, rows, _ = cones.shape
     unit = cones / lengths[:, :, None]
     beside = np.einsum("nik,njk->nij", unit, unit) + 2 * np.eye(rows)
@@ -206,8 +231,6 @@ def _halved(
         np.maximum(1 / ratio, 1.0)[:, None] * cones[at, first]
         + np.maximum(ratio, 1.0)[:, None] * cones[at, second]
     )
-    value = np.asarray(widths(middle))
-    found, own = np.concatenate([cones, cones]), np.concatenate([ends, ends])
-    found[at, first], own[at, first] = middle, value
-    found[n + at, second], own[n + at, second] = middle, value
-    return found, own
+    one, two = cones.copy(), cones.copy()
+    one[at, first], two[at, second] = middle, middle
+    return one, two, middle, first, second

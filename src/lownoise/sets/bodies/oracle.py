@@ -16,13 +16,16 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
 
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.abstract import AbstractBody
 from lownoise.sets.bodies.farthest import affine_farthest, root_up
+from lownoise.sets.bodies.lengths import body_length, most_cones
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Integers, Vector
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 _MOST_CENTERS = 40
 NEAR = 1e-9  # of the radius: how near its least is enough
+_LOOSELY = 2.0**-17  # how close bounds are where each direction is a search
 _ASCENTS = 6
 _GAIN = 1e-9
 
@@ -70,15 +74,74 @@ class AbstractOracleBody(AbstractBody):
             points: codes of points of K, shape (n, w), or of pairs of them, shape (n, 2, w).
         """
 
-    @abstractmethod
-    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> OracleExtent:
+    def farthest(
+        self, matrix: Vector, center: Vector, *, near: float = NEAR, limit: float = math.inf
+    ) -> OracleExtent:
         """Return at least max ‖matrix·(s − center)‖ over the body, and who may reach it.
+
+        What the program says of lengths, and in few dimensions what widths do.
 
         Args:
             matrix: shape (k, dimension).
             center: shape (dimension,).
             near: how near its least the bound has to be, relatively, where that takes a search.
+            limit: at least the greatest length, as is known from elsewhere.
         """
+        rows = len(matrix)
+        most = most_cones(rows, self.program.effort) if np.any(matrix) else 0
+        if not most:
+            own = self._farthest(matrix, center, near)
+            return replace(own, upper=min(own.upper, limit))
+        if self.searched and near > NEAR:  # what is known sticks out, or there is another look
+            rough = float(np.linalg.norm(self.extent_up(matrix, center)))
+            return OracleExtent(self.seeds[:0], rough * (1 + growth(2 * rows + 60)))
+        firm, loose = self._sorted()
+        away, least = np.zeros((0, rows)), 0.0
+        if firm is not None:
+            known = firm._farthest(matrix, center, near)  # noqa: SLF001 (of its own kind)
+            least = known.upper
+            if len(known.points):
+                away = (firm.vertices(known.points) - center) @ matrix.T
+        rest = self if loose is None else loose
+        far = np.abs(matrix) @ (self._far + np.abs(center)) * growth(rows + 9)
+
+        def widths(directions: Vector) -> Vector:
+            own = rest.extent_up(directions @ matrix, center)
+            return np.asarray(own + np.abs(directions) @ far)
+
+        bound = min(limit, least) if loose is None else limit
+        attained = float(np.max(np.linalg.norm(away, axis=1), initial=0.0))
+        close = {"close": _LOOSELY} if self.searched else {}
+        found = body_length(widths, rows, bound, most, attained=attained, **close)
+        directions = away if found.direction is None else np.vstack([away, found.direction])
+        points = self.extreme(directions @ matrix)
+        return OracleExtent(points, found.upper if loose is None else max(found.upper, least))
+
+    def _sorted(self) -> tuple[Self | None, Self | None]:
+        """Return two bodies that together reach as far: of lengths well known, and of others."""
+        firm, loose = self.program.sorted_parts()
+        return (
+            None if firm is None else replace(self, program=firm),
+            None if loose is None else replace(self, program=loose),
+        )
+
+    def resolves(self, rows: int) -> bool:
+        """Return whether what it says of lengths is close, of a map to so many dimensions."""
+        return not self.searched or most_cones(rows, self.program.effort) > 0
+
+    @abstractmethod
+    def _farthest(self, matrix: Vector, center: Vector, near: float) -> OracleExtent:
+        """Return what the program says."""
+
+    @property
+    def searched(self) -> bool:
+        """Whether what the program says of lengths takes many questions, and is far off."""
+        return self.program.loose
+
+    @cached_property
+    def _far(self) -> Vector:
+        """At least |s| for each coordinate, shape (dimension,)."""
+        return self.extent_up(np.eye(self.dimension), np.zeros(self.dimension))
 
     @property
     def seeds(self) -> Vector:
@@ -89,10 +152,14 @@ class AbstractOracleBody(AbstractBody):
         """Return whether `points` are of the right shape, and of K as far as the program tells."""
         return self._has_points(points, (self.program.width,))
 
-    def extreme(self, direction: Vector) -> Vector:
-        """Return evidence for vertices that should be extreme along a direction, both ways."""
-        theta = self._raised(direction[None])[0]
-        return np.stack([self.program.extreme(theta), self.program.extreme(-theta)])
+    def extreme(self, directions: Vector) -> Vector:
+        """Return evidence for vertices that should be extreme along each row, both ways."""
+        return self._ends_along(directions)
+
+    def _ends_along(self, directions: Vector) -> Vector:
+        """Return codes of points of K along each row, and then the other way, shape (2n, w)."""
+        theta = self._raised(directions)
+        return self.program.extremes(np.vstack([theta, -theta]))
 
     @property
     def spanning(self) -> Vector:
@@ -163,21 +230,30 @@ class OracleBody(AbstractOracleBody):
         """Return their coordinates."""
         return self._kept(points) / self.step
 
-    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> OracleExtent:
+    def _farthest(self, matrix: Vector, center: Vector, near: float) -> OracleExtent:
         """Return at least max ‖matrix·(x − center)‖."""
         answer = self.program.farthest(self._raised(matrix), self._point_at(center))
         return OracleExtent(answer.point[None], root_up(answer.upper))
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |matrix·(x − center)|, row by row."""
-        about = self._point_at(center)
-        return _extents(self.program, self._raised(matrix), about)
+        ends = _ends(self.program, self._raised(matrix), self._point_at(center))
+        return _outward(np.maximum(*ends), np.zeros(len(matrix)))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class OracleDifferences(AbstractOracleBody):
     """All x − y."""
+
+    @property
+    def searched(self) -> bool:
+        """Where the program does not bound differences, too."""
+        return self.program.loose or not self.program.bounds_differences
+
+    def _sorted(self) -> tuple[Self | None, Self | None]:
+        """Return the body as one of both: differences are of two parts."""
+        return (None, self) if self.searched else (self, None)
 
     @property
     def seeds(self) -> Vector:
@@ -194,7 +270,7 @@ class OracleDifferences(AbstractOracleBody):
         """Return whether these are pairs of points of K, shape (n, 2, d)."""
         return self._has_points(points, (2, self.program.width))
 
-    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> OracleExtent:
+    def _farthest(self, matrix: Vector, center: Vector, near: float) -> OracleExtent:
         """Return at least max ‖matrix·(x − y)‖; `center` is 0."""
         whole = self._raised(matrix)
         if self.program.bounds_differences:
@@ -204,15 +280,16 @@ class OracleDifferences(AbstractOracleBody):
         found = _least_ball(self.program, whole, near)
         return OracleExtent(_far_pairs(self.program, whole, found.points), 2 * found.upper)
 
-    def extreme(self, direction: Vector) -> Vector:
-        """Return the pair of both ends."""
-        return super().extreme(direction)[None]
+    def extreme(self, directions: Vector) -> Vector:
+        """Return the pair of both ends along each row."""
+        ends = self._ends_along(directions)
+        return np.stack([ends[: len(directions)], ends[len(directions) :]], axis=1)
 
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least the width along each row; `center` is 0."""
         program = self.program
         rows = self._raised(matrix)
-        widths = np.array([sum(_ends(program, row, program.center)) for row in rows])
+        widths = np.sum(_ends(program, rows, program.center), axis=0)
         return np.asarray(np.maximum(widths, 0.0) * (1 + 2.0**-50))
 
 
@@ -234,7 +311,7 @@ class LiftedOracle(AbstractOracleBody):
         about = (self._kept(points) - self.origin[self.pivots]) / self.step
         return np.hstack([about, np.full((len(points), 1), self.count)])
 
-    def farthest(self, matrix: Vector, center: Vector, *, near: float = NEAR) -> OracleExtent:
+    def _farthest(self, matrix: Vector, center: Vector, near: float) -> OracleExtent:
         """Return at least max ‖A₁(x − origin) + a‖, the square completed; `center` is 0."""
         linear, constant = self._raised(matrix), matrix[:, -1] * self.count
         answer = affine_farthest(self.program, linear, self.origin, constant)
@@ -243,28 +320,26 @@ class LiftedOracle(AbstractOracleBody):
     def extent_up(self, matrix: Vector, center: Vector) -> Vector:
         """Return at least max |A₁(x − origin) + a|, row by row; `center` is 0."""
         rows, constant = self._raised(matrix), matrix[:, -1] * self.count
-        ends = [_ends(self.program, row, self.origin) for row in rows]
-        found = [max(up + a, down - a) for (up, down), a in zip(ends, constant, strict=True)]
-        return np.array([_outward(f, abs(float(a))) for f, a in zip(found, constant, strict=True)])
+        ahead, back = _ends(self.program, rows, self.origin)
+        return _outward(np.maximum(ahead + constant, back - constant), np.abs(constant))
 
     def scaled(self, factor: float) -> Self:
         """Return factor·S; `factor` is a power of two."""
         return replace(self, step=frozen(self.step / factor), count=self.count * factor)
 
 
-def _outward(value: float, size: float) -> float:
-    return max(value, 0.0) * (1 + 2.0**-50) + size * 2.0**-51
+def _outward(values: Vector, sizes: Vector) -> Vector:
+    return np.asarray(np.maximum(values, 0.0) * (1 + 2.0**-50) + sizes * 2.0**-51)
 
 
-def _ends(program: AbstractSet, row: Vector, center: Vector) -> tuple[float, float]:
-    """Return at least max ⟨row, x − center⟩ and max ⟨−row, x − center⟩."""
-    if not np.any(row):
-        return 0.0, 0.0
-    return program.support_up(row, center), program.support_up(-row, center)
-
-
-def _extents(program: AbstractSet, rows: Vector, center: Vector) -> Vector:
-    return np.array([_outward(max(_ends(program, row, center)), 0.0) for row in rows])
+def _ends(program: AbstractSet, rows: Vector, center: Vector) -> tuple[Vector, Vector]:
+    """Return at least max ⟨row, x − center⟩ and max ⟨−row, x − center⟩, shapes (n,)."""
+    found = np.zeros((2, len(rows)))
+    used = np.any(rows != 0, axis=1)
+    if np.any(used):
+        both = program.supports_up(np.vstack([rows[used], -rows[used]]), center)
+        found[:, used] = both.reshape(2, -1)
+    return found[0], found[1]
 
 
 @final

@@ -26,17 +26,18 @@ from lownoise.sets.pairs import farthest_pairs
 from lownoise.sets.unit_balls import NormBall, product_ball
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.sets.bodies.section import Section
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _CLIMBS = 50
+_BLOCK = 1 << 22  # numbers
+_SEARCHED = 600.0  # numbers that take as long as the search along a direction
 _STARTS = 4
 _RISES = 1e-12
 _HALVINGS = 200
 
 
-@final
 class PointSet(AbstractSet):
     """A list of points; a point is encoded as its number in the list.
 
@@ -71,6 +72,10 @@ class PointSet(AbstractSet):
             ends = np.concatenate([ends, pivots[: used.size]])
         return np.unique(ends)[:, None].astype(np.float64)
 
+    def encoded(self, indices: Integers) -> Vector:
+        """Return the codes of the points of those numbers, shape (n, w)."""
+        return indices[:, None].astype(np.float64)
+
     def place(self, encoded: Vector) -> Vector:
         """Return the points of those numbers."""
         return np.asarray(self.rows[encoded[..., 0].astype(np.int64)])
@@ -84,24 +89,40 @@ class PointSet(AbstractSet):
         """Return the farthest point, and at least its squared length."""
         lengths = np.linalg.norm((self.rows - center) @ matrix.T, axis=1)
         upper = TranslatedPoints(self.rows).length_up(matrix, center)
-        return Farthest(np.array([float(np.argmax(lengths))]), _squared(upper))
+        return Farthest(self.encoded(np.array([int(np.argmax(lengths))]))[0], _squared(upper))
 
     def farthest_pair(self, matrix: Vector) -> Farthest:
         """Return the farthest pair, and at least its squared length."""
         found = farthest_pairs((self.rows - self.center) @ matrix.T)
-        pair = (found.first[0], found.second[0]) if found.first.size else (0, 0)
+        pair = np.append(found.first[:1], found.second[:1]) if found.first.size else np.zeros(2)
         upper = PointDifferences(self.rows).length_up(matrix, np.zeros(self.dimension))
-        return Farthest(np.array(pair, dtype=np.float64)[:, None], _squared(upper))
+        return Farthest(self.encoded(pair.astype(np.int64)), _squared(upper))
+
+    @property
+    def effort(self) -> float:
+        """One a point."""
+        return float(len(self.rows))
 
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
+        return float(self.supports_up(direction[None], about)[0])
+
+    def supports_up(self, directions: Vector, about: Vector) -> Vector:
+        """Return at least max ⟨θ, x − about⟩, row by row."""
         moved = self.rows - about
-        lost = growth(self.dimension + 4) * float(np.abs(direction) @ np.max(np.abs(moved), axis=0))
-        return float(np.max(moved @ direction)) + lost * (1 + 2.0**-30)
+        lost = growth(self.dimension + 4) * (np.abs(directions) @ np.max(np.abs(moved), axis=0))
+        step = max(_BLOCK // len(moved), 1)
+        parts = range(0, len(directions), step)
+        found = [np.max(directions[i : i + step] @ moved.T, axis=1) for i in parts]
+        return np.asarray(np.concatenate(found) + lost * (1 + 2.0**-30))
 
     def extreme(self, direction: Vector) -> Vector:
-        """Return the number of the extreme point."""
-        return np.array([float(np.argmax(self.rows @ direction))])
+        """Return the code of the extreme point."""
+        return np.asarray(self.extremes(direction[None])[0])
+
+    def extremes(self, directions: Vector) -> Vector:
+        """Return the code of the extreme point for each row."""
+        return self.encoded(np.argmax(directions @ self.rows.T, axis=1))
 
 
 @final
@@ -177,16 +198,29 @@ class ImageSet(AbstractSet):
         upper = 2 * _bounded(matrix, self.factor, self.base, self.base)
         return Farthest(np.stack([x, -x]), _squared(upper))
 
+    @property
+    def effort(self) -> float:
+        """One a column, where the ball's reach is no search."""
+        return math.inf if self.base.searched or self.base.only_near else float(self.width)
+
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
-        own = ImageBody(self.factor, self.base).extent_up(direction[None], about)[0]
+        return float(self.supports_up(direction[None], about)[0])
+
+    def supports_up(self, directions: Vector, about: Vector) -> Vector:
+        """Return at least max ⟨θ, x − about⟩, row by row."""
+        own = ImageBody(self.factor, self.base).extent_up(directions, about)
         off = self.center - about
-        lost = growth(self.dimension + 4) * float(np.abs(direction) @ np.abs(off))
-        return float(direction @ off + own + lost * 2) + 2.0**-50 * float(own)
+        lost = growth(self.dimension + 4) * (np.abs(directions) @ np.abs(off))
+        return np.asarray(directions @ off + own + lost * 2 + 2.0**-50 * own)
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the x that is extreme along Fᵀθ."""
-        return np.asarray(self.base.extreme((direction @ self.factor)[None])[0])
+        return np.asarray(self.extremes(direction[None])[0])
+
+    def extremes(self, directions: Vector) -> Vector:
+        """Return the x that is extreme along Fᵀθ for each row."""
+        return self.base.extreme(directions @ self.factor)
 
 
 @final
@@ -248,15 +282,34 @@ class SectionSet(AbstractSet):
             x = self.section.far(((x + offset) @ matrix.T) @ matrix)
         return np.asarray(x[np.argmax(np.linalg.norm((x + offset) @ matrix.T, axis=1))])
 
+    @property
+    def loose(self) -> bool:
+        """It is: the sum of its quadratics is far from its shape, as a rule."""
+        return True
+
+    @property
+    def effort(self) -> float:
+        """Many: each direction is a search."""
+        return _SEARCHED
+
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩."""
+        return float(self.supports_up(direction[None], about)[0])
+
+    def supports_up(self, directions: Vector, about: Vector) -> Vector:
+        """Return at least max ⟨θ, x − about⟩, row by row."""
         off = self.center - about
-        lost = growth(self.dimension + 4) * float(np.abs(direction) @ np.abs(off))
-        return float(self.section.support_up(direction[None])[0] + direction @ off + 2 * lost)
+        lost = growth(self.dimension + 4) * (np.abs(directions) @ np.abs(off))
+        own = self.section.support_up(directions)
+        return np.asarray(own + directions @ off + 2 * lost + 2.0**-50 * np.abs(own))
 
     def extreme(self, direction: Vector) -> Vector:
         """Return a point nearly extreme along θ."""
-        return np.asarray(self.section.far(direction[None])[0])
+        return np.asarray(self.extremes(direction[None])[0])
+
+    def extremes(self, directions: Vector) -> Vector:
+        """Return points nearly extreme along each row."""
+        return self.section.far(directions)
 
 
 def climbed(base: AbstractUnitBall, image: Vector, away: Vector) -> Vector:

@@ -179,7 +179,7 @@ class ProductSet(AbstractSet):
                 n, own = len(part.rows), int(rest.pop(0))
                 pair = divmod(own, n) if pairs else (own, own)
                 for side, index in zip(found, pair, strict=True):
-                    side.append(np.array([float(index)]))
+                    side.append(part.encoded(np.array([index]))[0])
             else:
                 own_x = x[at : at + part.width]
                 at += part.width
@@ -264,16 +264,34 @@ class ProductSet(AbstractSet):
 
     def support_up(self, direction: Vector, about: Vector) -> float:
         """Return at least max ⟨θ, x − about⟩: what the parts' are together."""
+        return float(self.supports_up(direction[None], about)[0])
+
+    @property
+    def loose(self) -> bool:
+        """Where a part is."""
+        return any(part.loose for part in self.parts)
+
+    @property
+    def effort(self) -> float:
+        """That of all parts."""
+        return sum(part.effort for part in self.parts)
+
+    def supports_up(self, directions: Vector, about: Vector) -> Vector:
+        """Return at least max ⟨θ, x − about⟩, row by row: what the parts' are together."""
         own = [
-            part.support_up(direction[at], about[at])
+            part.supports_up(directions[:, at], about[at])
             for part, at in zip(self.parts, self.blocks, strict=True)
         ]
-        return sum(own) + growth(len(own) + 2) * sum(abs(value) for value in own)
+        return np.asarray(sum(own) + growth(len(own) + 2) * sum(np.abs(value) for value in own))
 
     def extreme(self, direction: Vector) -> Vector:
         """Return the parts' extreme points."""
+        return np.asarray(self.extremes(direction[None])[0])
+
+    def extremes(self, directions: Vector) -> Vector:
+        """Return the parts' extreme points for each row."""
         pairs = zip(self.parts, self.blocks, strict=True)
-        return np.concatenate([part.extreme(direction[at]) for part, at in pairs])
+        return np.hstack([part.extremes(directions[:, at]) for part, at in pairs])
 
 
 def _differences(rows: Vector) -> Vector:

@@ -33,12 +33,15 @@ from lownoise.sets.norms import WalkNorm
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Chosen, Vector
+    from lownoise.sets.bodies.oracle import AbstractOracleBody
     from lownoise.sets.norms import AbstractNorm
     from lownoise.sets.unit_balls import AbstractUnitBall
 
 _SLACK = 2.0**-44
 _MOST_SUPPORTS = 4.0e11  # products that supports may take before coarser bounds must do
 _STEPS = 80  # about how many steps a support takes
+_CLOSELY = 2e10  # the same, where they are as extreme as floats tell
+_MANY = 16
 _QUICK = 1e7  # the barrier's last weight, where points need to be extreme to about 1e-6
 
 
@@ -138,8 +141,10 @@ class Section:
         return bool(float(count) * _STEPS * d * d * (m + d) <= _MOST_SUPPORTS)
 
     def _proved(self, directions: Vector, extent: Vector) -> Vector:
-        """Return at least max ⟨θ, ξ⟩, by multipliers: θ = Aᵀλ + rest."""
-        _, multipliers = self.extreme(directions)
+        """Return at least max ⟨θ, ξ⟩, by multipliers: θ = Aᵀλ + rest; of many, less closely."""
+        last = _QUICK if len(directions) > _MANY + 2 * self.dimension else _CLOSELY
+        own = farthest(self.rows, self.offsets, self.slabs, self.balls, directions, last)
+        multipliers = own[1]
         rest = np.abs(directions - multipliers @ self.rows)
         rest += growth(len(self.rows) + 9) * (np.abs(multipliers) @ np.abs(self.rows))
         found = self.base.support_up(multipliers) - multipliers @ self.offsets + rest @ extent
@@ -205,6 +210,7 @@ class SectionBody(AbstractBody):
         multipliers: (p, n) > 0 with y = p + n and λ = 2(p − n), shape (2M,): what proves much.
         inside: a section of one coordinate less, for "lifted".
         shift: shape (d,), for "lifted".
+        oracle: the same changes as those of a set by its corners, or of which widths are asked.
     """
 
     section: Section
@@ -212,6 +218,7 @@ class SectionBody(AbstractBody):
     multipliers: Vector | None = None
     inside: Section | None = None
     shift: Vector | None = None
+    oracle: AbstractOracleBody | None = None
 
     @property
     def moves(self) -> bool:
@@ -241,6 +248,8 @@ class SectionBody(AbstractBody):
         longest = float(np.linalg.norm(self.extent_up(matrix, center))) * (1 + _SLACK)
         for y, tilt in self._candidates():
             longest = min(longest, self._bounded(matrix, center, y, tilt, far))
+        if self.oracle is not None and self.oracle.resolves(len(matrix)):
+            longest = min(longest, self.oracle.farthest(matrix, center, limit=longest).upper)
         return longest if longest >= 0 else math.inf  # not a number proves nothing
 
     def _candidates(self) -> list[tuple[Vector, Vector]]:
@@ -349,6 +358,7 @@ class SectionBody(AbstractBody):
             section=_stretched(self.section, factor),
             inside=None if self.inside is None else _stretched(self.inside, factor),
             shift=None if self.shift is None else frozen(factor * self.shift),
+            oracle=None if self.oracle is None else self.oracle.scaled(factor),
         )
 
     def with_multipliers(self, multipliers: Vector) -> Self:

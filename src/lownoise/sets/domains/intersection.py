@@ -14,9 +14,16 @@ from lownoise.errors import DomainError
 from lownoise.kinds import Field
 from lownoise.numbers.arrays import frozen, matrix, vector
 from lownoise.numbers.rounding import growth
-from lownoise.sets.bodies import Section, SectionBody, is_slabs
+from lownoise.sets.bodies import (
+    LiftedOracle,
+    OracleBody,
+    OracleDifferences,
+    Section,
+    SectionBody,
+    is_slabs,
+)
 from lownoise.sets.bodies.barrier import farthest
-from lownoise.sets.bodies.pieces import SectionSet
+from lownoise.sets.bodies.vertices import CornerSet, section_set
 from lownoise.sets.domains.abstract import DOMAINS, AbstractDomain
 from lownoise.sets.unit_balls import (
     UNIT_BALLS,
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.sets.bodies.pieces import SectionSet
     from lownoise.sets.domains.abstract import Piece
     from lownoise.sets.unit_balls import AbstractUnitBall
 
@@ -163,16 +171,22 @@ class Intersection(AbstractDomain):
         gauge = self.section.gauge(about)[:, None]
         return np.where(gauge > 1, self.middle + about / np.maximum(gauge, 1.0), block)
 
-    def bounding_set(self) -> SectionSet:
-        """Return what the sum of its quadratics bounds."""
-        return SectionSet(self.section, self.middle)
+    def corners(self) -> Vector | None:
+        """Return its corners, moved out by 2^-28 of its reach at most; None if round."""
+        known = self._bounding_set
+        return known.rows if isinstance(known, CornerSet) else None
+
+    def bounding_set(self) -> SectionSet | CornerSet:
+        """Return its corners where they are few, else what the sum of its quadratics bounds."""
+        return section_set(self.section, self.middle)
 
     def _scaled(self, step: Vector) -> Section:
         return Section(frozen(self.section.rows * step), self.section.offsets, self.section.base)
 
     def differences(self, pivots: Integers, step: Vector) -> SectionBody:
         """Return the differences of two of its points: it is full, and every pivot is there."""
-        return SectionBody(self._scaled(step), "differences")
+        oracle = OracleDifferences(self._bounding_set, pivots, step)
+        return SectionBody(self._scaled(step), "differences", oracle=oracle)
 
     def lifted(self, pivots: Integers, step: Vector, center: Vector) -> SectionBody:
         """Return the section whose last column is the offset, cut at a count of 1.
@@ -192,7 +206,8 @@ class Intersection(AbstractDomain):
         base = product_ball([own.base, NormBall(1, math.inf)])
         lifted = Section(frozen(rows), frozen(np.zeros(m + 1)), base)
         shift = frozen(np.append(-away / step, 1.0))
-        return SectionBody(lifted, "lifted", inside=section, shift=shift)
+        oracle = LiftedOracle(self._bounding_set, pivots, step, center)
+        return SectionBody(lifted, "lifted", inside=section, shift=shift, oracle=oracle)
 
     def translates(self, pivots: Integers, center: Vector) -> SectionBody:
         """Return half its differences: what lies about its center reaches as far, at least."""
@@ -200,7 +215,9 @@ class Intersection(AbstractDomain):
 
     def enclosed(self, *, mixed: bool = False) -> tuple[SectionBody, Vector]:
         """Return it wherever it may stand, about the point inside."""
-        return SectionBody(self.section, "translates"), self.middle
+        d, zero = self.dimension, frozen(np.zeros(self.dimension))
+        oracle = OracleBody(section_set(self.section, zero), np.arange(d), np.ones(d))
+        return SectionBody(self.section, "translates", oracle=oracle), self.middle
 
     def contains_difference(self, point: Vector) -> bool:
         """Return whether no part of the intersection says that `point`, shape (d,), is too far."""
