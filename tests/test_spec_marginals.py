@@ -114,7 +114,11 @@ def test_all_mistakes_at_once_each_with_its_path(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"marginals"', '"marginal"', "question.kind: is no kind of question; give mean, marg"),
+        (
+            '"marginals"',
+            '"marginal"',
+            "question.kind: is no kind of question; give mean, moments, marg",
+        ),
         ('"marginals"', "3", "question.kind: is no kind of question"),
         ("way = 2", "way = 4", "question: Marginals.way=4 with 3 attributes"),
         ("way = 2", "", "question: Marginals needs either way=k"),

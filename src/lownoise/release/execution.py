@@ -125,10 +125,10 @@ def execute_together(
     Raises:
         FileError, LedgerError, TableError, EngineError, PlanError: as `execute`.
     """
-    for terms in every:
-        terms.check_budget()
-        if terms.view.program is not None:
-            derived(terms)
+    for own in every:
+        own.check_budget()
+        if own.view.program is not None:
+            derived(own)
     with ExitStack() as rooms:
         room = [
             rooms.enter_context(folders.room(None, terms.mechanism.length))
