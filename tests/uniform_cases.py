@@ -5,7 +5,7 @@ A row here runs all laws of `test_uniform`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 
@@ -21,6 +21,7 @@ from lownoise.samplers.uniform import (
     UniformSorted,
     UniformZonotope,
 )
+from lownoise.sets.norms import SpannedNorm
 
 SKEW = np.array([[2.0, 0.5, 0.0], [-1.0, 1.0, 0.25], [0.5, 0.0, 3.0]])
 SCALES = np.array([0.5, 2.0, 1.25])
@@ -78,6 +79,11 @@ def zonotope_norm(generators):
     return by_planes(normals, np.abs(normals @ generators.T).sum(axis=1))
 
 
+def tried(points):
+    """Points of a hull by trying those of an ellipsoid, with the hull's own second moment."""
+    return replace(SpannedNorm(points).uniform, moment=UniformHull(points).second_moment())
+
+
 def hull_case(name, points):
     return Case(name, UniformHull(points), hull_norm(points), np.abs(points).max(axis=0))
 
@@ -122,6 +128,7 @@ def _cases():
             np.ones(shape[0] * shape[1]),
         )
     yield hull_case("hull", HULL)
+    yield Case("tried", tried(HULL), hull_norm(HULL), np.abs(HULL).max(axis=0))
     yield hull_case("prism", PRISM)
     yield Case(
         "segment",

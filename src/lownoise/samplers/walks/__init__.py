@@ -5,7 +5,9 @@ from lownoise.samplers.walks.body import RoundBody
 from lownoise.samplers.walks.grid_walk import Grid, GridWalk
 from lownoise.samplers.walks.in_and_out import InAndOut
 from lownoise.samplers.walks.membership import AbstractMembership, Meet, Normed, Preimage
+from lownoise.samplers.walks.spanned import Spanned
 from lownoise.samplers.walks.walk import steps_needed, walk
+from lownoise.samplers.walks.within import Within
 
 __all__ = [
     "AbstractMembership",
@@ -16,6 +18,8 @@ __all__ = [
     "Normed",
     "Preimage",
     "RoundBody",
+    "Spanned",
+    "Within",
     "steps_needed",
     "walk",
 ]

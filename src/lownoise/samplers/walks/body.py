@@ -56,7 +56,9 @@ class RoundBody:
         """Check, and make the factor read-only."""
         d = self.membership.dimension
         factor = matrix(self.factor, field="RoundBody.factor", error=PlanError)
-        if factor.shape != (d, d) or np.linalg.matrix_rank(factor) < d:
+        unit = np.max(np.abs(factor), axis=1, keepdims=True, initial=0.0)  # each row has its own
+        rows = factor / np.where(unit > 0, unit, 1.0)
+        if factor.shape != (d, d) or np.linalg.matrix_rank(rows) < d:
             raise PlanError(
                 f"RoundBody.factor has shape {factor.shape} or is singular; give an invertible "
                 f"{d}×{d} matrix"

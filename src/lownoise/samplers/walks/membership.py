@@ -41,6 +41,11 @@ class AbstractMembership(ABC):
         """Whether `holds` decides every point; where not, the oracle is weak."""
         return True
 
+    @property
+    def work(self) -> float:
+        """How long a proposal takes, in those of a box."""
+        return 1.0
+
     @abstractmethod
     def norms(self, points: Vector) -> Vector:
         """Return ‖x‖_S in floats, row by row; shapes (n, d) and (n,)."""

@@ -25,6 +25,7 @@ MOST_WORK = 4e6  # in proposals: about a minute
 _OVERHEAD = 60.0  # what a step costs beside its proposals, in proposals
 _SEED = 20260102
 _PILOT = 10
+_USUAL, _PROPOSALS = 4.0, 8.0  # a deviation times d/inner, and how many proposals it takes
 _WORSE = 1.5  # where the search ends
 _FACTORS = tuple(2.0 ** (k / 2) for k in range(-1, 10))  # deviations tried, times inner/d
 
@@ -103,24 +104,26 @@ def walk(
     points = started(body, proofs[0], pilots, randomness)
     for proof in proofs:
         steps = proof.steps_needed(relative)
-        if steps * (_OVERHEAD + 1) > (MOST_WORK if best is None else best[0]):
+        if steps * (_OVERHEAD + membership.work) > (MOST_WORK if best is None else best[0]):
             least = min(least, steps)
             continue
         tried = 0.0
         for _ in range(_PILOT):
             points, more = step(body, points, proof.deviation, randomness)
             tried += more / _PILOT
-        work = steps * (_OVERHEAD + tried)
+        work = steps * (_OVERHEAD + tried * membership.work)
         if best is None or work < best[0]:
             best = (work, proof.deviation, steps, tried)
         elif work > _WORSE * best[0]:
             break
     if best is None or best[0] > MOST_WORK:
         steps, tried = (best[2], best[3]) if best else (least, 1.0)
+        most = most_dimensions(body.dimension, outer / inner, membership.work, relative)
+        instead = f"ask {most} answers at once, or fewer" if most else "give a rounder body"
         raise PlanError(
             f"a point of this body in {body.dimension} coordinates takes {steps} steps of the walk "
-            f"with about {math.ceil(tried)} proposals each, over a minute's work; ask fewer "
-            "answers at once, or use noise that is sampled directly"
+            f"with about {math.ceil(tried)} proposals each, over a minute's work; {instead}, or "
+            "use noise that is sampled directly"
         )
     found = InAndOut(body=body, deviation=best[1], steps=best[2], volume=volume, given=moment)
     if found.distance > distance:
@@ -129,6 +132,35 @@ def walk(
             f"total variation and {distance:.3g} is allowed; give an exact membership"
         )
     return found
+
+
+def most_dimensions(dimension: int, ratio: float, work: float = 1.0, relative: float = 1e-9) -> int:
+    """Return in how many dimensions, below this one, a walk in such bodies is about a minute's.
+
+    Args:
+        dimension: d, of a body in which a walk takes longer.
+        ratio: outer/inner there, which is taken to grow like √d.
+        work: of a proposal, in those of a box.
+        relative: η.
+
+    Returns:
+        0 where it is longer in every dimension.
+
+    Examples:
+        >>> most_dimensions(40, 40**0.5), most_dimensions(40, 1e9)
+        (27, 0)
+    """
+
+    def short(d: int) -> bool:
+        outer = max(ratio * math.sqrt(d / dimension), 1.0)
+        steps = steps_needed(d, 1.0, outer, deviation=_USUAL / d, relative=relative)
+        return steps * (_OVERHEAD + _PROPOSALS * work) <= MOST_WORK
+
+    low, high = 0, dimension
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if short(middle) else (low, middle)
+    return low
 
 
 def rows(dimensions: tuple[int, ...] = (1, 2, 3, 5, 8, 10, 15, 20)) -> list[tuple[int, int, int]]:

@@ -6,6 +6,7 @@ from lownoise.sets.norms.choice import norm_of
 from lownoise.sets.norms.combination import HullNorm, SimplexNorm, ZonotopeNorm
 from lownoise.sets.norms.image import ImageNorm, UnitBallNorm
 from lownoise.sets.norms.product import PlacedNorm, ProductNorm, WalkNorm
+from lownoise.sets.norms.spanned import SpannedNorm
 
 __all__ = [
     "AbstractNorm",
@@ -14,6 +15,7 @@ __all__ = [
     "PlacedNorm",
     "ProductNorm",
     "SimplexNorm",
+    "SpannedNorm",
     "UnitBallNorm",
     "WalkNorm",
     "ZonotopeNorm",

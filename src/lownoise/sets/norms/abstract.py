@@ -312,7 +312,7 @@ class AbstractNorm(ABC):
         found = self._by_forms(lambda form: form.differences_up(body.points))
         n = len(body.points)
         # codes are whole numbers below 2^53: so are their differences, exactly
-        if n * (n - 1) // 2 <= _FEW_PAIRS and _integral(body.points):
+        if n * (n - 1) // 2 <= _FEW_PAIRS and integral(body.points):
             apart = body.vertices(np.stack(np.triu_indices(n, 1), axis=1))
             found = min(found, float(np.max(self.norm_up(apart), initial=0.0)))
         return self._sure(found, type(body).__name__)
@@ -379,7 +379,8 @@ def corners(width: int) -> Vector:
     return np.asarray(1.0 - 2.0 * bits)
 
 
-def _integral(points: Vector) -> bool:
+def integral(points: Vector) -> bool:
+    """Return whether all are whole numbers whose differences are exact."""
     return bool(np.all(points == np.floor(points)) and np.max(np.abs(points)) <= 2.0**52)
 
 

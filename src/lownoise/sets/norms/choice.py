@@ -10,6 +10,7 @@ import numpy as np
 
 from lownoise.errors import PlanError
 from lownoise.numbers.arrays import frozen, triangle_of
+from lownoise.samplers.uniform.star import MOST_SIMPLICES
 from lownoise.sets.norms.abstract import among, blocks_of, distinct
 from lownoise.sets.norms.combination import (
     HullNorm,
@@ -20,6 +21,7 @@ from lownoise.sets.norms.combination import (
 )
 from lownoise.sets.norms.image import ImageNorm, UnitBallNorm, no_sampler, sampler_of, simplest
 from lownoise.sets.norms.product import PlacedNorm, WalkNorm
+from lownoise.sets.norms.spanned import SpannedNorm
 from lownoise.sets.unit_balls import CappedBall, NormBall, product_ball
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ _EUCLID = 2.0
 _MOST_DIFFERENCES = 1 << 13
 _MOST_OF_CORNERS = 6  # dimensions in which hulls of corners are cut up in a second
 _MOST_CORNERS = 128  # of those, one of each and its opposite
+_FEW_MORE = 2  # points than dimensions, so that facets are not too many
+_FACETED = 10  # dimensions, beyond which facets are not asked for
 _FEW_DIMENSIONS = 4  # in which hulls of many points have few facets
 
 
@@ -132,8 +136,10 @@ def _flat(dimension: int, why: str) -> PlanError:
 def of_points(points: Vector) -> AbstractNorm:
     """Return the norm of the hull of points and their opposites, shape (N, d).
 
+    By its facets in up to ten dimensions where these are not too many, else by linear programmes.
+
     Raises:
-        PlanError: where they are flat, or too many.
+        PlanError: where they are flat, or of too many dimensions.
     """
     rows = distinct(points)
     n, d = rows.shape
@@ -145,7 +151,16 @@ def of_points(points: Vector) -> AbstractNorm:
         return found
     if n < d:
         raise _flat(d, f"are made of {n} points")
-    norm = HullNorm(rows)
+    try:
+        if d > _FACETED:
+            return SpannedNorm(rows)
+        norm = HullNorm(rows)
+    except PlanError:  # facets are too many, or points too few to be soon found by trying
+        if d <= _FACETED:
+            return SpannedNorm(rows)
+        if 1 << (d - 1) > MOST_SIMPLICES or n > d + _FEW_MORE:
+            raise
+        norm = HullNorm(rows)
     # what lies on a facet is of the hull for certain if it is one of its points
     every = distinct(points)
     edge = every[norm.norm_up(every) > 1]
