@@ -34,7 +34,7 @@ LIMITS = {
     "functions named _": 0,
     "files a box's mean runs through": 54,
     "files a pure plan of queries runs through": 66,
-    "pairs of places alike": 720,
+    "pairs of places alike": 740,
     "lines of tests": 67_000,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,
