@@ -14,7 +14,7 @@ import pytest
 import lownoise as ln
 from lownoise.errors import FileError
 from lownoise.release import codec
-from lownoise.release.additive import additive_bound, limits
+from lownoise.release.additive import additive_bound, limits, short
 
 BUDGET = ln.approx_dp(1.0, 1e-6)
 ADDED = "every mechanism that adds noise and is (1, 1e-06)-DP"
@@ -78,11 +78,19 @@ def test_elsewhere_a_bound_is_below_the_error_or_none(domain, asked):
     assert plan.lower_bound <= plan.error
 
 
-def test_a_proof_about_many_steps_is_not_carried():
-    """Deciding it would take a reader a minute."""
-    plan = planned(ln.Ball(3), budget=ln.approx_dp(0.1, 1e-9))
-    assert plan.terms.additive is None
+@pytest.mark.parametrize(("d", "delta"), [(2, 1e-6), (3, 1e-9), (16, 1e-6)])
+def test_a_proof_about_many_steps_is_carried(d, delta):
+    """Of 500 and more steps, in which few nodes are needed where hardly any mass is."""
+    plan = planned(ln.Ball(d), budget=ln.approx_dp(0.1, delta))
+    assert plan.bounds[0].value > 0.999 * plan.error
     assert plan.verify()
+
+
+def test_a_proof_of_too_many_nodes_is_not_carried():
+    proof = planned(ln.Ball(4)).terms.additive
+    radii = tuple(k / 10 for k in range(2000))
+    assert short(proof) is proof
+    assert short(replace(proof, radii=radii, cosines=(-1.0,) * 2000)) is None
 
 
 def test_the_budget_is_read_outward():

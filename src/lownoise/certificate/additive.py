@@ -31,6 +31,8 @@ def proof_from_fields(
     if dimension == 1:
         names = ("end", "level", "below", "above")
         return LineProof(epsilon, delta, *(float(fields[name]) for name in names))
-    radii, cosines = (tuple(map(float, fields[name])) for name in ("radii", "cosines"))
-    numbers = (float(fields[name]) for name in ("multiplier", "level"))
-    return RadialProof(dimension, epsilon, delta, radii, cosines, *numbers)
+    radii, cosines, transfer = (
+        tuple(map(float, fields.get(name, ()))) for name in ("radii", "cosines", "transfer")
+    )
+    multiplier, level = (float(fields[name]) for name in ("multiplier", "level"))
+    return RadialProof(dimension, epsilon, delta, radii, cosines, multiplier, level, transfer)

@@ -10,21 +10,27 @@ e^ε ψ(‖z + s‖, ‖z‖). Where r² + A(r) ≥ ν at every r ≥ 0,
 whether Z is symmetric, has a density, or neither: see docs/theory.md, "Radial noise".
 
 A proof here has ψ(r, u) = λ where u exceeds a threshold, u² > r² + 1 − 2r·c(r), else 0: the cosine
-c is linear between nodes, and ψ = 0 beyond the last of them. Then A is the difference of two caps,
-and the condition is decided in intervals, without the programme that found c, λ and ν.
+c is linear between nodes, and constant beyond the last of them. Then A is the difference of two
+caps, and the condition is decided in intervals, without the programme that found c, λ and ν.
+
+Shorter changes may be tested too. Let s be uniform in the unit ball, p(r, u) the chance that a
+uniform point of the sphere of radius u is within 1 of a point at distance r from 0, t a function of
+r, linear between nodes, N = d∫t⁻(u)u^{d−1}du and P = d∫t⁺(r)r^{d−1}dr. Where e^ε·P ≤ N, the test
+t⁺(r)·t⁻(u)/(N·p(r, u)) at ‖z‖ = r, ‖z − s‖ = u adds t or more to A and costs Λδ, Λ its greatest
+value: E‖Z‖² ≥ ν − (λ + Λ)δ.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
+from lownoise.certificate.radial_transfer import Caps, Transfer, over_lines
 from lownoise.numbers.intervals import precision
-from lownoise.numbers.rounding import mul_up
+from lownoise.numbers.rounding import mul_up, up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +53,7 @@ class RadialProof:
         cosines: in [−1, 0), one for each radius.
         multiplier: λ, the greatest value of ψ.
         level: ν, below r² + A(r) at every r.
+        transfer: t at the first of the radii, the last of these 0; or nothing.
 
     Examples:
         >>> proof = RadialProof(2, 1.0, 1e-6, (0.0, 2.0), (-1.0, -1.0), 1.0, -1.0)
@@ -61,12 +68,16 @@ class RadialProof:
     cosines: tuple[float, ...]
     multiplier: float
     level: float
+    transfer: tuple[float, ...] = ()
 
-    @property
+    @cached_property
     def lower(self) -> float:
-        """ν − λδ rounded down: what E‖Z‖² is at least, if `holds`."""
-        cost = mul_up(self.multiplier, self.delta)
-        return math.nextafter(self.level - cost, -math.inf)
+        """ν − (λ + Λ)δ rounded down: what E‖Z‖² is at least, if `holds`."""
+        if not self._is_sound():
+            return -math.inf
+        with precision(_BITS):
+            most = up(self.multiplier + (Transfer(self).greatest() if self.transfer else 0.0))
+        return math.nextafter(self.level - mul_up(most, self.delta), -math.inf)
 
     def holds(self, most: float = math.inf) -> bool:
         """Whether r² + A(r) ≥ ν at every r ≥ 0, decided in intervals.
@@ -86,10 +97,12 @@ class RadialProof:
             "cosines": list(self.cosines),
             "multiplier": self.multiplier,
             "level": self.level,
+            **({"transfer": list(self.transfer)} if self.transfer else {}),
         }
 
     def _is_sound(self) -> bool:
         numbers = (self.epsilon, self.multiplier, self.level, *self.radii, *self.cosines)
+        numbers += self.transfer
         return (
             self.dimension >= _LEAST_DIMENSION
             and len(self.radii) == len(self.cosines) > 1
@@ -101,6 +114,9 @@ class RadialProof:
             and self.radii[-1] > 1
             and all(a < b for a, b in itertools.pairwise(self.radii))
             and all(-1 <= c < 0 for c in self.cosines)
+            and len(self.transfer) < len(self.radii)
+            and (not self.transfer or self.transfer[-1] == 0)
+            and all(min(s, t) >= 0 or max(s, t) <= 0 for s, t in itertools.pairwise(self.transfer))
         )
 
 
@@ -117,27 +133,26 @@ class _Check:
         from flint import arb
 
         self.left = most
-
         self.proof = proof
         self.radii = [arb(r) for r in proof.radii]
         self.cosines = [arb(c) for c in proof.cosines]
         pairs = list(zip(self.radii, self.cosines, strict=True))
         self.slopes = [(d - c) / (s - r) for (r, c), (s, d) in itertools.pairwise(pairs)]
-        self.power = arb(proof.dimension - 1) / 2
+        self.transfer = Transfer(proof)
+        self.caps = Caps(proof.dimension)
         self.multiplier = arb(proof.multiplier)
         self.growth = arb(proof.epsilon).exp()
         self.level = arb(proof.level)
 
-    @cached_property
-    def scale(self) -> Any:  # noqa: ANN401 (flint carries no types)
-        """B((d − 1)/2, 1/2): the density of the cosine is (1 − c²)^{(d − 3)/2}/B."""
-        from flint import arb
-
-        return self.power.gamma() * arb.pi().sqrt() / (self.power + arb("0.5")).gamma()
-
     def holds(self) -> bool:
         """Whether the condition holds at every r."""
-        return self._rises() and self._holds_near() and self._holds_along() and self._holds_beyond()
+        return (
+            self.transfer.is_balanced()
+            and self._rises()
+            and self._holds_near()
+            and self._holds_along()
+            and self._holds_beyond()
+        )
 
     def _rises(self) -> bool:
         """Whether τ rises: half of (τ²)' = v − c − v·c' is linear between nodes."""
@@ -158,11 +173,11 @@ class _Check:
         return all(self._covered(k, a, b, self._below_along) for k, a, b in pieces)
 
     def _holds_beyond(self) -> bool:
-        """Beyond τ of the last node the cap with v = last node only shrinks, and r² grows."""
+        """Beyond τ of the last node the cap counted off is no more than the one of cosine c."""
         last, cosine = self.radii[-1], self.cosines[-1]
         square = last * last + 1 - 2 * last * cosine
-        cap = self._share((last * cosine - 1) / square.sqrt())
-        return bool(square - self.growth * self.multiplier * cap >= self.level)
+        cap = self.caps.share(cosine)
+        return bool(square - (self.growth - 1) * self.multiplier * cap >= self.level)
 
     def _pieces(self, end: float) -> Iterator[tuple[int, float, float]]:
         radii = self.proof.radii
@@ -190,11 +205,18 @@ class _Check:
     def _below_near(self, k: int, low: float, high: float) -> Any:  # noqa: ANN401
         """Return what r² + λ·cap(c(r)) is at least, for r in [low, high] and at most 1."""
         middle, across, half = self._interval(low, high)
-        value = middle * middle + self.multiplier * self._share(self._line(k, middle))
-        cosine = self._line(k, across)
-        slope = 2 * across + self.multiplier * self._density(cosine) * self.slopes[k]
+        value = middle * middle + self.multiplier * self.caps.share(self._line(k, middle))
+        value += self.transfer.at(middle)[0]
+        cosine, (added, rising) = self._line(k, across), self.transfer.at(across)
+        slope = (
+            2 * across
+            + self.multiplier * self.caps.height((1 - cosine) * (1 + cosine)) * self.slopes[k]
+            + rising
+        )
         first = (value - abs(slope) * half).lower()
-        floor = (across * across + self.multiplier * self._share(cosine.lower())).lower()
+        floor = (
+            across * across + self.multiplier * self.caps.share(cosine.lower()) + added
+        ).lower()
         return first if first.is_finite() and bool(first > floor) else floor
 
     def _below_along(self, k: int, low: float, high: float) -> Any:  # noqa: ANN401
@@ -202,21 +224,22 @@ class _Check:
         middle, across, half = self._interval(low, high)
         at, wide = self._state(k, middle), self._state(k, across)
         radius, cosine = wide[0], wide[1]
-        moved = (across - cosine - across * self.slopes[k]) / radius
-        inward = wide[2]
-        turned = (cosine + across * self.slopes[k] - inward * moved) / radius
+        onward = (across - cosine - across * self.slopes[k]) / radius
         outer, outer_slope = self._outer(wide[0])
-        value = at[0] ** 2 - self.multiplier * self.growth * self._cap(at[3])
-        slope = 2 * radius * moved - self.multiplier * self.growth * self._height(wide[3]) * turned
-        if outer is not None:
-            value += self.multiplier * self._share(self._outer(at[0])[0])
-            slope += self.multiplier * self._density(outer) * outer_slope * moved
+        added, rising = self.transfer.at(wide[0])
+        value = at[0] ** 2 - self.multiplier * self.growth * self.caps.cap(at[2])
+        slope = 2 * radius * onward - self.multiplier * self.growth * self._counted(k, across, wide)
+        value += (
+            self.multiplier * self.caps.share(self._outer(at[0])[0]) + self.transfer.at(at[0])[0]
+        )
+        slope += (
+            self.multiplier * self.caps.height((1 - outer) * (1 + outer)) * outer_slope + rising
+        ) * onward
         first = (value - abs(slope) * half).lower()
         if first.is_finite() and bool(first >= self.level):
             return first
-        least = radius * radius - self.multiplier * self.growth * self._cap(wide[3].upper())
-        if outer is not None:
-            least += self.multiplier * self._share(outer.lower())
+        least = radius * radius - self.multiplier * self.growth * self.caps.cap(wide[2].upper())
+        least += self.multiplier * self.caps.share(outer.lower()) + added
         return least.lower()
 
     def _interval(self, low: float, high: float) -> tuple[Any, Any, Any]:
@@ -231,71 +254,29 @@ class _Check:
     def _line(self, k: int, radius: Any) -> Any:  # noqa: ANN401
         return self.cosines[k] + self.slopes[k] * (radius - self.radii[k])
 
-    def _state(self, k: int, v: Any) -> tuple[Any, Any, Any, Any]:  # noqa: ANN401
-        """Return τ(v), c(v), the cosine b of the cap that counts off at τ(v), and 1 − b².
+    def _state(self, k: int, v: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+        """Return τ(v), c(v), and 1 − b² of the cosine b of the cap that counts off at τ(v).
 
         In the triangle of sides v, 1 and τ sines are in proportion to sides: that keeps caps of
         cosines near −1 sharp over an interval. b is below 0, as c is.
         """
         cosine = self._line(k, v)
         radius = ((v - cosine) ** 2 + 1 - cosine * cosine).sqrt()
-        inside = (1 - cosine) * (1 + cosine) * (v / radius) ** 2
-        return radius, cosine, (v * cosine - 1) / radius, inside
+        return radius, cosine, (1 - cosine) * (1 + cosine) * (v / radius) ** 2
+
+    def _counted(self, k: int, v: Any, state: tuple[Any, Any, Any]) -> Any:  # noqa: ANN401
+        """Return the slope of the cap that counts off: s^{d−2}·s'/(B·√(1 − s²)), s² = 1 − b².
+
+        s = (v/τ)·√(1 − c²): in the plane s is nearly linear in v, where the density is unbounded.
+        """
+        radius, cosine, inside = state
+        sine = ((1 - cosine) * (1 + cosine)).sqrt()
+        own, slope = v / radius * sine, self.slopes[k]
+        change = sine * (1 - v * cosine + v * v * slope) / radius**3
+        change -= v / radius * cosine * slope / sine
+        power = own ** (self.proof.dimension - 2)
+        return power * change / ((1 - inside).sqrt() * self.caps.scale)
 
     def _outer(self, radius: Any) -> tuple[Any, Any]:  # noqa: ANN401
-        """Return c over the interval and its slopes there; (None, None) if it ends beyond."""
-        radii = self.proof.radii
-        low, high = float(radius.lower()), float(radius.upper())
-        first = max(bisect_right(radii, math.nextafter(low, 0.0)) - 1, 0)
-        last = bisect_right(radii, math.nextafter(high, math.inf)) - 1
-        if last >= len(radii) - 1:
-            return None, None
-        cosine, slope = self._line(first, radius), self.slopes[first]
-        for k in range(first, last + 1):
-            # Between nodes the line, over the part of the interval that is there.
-            slope = slope.union(self.slopes[k])
-        if last > first:
-            cosine = self._line(first, radius.lower()).union(self._line(last, radius.upper()))
-            for k in range(first + 1, last + 1):
-                cosine = cosine.union(self.cosines[k])
-        return cosine, slope
-
-    def _share(self, cosine: Any) -> Any:  # noqa: ANN401
-        """P(t < c) of the cosine t of a uniform direction with a fixed one; c is a number."""
-        from flint import arb
-
-        cosine = cosine.max(arb(-1)).min(arb(1))
-        half = self._cap((1 - cosine) * (1 + cosine))
-        if bool(cosine <= 0) or not half.is_finite():
-            return half
-        return 1 - half if bool(cosine >= 0) else half.union(1 - half)
-
-    def _cap(self, inside: Any) -> Any:  # noqa: ANN401
-        """P(t < c) for c ≤ 0 with 1 − c² = `inside`."""
-        from flint import arb
-
-        inside = inside.max(arb(0)).min(arb(1))
-        most = inside.upper()
-        half = (most if bool(most <= 0) else most.beta_lower(self.power, arb("0.5"), 1)) / 2
-        if bool(inside > 0) and not inside.is_exact():
-            half = half.union(inside.lower().beta_lower(self.power, arb("0.5"), 1) / 2)
-        elif not bool(inside > 0):
-            half = half.union(arb(0))
-        return half if half.is_finite() else arb(0).union(arb(1))
-
-    def _density(self, cosine: Any) -> Any:  # noqa: ANN401
-        return self._height((1 - cosine) * (1 + cosine))
-
-    def _height(self, inside: Any) -> Any:  # noqa: ANN401
-        """The density of that cosine c over an interval of 1 − c²; no number if it is unbounded."""
-        from flint import arb
-
-        inside = inside.max(arb(0))
-        exponent = self.power - 1
-        low, high = inside.lower(), inside.upper()
-        if bool(exponent < 0):
-            low, high = high, low
-        if bool(exponent < 0) and not bool(low > 0 and high > 0):
-            return arb("nan")
-        power = arb(0) if bool(low <= 0) and bool(exponent > 0) else low**exponent
-        return power.union(high**exponent if bool(high > 0) else arb(0)) / self.scale
+        """Return c over the interval and its slopes there."""
+        return over_lines(self.proof.radii, self.radii, self.cosines, self.slopes, radius)

@@ -12,8 +12,8 @@ none. At the border of the two the density that falls by e^{−ε} at each rₖ,
 by the ψ of τ in every inequality (complementary slackness), so E‖z‖² = ν − λδ of that density: it
 is least. λ is such that its δ is the one that is asked for.
 
-Where few steps hold most of the mass, orbits that start elsewhere have other ν, and the best of
-them is above the least: `RadialFit.proof` says by how much.
+Where few steps hold most of the mass, orbits that start elsewhere have other ν: which start is
+best, and that none is better, follows from what shorter changes move (solvers/radial_flow.py).
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 _LANES = 48  # values of ν at once
 _MOST_LOG = 690.0
 _STEPS = 60_000  # of an orbit
-_FIRST = 1e-3  # of the radii in (0, 1) at which orbits start
-_ALIKE = 1e-6  # parts of ν by which orbits of other starts may differ and be alike
 _LARGE = 0.45  # a chance that only too large a ν leads to
 
 
@@ -121,15 +119,12 @@ class Threshold:
     epsilon: float
     multiplier: float
 
-    def orbits(
-        self, starts: Vector, levels: Vector, *, together: bool = False
-    ) -> tuple[list[Vector], Vector]:
+    def orbits(self, starts: Vector, levels: Vector) -> tuple[list[Vector], Vector]:
         """Return radii along orbits (NaN after their end), and whether ν was too large.
 
         Args:
             starts: r₀ in (0, 1), shape (k,).
             levels: ν, shape (k,).
-            together: whether those that need no chance any more go on, by 1, until none needs one.
         """
         d = self.dimension
         radius = np.array(starts, dtype=float)
@@ -145,7 +140,7 @@ class Threshold:
             after = np.sqrt(r * r + 1 - 2 * r * cosine)
             above = (chance >= _LARGE) | ~(after > r)
             large[alive[above]] = True
-            keep = ~above & ((chance > 0) | (together and bool(np.any(chance > 0))))
+            keep = ~above & (chance > 0)
             alive, after, r = alive[keep], after[keep], r[keep]
             if not alive.size:
                 break
@@ -167,23 +162,6 @@ class Threshold:
                 low if first == 0 else float(levels[first - 1]),
                 high if first == _LANES else float(levels[first]),
             )
-        return low
-
-    def common_level(self, level: float) -> float:
-        """Return a ν below `level`, hardly, that is not too large for the orbit of any start."""
-        starts = np.append(np.linspace(0.0, 1.0, _LANES + 1)[1:], _FIRST)
-
-        def large(level: float) -> bool:
-            return bool(self.orbits(starts, np.full(starts.size, level))[1].any())
-
-        high, low = level, level * (1 - 10 * _ALIKE)
-        while large(low):
-            high, low = low, level - 4 * (level - low)
-            if low <= 0:
-                return 0.0
-        while high - low > 20 * _ALIKE * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if large(middle) else (middle, high)
         return low
 
     def staircase(self, start: float, level: float) -> Staircase:

@@ -25,7 +25,7 @@ from lownoise.solvers.radial_fit import RadialFit, usual_moment
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
 
-_VERSION = 3  # of the fit: raised where another noise or proof is found
+_VERSION = 4  # of the fit: raised where another noise or proof is found
 _MOST_BYTES = 1 << 24
 _EXACT = 1e-6  # of δ and of ε a step, as floats hold them
 _MOST_BALLS = 1 << 17

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr, ndtr
 
 from lownoise.errors import PlanError
 from lownoise.solvers.radial import Staircase, Threshold, covering
+from lownoise.solvers.radial_flow import Spare
 from lownoise.solvers.radial_line import fitted_line
-from lownoise.solvers.radial_proof import proof_of
+from lownoise.solvers.radial_proof import curve_of, proof_of
 
 if TYPE_CHECKING:
     from lownoise.certificate.radial import RadialProof
@@ -31,7 +31,7 @@ _LEVEL = 1e-7  # parts of ν to which it is found
 _COARSE = 3e-5  # while λ moves
 _MOVED = 0.01  # parts of ν by which it is off where λ moved, at most as a rule
 _CLOSE = 2e-2  # of log δ: λ moves no more
-_APART = 1e-3  # orbits whose ν differ by more are compared
+_STARTS = 50  # first radii that are compared where δ is 0
 
 
 @final
@@ -79,7 +79,7 @@ def least_profile(dimension: int, epsilon: float, delta: float) -> RadialFit:
         >>> fit = least_profile(16, 1.0, 1e-6)
         >>> round(fit.second_moment / (16 * 17), 3)  # over the K-norm's
         0.677
-        >>> 1 < fit.second_moment / fit.proof.lower < 1.002
+        >>> 1 < fit.second_moment / fit.proof.lower < 1.0005
         True
     """
     from lownoise.solvers.radial_cache import recalled, remember
@@ -98,15 +98,32 @@ def fitted(dimension: int, epsilon: float, delta: float) -> RadialFit:
         staircase, shown = fitted_line(epsilon, delta)
         return _made(staircase, epsilon, delta, shown)
     usual = usual_moment(dimension, epsilon, delta)
-    threshold, level = _multiplied(dimension, epsilon, delta, usual, 0.5)
-    best = covering(threshold.staircase(0.5, level), epsilon, delta)
-    proved = threshold.common_level(level)
-    if proved < (1 - _APART) * level:
-        best = _best_start(dimension, epsilon, delta, usual)
-    proof: RadialProof | None = proof_of(threshold, proved, delta, best.radii.size)
-    if proof is not None and not proof.lower > _WORTH * best.second_moment():
-        proof = None
+    start, curve, proof = _pure_start(dimension, epsilon), None, None
+    while True:
+        threshold, level = _multiplied(dimension, epsilon, delta, usual, start)
+        best = covering(threshold.staircase(start, level), epsilon, delta)
+        again = curve is not None
+        guess = best.second_moment() + threshold.multiplier * delta
+        spare = Spare(best, epsilon, guess)
+        curve = curve_of(threshold, guess, spare, best.radii.size)
+        if again or curve is None or not 0 < curve.first < 1:
+            break
+        start = curve.first  # where no change moves anything: there the first radius is least
+    if curve is not None:
+        proof = proof_of(threshold, curve, spare, delta)
+        if not proof.lower > _WORTH * best.second_moment():
+            proof = None
     return _made(best, epsilon, delta, proof)
+
+
+def _pure_start(dimension: int, epsilon: float) -> float:
+    """Return the first radius that is best where δ is 0 and each step is as wide as a change."""
+    steps = np.arange(math.ceil((45 + 3 * dimension) / epsilon), dtype=np.float64)
+    starts = np.linspace(0.01, 0.99, _STARTS)
+    moments = [
+        Staircase(dimension, start + steps, -epsilon * steps).second_moment() for start in starts
+    ]
+    return float(starts[int(np.argmin(moments))])
 
 
 def _made(
@@ -157,25 +174,6 @@ def _level(threshold: Threshold, start: float, guess: float, high: float) -> flo
         if low < found < most * (1 - 2 * _COARSE):
             return found
     return threshold.level(start, 0.0, high, _COARSE)
-
-
-def _best_start(dimension: int, epsilon: float, delta: float, usual: float) -> Staircase:
-    """Return the best of staircases whose first step is elsewhere."""
-
-    def from_(start: float) -> Staircase:
-        threshold, level = _multiplied(dimension, epsilon, delta, usual, start)
-        return covering(threshold.staircase(start, level), epsilon, delta)
-
-    starts = np.linspace(0.1, 0.9, 9)
-    moments = [from_(float(r)).second_moment() for r in starts]
-    best = float(starts[int(np.argmin(moments))])
-    found = minimize_scalar(
-        lambda r: from_(float(r)).second_moment(),
-        bounds=(best - 0.1 + 1e-3, best + 0.1 - 1e-3),
-        method="bounded",
-        options={"xatol": 1e-3},
-    )
-    return from_(float(found.x))
 
 
 def usual_moment(dimension: int, epsilon: float, delta: float) -> float:
