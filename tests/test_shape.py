@@ -18,7 +18,7 @@ def test_no_number_is_above_its_limit_and_a_limit_follows_its_number_down():
     numbers = {name: int(number.replace(",", "")) for number, _, _, name in rows}
     assert numbers.keys() == shape.LIMITS.keys()
     large = 10_000
-    slack = {name: n // 8 if n > large else 80 for name, n in numbers.items()}
+    slack = {name: n // 50 if n > large else 5 for name, n in numbers.items()}
     assert {
         name: f"{n} of {shape.LIMITS[name]}"
         for name, n in numbers.items()
