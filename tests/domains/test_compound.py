@@ -94,7 +94,7 @@ def test_a_product_of_lists_is_the_list_of_all_pairs(order: float, relation: str
 def test_centers_that_are_no_middle_are_traded() -> None:
     """With one list off its center evidence for independent parts is exact."""
     whole = ln.product(ln.Points(FEW), ln.Ball(3, center=[5, 0, 0]), ln.Box([0], [2]))
-    for order in ORDERS:
+    for order in (2.0, math.inf):
         assert planned(whole, "add_remove", order).certificate.gap <= 3e-6
     # a public point far from the middle of both
     moved = planned(whole, "add_remove", center=[2.0, -1.0, 5.3, 0.2, 0.1, 1.2])
@@ -103,11 +103,12 @@ def test_centers_that_are_no_middle_are_traded() -> None:
 
 
 def test_answers_that_mix_parts_are_covered() -> None:
-    whole = ln.product(ln.Points(FEW), ln.Ball(2, 2.0))
+    few = FEW[:4]
+    whole = ln.product(ln.Points(few), ln.Ball(2, 2.0))
     asked = np.array([[1.0, 0, 1, 0], [0, 1, 0, -1], [1, 1, 1, 1]])
     found = ln.theory.enclose(whole, workload=asked).certificate.verify()
     ring = np.stack([np.cos(np.arange(256) * np.pi / 128), np.sin(np.arange(256) * np.pi / 128)], 1)
-    listed = ln.Points(np.array([[*x, *y] for x in FEW for y in 2 * ring]))
+    listed = ln.Points(np.array([[*x, *y] for x in few for y in 2 * ring]))
     other = ln.theory.enclose(listed, workload=asked).certificate
     assert found.lower <= other.upper * (1 + 1e-3)
     assert other.lower <= found.upper
@@ -139,7 +140,7 @@ def sampled(rng: np.random.Generator, domain: Any, count: int) -> Vector:
 
 
 SETS: dict[str, Any] = {
-    "product": lambda: checked_product([ln.Points(FEW), ln.Ball(2, 2.0), ln.Box([0], [3])]),
+    "product": lambda: checked_product([ln.Points(FEW[:3]), ln.Ball(2, 2.0), ln.Box([0], [3])]),
     "of an oracle": lambda: ln.product(disc(), ln.Points(OTHER)),
     "of a section": lambda: ln.product(
         ln.intersection(ln.Ball(2), ln.Slab([1, 1], -0.2, 2)), ln.Points(FEW)
