@@ -34,7 +34,7 @@ LIMITS = {
     "functions named _": 0,
     "files a box's mean runs through": 52,
     "files a pure plan of queries runs through": 60,
-    "pairs of places alike": 735,
+    "pairs of places alike": 732,
     "lines of tests": 67_000,
     "files above 450 lines": 0,
     "lines of the checker for strangers": 630,

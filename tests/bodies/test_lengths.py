@@ -98,3 +98,9 @@ def test_widths_hold_what_a_matrix_of_noise_makes_of_an_image():
     matrix = RNG.standard_normal((3, 3)) * [1e3, 1.0, 1e-3]
     attained = farthest(matrix @ body.factor, body.base)
     assert attained * (1 - 1e-13) <= body.length_up(matrix, np.zeros(3)) <= attained * (1 + 1e-5)
+
+
+def test_widths_that_are_no_numbers_prove_nothing():
+    assert body_length(lambda u: np.full(len(u), np.nan), 2).upper == np.inf
+    half = body_length(lambda u: np.where(u[:, 0] > 0, np.nan, np.linalg.norm(u, axis=1)), 2)
+    assert half.upper == np.inf

@@ -527,3 +527,58 @@ def test_nothing_of_the_rows_is_in_what_is_said_or_shaped():
     assert len(one.integers) == len(other.integers)
     assert one.groups("sex").labels == other.groups("sex").labels == (("F",), ("M",))
     assert "left out" in " ".join(plan.terms.assumptions)
+
+
+def test_attributes_of_no_margin_cost_pure_noise_nothing():
+    more = ln.Mean(["age"], ln.Box([0], [9]), by={"a": 2, "b": 50}, sets=[["a"]])
+    less = ln.Mean(["age"], ln.Box([0], [9]), by={"a": 2}, sets=[["a"]])
+    one, other = (planned(q, ln.pure_dp(1.0), mechanism="laplace") for q in (more, less))
+    assert np.array_equal(one.standard_deviation, other.standard_deviation)
+    rows = pd.DataFrame({"age": [1.0, 2.0, 3.0], "a": [0, 1, 1], "b": [3, 49, 77]})
+    release = planned(more, ln.pure_dp(1000.0), mechanism="laplace").release(rows)
+    assert release.groups("a").counts == pytest.approx([1, 1], abs=0.5)  # a row is left out for b
+    with pytest.raises(QuestionError, match="does not follow"):
+        release.groups("b")
+
+
+def test_deviations_of_correlated_pure_noise_need_no_matrix_of_all_groups():
+    points = ln.Points([[0, 0], [1, 0.2], [0.3, 1], [0.7, 0.9]])
+    few, many = (
+        planned(
+            ln.Mean(["x", "y"], points, by={"g": n}, way=1), ln.pure_dp(1.0), mechanism="k_norm"
+        )
+        for n in (3, 400)
+    )
+    noise, totals = few.terms.mechanism.noise, few.terms.mechanism.totals
+    matrix = totals.embed * totals.unit
+    wanted = matrix @ noise.covariance() @ matrix.T
+    assert few.covariance == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    assert few.standard_deviation == pytest.approx(np.sqrt(np.diag(wanted)), rel=1e-9)
+    scales = noise.answer_scales(totals.unit, totals.embed)[1]
+    assert scales == pytest.approx(wanted[-1], rel=1e-9, abs=1e-9 * float(np.max(wanted)))
+    own = np.sqrt(np.diag(noise.covariance()))
+    assert noise.deviations(np.ones(own.size), None) == pytest.approx(own)
+    assert ln.verify(many.to_json())
+    big = replace(many.terms.mechanism.noise, groups=10**6)
+    with pytest.raises(PlanError, match="would fill the memory"):
+        big.covariance()
+
+
+def test_tables_keep_groups_that_are_called_as_numbers_are():
+    question = ln.Mean(["x"], ln.Box([0], [9]), by={"count": ["u", "v"], "answer": 2})
+    rows = pd.DataFrame({"x": [1.0, 2.0], "count": ["u", "v"], "answer": [0, 1]})
+    release = planned(question, ln.zcdp(1e5)).release(rows)
+    found = release.groups("count").to_pandas()
+    assert list(found["count"]) == ["u", "v"]
+    assert found["count_"].to_numpy() == pytest.approx([1, 1], abs=0.5)
+    assert list(release.to_pandas("answer").columns[:2]) == ["answer", "answer_"]
+
+
+def test_margins_of_many_attributes_take_a_sum_of_whole_arrays_each():
+    by = {f"g{i}": 2 for i in range(16)}
+    question = ln.Mean(["x"], ln.Box([0], [1]), by=by, way=2)
+    rows = pd.DataFrame({"x": [0.5] * 9, **{name: np.arange(9) % 2 for name in by}})
+    release = planned(question, ln.zcdp(1e5)).release(rows)
+    assert release.groups("g3", "g7").counts == pytest.approx([5, 0, 0, 4], abs=0.5)
+    with pytest.raises(QuestionError, match="answers; ask for at most"):
+        ln.Mean(["x"], ln.Box([0], [1]), by={f"g{i}": 2 for i in range(20)}, way=10)

@@ -285,3 +285,28 @@ def test_mistakes_in_a_specification_of_several_are_listed_with_their_question(f
     assert run(folder, "together", "asked.toml").returncode == 2
     path.write_text(SPEC)
     refused(run(folder, "plan", "asked.toml"), "lownoise together")
+
+
+def test_a_table_that_gives_its_rows_once_is_read_for_every_question():
+    pa = pytest.importorskip("pyarrow")
+    rows = pd.DataFrame({"x": np.linspace(0, 1, 60), "g": np.arange(60) % 2})
+    plan = ln.together(
+        {"mean": ln.Mean(["x"], ln.Box([0], [1])), "counts": ln.Histogram("g", 2)},
+        budget=ln.zcdp(1e4),
+        relation="add_remove",
+    )
+    for table in (pa.Table.from_pandas(rows).to_reader(), pa.Table.from_pandas(rows), rows):
+        release = plan.release(table)
+        assert release["mean"].estimate[-1] == pytest.approx(60, abs=1)
+        assert release["counts"]["g"] == pytest.approx([30, 30], abs=1)
+
+
+@pytest.mark.parametrize(("options", "said"), [({"m": 3}, "no mapping"), ([1], "no mapping")])
+def test_options_that_are_no_mappings_are_refused_in_one_line(options, said):
+    with pytest.raises(PlanError, match=said):
+        ln.together(
+            {"m": ln.Mean(["x"], ln.Box([0], [1]))},
+            budget=ln.zcdp(1.0),
+            relation="add_remove",
+            options=options,
+        )

@@ -235,3 +235,12 @@ def test_a_thousand_dimensions_stay_within_floats() -> None:
 def test_what_is_out_of_range_is_named(wrong: tuple[int, float, float], field: str) -> None:
     with pytest.raises(PlanError, match=f"^{field}=.*another mechanism$"):
         least_profile(*wrong)
+
+
+def test_a_transfer_that_is_none_or_costs_everything_proves_nothing():
+    none = RadialProof(2, 1.0, 1e-6, (0.0, 1.0, 2.0), (-1.0,) * 3, 1.0, -10.0, (0.0,))
+    assert not none.holds()
+    assert none.lower == -math.inf
+    endless = (1.0, 0.0, -200.0, 0.0)
+    radii = (0.0, 0.2, 1.5, 2.5, 3.0)
+    assert RadialProof(2, 1.0, 0.0, radii, (-1.0,) * 5, 1.0, -1e4, endless).lower == -math.inf

@@ -77,6 +77,8 @@ class RadialProof:
             return -math.inf
         with precision(_BITS):
             most = up(self.multiplier + (Transfer(self).greatest() if self.transfer else 0.0))
+        if math.isinf(most):
+            return -math.inf
         return math.nextafter(self.level - mul_up(most, self.delta), -math.inf)
 
     def holds(self, most: float = math.inf) -> bool:
@@ -115,6 +117,7 @@ class RadialProof:
             and all(a < b for a, b in itertools.pairwise(self.radii))
             and all(-1 <= c < 0 for c in self.cosines)
             and len(self.transfer) < len(self.radii)
+            and len(self.transfer) != 1
             and (not self.transfer or self.transfer[-1] == 0)
             and all(min(s, t) >= 0 or max(s, t) <= 0 for s, t in itertools.pairwise(self.transfer))
         )

@@ -19,15 +19,42 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+def kept(table: Any) -> Any:  # noqa: ANN401
+    """Return a table that may be read several times: what gives its rows once is read here.
+
+    Args:
+        table: as `lownoise.engines.duckdb.opened` takes it.
+
+    Raises:
+        EngineError: where reading rows failed; the text is the same for every cause.
+    """
+    import pyarrow as pa
+
+    once = hasattr(table, "__arrow_c_stream__")
+    if not once or hasattr(table, "iloc") or isinstance(table, pa.Table) or _of_ibis(table):
+        return table
+    with alike(_unread(table)):
+        return pa.RecordBatchReader.from_stream(table).read_all()
+
+
+def _of_ibis(table: object) -> bool:
+    """Return whether it is a query, which runs anew for each reader."""
+    return type(table).__module__.partition(".")[0] == "ibis"
+
+
+def _unread(table: object) -> str:
+    return (
+        f"table={named(table)} could not be read, and a spend on it stays reserved; check that all "
+        "of its rows can be, and are of types that Arrow has"
+    )
+
+
 def arrow_of(table: Any, columns: Sequence[str]) -> Any:  # noqa: ANN401
     """Return the columns as an Arrow table of floats, integers, decimals, booleans and text."""
     import pyarrow as pa
 
     # once the types are known, whatever fails may depend on a value
-    text = (
-        f"table={named(table)} could not be read, and a spend on it stays reserved; check that all "
-        "of its rows can be, and are of types that Arrow has"
-    )
+    text = _unread(table)
     if hasattr(table, "iloc") and hasattr(table, "dtypes"):
         names = [str(c) for c in table.columns]
         require(names, columns)

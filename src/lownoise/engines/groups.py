@@ -30,21 +30,17 @@ class GroupSums:
     """The rows of a table by groups.
 
     Args:
-        sums: of the codes of the rows in each joint group, and last how many rows those are:
-            Python's integers, shape (n₁, …, n_k, r + 1).
+        halves: the sums of the codes of the rows in each joint group, and last how many rows those
+            are, by high and low bits; shape (n₁, …, n_k, r + 1, 2).
     """
 
-    sums: Any
-
-    @property
-    def count(self) -> int:
-        """The number of rows, less those that were left out."""
-        return int(self.sums[..., -1].sum())
+    halves: Integers
 
     def table(self, chosen: Sequence[int]) -> Any:  # noqa: ANN401 (Python's integers)
         """Return the sums by the attributes `chosen`, rising, shape (n, …, r + 1)."""
-        others = tuple(i for i in range(self.sums.ndim - 1) if i not in chosen)
-        return np.asarray(self.sums.sum(axis=others), dtype=object)
+        others = tuple(i for i in range(self.halves.ndim - 2) if i not in chosen)
+        wide = np.asarray(self.halves.sum(axis=others)).astype(object)
+        return wide[..., 0] * (1 << _HALF) + wide[..., 1]
 
 
 @final
@@ -58,12 +54,12 @@ class Halves:
     Examples:
         >>> own = Halves(2, 1)
         >>> own.add(np.array([[2**52], [-1], [5]]), np.array([1, 1, 0]))
-        >>> own.sums().tolist()
+        >>> GroupSums(own.found).table([0]).tolist()
         [[5, 1], [4503599627370495, 2]]
     """
 
     def __init__(self, groups: int, width: int) -> None:
-        self._found = np.zeros((groups, width + 1, 2), dtype=np.int64)
+        self.found = np.zeros((groups, width + 1, 2), dtype=np.int64)
 
     def add(self, codes: Integers, places: Integers) -> None:
         """Add rows.
@@ -72,19 +68,14 @@ class Halves:
             codes: of at most 2^52, shape (n, r).
             places: of each row, shape (n,).
         """
-        groups = len(self._found)
+        groups = len(self.found)
         for start in range(0, len(codes), _ROWS):
             own, at = codes[start : start + _ROWS], places[start : start + _ROWS]
-            self._found[:, -1, 1] += np.bincount(at, minlength=groups)
+            self.found[:, -1, 1] += np.bincount(at, minlength=groups)
             for j, column in enumerate(own.T):
                 for k, half in enumerate((column >> _HALF, column & ((1 << _HALF) - 1))):
                     sums = np.bincount(at, weights=half, minlength=groups)
-                    self._found[:, j, k] += sums.astype(np.int64)
-
-    def sums(self) -> Any:  # noqa: ANN401 (Python's integers)
-        """Return the sums, and last the number of rows at each place, shape (groups, r + 1)."""
-        wide = self._found.astype(object)
-        return wide[..., 0] * (1 << _HALF) + wide[..., 1]
+                    self.found[:, j, k] += sums.astype(np.int64)
 
 
 def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any) -> GroupSums:  # noqa: ANN401 (any frame)
@@ -116,4 +107,4 @@ def read_groups(attributes: Sequence[Attribute], query: TotalsQuery, table: Any)
                 kept &= ~np.any(np.isnan(values), axis=1)
             if np.any(kept):
                 found.add(coding.encode(values[kept]), places[kept])
-    return GroupSums(found.sums().reshape(*sizes, -1))
+    return GroupSums(found.found.reshape(*sizes, -1, 2))

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.questions.groups import GroupedMean
+    from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
     from lownoise.sensitivity.residuals import TableChanges
     from lownoise.sets.bodies import AbstractBody
@@ -289,6 +290,14 @@ class GroupNoise(AbstractNoise):
             own = self.part(many, randomness).astype(np.float64).reshape(count, -1)
             found[:, piece.start : piece.start + own.shape[1]] = own
         return found
+
+    def answer_factor(self, unit: Vector, embed: Vector | None) -> AbstractShape:
+        """Refuse: no factor of so many answers is formed.
+
+        Raises:
+            PlanError: as said.
+        """
+        raise PlanError("region of means by groups is not formed; use simultaneous_interval")
 
     def deviations(self, unit: Vector, embed: Vector | None) -> Vector:
         """Return the standard deviations of the integers, each in its unit, shape (r,).

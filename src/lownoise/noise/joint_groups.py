@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lownoise.questions.groups import GroupedMean
     from lownoise.sets.bodies import AbstractBody
 
+_LARGEST_DENSE = 10_000
 _MOST_ENTRIES = 1 << 24  # of the matrix from joint groups to all answers
 
 
@@ -48,10 +49,15 @@ class JointTotals(AbstractGroupTotals):
                 "fewer groups, or take Gaussian noise"
             )
 
+    @cached_property
+    def used(self) -> tuple[int, ...]:
+        """The attributes that some margin is by, rising: the others need no group of their own."""
+        return tuple(sorted({i for chosen in self.question.groups.sets() for i in chosen}))
+
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The number of groups of each attribute."""
-        return tuple(a.size for a in self.question.groups.attributes)
+        """The number of groups of each attribute that is used."""
+        return tuple(self.question.groups.attributes[i].size for i in self.used)
 
     @property
     def length(self) -> int:
@@ -65,7 +71,7 @@ class JointTotals(AbstractGroupTotals):
 
     def exact(self, records: GroupSums) -> list[int]:
         """Return the integers without noise: never to be shown."""
-        found: list[int] = (records.sums * self.grid).reshape(-1).tolist()
+        found: list[int] = (records.table(self.used) * self.grid).reshape(-1).tolist()
         return found
 
     @cached_property
@@ -74,7 +80,7 @@ class JointTotals(AbstractGroupTotals):
         rows = []
         for chosen in self.question.groups.sets():
             own = np.ones((1, 1))
-            for i, n in enumerate(self.sizes):
+            for i, n in zip(self.used, self.sizes, strict=True):
                 own = np.asarray(np.kron(own, np.eye(n) if i in chosen else np.ones((1, n))))
             rows.append(own)
         one = np.eye(self.width) if self.inner.embed is None else self.inner.embed
@@ -82,7 +88,7 @@ class JointTotals(AbstractGroupTotals):
 
     def counted(self, integers: Vector, chosen: tuple[int, ...]) -> Vector:
         """Return integers by the groups of a margin, shape (n, …, w)."""
-        others = tuple(i for i in range(len(self.sizes)) if i not in chosen)
+        others = tuple(k for k, i in enumerate(self.used) if i not in chosen)
         return np.asarray(integers.reshape(*self.sizes, -1).sum(axis=others))
 
     @property
@@ -136,11 +142,51 @@ class JointNoise(AbstractNoise):
         return [k for _ in range(self.groups) for k in self.inner.integers(randomness)]
 
     def covariance(self) -> Vector:
-        """Return the covariance, shape (r, r), or (r,) where that is its diagonal."""
+        """Return the covariance, shape (r, r), or (r,) where that is its diagonal.
+
+        Raises:
+            PlanError: beyond 10,000 integers.
+        """
         own = self.inner.covariance()
         if own.ndim == 1:
             return frozen(np.tile(own, self.groups))
+        if self.dimension > _LARGEST_DENSE:
+            raise PlanError(f"covariance of {self.dimension:,} integers would fill the memory")
         return frozen(np.asarray(np.kron(np.eye(self.groups), own), dtype=np.float64))
+
+    def _of_answers(self, unit: Vector, embed: Vector) -> tuple[Vector, Vector]:
+        """Return the answers by groups, and times the covariance of one, (m, G, w) each."""
+        own = self.inner.covariance()
+        matrix = np.asarray(embed * unit).reshape(len(embed), self.groups, -1)
+        return matrix, matrix * own if own.ndim == 1 else matrix @ own
+
+    def answer_scales(self, unit: Vector, embed: Vector | None) -> tuple[Vector, Vector]:
+        """Return how answers stray, and how each does with the last; shapes (m,) and (m,)."""
+        if embed is None:
+            one = self.inner.covariance()
+            square = one if one.ndim == 1 else np.diag(one)
+            last = np.zeros(self.dimension)
+            row = one[-1:] if one.ndim == 1 else one[-1]
+            last[self.dimension - row.size :] = row
+            return frozen(np.sqrt(np.tile(square, self.groups)) * unit), frozen(
+                last * unit * unit[-1]
+            )
+        matrix, product = self._of_answers(unit, embed)
+        variance = np.einsum("mgi,mgi->m", product, matrix)
+        beside = np.einsum("mgi,gi->m", product, matrix[-1])
+        return frozen(np.sqrt(np.maximum(variance, 0.0))), frozen(beside)
+
+    def answer_covariance(self, unit: Vector, embed: Vector | None) -> Vector:
+        """Return the covariance of the answers, shape (m, m).
+
+        Raises:
+            PlanError: beyond 10,000 answers.
+        """
+        if embed is None or len(embed) > _LARGEST_DENSE:
+            return super().answer_covariance(unit, embed)
+        matrix, product = self._of_answers(unit, embed)
+        m = len(embed)
+        return frozen(product.reshape(m, -1) @ matrix.reshape(m, -1).T)
 
     def simulate(self, count: int, randomness: Randomness) -> Vector:
         """Return `count` draws in floats."""

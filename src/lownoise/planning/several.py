@@ -395,7 +395,11 @@ def _options(
     options: Mapping[str, Mapping[str, Any]] | None, names: list[str]
 ) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {name: {} for name in names}
+    if not isinstance(options or {}, Mapping):
+        raise PlanError("options is no mapping from names to options; give {name: {…}}")
     for name, own in (options or {}).items():
+        if not isinstance(own, Mapping):
+            raise PlanError(f"options[{quoted(name)}] is no mapping; give {{'order': 2}} or such")
         found[_checked_name(name, found)] = dict(own)
         for word in own:
             if word not in _OWN:

@@ -74,6 +74,11 @@ class GroupedMean:
                 f"by has {cells:,} groups in all; give at most {most:,}, by fewer attributes or "
                 "wider categories"
             )
+        if self.count > _MOST_SUMS:
+            raise QuestionError(
+                f"by asks for {self.count:,} answers; ask for at most {_MOST_SUMS:,}, by a lower "
+                "way or fewer sets"
+            )
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -95,6 +95,8 @@ def additive_bound(terms: Terms) -> Bound | None:
         return None
     epsilon, delta = limits(budget)
     proof = replace(proof, epsilon=epsilon, delta=delta)
+    if not proof.level > 0:  # such a proof states nothing, whatever it took to decide it
+        return None
     if not (proof.dimension == d and proof.holds(_MOST_INTERVALS) and proof.lower > 0):
         return None
     root = shrunk(math.sqrt(proof.lower))

@@ -103,6 +103,14 @@ def execute(
     return release
 
 
+def _each(every: Sequence[Terms], table: Any) -> list[Any]:  # noqa: ANN401
+    """Return what each reads of a table, which may give its rows once."""
+    from lownoise.engines.frames import kept
+
+    rows = kept(table)
+    return [terms.mechanism.read(rows) for terms in every]
+
+
 def execute_together(
     every: Sequence[Terms],
     table: Any,  # noqa: ANN401
@@ -140,7 +148,7 @@ def execute_together(
             ledger,
             event,
             f"together: {'; '.join(terms.view.note for terms in every)}"[:200],
-            lambda: [terms.mechanism.read(table) for terms in every],
+            lambda: _each(every, table),
             asked=asked,
             relation=every[0].relation,
         )

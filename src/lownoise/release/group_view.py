@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.certificate import unit_of
-from lownoise.errors import PlanError
+from lownoise.errors import PlanError, QuestionError
 from lownoise.noise import AdditiveMechanism, baselines
 from lownoise.noise.groups import GroupTotals, group_tables
 from lownoise.noise.joint_groups import JointNoise
@@ -112,7 +112,13 @@ class GroupView(AbstractView["GroupedMean"]):
         """
         groups = self.question.groups
         if isinstance(self._terms.mechanism.noise, JointNoise):
-            others = [a.size for i, a in enumerate(groups.attributes) if i not in chosen]
+            used = self._terms.mechanism.totals.used
+            if not set(chosen) <= set(used):
+                raise QuestionError(
+                    f"marginal={groups.names(chosen)} does not follow from what was released; "
+                    "ask for one whose attributes are among those of a released marginal"
+                )
+            others = [groups.attributes[i].size for i in used if i not in chosen]
             return math.sqrt(math.prod(others))
         names = groups.names(chosen)
         return float(self.table_terms.view.standard_deviation(*names))

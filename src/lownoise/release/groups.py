@@ -12,7 +12,7 @@ import numpy as np
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.readable import readable
 from lownoise.release.group_view import GroupView
-from lownoise.release.readable import frame
+from lownoise.release.readable import frame, free
 from lownoise.release.regions import ratio, ratio_interval, within_bounds
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ class GroupTable:
             PlanError: where pandas is not installed.
         """
         found = {name: [own[i] for own in self.labels] for i, name in enumerate(self.by)}
-        data: dict[str, object] = {**found, "count": self.counts}
+        numbers: dict[str, object] = {"count": self.counts}
         for j, name in enumerate(self.columns):
-            data[f"mean({name})"] = self.means[:, j]
-            data[f"low({name})"] = self.intervals[:, j, 0]
-            data[f"high({name})"] = self.intervals[:, j, 1]
-            data[f"sum({name})"] = self.sums[:, j]
-        return frame(data)
+            numbers[f"mean({name})"] = self.means[:, j]
+            numbers[f"low({name})"] = self.intervals[:, j, 0]
+            numbers[f"high({name})"] = self.intervals[:, j, 1]
+            numbers[f"sum({name})"] = self.sums[:, j]
+        return frame({**found, **{free(name, self.by): own for name, own in numbers.items()}})
 
 
 @final

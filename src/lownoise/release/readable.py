@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lownoise.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pandas import DataFrame
 
@@ -37,6 +37,13 @@ def frame(data: Mapping[str, object]) -> DataFrame:
     except ImportError:
         raise PlanError("pandas is not installed; run `pip install pandas`") from None
     return pd.DataFrame(dict(data))
+
+
+def free(column: str, names: Sequence[str]) -> str:
+    """Return the name of a column that is none of others: with as many "_" as it takes."""
+    while column in names:
+        column += "_"
+    return column
 
 
 class Shown:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lownoise.errors import PlanError
+from lownoise.release.readable import free
 from lownoise.report.sections import view_of
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _rows(
         raise PlanError(f"release={type(release).__name__} has no answers yet; give a release")
     names, every = view.rows()
     numbers = (view.wording.number, "low", "high", "standard_deviation")
-    heads = [*names, *(_free(column, names) for column in numbers)]
+    heads = [*names, *(free(column, names) for column in numbers)]
     return heads, [(r.labels, (r.estimate, r.low, r.high, r.deviation)) for r in every]
 
 
@@ -136,9 +137,3 @@ def label_of(cell: str) -> str:
 def _quoted(cell: str) -> str:
     """Return a cell of CSV; a carriage return is quoted too, which csv.writer leaves bare."""
     return '"' + cell.replace('"', '""') + '"' if any(c in cell for c in ',"\r\n') else cell
-
-
-def _free(column: str, names: Sequence[str]) -> str:
-    while column in names:
-        column += "_"
-    return column

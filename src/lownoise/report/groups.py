@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from lownoise.release.readable import free
 from lownoise.report import spelling
 from lownoise.report.intervals import intervals
 from lownoise.report.marginals import attributes_table
@@ -171,7 +172,7 @@ class GroupsView(AbstractView):
 
     def rows(self) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Return the numbers of one margin: of each group its count, means and sums."""
-        return (*self.table.by, "answer"), self._rows()
+        return (*self.table.by, free("answer", self.table.by)), self._rows()
 
     def _rows(self) -> Iterator[Row]:
         own = self.table

@@ -175,7 +175,8 @@ def body_length(
         at = np.unravel_index(np.argmax(ratios), ratios.shape)
         if ratios[at] > attained:
             attained, best = float(ratios[at]), cones[at]
-        bounds = _bounds(cones, ends, lengths)
+        # what is not a number proves nothing
+        bounds = np.nan_to_num(_bounds(cones, ends, lengths), nan=np.inf, posinf=np.inf)
         looked += len(cones)
         open_ = bounds > attained * (1 + close)
         settled = max(settled, float(np.max(bounds[~open_], initial=0.0)))
