@@ -57,10 +57,11 @@ def test_an_answer_that_never_moves_is_exact():
 
 
 def test_release_draws_fresh_noise_takes_no_seed_and_says_that_nothing_was_recorded():
+    """Of 30 reports two runs may be alike, one in a hundred or so: eight are with chance 1e-13."""
     for name in KINDS:
-        first, second = (PLANS[name].release(table()) for _ in range(2))
-        assert first.integers != second.integers
-        assert not first.recorded
+        made = [PLANS[name].release(table()) for _ in range(8)]
+        assert len({own.integers for own in made}) > 1
+        assert not made[0].recorded
     with pytest.raises(TypeError):
         PLANS["laplace"].release(table(), seed=1)
 

@@ -179,9 +179,3 @@ def test_devices_do_not_sort_numbers():
     question = ln.Marginals({"x": {"edges": [0, 1, 2]}}, way=1, outside={"x": 0})
     with pytest.raises(PlanError, match="is of ranges of numbers, which devices do not sort"):
         ln.local(question, ln.local_dp(1.0))
-
-
-def test_no_category_is_called_as_the_extra_cell_is():
-    with pytest.raises(QuestionError, match="is what the extra cell is called"):
-        ln.Marginals({"g": ["a", "(other)"]}, way=1, outside="extra")
-    assert ln.Marginals({"g": ["a", "(other)"]}, way=1).cells == 3

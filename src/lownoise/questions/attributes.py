@@ -298,17 +298,11 @@ def _attribute(name: str, given: object, policy: object, order: Order | None) ->
     else:
         labels = _labels(name, given)
         categories = len(labels)
-    cell = _cell(name, policy, categories, labels)
-    if cell == categories and OTHER in (labels or ()):
-        raise QuestionError(
-            f"sizes[{quoted(name)}] has the category {quoted(OTHER)}, which is what the extra cell "
-            "is called; leave it out, or name another policy"
-        )
     return Attribute(
         name=name,
         categories=categories,
         labels=labels,
-        outside=cell,
+        outside=_cell(name, policy, categories, labels),
         ordered=order,
         edges=edges,
     )
