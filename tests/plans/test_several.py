@@ -288,7 +288,8 @@ def test_mistakes_in_a_specification_of_several_are_listed_with_their_question(f
 
 
 def test_a_table_that_gives_its_rows_once_is_read_for_every_question():
-    pa = pytest.importorskip("pyarrow")
+    import pyarrow as pa
+
     rows = pd.DataFrame({"x": np.linspace(0, 1, 60), "g": np.arange(60) % 2})
     plan = ln.together(
         {"mean": ln.Mean(["x"], ln.Box([0], [1])), "counts": ln.Histogram("g", 2)},
