@@ -377,7 +377,7 @@ def test_the_noise_of_sums_has_the_stated_law():
     # one test of each at 5·10^-7; of 8,000 numbers a scale off by 6% is seen with chance 0.99
     terms = terms_of("largest")
     mechanism = terms.mechanism
-    drawn = mechanism._drawn(8000, mechanism.noise, SimulationRandomness(9))[:, 0]
+    drawn = mechanism.noise.many(8000, SimulationRandomness(9))[:, 0]
     drawn = drawn.astype(float)
     scale = float(mechanism.noise.scales[0])
     assert kstest(drawn / scale, "laplace").pvalue > 5e-7

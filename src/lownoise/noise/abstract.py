@@ -273,6 +273,11 @@ class AbstractNoise(ABC):
         """Return the rounding of one draw, r integers."""
         return rounded(self.draw(randomness), randomness=randomness)
 
+    def many(self, count: int, randomness: Randomness) -> Integers:
+        """Return the rounding of so many draws, whole numbers of any size; shape (count, r)."""
+        drawn = [self.integers(randomness) for _ in range(count)]
+        return np.array(drawn, dtype=object).reshape(count, self.dimension)
+
     def part(self, piece: Any, randomness: Randomness) -> Integers:  # noqa: ANN401 (of the totals)
         """Return the rounding of one draw where the totals' integers come: by default all of it."""
         return np.array(self.integers(randomness), dtype=object)

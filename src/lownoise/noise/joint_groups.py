@@ -18,7 +18,6 @@ from lownoise.noise.abstract import AbstractNoise, Loss
 from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.noise.means import MeanTotals
 from lownoise.noise.mechanism import AdditiveMechanism
-from lownoise.noise.pure import LaplaceNoise
 from lownoise.numbers.arrays import frozen
 
 if TYPE_CHECKING:
@@ -136,10 +135,7 @@ class JointNoise(AbstractNoise):
 
     def integers(self, randomness: Randomness) -> list[int]:
         """Return the rounding of one draw, r integers."""
-        scales = self.inner.independent_scales
-        if scales is not None:
-            return LaplaceNoise(frozen(np.tile(scales, self.groups))).integers(randomness)
-        return [k for _ in range(self.groups) for k in self.inner.integers(randomness)]
+        return list(self.inner.many(self.groups, randomness).ravel().tolist())
 
     def covariance(self) -> Vector:
         """Return the covariance, shape (r, r), or (r,) where that is its diagonal.

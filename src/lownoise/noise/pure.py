@@ -36,13 +36,16 @@ from lownoise.noise.abstract import (
 )
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.packing import packed, unpacked
+from lownoise.samplers.ellipsoid import rounded_points
 from lownoise.samplers.gamma import k_norm_noise, laplace, simulated_noise
+from lownoise.samplers.laplace import MOST, rounded_laplace
+from lownoise.samplers.lazy import rounded
 from lownoise.samplers.uniform import UniformNormBall
 from lownoise.sets.norms import ImageNorm, norm_of
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
     from lownoise.sets.bodies import AbstractBody
@@ -109,6 +112,18 @@ class LaplaceNoise(AbstractNoise):
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far."""
         return laplace(self.scales, randomness=randomness)
+
+    def integers(self, randomness: Randomness) -> list[int]:
+        """Return the rounding of one draw, r integers."""
+        return list(self.many(1, randomness)[0].tolist())
+
+    def many(self, count: int, randomness: Randomness) -> Integers:
+        """Return the rounding of so many draws, shape (count, r)."""
+        scales = np.tile(self.scales, count)
+        if np.all(scales <= MOST):
+            return rounded_laplace(scales, randomness=randomness).reshape(count, -1)
+        drawn = rounded(laplace(scales, randomness=randomness), randomness=randomness)
+        return np.array(drawn, dtype=object).reshape(count, -1)
 
     def covariance(self) -> Vector:
         """Return the variances 2b², shape (r,)."""
@@ -205,6 +220,22 @@ class KNormNoise(AbstractNoise):
     def draw(self, randomness: Randomness) -> Lazy:
         """Return the noise, known by its bits so far."""
         return k_norm_noise(self.gauge.uniform, self.scale, randomness=randomness)
+
+    def integers(self, randomness: Randomness) -> list[int]:
+        """Return the rounding of one draw, r integers."""
+        return list(self.many(1, randomness)[0].tolist())
+
+    def many(self, count: int, randomness: Randomness) -> Integers:
+        """Return the rounding of so many draws, shape (count, r)."""
+        from flint import arb
+
+        if (factor := self.gauge.ellipsoid) is None:
+            drawn = [rounded(self.draw(randomness), randomness=randomness) for _ in range(count)]
+            return np.array(drawn, dtype=object).reshape(count, -1)
+        lengths = np.full(count, self.scale)
+        return rounded_points(
+            factor, lengths, lambda _: arb(self.scale), randomness=randomness, gamma=True
+        )
 
     @cached_property
     def _covariance(self) -> Vector:

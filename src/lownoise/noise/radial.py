@@ -22,13 +22,14 @@ from lownoise.noise.abstract import NOISES, AbstractNoise, Loss, quotient_up
 from lownoise.noise.pure import FACTOR
 from lownoise.numbers.arrays import frozen
 from lownoise.privacy.radial_curve import delta_up
-from lownoise.samplers.lazy import Composed, chosen
+from lownoise.samplers.ellipsoid import rounded_points
+from lownoise.samplers.lazy import Composed, choices, chosen
 from lownoise.samplers.uniform.abstract import dyadic, uniforms
 from lownoise.sets.norms import ImageNorm
 from lownoise.sets.unit_balls import NormBall
 
 if TYPE_CHECKING:
-    from lownoise.numbers.arrays import Vector
+    from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
     from lownoise.samplers.lazy import Lazy
     from lownoise.sets.bodies import AbstractBody
@@ -141,6 +142,23 @@ class RadialNoise(AbstractNoise):
             return [length * own for own in balls]
 
         return Composed(self.dimension, (point,), stretched)
+
+    def integers(self, randomness: Randomness) -> list[int]:
+        """Return the rounding of one draw, r integers."""
+        return list(self.many(1, randomness)[0].tolist())
+
+    def many(self, count: int, randomness: Randomness) -> Integers:
+        """Return the rounding of so many draws, shape (count, r)."""
+        from flint import arb
+
+        picks = choices(self._cumulative, count, randomness=randomness)
+        own = self.radii[picks]
+        return rounded_points(
+            self.factor,
+            self.scale * own,
+            lambda k: arb(self.scale) * arb(float(own[k])),
+            randomness=randomness,
+        )
 
     @cached_property
     def _chances(self) -> Vector:

@@ -21,7 +21,7 @@ from lownoise.numbers.intervals import precision
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lownoise.numbers.arrays import Vector, Words
+    from lownoise.numbers.arrays import Integers, Vector, Words
     from lownoise.numbers.randomness import Randomness
 
 WORD = 64
@@ -187,13 +187,35 @@ def chosen(cumulative: Sequence[int], *, randomness: Randomness) -> int:
         >>> chosen([1, 2**200], randomness=SimulationRandomness(1))
         1
     """
-    total, bits, length = cumulative[-1], 0, 0
+    return _chosen(cumulative, int(randomness.words(1)[0]), randomness)
+
+
+def choices(cumulative: Sequence[int], count: int, *, randomness: Randomness) -> Integers:
+    """Return many independent choices as `chosen` makes them, shape (count,).
+
+    Examples:
+        >>> from lownoise.numbers.randomness import SimulationRandomness
+        >>> choices([1, 2**200], 3, randomness=SimulationRandomness(1))
+        array([1, 1, 1])
+    """
+    words = randomness.words(count)
+    total = cumulative[-1]
+    ends = np.array([(own << WORD) // total for own in cumulative[:-1]], dtype=np.uint64)
+    found = np.asarray(np.searchsorted(ends, words), dtype=np.int64)  # how many ends are below
+    for i in np.flatnonzero(np.isin(words, ends)).tolist():  # an end is within the word's last bit
+        found[i] = _chosen(cumulative, int(words[i]), randomness)
+    return found
+
+
+def _chosen(cumulative: Sequence[int], bits: int, randomness: Randomness) -> int:
+    """Return the choice of a uniform number of which 64 bits are known, drawing more."""
+    total, length = cumulative[-1], WORD
     while True:
-        bits = bits << WORD | int(randomness.words(1)[0])
-        length += WORD
         choice = bisect_right(cumulative, bits * total >> length)
         if (bits + 1) * total <= cumulative[choice] << length:
             return choice
+        bits = bits << WORD | int(randomness.words(1)[0])
+        length += WORD
 
 
 def rounded(real: Lazy, *, randomness: Randomness) -> list[int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from lownoise.streams.sums import AbstractSums
 
 MECHANISMS = ("laplace", "k_norm")  # the noises that sums of a stream can have
-_BLOCK = 1 << 12  # numbers that are drawn together
 _WIDEST = 4  # rounds whose intervals are looked at
 _FAR = 64.0  # deviations: a chance below e^-90
 
@@ -156,21 +155,10 @@ class PureStreamMechanism(AbstractStreamMechanism):
     def all_noise(self, randomness: Randomness) -> Integers:
         """Return the noise of all values, shape (n, r)."""
         drawn = [
-            self._drawn(count, noise, randomness)
+            noise.many(count, randomness).astype(object)
             for (count, _), noise in zip(self.pair.levels, self.noises, strict=True)
         ]
         return self.pair.values(drawn)
-
-    def _drawn(self, count: int, noise: AbstractNoise, randomness: Randomness) -> Any:  # noqa: ANN401
-        """Return the noise of so many sums, rounded, shape (count, r)."""
-        r = self.coding.step.size
-        if not isinstance(noise, LaplaceNoise):
-            return _table([noise.integers(randomness) for _ in range(count)], r)
-        found, block = [], max(_BLOCK // r, 1)
-        for start in range(0, count, block):
-            few = min(block, count - start)
-            found += LaplaceNoise(np.tile(noise.scales, few)).integers(randomness)
-        return _table(found, r)
 
     def noisy(self, answers: AbstractAnswers, codes: Integers, noise: Integers) -> Integers:
         """Return the answers of codes with their noise: a function of these alone."""
@@ -206,8 +194,3 @@ def widened(noise: AbstractNoise, factor: float) -> AbstractNoise:
         inner = noise.inner and widened(noise.inner, factor)
         return PartialNoise(inner, noise.kept, noise.total)
     raise PlanError(f"noise={type(noise).__name__} is of no stream; use laplace or k_norm")
-
-
-def _table(numbers: list[Any], coordinates: int) -> Any:  # noqa: ANN401
-    """Return whole numbers of any size, shape (k, r)."""
-    return np.array(numbers, dtype=object).reshape(-1, coordinates)

@@ -230,6 +230,11 @@ class AbstractNorm(ABC):
         return 1
 
     @property
+    def ellipsoid(self) -> Vector | None:
+        """F where the unit ball is F·(Euclidean ball), shape (d, d) or (d,); else None."""
+        return None
+
+    @property
     def forms(self) -> tuple[Form, ...]:
         """Norms of images of s, the greatest of which is at least ‖s‖ and hardly more; or none."""
         return ()

@@ -109,6 +109,11 @@ class ImageNorm(AbstractNorm):
         return self.dimension if self.base.ball_order == 2 else 1  # noqa: PLR2004
 
     @property
+    def ellipsoid(self) -> Vector | None:
+        """F where B is a Euclidean ball; else None."""
+        return self.factor if self.base.ball_order == 2 else None  # noqa: PLR2004
+
+    @property
     def diagonal(self) -> bool:
         """Whether F is a diagonal."""
         return self.factor.ndim == 1
