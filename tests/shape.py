@@ -25,8 +25,8 @@ LEAST = 4  # tokens a line, on average: brackets that close are no likeness
 COMMON = 8  # in more places than these, a run of lines is how the language looks
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
-    "lines of source": 101_000,
-    "of which code": 54_500,
+    "lines of source": 101_200,
+    "of which code": 54_650,
     "modules": 449,
     "rooms": 27,
     "floors": 14,

@@ -390,8 +390,6 @@ def test_less_noise_is_charged_more():
         (lambda: ln.Mean(["x"], ln.Box([0], [1]), by=["sex"]), "no mapping"),
         (lambda: ln.Mean(["x"], ln.Box([0], [1]), by={"a": 2**11, "b": 2**11}), "groups in all"),
         (lambda: ln.Mean(["x"], ln.Box([0], [1]), by={"a": 2}, way=3), "Marginals.way=3"),
-        (lambda: ln.plan(asked(outside="extra"), budget=ln.zcdp(1), relation="substitute", size=9),
-         "add_remove"),
         (lambda: planned(asked(), ln.pure_dp(1), mechanism="radial"), "radial"),
         (lambda: planned(ln.Mean(["x"], ln.Box([0], [1]), by={"g": 9000}), ln.pure_dp(1)),
          "too many for pure noise"),

@@ -59,7 +59,12 @@ class ResidualDual:
     chances: Vector
 
     def least(
-        self, changes: TableChanges, order: float, weights: Vector, embed: Vector | None = None
+        self,
+        changes: TableChanges,
+        order: float,
+        weights: Vector,
+        embed: Vector | None = None,
+        all_rows: float = 1.0,
     ) -> float:
         """Return at most the least ‖ω·deviations‖_p at μ = 1: 0 where nothing is proved.
 
@@ -68,6 +73,7 @@ class ResidualDual:
             order: p in [2, ∞].
             weights: ω of each orbit of marginals, on standard deviations, shape (g,).
             embed: None: counts are asked for themselves.
+            all_rows: how much of what is proved of the number of all rows counts.
 
         Raises:
             PlanError: where the weights are not one an orbit, or one a pattern.
@@ -91,7 +97,9 @@ class ResidualDual:
         rows, columns, entries = orbits.variance_terms
         seen = np.zeros(len(orbits.residuals))
         np.add.at(seen, columns, entries * (c * np.square(weights) * orbits.cells)[rows])
-        return _independent(seen, w, costs, order_norm(c, conjugate(order), orbits.cells))
+        counted = np.ones(seen.size)
+        counted[0] = all_rows**2
+        return _independent(seen * counted, w, costs, order_norm(c, conjugate(order), orbits.cells))
 
 
 @final

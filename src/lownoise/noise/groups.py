@@ -10,12 +10,29 @@ that of the mean. A record that comes or goes is told with
 
 the product of what marginals cost and what a mean costs (ours; see `certificate.groups` for why no
 other noise is less).
+
+Where one record becomes another, of any group and values, let h be that sum, C what counts of the
+groups cost then, r the greatest ‖L⁻¹y‖ and v the variance of the count in LLᵀ. The change is
+e_g ⊗ y − e_g' ⊗ y'; with h_δ = Σ_A Π (δᵢ − 1/nᵢ)/σ_A², δᵢ = 1 where g and g' agree in i, it costs
+
+    h·(‖L⁻¹y‖² + ‖L⁻¹y'‖²) − 2h_δ·⟨L⁻¹y, L⁻¹y'⟩,
+
+which is affine in h_δ: 2h·r² at most at h_δ = 0, h·‖L⁻¹(y − y')‖² at h_δ = h, and C·r² at the
+least h_δ where that is below 0, as C = 2(h − min h_δ). As y and y' have the same last entry 1,
+the parts of L⁻¹y and L⁻¹y' beside that of the count are at most √(r² − 1/v) long, so that
+
+    μ² ≤ max(max(2h, C)·r², 4h·(r² − 1/v))
+
+(ours). The count of all rows is public and has no noise; the sums of all rows then cost no more
+than this says, since the inverse of a part of LLᵀ is at most that part of the inverse.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -24,13 +41,21 @@ import numpy as np
 from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, Loss, gaussian_loss
 from lownoise.noise.marginals import MarginalTotals, Piece
-from lownoise.noise.mechanism import AbstractTotals, AdditiveMechanism, covering
+from lownoise.noise.mechanism import (
+    AbstractTotals,
+    AdditiveMechanism,
+    check_public,
+    check_rows,
+    covering,
+)
 from lownoise.noise.residual import ResidualLayout, ResidualNoise
 from lownoise.noise.tables import tables_of
 from lownoise.numbers.arrays import frozen
-from lownoise.numbers.rounding import grown
+from lownoise.numbers.rounding import fraction_up, grown, sqrt_up
 from lownoise.samplers import rounded_gaussian
 from lownoise.sensitivity.factors.tables import ProductFactor, differences
+from lownoise.sensitivity.relations import SUBSTITUTE
+from lownoise.sensitivity.residuals import TableChanges
 from lownoise.sensitivity.residuals.ordered import split_marginals
 
 if TYPE_CHECKING:
@@ -44,7 +69,6 @@ if TYPE_CHECKING:
     from lownoise.questions.groups import GroupedMean
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
-    from lownoise.sensitivity.residuals import TableChanges
     from lownoise.sets.bodies import AbstractBody
 
 _FARTHEST = 2.0**56  # of a deviation, in steps: 64 times that still fits 64 bits
@@ -53,15 +77,17 @@ _FARTHEST = 2.0**56  # of a deviation, in steps: 64 times that still fits 64 bit
 @final
 @dataclass(frozen=True, eq=False)
 class GroupChanges:
-    """What one record that comes or goes changes: e_g ⊗ y.
+    """What one record that comes or goes changes: e_g ⊗ y; or one that becomes another.
 
     Args:
         inner: all y, or their opposites.
         tables: what e_g changes in tables of counts.
+        count: the last entry of y where the number of records is public, else 0.
     """
 
     inner: AbstractBody
     tables: TableChanges
+    count: int = 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,27 +97,25 @@ class AbstractGroupTotals(AbstractTotals):
     Args:
         question: what is asked.
         inner: the integers that each group has: sums of codes, and the count.
+        size: the public number of records, None under `add_remove`.
 
     Raises:
-        PlanError: where the number of records is public.
+        PlanError: where groups have no count, or rows would be dropped from a table of public size.
     """
 
     question: GroupedMean
     inner: MeanTotals
+    size: int | None = None
 
     def __post_init__(self) -> None:
         if self.inner.count_step is None:
-            raise PlanError("groups need relation=add_remove; plan again")
+            raise PlanError("groups need a count each; plan again")
+        check_public(self.size, self.relation, drops=self.question.drops)
 
     @property
     def relation(self) -> Relation:  # type: ignore[override]  # a field of others
         """What a neighbour is."""
-        return self.inner.relation
-
-    @property
-    def size(self) -> int | None:  # type: ignore[override]  # a field of others
-        """None: the number of records is private."""
-        return None
+        return self.inner.relation if self.size is None else SUBSTITUTE
 
     @property
     def width(self) -> int:
@@ -108,11 +132,14 @@ class AbstractGroupTotals(AbstractTotals):
         """Return the sums of the records' codes by groups.
 
         Raises:
-            TableError, EngineError: as `engines.groups.read_groups`.
+            TableError, EngineError: as `engines.groups.read_groups`, or where the table has not
+                the public number of rows.
         """
         from lownoise.engines.groups import read_groups
 
-        return read_groups(self.question.groups.attributes, self.inner.query, table)
+        found = read_groups(self.question.groups.attributes, self.inner.query, table)
+        check_rows(self.size, found.table(())[-1])
+        return found
 
     @property
     def unit(self) -> Vector:
@@ -167,7 +194,8 @@ class GroupTotals(AbstractGroupTotals):
     @cached_property
     def changes(self) -> GroupChanges:
         """The set of all changes that one neighbour makes to the integers."""
-        return GroupChanges(self.inner.changes, self.tables.changes)
+        count = 0 if self.size is None else int(self.grid[-1])
+        return GroupChanges(self.inner.changes, self.tables.changes, count)
 
     @property
     def pieces(self) -> Iterator[Piece]:
@@ -213,6 +241,7 @@ class GroupNoise(AbstractNoise):
     Args:
         inner: of shape L, in steps.
         tables: σ_A.
+        public: whether the number of records is, whose count of all rows then has no noise.
 
     Raises:
         PlanError: where integers do not hold it.
@@ -220,6 +249,7 @@ class GroupNoise(AbstractNoise):
 
     inner: GaussianNoise
     tables: ResidualNoise
+    public: bool = False
 
     def __post_init__(self) -> None:
         widest = float(np.max(self.inner.shape.deviations(), initial=0.0))
@@ -253,7 +283,22 @@ class GroupNoise(AbstractNoise):
     def loss(self, changes: GroupChanges) -> Loss:  # type: ignore[override]  # what groups have
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
         own = changes.inner.radius_up(self.inner.shape)
-        return gaussian_loss(grown(own * self.tables.radius_up(changes.tables)))
+        if not changes.count:
+            return gaussian_loss(grown(own * self.tables.radius_up(changes.tables)))
+        alone = changes.tables.cost_up(self.tables.variances)
+        both = TableChanges(changes.tables.orbits, SUBSTITUTE).cost_up(self.tables.variances)
+        if not math.isfinite(own + alone + both):
+            return gaussian_loss(math.inf)
+        square, h = Fraction(own) ** 2, Fraction(alone)
+        most = max(2 * h, Fraction(both)) * square
+        beside = square - Fraction(changes.count) ** 2 / self.count_variance
+        return gaussian_loss(sqrt_up(fraction_up(max(most, 4 * h * beside))))
+
+    @cached_property
+    def count_variance(self) -> Fraction:
+        """The variance of the count in LLᵀ, exactly."""
+        _, entries = self.inner.shape.row(self.width - 1)
+        return sum((Fraction(e) ** 2 for e in entries.tolist()), Fraction(0))
 
     @cached_property
     def _rows(self) -> Vector:
@@ -275,7 +320,10 @@ class GroupNoise(AbstractNoise):
             sizes=space.sizes,
             copies=len(piece.sets),
         )
-        return rounded_gaussian(factor, randomness=randomness)
+        found = rounded_gaussian(factor, randomness=randomness)
+        if self.public and not space.sizes:  # the sums of all rows, beside their exact count
+            found = np.where(np.arange(found.size) % self.width == self.width - 1, 0, found)
+        return found
 
     def integers(self, randomness: Randomness) -> list[int]:
         """Return the rounding of one draw."""
@@ -308,14 +356,13 @@ class GroupNoise(AbstractNoise):
         """
         del embed
         own = self.inner.shape.deviations()
-        found = [
-            np.full(
-                len(space.sets) * space.length,
-                float(self.tables.orbit_deviations[space.orbit]) * 2.0 ** (len(space.sizes) / 2),
-            )
-            for space in self.tables.layout.spaces
-        ]
-        return frozen(np.outer(np.concatenate(found), own).reshape(-1) * unit)
+        found = []
+        for space in self.tables.layout.spaces:
+            sigma = float(self.tables.orbit_deviations[space.orbit]) * 2.0 ** (len(space.sizes) / 2)
+            found.append(np.outer(np.full(len(space.sets) * space.length, sigma), own))
+            if self.public and not space.sizes:
+                found[-1][:, -1] = 0.0
+        return frozen(np.concatenate(found).reshape(-1) * unit)
 
 
 def _pieces(noise: GroupNoise) -> Iterator[Piece]:
@@ -346,18 +393,21 @@ def group_tables(question: GroupedMean, deviations: Vector) -> tuple[MarginalTot
 
 
 def group_mechanism(
-    question: GroupedMean, values: AdditiveMechanism, deviations: Vector
+    question: GroupedMean, values: AdditiveMechanism, deviations: Vector, size: int | None = None
 ) -> AdditiveMechanism:
     """Return the integers of groups and their noise.
 
     Args:
         question: what is asked.
-        values: the mechanism of the mean, with Gaussian noise.
+        values: the mechanism of the mean under `add_remove`, with Gaussian noise.
         deviations: σ of each residual orbit, shape (k,).
+        size: the public number of records, None under `add_remove`.
     """
+    inner: Any = values.totals
+    own: Any = values.noise
     tables, noise = group_tables(question, deviations)
-    totals = GroupTotals(question=question, inner=values.totals, tables=tables)  # type: ignore[arg-type]
-    return AdditiveMechanism(totals, GroupNoise(values.noise, noise))  # type: ignore[arg-type]
+    totals = GroupTotals(question=question, inner=inner, tables=tables, size=size)
+    return AdditiveMechanism(totals, GroupNoise(own, noise, public=size is not None))
 
 
 def group_values(mechanism: AdditiveMechanism) -> AdditiveMechanism:
@@ -368,7 +418,11 @@ def group_values(mechanism: AdditiveMechanism) -> AdditiveMechanism:
 
 
 def gaussian_groups(
-    question: GroupedMean, values: AdditiveMechanism, variances: Vector, parameter: float
+    question: GroupedMean,
+    values: AdditiveMechanism,
+    variances: Vector,
+    parameter: float,
+    size: int | None = None,
 ) -> AdditiveMechanism:
     """Return the mechanism whose noise is in proportion to these, as little as reveals μ.
 
@@ -377,6 +431,7 @@ def gaussian_groups(
         values: the mechanism of the mean, with Gaussian noise that reveals about μ.
         variances: σ² of each residual orbit that roughly cost 1, shape (k,).
         parameter: μ > 0.
+        size: the public number of records, None under `add_remove`.
 
     Raises:
         PlanError: where a set of attributes that needs noise has none.
@@ -384,6 +439,6 @@ def gaussian_groups(
     deviations = np.sqrt(variances)
 
     def scaled(factor: float) -> AdditiveMechanism:
-        return group_mechanism(question, values, deviations * factor)
+        return group_mechanism(question, values, deviations * factor, size)
 
     return covering(scaled, lambda found: found.loss.mu, parameter)

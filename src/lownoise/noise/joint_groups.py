@@ -19,6 +19,7 @@ from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.noise.means import MeanTotals
 from lownoise.noise.mechanism import AdditiveMechanism
 from lownoise.numbers.arrays import frozen
+from lownoise.numbers.rounding import grown
 
 if TYPE_CHECKING:
     from lownoise.engines.groups import GroupSums
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies import AbstractBody
 
 _LARGEST_DENSE = 10_000
+_STEEP = 700.0  # beyond that e^ε is no float, and every δ is 1
 _MOST_ENTRIES = 1 << 24  # of the matrix from joint groups to all answers
 
 
@@ -104,10 +106,12 @@ class JointNoise(AbstractNoise):
     Args:
         inner: that of one group.
         groups: how many there are.
+        public: whether the number of records is: then one becomes another, maybe of another group.
     """
 
     inner: AbstractNoise
     groups: int
+    public: bool = False
 
     @property
     def dimension(self) -> int:
@@ -130,8 +134,15 @@ class JointNoise(AbstractNoise):
         return self.inner.left_out
 
     def loss(self, changes: AbstractBody) -> Loss:
-        """Return what the noise of one group reveals: a record is in no other."""
-        return self.inner.loss(changes)
+        """Return what the noise of one group reveals: a record is in no other.
+
+        One that becomes another is one that goes and one that comes: ε and μ double, ρ is four
+        times as large, and δ is (1 + e^ε)δ.
+        """
+        own = self.inner.loss(changes)
+        if not self.public:
+            return own
+        return Loss(2 * own.epsilon, both_up(own.epsilon, own.delta), 4 * own.rho, 2 * own.mu)
 
     def integers(self, randomness: Randomness) -> list[int]:
         """Return the rounding of one draw, r integers."""
@@ -189,16 +200,32 @@ class JointNoise(AbstractNoise):
         return self.inner.simulate(count * self.groups, randomness).reshape(count, -1)
 
 
-def joint_mechanism(question: GroupedMean, values: AdditiveMechanism) -> AdditiveMechanism:
+def both_up(epsilon: float, delta: float) -> float:
+    """Return at least (1 + e^ε)δ, what two steps leave where each is within (ε, δ).
+
+    Examples:
+        >>> both_up(1.0, 0.0), 3.7e-6 < both_up(1.0, 1e-6) < 3.72e-6
+        (0.0, True)
+    """
+    if not delta:
+        return 0.0
+    return min(grown(delta * (1 + math.exp(min(epsilon, _STEEP)))), 1.0)
+
+
+def joint_mechanism(
+    question: GroupedMean, values: AdditiveMechanism, size: int | None = None
+) -> AdditiveMechanism:
     """Return a mean's mechanism in each joint group.
 
     Args:
         question: what is asked.
-        values: of the mean.
+        values: of the mean, under `add_remove`.
+        size: the public number of records, None under `add_remove`.
 
     Raises:
         PlanError: where answers are too many.
     """
     assert isinstance(values.totals, MeanTotals)  # noqa: S101 (the question is a mean)
-    totals = JointTotals(question=question, inner=values.totals)
-    return AdditiveMechanism(totals, JointNoise(values.noise, math.prod(totals.sizes)))
+    totals = JointTotals(question=question, inner=values.totals, size=size)
+    noise = JointNoise(values.noise, math.prod(totals.sizes), public=size is not None)
+    return AdditiveMechanism(totals, noise)

@@ -3,21 +3,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from lownoise.certificate import order_norm
 from lownoise.certificate.groups import GroupDual
 from lownoise.errors import PlanError
 from lownoise.noise.groups import gaussian_groups
-from lownoise.noise.joint_groups import joint_mechanism
+from lownoise.noise.joint_groups import both_up, joint_mechanism
 from lownoise.numbers.arguments import checked_order, checked_rtol
 from lownoise.planning.gaussian import plan_mean
 from lownoise.planning.pure import pure_means
 from lownoise.planning.release_plan import Plan
+from lownoise.planning.request import checked_size
+from lownoise.privacy import ApproxDP, PureDP, approx_dp, pure_dp
 from lownoise.questions.attributes import check_labels
+from lownoise.release.group_scales import sums_scales
+from lownoise.release.guarantees import allowed
 from lownoise.release.terms import Terms
-from lownoise.sensitivity.relations import checked_relation
+from lownoise.sensitivity.relations import ADD_REMOVE, SUBSTITUTE, checked_word
+from lownoise.sensitivity.residuals import TableChanges
 from lownoise.sensitivity.residuals.ordered import split_marginals
 from lownoise.solvers import SOLVED
 from lownoise.solvers.independent import solve_residual
@@ -25,32 +34,39 @@ from lownoise.solvers.independent import solve_residual
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lownoise.noise import AdditiveMechanism
+    from lownoise.numbers.arrays import Vector
     from lownoise.planning.comparing import Builders
     from lownoise.planning.request import Request
+    from lownoise.privacy import Budget
     from lownoise.questions.groups import GroupedMean
-    from lownoise.sensitivity.relations import CheckedRelation
+    from lownoise.sensitivity.residuals import Orbits
+    from lownoise.solvers.sides import Fitted
+
+_EVEN = 0.5  # of what a record may reveal, for its count: where it changes its group that is free
+_FARTHEST = 4.0  # what noise on the sums of all rows is multiplied by, or divided, at most
+_SEARCH = 60
+_LEAST, _ROUGH = 0.01, 1e-3  # of a share
+_LEFT = 2.0**-40  # of μ: another machine may round its sums otherwise
 
 
 def plan_groups(question: GroupedMean, request: Request) -> Plan:
     """Return the plan for means by groups.
 
     Raises:
-        PlanError: where the relation is not `add_remove`.
+        PlanError: where an argument does not fit.
     """
-    relation = _checked(question, request)
+    size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
-    values = plan_mean(question.mean, request)
-    tables = solve_residual(
-        split_marginals(question.groups, public=False).plain,
-        order,
-        str(relation),
-        rtol,
-        request.progress,
-    )
-    own = values.terms
-    mechanism = gaussian_groups(
-        question, own.mechanism, tables.noise, request.budget.gaussian_parameter()
-    )
+    values = plan_mean(question.mean, _of_groups(request, size, _EVEN))
+    orbits = split_marginals(question.groups, public=False).plain
+    tables = solve_residual(orbits, order, ADD_REMOVE, rtol, request.progress)
+    own, parameter = values.terms, request.budget.gaussian_parameter()
+    if size is None:
+        mechanism = gaussian_groups(question, own.mechanism, tables.noise, parameter)
+    else:
+        parameter *= 1 - _LEFT
+        mechanism = _substituted(question, request, size, orbits, tables, own, parameter)
     assert own.plain_evidence is not None  # noqa: S101 (what all plans of means have)
     terms = Terms(
         question=question,
@@ -64,20 +80,119 @@ def plan_groups(question: GroupedMean, request: Request) -> Plan:
     return Plan(terms, status=status)
 
 
+def _of_groups(request: Request, size: int | None, share: float | None) -> Request:
+    """Return the request of a mean whose count is private, which every group has."""
+    if size is None:
+        return request
+    own = share if request.count_share is None else request.count_share
+    return replace(request, relation=ADD_REMOVE, size=None, count_share=own)
+
+
+def _substituted(
+    question: GroupedMean,
+    request: Request,
+    size: int,
+    orbits: Orbits,
+    tables: Fitted[Vector, Any],
+    own: Terms,
+    parameter: float,
+) -> AdditiveMechanism:
+    """Return the noise of groups where one record becomes another.
+
+    That on counts is as large as costs sums nothing. Where some records that differ in more than
+    values cost more than that, less of what they reveal is spent on counts.
+    """
+    changes = TableChanges(orbits, SUBSTITUTE)
+    best = _all_rows(orbits, own.order, tables.noise, own)
+    found = gaussian_groups(question, own.mechanism, best, parameter, size)
+    alone = TableChanges(orbits, ADD_REMOVE).cost_up(tables.noise)
+    share = 1 - changes.cost_up(tables.noise) / (4 * alone)
+    if request.count_share is not None or not _LEAST <= share < _EVEN * (1 - _ROUGH):
+        return found
+    less = plan_mean(question.mean, _of_groups(request, size, share)).terms
+    weighed = replace(less, weights=own.weights)
+    best = _all_rows(orbits, own.order, tables.noise, weighed, share)
+    other = gaussian_groups(question, less.mechanism, best, parameter, size)
+
+    def error(mechanism: AdditiveMechanism) -> float:
+        evidence = GroupDual(values=own.evidence, plain=None, tables=tables.dual)
+        return replace(own, question=question, mechanism=mechanism, evidence=evidence).view.upper
+
+    return min(found, other, key=error)
+
+
+def _all_rows(
+    orbits: Orbits, order: float, variances: Vector, own: Terms, share: float = _EVEN
+) -> Vector:
+    """Return variances with as much noise on all rows as is best where their number is public.
+
+    Only their sums have noise then. The noise of a mean is given; how much of it all rows get is
+    one number, of which the error times what a record reveals has one least.
+
+    Args:
+        orbits: the residual spaces, of which that of all rows is the first.
+        order: p.
+        variances: σ² of each, the least for counts, shape (k,).
+        own: the terms of a mean, with its noise.
+        share: the part of what that reveals that is of the count.
+    """
+    weights = own.weights
+    assert weights is not None  # noqa: S101 (what all terms of means have)
+    full, sums = (
+        own.standard_deviation * weights,
+        sums_scales(own.mechanism, own.mechanism.totals.embed) * weights,
+    )
+    copies, apart = np.repeat(orbits.cells, full.size), variances.copy()
+    apart[0] = 0.0
+    beside, alone = orbits.cell_variances(apart), orbits.cell_variances(variances - apart)
+
+    changes = TableChanges(orbits, SUBSTITUTE)
+
+    def cost(times: float) -> float:
+        squares = np.outer(beside, full**2) + np.outer(times * alone, sums**2)
+        errors = np.sqrt(orbits.weights[:, None] * squares).reshape(-1)
+        tried = apart + times * (variances - apart)
+        paid = 4 * (1 - share) * float(np.sum(orbits.trace / tried))
+        paid = max(paid, changes.cost_up(tried))
+        return order_norm(errors, order, copies) * math.sqrt(paid)
+
+    low, high = -math.log(_FARTHEST), math.log(_FARTHEST)
+    for _ in range(_SEARCH):
+        ends = low + (high - low) / 3, high - (high - low) / 3
+        if cost(math.exp(ends[0])) <= cost(math.exp(ends[1])):
+            high = ends[1]
+        else:
+            low = ends[0]
+    best = math.exp((low + high) / 2)
+    return np.asarray(apart + best * (variances - apart))
+
+
+def _halved(budget: Budget) -> Budget:
+    """Return the budget of each of two steps: one record goes, and another comes."""
+    if isinstance(budget, PureDP):
+        return pure_dp(budget.epsilon / 2)
+    assert isinstance(budget, ApproxDP)  # noqa: S101 (`planning.verb` asks)
+    epsilon = allowed(budget) / 2
+    return approx_dp(epsilon, budget.delta / both_up(epsilon, 1.0) if budget.delta else 0.0)
+
+
 def pure_groups(question: GroupedMean, request: Request) -> Builders:
     """Return what makes a plan with each pure noise: that of a mean, in each joint group.
 
     Raises:
         PlanError: where an argument does not fit, or is one of Gaussian noise.
     """
-    relation = _checked(question, request)
+    size = _checked(question, request)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
-    inner = pure_means(question.mean, request)
+    one = _of_groups(request, size, None)
+    inner = pure_means(
+        question.mean, one if size is None else replace(one, budget=_halved(one.budget))
+    )
     tables = cache(
         lambda: solve_residual(
             split_marginals(question.groups, public=False).plain,
             order,
-            str(relation),
+            ADD_REMOVE,
             rtol,
             request.progress,
         )
@@ -88,26 +203,35 @@ def pure_groups(question: GroupedMean, request: Request) -> Builders:
         own, dual = made.terms, None
         if own.evidence is not None:
             dual = GroupDual(values=own.evidence, plain=None, tables=tables().dual)
-        mechanism = joint_mechanism(question, own.mechanism)
-        terms = replace(own, question=question, mechanism=mechanism, evidence=dual, additive=None)
+        terms = replace(
+            own,
+            question=question,
+            mechanism=joint_mechanism(question, own.mechanism, size),
+            evidence=dual,
+            additive=None,
+            budget=own.budget if size is None else request.budget,
+        )
         return replace(made, terms=terms)
 
     # a mixture of balls is no log-concave law: of its sums no tail is known
     return {name: partial(planned, own) for name, own in inner.items() if name != "radial"}
 
 
-def _checked(question: GroupedMean, request: Request) -> CheckedRelation:
-    """Return the relation, which has to be `add_remove`.
+def _checked(question: GroupedMean, request: Request) -> int | None:
+    """Return the public number of records, None under `add_remove`.
 
     Raises:
-        PlanError: where it is another.
+        PlanError: where the relation is a body of changes, or rows may be left out of a public
+            number.
     """
     check_labels(question.groups.attributes)
-    relation = checked_relation(request.relation)
-    if not relation.counted:
+    relation = checked_word(request.relation, "means by groups")
+    size = checked_size(request.size, relation)
+    if size is not None and question.mean.drops_missing:
+        raise PlanError('missing="drop" changes the public size; use "center" or a point')
+    if size is not None and question.drops:
         raise PlanError(
-            "by groups a record that changes may change its group, so that counts are private: use "
-            'relation="add_remove", where that is one record less and one more: twice mu or '
-            "epsilon, four times rho"
+            'outside="drop" would change the public size; give outside="extra", or name what '
+            "stands in for other values, as outside={name: category}"
         )
-    return relation
+    return size

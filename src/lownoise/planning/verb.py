@@ -73,7 +73,8 @@ def plan(  # noqa: PLR0913
             (0, 1), 0.05 by default, and under `approx_dp`, where noises are compared by the errors
             of means, what is better for those; the deviation of each sum is 1/√(1 − count_share)
             times what it would be alone (about that where the center is not the middle of a list
-            of points, and for tensors of an even power of a ball).
+            of points, and for tensors of an even power of a ball). By groups under "substitute" it
+            is ½ by default, which costs sums nothing where the domain is symmetric.
         rtol: how close to the least noise, relatively; where the search ends earlier, the plan is
             as private, its certificate wider, and its `status` says so.
         progress: called with a `Progress` (iteration, lower, upper, gap) while solving; an

@@ -16,6 +16,8 @@ from lownoise.noise.groups import group_mechanism, group_values
 from lownoise.noise.joint_groups import JointNoise, joint_mechanism
 from lownoise.release.encoding import evidence_to_dict
 from lownoise.release.marginal_evidence import dual_from_dict, dual_to_dict
+from lownoise.release.totals import size_from
+from lownoise.sensitivity.relations import ADD_REMOVE
 from lownoise.sensitivity.residuals import marginal_orbits
 
 if TYPE_CHECKING:
@@ -67,14 +69,16 @@ def groups_from_dict(
     Raises:
         FileError: where a field is wrong.
     """
-    noise, evidence = fields["noise"], fields["evidence"]
+    noise, evidence, size = fields["noise"], fields["evidence"], size_from(fields)
     own = None if evidence is None else evidence["values"]
-    values = of_mean({**fields, "noise": noise["values"], "evidence": own}, name, question.mean)
+    # one group's numbers are those of a mean whose count is private
+    one = {"relation": ADD_REMOVE, "size": None, "noise": noise["values"], "evidence": own}
+    values = of_mean({**fields, **one}, name, question.mean)
     if not values.gaussian:
         dual = None
         if evidence is not None and values.evidence is not None:
             dual = GroupDual(values=values.evidence, plain=None, tables=_tables(evidence, question))
-        joint = joint_mechanism(question, values.mechanism)
+        joint = joint_mechanism(question, values.mechanism, size)
         return replace(values, question=question, mechanism=joint, evidence=dual)
     orbits = marginal_orbits(question.groups)
     deviations = numbers(noise["deviations"], "noise.deviations", len(orbits.residuals))
@@ -86,7 +90,7 @@ def groups_from_dict(
     return replace(
         values,
         question=question,
-        mechanism=group_mechanism(question, values.mechanism, deviations),
+        mechanism=group_mechanism(question, values.mechanism, deviations, size),
         evidence=GroupDual(values=values.evidence, plain=values.plain_evidence, tables=tables),
         plain_evidence=None,
     )

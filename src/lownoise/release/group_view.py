@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from lownoise.certificate import unit_of
+from lownoise.certificate import order_norm, unit_of
+from lownoise.certificate.groups import SubstituteBound, pairs_of
 from lownoise.errors import PlanError, QuestionError
 from lownoise.noise import AdditiveMechanism, baselines
 from lownoise.noise.groups import GroupTotals, group_tables
@@ -17,16 +18,22 @@ from lownoise.noise.joint_groups import JointNoise
 from lownoise.numbers.arguments import checked_level
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.numbers.rounding import grown
 from lownoise.privacy import gaussian_dp
+from lownoise.release.group_scales import sums_embed, sums_scales, tables_covariance
 from lownoise.release.guarantees import tail_quantile
 from lownoise.release.mean_view import MeanView
+from lownoise.release.pure_bound import middle
 from lownoise.release.views import AbstractView
+from lownoise.sensitivity.relations import SUBSTITUTE, sensitivity_set
 from lownoise.sensitivity.residuals import marginal_orbits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lownoise.certificate import AbstractDual
     from lownoise.noise.groups import AbstractGroupTotals
+    from lownoise.noise.residual import ResidualNoise
     from lownoise.numbers.arrays import Vector
     from lownoise.questions.groups import GroupedMean  # noqa: F401 (in quotes, below)
     from lownoise.release.terms import Terms
@@ -74,9 +81,22 @@ class GroupView(AbstractView["GroupedMean"]):
             question=self.question.groups,
             budget=gaussian_dp(1.0),
             order=own.order,
-            evidence=own.evidence.tables,
+            evidence=None if own.evidence is None else own.evidence.tables,
             mechanism=AdditiveMechanism(tables, noise),
         )
+
+    @cached_property
+    def exact_count(self) -> bool:
+        """Whether the number of all rows is public, and has no noise in any margin."""
+        return self._terms.size is not None and self._terms.gaussian
+
+    @cached_property
+    def _apart(self) -> ResidualNoise:
+        """The noise on tables of counts but for that of all rows."""
+        noise = self._terms.mechanism.noise.tables
+        deviations = noise.orbit_deviations.copy()
+        deviations[0] = 0.0
+        return group_tables(self.question, deviations)[1]
 
     @property
     def _inner(self) -> MeanView:
@@ -123,14 +143,39 @@ class GroupView(AbstractView["GroupedMean"]):
         names = groups.names(chosen)
         return float(self.table_terms.view.standard_deviation(*names))
 
+    def scales(self, chosen: Sequence[int]) -> tuple[Vector, Vector]:
+        """Return how the sums and the count in each group of a margin stray, and with the count.
+
+        Args:
+            chosen: the attributes of the margin.
+
+        Returns:
+            The standard deviations, and the covariance of each with the count, shapes (w,).
+
+        Raises:
+            QuestionError: as `table_deviation`.
+        """
+        (full, beside), times = self._own_scales, self.table_deviation(chosen)
+        if not self.exact_count:
+            return times * full, times**2 * beside
+        sizes = [self.question.groups.attributes[i].size for i in chosen]
+        alone = float(self._terms.mechanism.noise.tables.variances[0])
+        alone /= math.prod(n * n for n in sizes)
+        apart = max(times**2 - alone, 0.0) if math.prod(sizes) > 1 else 0.0
+        sums = sums_scales(self.mean_terms.mechanism, self._totals.inner.embed)
+        return np.sqrt(apart * full**2 + alone * sums**2), apart * beside
+
+    @cached_property
+    def _own_scales(self) -> tuple[Vector, Vector]:
+        own = self.mean_terms.mechanism
+        found: tuple[Vector, Vector] = own.answer_scales(own.totals.embed)
+        return found
+
     @cached_property
     def standard_deviation(self) -> Vector:
         """The standard deviation of each answer's noise, in its unit, shape (m,)."""
-        own = self.mean_terms.standard_deviation
         return frozen(
-            np.concatenate(
-                [np.tile(self.table_deviation(s) * own, self._cells(s)) for s in self.spaces]
-            )
+            np.concatenate([np.tile(self.scales(s)[0], self._cells(s)) for s in self.spaces])
         )
 
     @property
@@ -148,51 +193,51 @@ class GroupView(AbstractView["GroupedMean"]):
                 f"covariance of {self.question.count:,} answers would fill the memory; "
                 "use standard_deviation"
             )
-        rows = [np.hstack([self._between(b, c) for c in self.spaces]) for b in self.spaces]
-        return frozen(np.kron(np.vstack(rows), self.mean_terms.covariance))
-
-    def _between(self, first: Sequence[int], second: Sequence[int]) -> Vector:
-        """Return the covariance of tables of counts: of the groups of two margins."""
-        attributes = self.question.groups.attributes
-        both = sorted({*first, *second})
-        noise = self._terms.mechanism.noise.tables
-        orbits, total = noise.layout.orbits, np.zeros((self._cells(first), self._cells(second)))
-        common = [i for i in first if i in second and attributes[i].size > 1]
-        for choice in np.ndindex(*(2,) * len(common)):
-            inside = [i for i, own in zip(common, choice, strict=True) if own]
-            place = orbits.place.get(orbits.orbit(inside))
-            if place is None:
-                continue
-            found = np.ones((1, 1))
-            for i in both:
-                n = attributes[i].size
-                rows, columns = (n if i in own else 1 for own in (first, second))
-                part = np.full((rows, columns), 1.0)
-                if i in inside:
-                    part = np.eye(n) - 1 / n
-                else:
-                    part /= (n if i in first else 1) * (n if i in second else 1)
-                found = np.kron(found, part)
-            total += float(noise.variances[place]) * found
-        return total
+        own: Vector = self.mean_terms.covariance
+        whole = tables_covariance(self.question.groups, self._terms.mechanism.noise.tables)
+        if not self.exact_count:
+            return frozen(np.asarray(np.kron(whole, own), dtype=np.float64))
+        mechanism = self.mean_terms.mechanism
+        alone = sums_embed(mechanism, mechanism.totals.embed)
+        sums = mechanism.noise.answer_covariance(mechanism.totals.unit, alone)
+        apart = tables_covariance(self.question.groups, self._apart)
+        both = np.kron(apart, own) + np.kron(whole - apart, sums)
+        return frozen(np.asarray(both, dtype=np.float64))
 
     @cached_property
     def weighted(self) -> tuple[Vector, Vector]:
         """The deviations, by the weights of groups, and how often each occurs."""
-        return self._product(self._inner.weighted[0])
+        own = self._inner.weighted[0]
+        return self._product(own, np.ones(own.size), self._totals.inner.embed)
 
     @property
     def compared(self) -> tuple[Vector, Vector]:
         """Those of means, times all weights; of the worst."""
-        return self._product(self._inner.compared[0])
+        about = self._inner.totals.embed_about(middle(self.question.mean.domain))
+        return self._product(self._inner.compared[0], self._inner.weights, about)
 
-    def _product(self, own: Vector) -> tuple[Vector, Vector]:
+    def _product(self, own: Vector, weights: Vector, embed: Vector | None) -> tuple[Vector, Vector]:
+        """Return how far answers stray in each group, and how often each occurs.
+
+        Args:
+            own: of a mean.
+            weights: what those are multiplied by.
+            embed: what they are made of.
+        """
         if isinstance(self._terms.mechanism.noise, JointNoise):
             groups, by_way = self.question.groups, self.question.groups.way is not None
-            weights = [groups.weights[len(s) if by_way else k] for k, s in enumerate(self.spaces)]
+            every = [groups.weights[len(s) if by_way else k] for k, s in enumerate(self.spaces)]
             deviations = [self.table_deviation(s) for s in self.spaces]
-            tables = np.sqrt(np.array(weights)) * np.array(deviations)
+            tables = np.sqrt(np.array(every)) * np.array(deviations)
             copies = np.array([float(self._cells(s)) for s in self.spaces])
+        elif self.exact_count:
+            orbits = self._apart.layout.orbits
+            apart = orbits.cell_variances(self._apart.variances)
+            alone = orbits.cell_variances(self._terms.mechanism.noise.tables.variances) - apart
+            sums = (sums_scales(self.mean_terms.mechanism, embed)[: own.size]) * weights[: own.size]
+            squares = np.outer(apart, own**2) + np.outer(np.maximum(alone, 0.0), sums**2)
+            found = np.sqrt(orbits.weights[:, None] * squares)
+            return frozen(found.reshape(-1)), frozen(np.repeat(orbits.cells, own.size))
         else:
             tables, counted = self.table_terms.view.weighted
             assert counted is not None  # noqa: S101 (what marginals have)
@@ -232,6 +277,10 @@ class GroupView(AbstractView["GroupedMean"]):
     @property
     def upper(self) -> float:
         """At least the objective of the noise."""
+        if self.exact_count:
+            one, matters = self._inner.standard_deviation, self.matters
+            found, copies = self._product(one * matters, matters, self._totals.inner.embed)
+            return grown(order_norm(found, self._terms.order, copies))
         return self._inner.upper * self.table_terms.view.upper
 
     @property
@@ -247,19 +296,48 @@ class GroupView(AbstractView["GroupedMean"]):
     @cached_property
     def least(self) -> float:
         """The product of what is proved of the mean and of the marginals."""
-        return self._inner.least * self.table_terms.view.least * (1 - _TINY)
+        return self._proved(self._inner.least, self._terms.evidence.values, self.matters)
 
     @cached_property
     def plain_least(self) -> float:
         """As `least`, for weights of one on the columns."""
-        return self._inner.plain_least * self.table_terms.view.least * (1 - _TINY)
+        return self._proved(
+            self._inner.plain_least, self._terms.evidence.plain, np.ones(self.matters.size)
+        )
+
+    def _proved(self, own: float, dual: AbstractDual | None, weights: Vector) -> float:
+        """Return what is proved of the groups, from what is of a mean and with what evidence.
+
+        Args:
+            own: of a mean.
+            dual: the evidence on it; None where nothing is to be made of it for all rows.
+            weights: ω of sums and the count, as the evidence has it.
+        """
+        terms, view = self._terms, self.table_terms.view
+        if terms.size is None:
+            return own * view.least * (1 - _TINY)
+        bound = SubstituteBound(
+            tables=terms.evidence.tables,
+            changes=view.body,
+            order=terms.order,
+            weights=view.matters,
+        )
+        if dual is None or dual.query_weights.size != self.question.length:
+            return bound.least(own)
+        inner, mean = self._inner, self.question.mean
+        image, embed = mean.domain.as_image(), inner.embed
+        middle = None if image is None else (image.center - mean.center)[inner.chosen.pivots]
+        apart = embed is None or not (np.any(embed[:-1, -1]) or np.any(embed[-1, :-1]))
+        if apart and middle is not None and not np.any(middle):
+            return bound.symmetric(own, dual, float(weights[-1]))
+        return bound.paired(dual, pairs_of(dual, inner.body, middle), weights, embed)
 
     @cached_property
     def pure_least(self) -> float:
         """As `least`, of the worst means; 0 where nothing is proved."""
         if self._terms.evidence is None:
             return 0.0
-        return self._inner.pure_least * self.table_terms.view.least * (1 - _TINY)
+        return self._proved(self._inner.pure_least, None, self.matters)
 
     def ratio_radius(self, chosen: Sequence[int], level: float) -> Vector | float:
         """Return how many deviations sum − θ·count strays in a group of a margin, whatever θ is.
@@ -281,14 +359,21 @@ class GroupView(AbstractView["GroupedMean"]):
     @cached_property
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
-        margins = math.sqrt(len(self.spaces))
-        return frozen(np.tile(self._inner.isotropic * margins, self.question.groups.cells))
+        times = math.sqrt(len(self.spaces))
+        if self._terms.size is not None:  # one group less and one more, or within one
+            inner, domain = self._inner, self.question.mean.domain
+            own = sensitivity_set(domain, SUBSTITUTE, self.question.mean.center, inner.chosen)
+            far = own.answer_length(inner.chosen.answers(None))
+            times *= max(math.sqrt(2), far / inner.body.answer_length(inner.embed))
+        return frozen(np.tile(self._inner.isotropic * times, self.question.groups.cells))
 
     @cached_property
     def laplace(self) -> Vector:
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
         inner = self._inner
         widths = inner.body.answer_widths(inner.embed)
+        if self._terms.size is not None:
+            widths = 2 * widths
         own = baselines.split_laplace(self._terms.budget, np.tile(widths, len(self.spaces)))
         parts = own.reshape(len(self.spaces), -1)
         return frozen(
@@ -300,8 +385,16 @@ class GroupView(AbstractView["GroupedMean"]):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release rests on, one sentence each."""
+        inner, size = self._inner.assumptions, self._terms.size
+        if size is not None:
+            changed = "takes any other values of its domain and any other group"
+            inner = (
+                f"One person is one row; a neighbouring table is one in which one row {changed}.",
+                *inner[1:],
+                f"The number of rows, {size:,}, is public.",
+            )
         said = [
-            *self._inner.assumptions,
+            *inner,
             "The groups are public; none of them was taken from this table.",
         ]
         groups = self.question.groups
@@ -321,13 +414,13 @@ class GroupView(AbstractView["GroupedMean"]):
     @property
     def derived(self) -> dict[str, Any]:
         """What a file says of the deviations, for its readers, as JSON values."""
-        own, groups = self.mean_terms.standard_deviation, self.question.groups
+        groups = self.question.groups
         return {
             "names": list(self._inner.names),
             "groups": [
                 {
                     "by": list(groups.names(chosen)),
-                    "standard_deviation": (self.table_deviation(chosen) * own).tolist(),
+                    "standard_deviation": self.scales(chosen)[0].tolist(),
                 }
                 for chosen in self.spaces
             ],

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -105,9 +104,8 @@ class Groups:
         groups, mean = question.groups, question.mean
         chosen = groups.index(names)
         by = groups.names(chosen)
-        times = view.table_deviation(chosen)
+        deviations, beside = view.scales(chosen)
         radius = view.ratio_radius(chosen, level)
-        deviations, beside = self._scales
         found = self._terms.mechanism.totals.sums(self._integers, chosen)
         found = found.reshape(-1, question.length)
         counts = found[:, -1]
@@ -115,15 +113,15 @@ class Groups:
         ends = ratio_interval(
             found[:, :-1],
             counts,
-            variance=np.square(times * deviations[:-1]),
-            covariance=times**2 * beside[:-1],
-            scale=float(times * deviations[-1]),
+            variance=np.square(deviations[:-1]),
+            covariance=beside[:-1],
+            scale=float(deviations[-1]),
             radius=radius,
         )
         slope = means - mean.center
         square = np.square(deviations[:-1]) - 2 * slope * beside[:-1]
         square += np.square(slope * deviations[-1])
-        strays = times * np.sqrt(np.maximum(square, 0.0)) / counts[:, None]
+        strays = np.sqrt(np.maximum(square, 0.0)) / counts[:, None]
         attributes = [groups.attributes[i] for i in chosen]
         labels = tuple(
             tuple(a.label(k) for a, k in zip(attributes, place, strict=True))
@@ -139,22 +137,14 @@ class Groups:
             intervals=within_bounds(mean, ends),
             bounded=frozen(~np.isnan(ends[:, 0, 0])),
             mean_deviations=frozen(strays),
-            count_deviation=float(times * deviations[-1]),
-            sum_deviations=frozen(self._sum_deviations * times),
+            count_deviation=float(deviations[-1]),
+            sum_deviations=self._sum_deviations(deviations, beside),
             level=float(level),
         )
 
-    @cached_property
-    def _scales(self) -> tuple[Vector, Vector]:
-        own = self._view.mean_terms.mechanism
-        found: tuple[Vector, Vector] = own.answer_scales(own.totals.embed)
-        return found
-
-    @cached_property
-    def _sum_deviations(self) -> Vector:
-        """The deviations of sums about 0, for one group: of s + center·count."""
+    def _sum_deviations(self, deviations: Vector, beside: Vector) -> Vector:
+        """Return the deviations of sums about 0, for one group: of s + center·count."""
         center = self._view.question.mean.center
-        deviations, beside = self._scales
         square = np.square(deviations[:-1]) + 2 * center * beside[:-1]
         square += np.square(center * deviations[-1])
         return frozen(np.sqrt(np.maximum(square, 0.0)))

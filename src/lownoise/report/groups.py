@@ -207,11 +207,11 @@ class GroupsView(AbstractView):
     def noise(self) -> tuple[Section, ...]:
         """Return the deviations of each margin's sums and counts."""
         terms, groups = self.terms, self.terms.question.groups
-        view, one = terms.view, terms.view.mean_terms.standard_deviation
+        view = terms.view
         listed = [f"sum({name} - center)" for name in self._columns[:_MOST_COLUMNS]]
         rows = []
         for chosen in view.spaces[:MOST_ROWS]:
-            own = view.table_deviation(chosen) * one
+            own = view.scales(chosen)[0]
             numbers = [*own[: len(listed)].tolist(), float(own[-1])]
             cells = math.prod(groups.attributes[i].size for i in chosen)
             by = ", ".join(map(shown, groups.names(chosen))) or "all rows"

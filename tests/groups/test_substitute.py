@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means by groups where one record becomes another, of any group: how many there are is public.
+
+Mutants, each seen red: 4h(r² − 1/v) without its 4, h without its 2 beside C, noise on the count
+of all rows, the count's variance left in a margin's, evidence with 4C' where 2C' is known, pure
+noise at the whole ε, a table of another size taken.
+"""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lownoise as ln
+from cases import MEMBERS
+from groups.test_groups import BOX, COLUMNS, PURE, N, asked, covariance_of_integers, exact, table
+from lownoise.errors import FileError, LownoiseError
+from lownoise.noise.groups import group_mechanism, group_values
+from lownoise.numbers.randomness import SimulationRandomness
+from lownoise.planning import Plan
+from lownoise.sets.bodies import SymmetricPoints
+from lownoise.sets.domains.encoding import oracle_of
+from lownoise.solvers import solve
+
+BUDGET = ln.zcdp(0.1)
+
+
+def planned(question, budget=BUDGET, **more):
+    return ln.plan(question, budget=budget, relation="substitute", **{"size": N, **more})
+
+
+@pytest.mark.parametrize("place", range(1, len(MEMBERS), 6), ids=lambda i: MEMBERS[i].name)
+def test_no_change_of_a_record_is_farther_than_is_charged(place):
+    """From any group and values to any other, by the definition of the noise."""
+    member = MEMBERS[place]
+    if oracle_of(member.domain) is not None:
+        return
+    names = [f"c{i}" for i in range(member.domain.dimension)]
+    order = (2.0, 3.0, math.inf)[place % 3]
+    plan = planned(asked(member.domain, names, way=1 + place % 2), order=order)
+    mechanism = plan.terms.mechanism
+    sample = member.sample(np.random.default_rng(place), 9)
+    found = []
+    for k, point in enumerate(sample):
+        row = dict(zip(names, point, strict=True)) | {"sex": "FM?"[k // 3], "region": k % 3}
+        one = pd.DataFrame([row] * N)
+        found.append(np.array(mechanism.totals.exact(mechanism.read(one)), dtype=float) / N)
+    covariance = covariance_of_integers(plan)
+    exact_one = (
+        mechanism.totals.width - 1
+    )  # the count of all rows, which has no noise and never moves
+    kept = np.delete(np.arange(len(covariance)), exact_one)
+    inverse = np.linalg.pinv(covariance[np.ix_(kept, kept)], hermitian=True)
+    lengths = []
+    for one, other in itertools.combinations(found, 2):
+        change = one - other
+        assert change[exact_one] == 0
+        lengths.append(math.sqrt(change[kept] @ inverse @ change[kept]))
+    assert max(lengths) <= mechanism.loss.mu * (1 + 1e-9)
+    assert mechanism.loss.mu <= plan.terms.parameter < mechanism.loss.mu * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("share", [None, 0.05])
+def test_of_a_box_about_its_middle_the_charge_is_attained(share):
+    """Within a group from a corner to the opposite one; with less for the count, too."""
+    plan = planned(asked(), count_share=share)
+    mechanism, corners = plan.terms.mechanism, [(0.0, 100.0), (80.0, 900.0)]
+    inverse = np.linalg.pinv(np.delete(np.delete(covariance_of_integers(plan), 2, 0), 2, 1))
+    rows = [
+        pd.DataFrame([{"age": a, "pay": b, "sex": sex, "region": 0}] * N)
+        for a, b in corners
+        for sex in "FM"
+    ]
+    found = [np.array(mechanism.totals.exact(mechanism.read(r)), dtype=float) / N for r in rows]
+    moved = [np.delete(a - b, 2) for a, b in itertools.combinations(found, 2)]
+    far = [math.sqrt(m @ inverse @ m) for m in moved]
+    assert max(far) == pytest.approx(mechanism.loss.mu, rel=1e-6)
+
+
+TRIANGLE = ln.Points([[0, 0], [1, 0], [0, 1]])
+CUT = ln.intersection(ln.Box([0, 0], [1, 1]), ln.Slab([1, 1], 0, 1))
+SHAPES = {
+    "middle": (ln.Box([0, 0], [3, 1]), None, list(itertools.product((0, 3), (0, 1)))),
+    "off": (ln.Box([0, 0], [3, 1]), [1.0, 0.5], list(itertools.product((0, 3), (0, 1)))),
+    "triangle": (TRIANGLE, None, [(0, 0), (1, 0), (0, 1)]),
+    "cut": (CUT, None, [(0, 0), (1, 0), (0, 1)]),
+}
+CLOSE = {"middle": (0.06, 0.06), "off": (0.16, 0.13), "triangle": (0.13, 0.1), "cut": (0.3, 0.1)}
+BY = [
+    ({"g": 3}, {"sets": [["g"]]}),
+    ({"g": 3}, {"way": 1}),
+    ({"a": 2, "b": 3}, {"way": 2, "group_weights": [1.0, 3.0, 0.5]}),
+]
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "place"),
+    [
+        ("middle", 2.0, 0),
+        ("middle", 3.0, 1),
+        ("middle", math.inf, 2),
+        ("off", 2.0, 2),
+        ("off", 3.0, 0),
+        ("off", math.inf, 1),
+        ("triangle", 2.0, 1),
+        ("triangle", 3.0, 2),
+        ("triangle", math.inf, 0),
+        ("cut", 2.0, 1),
+    ],
+)
+def test_the_least_noise_of_any_shape_is_between_the_ends(shape, order, place):
+    """Against the general solver, for all e_g ⊗ y − e_g' ⊗ y', in the space that they span."""
+    domain, center, corners = SHAPES[shape]
+    by, more = BY[place]
+    rest = {"by": by, "outside": dict.fromkeys(by, 0), "center": center}
+    question = ln.Mean(["x", "y"], domain, **rest, **more)
+    plan = planned(question, ln.gaussian_dp(1.0), order=order)
+    values = np.array([[*(np.array(x) - question.mean.center), 1.0] for x in corners])
+    sizes = [a.size for a in question.groups.attributes]
+    every = [np.kron(g, y) for g in np.eye(math.prod(sizes)) for y in values]
+    changes = np.array([a - b for a, b in itertools.combinations(every, 2)])
+    _, size, axes = np.linalg.svd(changes, full_matrices=False)
+    span = axes[size > 1e-9 * size[0]].T
+    margins = []
+    for chosen in question.groups.sets():
+        own = np.ones((1, 1))
+        for i, n in enumerate(sizes):
+            own = np.kron(own, np.eye(n) if i in chosen else np.ones((1, n)))
+        margins.append(own)
+    found = solve(
+        SymmetricPoints(changes @ span),
+        order=order,
+        weights=np.kron(question.weights, plan.terms.weights),
+        queries=np.kron(np.vstack(margins), np.eye(3)) @ span,
+        rtol=1e-4,
+    )
+    ends, own = found.claim.certificate(), plan.certificate
+    assert own.lower <= ends.upper * (1 + 1e-9)
+    assert ends.lower <= own.upper * (1 + 1e-9)
+    gap, excess = CLOSE[shape]
+    assert own.gap < gap
+    assert own.upper < ends.lower * (1 + excess)
+
+
+def test_sums_cost_no_more_than_without_groups():
+    """About the middle of a box counts of groups are free: sums err as if there were none."""
+    plan = planned(asked(way=None, sets=[["sex", "region"]]), order=math.inf)
+    alone = ln.plan(asked().mean, budget=BUDGET, relation="substitute", size=N, order=math.inf)
+    assert plan.standard_deviation.reshape(-1, 3)[:, :2] == pytest.approx(
+        np.tile(N * alone.standard_deviation, (12, 1)), rel=1e-5
+    )
+
+
+@pytest.mark.parametrize("center", [None, [10.0, 850.0]])
+def test_the_count_of_all_rows_is_exact_and_margins_agree(center):
+    """With noise of 10^-4 of a record. Six deviations: chance below 1e-6 of any false alarm."""
+    question = asked(center=center)
+    plan, rows = planned(question, ln.zcdp(1e5)), table()
+    release = plan.release(rows)
+    wanted = [exact(rows, question, question.groups.names(s)) for s in question.groups.sets()]
+    off = np.abs(release.estimate - np.concatenate([own.ravel() for own in wanted]))
+    assert np.all(off <= 6 * plan.standard_deviation + 1e-6)
+    assert plan.standard_deviation[2] == 0
+    assert release.groups().counts == [N]
+    assert release.groups().count_deviation == 0
+    for names in (["sex"], ["region"], ["sex", "region"]):
+        found = release.groups(*names)
+        assert found.counts.sum() == pytest.approx(N, rel=1e-12)
+        assert found.sums.sum(axis=0) == pytest.approx(release.groups().sums[0], rel=1e-9)
+    assert not np.any(release.groups().intervals[..., 0] > release.groups().means)
+
+
+def test_covariances_are_those_of_the_noise():
+    """Of 6,000 draws, as of add_remove; off the middle, so that sums and counts go together."""
+    plan = planned(asked(center=[0.0, 900.0]))
+    totals = plan.terms.mechanism.totals
+    noise = plan.terms.mechanism.noise.simulate(6000, SimulationRandomness(5))
+    matrix = np.array([totals.answers(row) for row in np.eye(totals.length, dtype=int).tolist()])
+    found, covariance, scale = noise @ matrix, plan.covariance, plan.standard_deviation
+    assert np.sqrt(np.diag(covariance)) == pytest.approx(scale, rel=1e-9)
+    near, one = found.T @ found / len(found), np.where(scale > 0, scale, 1.0)
+    wanted = covariance / np.outer(one, one)
+    stray = np.sqrt((1 + wanted**2) / len(found))
+    assert np.all(np.abs(near / np.outer(one, one) - wanted) <= 6.2 * stray)
+    assert np.all(near[2] == 0)
+
+
+def test_intervals_of_means_cover_as_often_as_they_say():
+    """At level 0.6, 180 runs of 8 means: 5.4 deviations off the expected hits, below 1e-7 each."""
+    question = asked(center=[0.0, 900.0], sets=[[], ["sex"]], way=None, outside="extra")
+    plan, rows, source, runs = (
+        planned(question, size=4000),
+        table(4000),
+        SimulationRandomness(7),
+        180,
+    )
+    mechanism = plan.terms.mechanism
+    records, first, hits = mechanism.read(rows), plan.release(rows), {}
+    for _ in range(runs):
+        release = replace(first, integers=mechanism.run(records, randomness=source))
+        for names in ((), ("sex",)):
+            found = release.groups(*names, level=0.6)
+            truth = exact(rows, question, names).reshape(-1, 3)
+            means = question.mean.center + truth[:, :-1] / truth[:, -1:]
+            inside = (found.intervals[..., 0] <= means) & (means <= found.intervals[..., 1])
+            hits[names] = hits.get(names, 0) + inside
+    for own in hits.values():
+        assert np.all(np.abs(own - 0.6 * runs) <= 5.4 * math.sqrt(runs * 0.24)), own
+
+
+@pytest.mark.parametrize("place", range(0, len(MEMBERS), 9), ids=lambda i: MEMBERS[i].name)
+def test_files_hold_all_and_verify(place):
+    member = MEMBERS[place]
+    if oracle_of(member.domain) is not None:
+        return
+    names = [f"c{i}" for i in range(member.domain.dimension)]
+    plan = planned(asked(member.domain, names), order=(2.0, math.inf)[place % 2], size=30)
+    rows = pd.DataFrame(member.sample(np.random.default_rng(1), 30), columns=names)
+    release = plan.release(rows.assign(sex="F", region=np.arange(30) % 3))
+    again = type(release).from_json(release.to_json())
+    assert np.array_equal(again.estimate, release.estimate)
+    assert again.certificate == release.certificate
+    assert ln.verify(plan.to_json())
+    assert ln.verify(release.to_json())
+    assert 0 < plan.lower_bound <= plan.error
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda t: t["noise"].update(deviations=[x * 0.99 for x in t["noise"]["deviations"]]),
+        lambda t: t.update(relation="add_remove"),
+        lambda t: t.update(size=None),
+        lambda t: t["question"]["groups"]["attributes"][0].update(outside=None),
+    ],
+)
+def test_edited_files_are_refused(edit):
+    document = json.loads(planned(asked()).to_json())
+    edit(document["terms"])
+    with pytest.raises(FileError):
+        Plan.from_json(json.dumps(document))
+
+
+def test_less_noise_is_charged_more():
+    plan = planned(asked())
+    mechanism, question = plan.terms.mechanism, plan.terms.question
+    deviations = mechanism.noise.tables.orbit_deviations
+    half = group_mechanism(question, group_values(mechanism), deviations / 2, N)
+    assert half.loss.mu == pytest.approx(2 * mechanism.loss.mu, rel=1e-9)
+    flat = np.array([*deviations[:-1], 0.0])  # joint groups without noise
+    assert group_mechanism(question, group_values(mechanism), flat, N).loss.mu == math.inf
+
+
+@pytest.mark.parametrize("mechanism", PURE)
+def test_pure_noise_is_that_of_two_records(mechanism):
+    """One goes and one comes, each at half of ε; the file says so, and is refused with less."""
+    question = asked()
+    plan = planned(question, ln.pure_dp(1.0), mechanism=mechanism)
+    half = ln.plan(question, budget=ln.pure_dp(0.5), relation="add_remove", mechanism=mechanism)
+    own, one = plan.terms.mechanism.loss, half.terms.mechanism.loss
+    assert own.epsilon == 2 * one.epsilon <= 1.0
+    assert (own.rho, own.mu) == (4 * one.rho, 2 * one.mu)
+    assert plan.standard_deviation == pytest.approx(half.standard_deviation, rel=1e-9)
+    assert ln.verify(plan.to_json())
+    document = json.loads(half.to_json())
+    document["terms"].update(relation="substitute", size=N)
+    with pytest.raises(FileError):
+        Plan.from_json(json.dumps(document))
+    release = planned(question, ln.pure_dp(1000.0), mechanism=mechanism).release(table())
+    assert release.groups("sex").counts.sum() == pytest.approx(N, abs=1)
+    assert ln.verify(release.to_json())
+
+
+def test_under_epsilon_and_delta_the_least_noise_is_taken():
+    plan = planned(asked(), ln.approx_dp(1.0, 1e-6))
+    errors = [own.error for own in plan.comparison if own.error is not None]
+    assert errors == sorted(errors)
+    assert {own.mechanism for own in plan.comparison} == {*PURE, "gaussian"}
+    assert all(0 < bound.value <= plan.error for bound in plan.bounds)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: planned(asked(outside="drop")), 'outside="drop"'),
+        (lambda: planned(asked(missing="drop")), 'missing="drop"'),
+        (lambda: planned(asked(), size=None), "no public number"),
+        (lambda: planned(asked(), ln.pure_dp(1.0), count_share=0.5), "count_share"),
+        (lambda: planned(asked()).release(table(N + 1)), "give it exactly"),
+        (lambda: ln.plan(asked(), budget=BUDGET, relation=ln.Ball(2, radius=1.0), size=N),
+         "give substitute or add_remove"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said_in_one_line(make, said):
+    with pytest.raises(LownoiseError, match=said) as found:
+        make()
+    assert "\n" not in str(found.value)
+
+
+def test_releases_of_one_margin_each_share_a_budget():
+    parts = {
+        "sex": ln.Mean(COLUMNS, BOX, by={"sex": ["F", "M"]}, outside="extra"),
+        "region": ln.Mean(COLUMNS, BOX, by={"region": 3}, outside="extra"),
+    }
+    both = ln.together(parts, budget=BUDGET, relation="substitute", size=N)
+    release = both.release(table())
+    assert release["sex"].groups("sex").counts.sum() == pytest.approx(N)
