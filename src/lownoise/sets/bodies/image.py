@@ -179,6 +179,10 @@ class ImageBody(AbstractBody):
 
     def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
+        return self.length_known_up(matrix)
+
+    def length_known_up(self, matrix: Vector, attained: float = 0.0) -> float:
+        """Return the same, where a length that some point has, or nearly, is known."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             image = matrix * self.factor if self.diagonal else matrix @ self.factor
             if not np.all(np.isfinite(image)):
@@ -191,7 +195,7 @@ class ImageBody(AbstractBody):
             if self.corners is not None:
                 longest = min(longest, longest_up(image, self.corners))
             else:
-                longest = image_length(image, self.base, longest).upper
+                longest = image_length(image, self.base, longest, attained=attained).upper
             return (longest * (1 + 2.0**-48) + hidden) * (1 + 2.0**-48)
 
     def _piece_up(self, image: Vector, kept: Integers, base: AbstractUnitBall) -> float:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -44,6 +45,9 @@ _MOST_NUMBERS = 6_000_000  # of directions that widths are taken of
 _ENOUGH = 4  # times 8^r: cones that mostly prove much
 _CLOSE = 2.0**-24  # how much farther than what is attained a cone may be
 _FIRST_HALVINGS = {2: 4, 3: 6}  # of all cones before any is looked at, by dimensions
+_CLIMBS = 50
+_STARTS = 4
+_RISES = 1e-12
 _LARGEST = 2.0**51  # a coordinate of a direction: sums of two are exact
 
 
@@ -54,20 +58,24 @@ class Length:
 
     Args:
         upper: at least the greatest h(u)/‖u‖.
-        direction: the best u that was looked at, shape (r,); None where none was.
+        direction: the best u that was looked at, shape (r,); None where none was, or none reaches
+            farther than what is known to be attained.
     """
 
     upper: float
     direction: Vector | None
 
 
-def image_length(image: Vector, base: AbstractUnitBall, limit: float = math.inf) -> Length:
+def image_length(
+    image: Vector, base: AbstractUnitBall, limit: float = math.inf, *, attained: float = 0.0
+) -> Length:
     """Return at least max ‖X·x‖ over B, and at most `limit`, a bound from elsewhere.
 
     Args:
         image: X, shape (r, k).
         base: B, k coordinates.
         limit: at least max ‖X·x‖.
+        attained: a length that some point has, or nearly: where `limit` is no more, it is returned.
 
     Examples:
         >>> from lownoise.sets.unit_balls import NormBall
@@ -75,33 +83,68 @@ def image_length(image: Vector, base: AbstractUnitBall, limit: float = math.inf)
         4.0
     """
     order = base.ball_order
-    if order == 2 or not base.unconditional:  # noqa: PLR2004 (coefficients of 1 say all)
+    known = order == 2 or limit <= attained * (1 + _CLOSE)  # noqa: PLR2004 (coefficients of 1 say all)
+    if known or not base.unconditional:
         return Length(limit, None)
     most = float(np.max(np.abs(image), initial=0.0))
     if not 0 < most < math.inf:
         return Length(limit, None)
     size = math.ldexp(1.0, math.frexp(most)[1] - 1)  # a power of two: nothing is rounded
-    found = _longest_of_unit(image / size, base, limit / size)
+    own = np.ascontiguousarray(image / size)
+    found = _longest_of_unit(own.tobytes(), len(own), base, limit / size, attained / size)
     longest = min(found.upper * size * (1 + 2.0**-50), limit)
     # what is so small is not rounded in relation to itself
     return replace(found, upper=longest if longest > 2.0**-1000 else limit)
 
 
-def _longest_of_unit(image: Vector, base: AbstractUnitBall, limit: float) -> Length:
+@lru_cache(maxsize=16)  # one claim is asked for its bounds many times
+def _longest_of_unit(
+    entries: bytes, rows: int, base: AbstractUnitBall, limit: float, attained: float
+) -> Length:
     """Return the same of an image whose largest entry is from 1 to 2."""
+    image = np.frombuffer(entries).reshape(rows, -1)
     order = base.ball_order
     if order is not None and 1 < order < 2:  # noqa: PLR2004
         limit = min(limit, _between_up(image, order))
     most = 0 if base.searched or base.only_near else most_cones(len(image), base.dimension)
     if not most:
         return Length(limit, None)
+    far_point = climbed_from(base, image, np.zeros(len(image)))
+    inside = max(1.0, float(base.norm_up(far_point[None])[0]))
+    attained = max(attained, float(np.linalg.norm(image @ far_point)) / inside)
     # the products below are rounded
     far = np.abs(image) @ base.widths() * growth(len(image) + 9)
 
     def widths(directions: Vector) -> Vector:
         return np.asarray(base.support_up(directions @ image) + np.abs(directions) @ far)
 
-    return body_length(widths, len(image), limit, most)
+    found = body_length(widths, len(image), limit, most, attained=attained)
+    return found if found.direction is not None else replace(found, direction=image @ far_point)
+
+
+def climbed_from(
+    base: AbstractUnitBall, image: Vector, away: Vector, more: Vector | None = None
+) -> Vector:
+    """Return x in B that makes ‖X·x + o‖ great: to what is extreme along the gradient, and again.
+
+    Args:
+        base: B, k coordinates.
+        image: X, shape (r, k).
+        away: o, shape (r,).
+        more: where to start besides the longest axes, shape (n, k).
+    """
+    axes = np.linalg.svd(image, full_matrices=False)[2][:_STARTS]
+    starts = np.vstack([axes, -axes, away @ image, *([] if more is None else [more])])
+    x = base.extreme(starts)
+    size = np.linalg.norm(x @ image.T + away, axis=1)
+    for _ in range(_CLIMBS):
+        higher = base.extreme((x @ image.T + away) @ image)
+        lengths = np.linalg.norm(higher @ image.T + away, axis=1)
+        if not np.any(lengths > size * (1 + _RISES)):
+            break
+        x = np.where((lengths > size)[:, None], higher, x)
+        size = np.maximum(size, lengths)
+    return np.asarray(x[np.argmax(size)])
 
 
 def most_cones(rows: int, effort: float) -> int:
@@ -168,7 +211,7 @@ def body_length(
     known, where = np.unique(cones.reshape(-1, rows), axis=0, return_inverse=True)
     ends = np.asarray(widths(known))[where].reshape(len(cones), rows)
     settled, looked = 0.0, 0
-    best = cones[0, 0]
+    best = None
     while True:
         lengths = np.linalg.norm(cones, axis=2)
         ratios = ends / lengths

@@ -20,6 +20,7 @@ from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import growth
 from lownoise.sets.bodies.abstract import AbstractSet, Farthest
 from lownoise.sets.bodies.image import ImageBody, farthest_multipliers
+from lownoise.sets.bodies.lengths import climbed_from
 from lownoise.sets.bodies.points import PointDifferences, TranslatedPoints
 from lownoise.sets.bodies.section import SectionBody
 from lownoise.sets.pairs import farthest_pairs
@@ -30,11 +31,9 @@ if TYPE_CHECKING:
     from lownoise.sets.bodies.section import Section
     from lownoise.sets.unit_balls import AbstractUnitBall
 
-_CLIMBS = 50
 _BLOCK = 1 << 22  # numbers
-_SEARCHED = 600.0  # numbers that take as long as the search along a direction
 _STARTS = 4
-_RISES = 1e-12
+_SEARCHED = 600.0  # numbers that take as long as the search along a direction
 _HALVINGS = 200
 
 
@@ -182,13 +181,14 @@ class ImageSet(AbstractSet):
         image, away = matrix @ self.factor, matrix @ offset
         lost = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
         x = climbed(self.base, image, away)
-        upper = _bounded(matrix, self.factor, self.base, self.base)
+        reached = float(np.linalg.norm(image @ x + away))
+        upper = _bounded(matrix, self.factor, self.base, self.base, reached)
         if np.any(offset):
             size = float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
             upper = (upper + size) * (1 + growth(self.dimension + len(matrix) + 9))
             factor = np.hstack([self.factor, offset[:, None]])
             base = product_ball([self.base, NormBall(1, math.inf)])
-            upper = min(upper, _bounded(matrix, factor, base, self.base))
+            upper = min(upper, _bounded(matrix, factor, base, self.base, reached))
         upper += lost
         return Farthest(x, _squared(upper))
 
@@ -320,20 +320,8 @@ def climbed(base: AbstractUnitBall, image: Vector, away: Vector) -> Vector:
         image: X, shape (r, k).
         away: o, shape (r,).
     """
-    axes = np.linalg.svd(image, full_matrices=False)[2][:_STARTS]
-    starts = np.vstack([axes, -axes, away @ image])
-    if base.ball_order == 2:  # noqa: PLR2004
-        starts = np.vstack([starts, _trust_region(image, away)[0]])
-    x = base.extreme(starts)
-    size = np.linalg.norm(x @ image.T + away, axis=1)
-    for _ in range(_CLIMBS):
-        higher = base.extreme((x @ image.T + away) @ image)
-        lengths = np.linalg.norm(higher @ image.T + away, axis=1)
-        if not np.any(lengths > size * (1 + _RISES)):
-            break
-        x = np.where((lengths > size)[:, None], higher, x)
-        size = np.maximum(size, lengths)
-    return np.asarray(x[np.argmax(size)])
+    starts = _trust_region(image, away)[0][None] if base.ball_order == 2 else None  # noqa: PLR2004
+    return climbed_from(base, image, away, starts)
 
 
 def image_extent(image: Vector, away: Vector, base: AbstractUnitBall) -> float:
@@ -355,19 +343,27 @@ def image_extent(image: Vector, away: Vector, base: AbstractUnitBall) -> float:
 
 
 def _bounded(
-    matrix: Vector, factor: Vector, base: AbstractUnitBall, own: AbstractUnitBall
+    matrix: Vector,
+    factor: Vector,
+    base: AbstractUnitBall,
+    own: AbstractUnitBall,
+    attained: float = 0.0,
 ) -> float:
-    """Return at least max ‖matrix·F·x‖ over a base: own × [−1, 1], or own alone."""
+    """Return at least max ‖matrix·F·x‖ over a base: own × [−1, 1], or own alone.
+
+    `attained` is a length that is reached, or nearly; of a ball the coefficients prove the best.
+    """
     body = ImageBody(frozen(factor), base)
     image = matrix @ factor
     if np.any(image):
         if own.ball_order == 2:  # noqa: PLR2004
+            attained = math.inf
             body = body.with_multipliers(
                 np.ones(own.dimension) if base is own else _ball_multipliers(image)
             )
         else:
             body = body.with_multipliers(farthest_multipliers(image, base))
-    return body.length_up(matrix, np.zeros(len(factor)))
+    return body.length_known_up(matrix, attained)
 
 
 def _ball_multipliers(image: Vector) -> Vector:
