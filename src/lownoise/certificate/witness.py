@@ -233,7 +233,7 @@ def proved(
     return shrunk(float(total) / math.sqrt(size)) if total > 0 and size > 0 else 0.0
 
 
-def covers(body: AbstractBody, shape: AbstractShape, radius: float) -> bool | None:
+def covers(body: AbstractBody, shape: AbstractShape, radius: float | Fraction) -> bool | None:
     """Return whether noise dominates a box, Σ (h/σ)² ≤ radius², in fractions.
 
     None where the body is no box, the noise not independent, or there are more than 32 coordinates.

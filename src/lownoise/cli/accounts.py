@@ -14,7 +14,6 @@ from lownoise.cli.output import show, show_report
 if TYPE_CHECKING:
     from lownoise.privacy import Budget
     from lownoise.privacy.choices import ReadingName
-    from lownoise.privacy.entries import RelationName
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Open and read the accounts of datasets.")
 
@@ -82,15 +81,17 @@ def ledger_charge(
     pure: _Pure = False,
     relation: Annotated[
         str | None,
-        typer.Option(help="What its neighbours are: substitute, add_remove or changes."),
+        typer.Option(
+            help="What its neighbours are: substitute, add_remove or changes; of all rows of one "
+            '"add_remove per COLUMN".'
+        ),
     ] = None,
 ) -> None:
     """Record what another tool spent: --rho, --mu, or --epsilon and --delta or --pure."""
     from lownoise.privacy import Ledger
 
     budget = _budget(rho, mu, epsilon, delta, pure=pure)
-    name = cast("RelationName | None", relation)
-    number = Ledger(path, dataset).charge(budget, note, relation=name)
+    number = Ledger(path, dataset).charge(budget, note, relation=relation)
     show(f"{path}: recorded as spend {number} of {dataset!r}.")
 
 

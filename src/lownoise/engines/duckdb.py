@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -29,6 +29,7 @@ from lownoise.engines.source import (
     no_numbers,
     require,
 )
+from lownoise.engines.units import order_of
 from lownoise.errors import EngineError, TableError
 from lownoise.numbers.numerals import WORDS
 from lownoise.numbers.readable import brief
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lownoise.engines.source import Kind, Range
+    from lownoise.privacy.units import PrivacyUnit
 
 _BATCH = 1 << 17  # rows
 # what DuckDB reads as truth values and as integers, but not as floats
@@ -89,6 +91,19 @@ class DuckSource(AbstractSource):
             tuple(int(found[f"s{i}"] or 0) for i in every),  # no rows: null
         )
 
+    def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> DuckSource:
+        """Return the first rows of each unit, which the engine numbers in every query's own run."""
+        import ibis
+
+        key, rows = _key(self.rows[unit.column]), self.rows
+        order = [by for name in order_of(unit, columns) for by in _ranks(rows[name])]
+        place = ibis.row_number().over(ibis.window(group_by=key, order_by=order))
+        kept = place < unit.rows
+        if unit.null == "drop":
+            rows = rows.filter(key.notnull())
+        names = list(rows.schema().names)
+        return DuckSource(self.connection, rows.filter(kept).select(*names))
+
     def group_sums(
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()
     ) -> Iterator[Groups]:
@@ -117,6 +132,44 @@ class DuckSource(AbstractSource):
         # what ibis's to_pyarrow_batches does, less a call that DuckDB deprecates
         self.connection._run_pre_execute_hooks(rows)  # noqa: SLF001
         return self.connection.con.sql(self.connection.compile(rows)).to_arrow_reader(_BATCH)
+
+
+def _key(column: Any) -> Any:  # noqa: ANN401
+    """Return what tells units apart, null where it is missing."""
+    import ibis
+
+    kind = column.type()
+    if kind.is_string():
+        return _encoded()(column)  # bytes: no collation of the database makes two texts one
+    if kind.is_floating():  # −0 and 0 are one
+        return ibis.ifelse(column.isnan(), None, column + 0.0)
+    return column
+
+
+def _ranks(column: Any) -> list[Any]:  # noqa: ANN401
+    """Return what cells are ordered by: their numbers, and of texts their bytes.
+
+    Missing ones have the number NaN, which is after all others, and no database's setting of where
+    nulls are placed is asked.
+    """
+    import ibis
+
+    found = [ibis.coalesce(number(column) + 0.0, float("nan")).asc()]
+    if column.type().is_string():
+        found += [column.isnull().asc(), _encoded()(column).asc()]
+    return found
+
+
+@cache
+def _encoded() -> Any:  # noqa: ANN401
+    """Return the engine's function from a text to its bytes."""
+    import ibis
+
+    def encode(text: str) -> bytes:
+        raise NotImplementedError(text)  # the engine's own, of that name
+
+    encode.__annotations__ = {"text": str, "return": bytes}  # ibis reads them as types
+    return ibis.udf.scalar.builtin(encode)
 
 
 def _batch(columns: Sequence[Any], numbers: int) -> Batch:

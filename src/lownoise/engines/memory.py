@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lownoise.engines.codings import TotalsQuery
     from lownoise.engines.source import Kind, Range
     from lownoise.numbers.arrays import Vector
+    from lownoise.privacy.units import PrivacyUnit
 
 _KINDS: dict[str, Kind] = {"i": "integers", "b": "integers", "f": "numbers", "u": "numbers"}
 
@@ -62,6 +63,16 @@ class MemorySource(AbstractSource):
             [np.array([number(v) for v in self.columns[name]], float) for name in numbers],
             [pa.array(list(self.columns[name]), pa.string()) for name in texts],
         )
+
+    def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> MemorySource:
+        """Return the first rows of each unit, ordered row by row and in Python's own values."""
+        from lownoise.engines.units import kept_rows
+
+        held = self.columns[unit.column].tolist()
+        # NaN is a unit that is missing; equal numbers are one key, and −0 is 0
+        keys = [None if isinstance(v, float) and math.isnan(v) else v for v in held]
+        kept = kept_rows(self, unit, columns, keys)
+        return MemorySource({name: own[kept] for name, own in self.columns.items()})
 
     def group_sums(
         self, numbers: Sequence[str], texts: Sequence[str] = (), ranges: Sequence[Range] = ()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from lownoise.engines.codings import AbstractCoding, ScaledIntegers, TotalsQuery
     from lownoise.numbers.arrays import Integers, Vector
+    from lownoise.privacy.units import PrivacyUnit
 
 Kind = Literal["integers", "numbers", "texts"]  # what a column holds: 64 bits with a sign, or less
 Range = tuple[str, int, int]  # a column of integers, and the ends that its values are clipped to
@@ -106,6 +107,22 @@ class AbstractSource(ABC):
             texts: columns of texts that are read as they are.
         """
 
+    def bounded(self, unit: PrivacyUnit, columns: Sequence[str]) -> AbstractSource:
+        """Return the first rows of each unit, as `engines.units` orders them.
+
+        An engine that does so without rows leaving it does so here; by default all are read twice.
+
+        Args:
+            unit: which rows are one unit's, and how many count.
+            columns: that the question reads, by which rows alike in the unit's order are ordered.
+
+        Raises:
+            TableError: where it cannot tell units apart without loss, by the schema alone.
+        """
+        from lownoise.engines.units import first_rows
+
+        return first_rows(self, unit, columns)
+
     def sums(self, ranges: Sequence[Range], *, complete: bool) -> Sums:
         """Return the exact sums of columns of integers, each clipped to its range.
 
@@ -170,6 +187,7 @@ def complete_rows(columns: Sequence[Vector]) -> list[Vector]:
 
 def named(table: Any) -> str:  # noqa: ANN401
     """Return how messages call the table."""
+    table = _of_units(table)[0]
     return str(table) if isinstance(table, (str, Path)) else type(table).__name__
 
 
@@ -218,10 +236,19 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
     """
     from lownoise.engines.duckdb import opened
 
-    found = table if isinstance(table, AbstractSource) else opened(table, columns)
-    with alike(failed(table, "opened"), TableError):
-        found.kinds(columns)
-    return found
+    own, unit = _of_units(table)
+    every = list(columns if unit is None else dict.fromkeys([*columns, *unit.columns]))
+    found = own if isinstance(own, AbstractSource) else opened(own, every)
+    with alike(failed(own, "opened"), TableError):
+        found.kinds(every)
+        return found if unit is None else found.bounded(unit, columns)
+
+
+def _of_units(table: Any) -> tuple[Any, PrivacyUnit | None]:  # noqa: ANN401
+    """Return the table with all of its rows, and of which units some count; None for rows."""
+    from lownoise.engines.units import UnitTable
+
+    return (table.table, table.unit) if isinstance(table, UnitTable) else (table, None)
 
 
 def totals(query: TotalsQuery, table: Any) -> Totals:  # noqa: ANN401 (any frame)

@@ -10,7 +10,7 @@ noise: on each residual space it is independent of the others' and round, with o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -25,6 +25,7 @@ from lownoise.noise.pure import KNormNoise
 from lownoise.noise.queries import query_coordinates
 from lownoise.noise.signed import AbstractRoundNoise
 from lownoise.numbers.arrays import frozen
+from lownoise.privacy.units import rows_of
 from lownoise.questions import Queries
 from lownoise.sensitivity.factors.tables import centered, differences
 from lownoise.sensitivity.residuals import marginal_orbits
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from lownoise.noise.marginals import Piece
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.questions import Marginals
     from lownoise.sensitivity.residuals import Orbits
     from lownoise.sets.domains.coordinates import Coordinates
@@ -268,6 +270,7 @@ def cell_mechanism(
     epsilon: float,
     delta: float,
     *,
+    unit: PrivacyUnit | None = None,
     patient: bool = True,
 ) -> AdditiveMechanism:
     """Return K-norm noise on the cells of marginals, as little as reveals at most ε and δ.
@@ -277,13 +280,14 @@ def cell_mechanism(
         size: the public number of records, None under `add_remove`.
         epsilon: ε > 0.
         delta: δ, 0 where the budget is pure.
+        unit: whose rows are hidden together; None where each row is.
         patient: whether a hull is cut into simplices that may take a minute.
 
     Raises:
         PlanError: where the changes are too many to list, or their hull cannot be drawn from, or
             not soon.
     """
-    layout = CellLayout.of(question, size, grid_step(1 / epsilon))
+    layout = CellLayout.of(question, size, grid_step(rows_of(unit) / epsilon))
     if not layout.length:
         raise PlanError("no neighbour changes any answer")
     public = size is not None
@@ -297,7 +301,7 @@ def cell_mechanism(
 
     def scaled(factor: float) -> AdditiveMechanism:
         noise = CellNoise(layout, KNormNoise(gauge, factor / epsilon))
-        return marginal_mechanism(question.attributes, size, noise)
+        return replace(marginal_mechanism(question.attributes, size, noise), unit=unit)
 
     found = covering(scaled, lambda own: own.loss.epsilon, epsilon)
     if found.loss.delta > delta:

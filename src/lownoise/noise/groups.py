@@ -50,6 +50,7 @@ from lownoise.noise.mechanism import (
 )
 from lownoise.noise.residual import ResidualLayout, ResidualNoise
 from lownoise.noise.tables import tables_of
+from lownoise.noise.units import of_one_row, times_up
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, grown, sqrt_up
 from lownoise.samplers import rounded_gaussian
@@ -282,17 +283,20 @@ class GroupNoise(AbstractNoise):
 
     def loss(self, changes: GroupChanges) -> Loss:  # type: ignore[override]  # what groups have
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
-        own = changes.inner.radius_up(self.inner.shape)
-        if not changes.count:
-            return gaussian_loss(grown(own * self.tables.radius_up(changes.tables)))
-        alone = changes.tables.cost_up(self.tables.variances)
-        both = TableChanges(changes.tables.orbits, SUBSTITUTE).cost_up(self.tables.variances)
+        one, times = of_one_row(changes)
+        own = one.inner.radius_up(self.inner.shape)
+        if not one.count:
+            found = grown(own * self.tables.radius_up(one.tables))
+            return gaussian_loss(times_up(times, found))
+        alone = one.tables.cost_up(self.tables.variances)
+        both = TableChanges(one.tables.orbits, SUBSTITUTE).cost_up(self.tables.variances)
         if not math.isfinite(own + alone + both):
             return gaussian_loss(math.inf)
         square, h = Fraction(own) ** 2, Fraction(alone)
         most = max(2 * h, Fraction(both)) * square
-        beside = square - Fraction(changes.count) ** 2 / self.count_variance
-        return gaussian_loss(sqrt_up(fraction_up(max(most, 4 * h * beside))))
+        beside = square - Fraction(one.count) ** 2 / self.count_variance
+        found = sqrt_up(fraction_up(max(most, 4 * h * beside)))
+        return gaussian_loss(times_up(times, found))
 
     @cached_property
     def count_variance(self) -> Fraction:

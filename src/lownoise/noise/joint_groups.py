@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError
-from lownoise.noise.abstract import AbstractNoise, Loss
+from lownoise.noise.abstract import AbstractNoise, Loss, sum_up
 from lownoise.noise.groups import AbstractGroupTotals
 from lownoise.noise.means import MeanTotals
 from lownoise.noise.mechanism import AdditiveMechanism
+from lownoise.noise.units import Repeated, of_one_row, times_up
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown
 
@@ -138,11 +139,23 @@ class JointNoise(AbstractNoise):
 
         One that becomes another is one that goes and one that comes: ε and μ double, ρ is four
         times as large, and δ is (1 + e^ε)δ.
+
+        Several rows may be in several groups. Their ε add up to at most that of all in one; ρ and
+        μ² of independent numbers, convex in moves, add up to no more than that. Of round noise only
+        ε is taken, and what its points are off by counts once a group.
         """
-        own = self.inner.loss(changes)
-        if not self.public:
+        one, times = of_one_row(changes)
+        own, touched = self.inner.loss(changes), min(times, self.groups)
+        if self.public:
+            return Loss(2 * own.epsilon, both_up(own.epsilon, own.delta), 4 * own.rho, 2 * own.mu)
+        if touched == 1:
             return own
-        return Loss(2 * own.epsilon, both_up(own.epsilon, own.delta), 4 * own.rho, 2 * own.mu)
+        off = self.inner.loss(Repeated(one, 0))
+        epsilon = sum_up([own.epsilon, *[off.epsilon] * (touched - 1)])
+        delta = min(times_up(touched, own.delta), 1.0)
+        if off.epsilon or own.ball:
+            return Loss(epsilon, delta)
+        return Loss(epsilon, delta, own.rho, own.mu)
 
     def integers(self, randomness: Randomness) -> list[int]:
         """Return the rounding of one draw, r integers."""

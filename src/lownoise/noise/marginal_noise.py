@@ -13,6 +13,7 @@ from lownoise.errors import PlanError
 from lownoise.noise.abstract import AbstractNoise, gaussian_loss
 from lownoise.noise.marginals import MarginalTotals, Piece
 from lownoise.noise.mechanism import AdditiveMechanism, covering
+from lownoise.noise.units import of_one_row, times_up
 from lownoise.samplers import rounded_gaussian
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class AbstractResidualNoise(AbstractMarginalNoise):
 
     def loss(self, changes: Any) -> Loss:  # noqa: ANN401 (what the layout is of)
         """Return μ of the greatest change, and the ρ = μ²/2 that follows, rounded up."""
-        return gaussian_loss(self.radius_up(changes))
+        one, times = of_one_row(changes)
+        return gaussian_loss(times_up(times, self.radius_up(one)))
 
     def part(self, piece: Piece, randomness: Randomness) -> Integers:
         """Return the rounding of one piece of a draw."""

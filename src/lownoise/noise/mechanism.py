@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, final
 import numpy as np
 
 from lownoise.errors import PlanError, TableError
+from lownoise.noise.units import Repeated
 from lownoise.numbers.arrays import frozen
 from lownoise.sensitivity.relations import checked_relation
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from lownoise.noise.abstract import AbstractNoise, Loss
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.numbers.randomness import Randomness
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sensitivity.relations import Relation
 
@@ -201,8 +203,9 @@ class AdditiveMechanism:
     Noise is drawn without looking at the totals; they meet in one integer addition.
 
     Args:
-        totals: the integers, how far a neighbour moves them, and their answers.
+        totals: the integers, how far one row moves them, and their answers.
         noise: what is added, in their unit.
+        unit: whose rows are hidden together; None where each row is.
 
     Raises:
         PlanError: where there is not one number of noise an integer.
@@ -210,6 +213,7 @@ class AdditiveMechanism:
 
     totals: AbstractTotals
     noise: AbstractNoise
+    unit: PrivacyUnit | None = None
 
     def __post_init__(self) -> None:
         if self.noise.dimension != self.totals.length:
@@ -238,15 +242,20 @@ class AdditiveMechanism:
     @cached_property
     def loss(self) -> Loss:
         """What one run reveals, from the final integers and the final noise alone."""
-        return self.noise.loss(self.totals.changes)
+        changes = self.totals.changes
+        return self.noise.loss(changes if self.unit is None else Repeated(changes, self.unit.rows))
 
     def read(self, table: Any) -> Any:  # noqa: ANN401 (what an engine takes, and what it makes)
-        """Return what an engine makes of a table.
+        """Return what an engine makes of a table, or of the first rows of each unit.
 
         Raises:
             TableError: where the table has not the public number of rows.
         """
-        return self.totals.read(table)
+        if self.unit is None:
+            return self.totals.read(table)
+        from lownoise.engines.units import UnitTable
+
+        return self.totals.read(UnitTable(table, self.unit))
 
     def run(self, records: Any, *, randomness: Randomness) -> tuple[int, ...]:  # noqa: ANN401
         """Return the noisy integers: the release itself.

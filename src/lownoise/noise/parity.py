@@ -20,6 +20,7 @@ from lownoise.noise.mechanism import (
     covering,
 )
 from lownoise.noise.pure import LaplaceNoise
+from lownoise.noise.units import of_one_row
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import grown, sqrt_up
 from lownoise.privacy import noise_curve
@@ -197,11 +198,12 @@ class ParityLaplace(AbstractNoise):
 
     def loss(self, changes: ParityChanges) -> Loss:  # type: ignore[override]  # what parities have
         """Return ε, ρ and μ of the worst pattern of bits that differ, rounded up."""
+        changes, times = of_one_row(changes)
         moving = np.any(changes.changing > 0, axis=0)
         if np.any(self.scales[moving] == 0):
             return Loss(math.inf)
         rates = np.zeros(moving.size)
-        rates[moving] = changes.shift / self.scales[moving]
+        rates[moving] = times * changes.shift / self.scales[moving]
         rho = [noise_curve.laplace_rho_up(t) for t in rates.tolist()]
         square = [noise_curve.laplace_mu_up(t) ** 2 for t in rates.tolist()]
         epsilon, most, squared = (

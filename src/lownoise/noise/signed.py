@@ -24,6 +24,7 @@ from lownoise.noise.abstract import Loss, quotient_up
 from lownoise.noise.marginal_noise import AbstractMarginalNoise, grid_step, marginal_mechanism
 from lownoise.noise.marginals import CHUNK, AbstractLayout
 from lownoise.noise.mechanism import covering
+from lownoise.noise.units import of_one_row, times_up
 from lownoise.numbers.arrays import frozen
 from lownoise.numbers.rounding import fraction_up, sqrt_up
 from lownoise.privacy import noise_curve
@@ -310,13 +311,13 @@ class SignedNoise(AbstractRoundNoise):
 
     def loss(self, changes: Any) -> Loss:  # noqa: ANN401 (the signed tables of the layout)
         """Return ε of the greatest change, and ρ and μ where all tables change, rounded up."""
-        scales = self.layout.scales
-        epsilon = changes.epsilon_up(scales)
+        scales, (changes, times) = self.layout.scales, of_one_row(changes)
+        epsilon = times_up(times, changes.epsilon_up(scales))
         if not math.isfinite(epsilon):
             return Loss(math.inf)
         rho = square = Fraction(0)
         for own, copies, b in zip(changes.asked, changes.copies, scales.tolist(), strict=True):
-            move, moves = quotient_up(1.0, b), copies
+            move, moves = quotient_up(float(times), b), copies
             if (
                 changes.public
             ):  # two cells by 1 each or, which tells more, one by 2 if rows have signs

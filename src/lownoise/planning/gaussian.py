@@ -64,7 +64,7 @@ def plan_mean(question: Mean, request: Request) -> Plan:
     count_share = checked_number("count_share", count_share)
     if not 0 < count_share < 1:
         raise PlanError(f"count_share={count_share:g} is out of range; give one between 0 and 1")
-    parameter = request.budget.gaussian_parameter()
+    parameter = request.gaussian_parameter
     chosen = question.domain.coordinates()
     if isinstance(relation, Change):
         relation.check(question.domain, chosen)
@@ -173,7 +173,7 @@ def plan_queries(question: AbstractQueries, request: Request) -> Plan:
     question.check()
     relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
-    parameter = request.budget.gaussian_parameter()
+    parameter = request.gaussian_parameter
     chosen = query_coordinates(question, relation)
     found = solve(
         query_body(question, relation, chosen),
@@ -200,7 +200,7 @@ def plan_parity(question: Parity, request: Request) -> Plan:
     """Return the plan for parities."""
     relation, size = checked_counting(request, "Parity", drops=question.drops)
     order, rtol = checked_order(request.order), checked_rtol(request.rtol)
-    parameter = request.budget.gaussian_parameter()
+    parameter = request.gaussian_parameter
     found = solve_parity(
         parity_costs(len(question.attributes), question.degrees, relation),
         np.array(question.counts, dtype=np.float64),
@@ -228,7 +228,7 @@ def plan_marginals(question: Marginals, request: Request) -> Plan:
     """Return the plan for marginals."""
     check_labels(question.attributes)
     relation, size = checked_counting(request, "Marginals", drops=question.drops)
-    order, parameter = checked_order(request.order), request.budget.gaussian_parameter()
+    order, parameter = checked_order(request.order), request.gaussian_parameter
     attributes = question.attributes
     rtol, progress = checked_rtol(request.rtol), request.progress
     categories = math.prod(a.size for a in question.attributes if a.ordered)

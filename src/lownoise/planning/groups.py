@@ -61,7 +61,7 @@ def plan_groups(question: GroupedMean, request: Request) -> Plan:
     values = plan_mean(question.mean, _of_groups(request, size, _EVEN))
     orbits = split_marginals(question.groups, public=False).plain
     tables = solve_residual(orbits, order, ADD_REMOVE, rtol, request.progress)
-    own, parameter = values.terms, request.budget.gaussian_parameter()
+    own, parameter = values.terms, request.gaussian_parameter
     if size is None:
         mechanism = gaussian_groups(question, own.mechanism, tables.noise, parameter)
     else:

@@ -77,7 +77,7 @@ def pure_means(question: Mean, request: Request) -> Builders:
         raise PlanError("count_share is for Gaussian noise; for pure noise leave it out")
     size = checked_size(request.size, relation)
     weights = checked_weights(request.weights, question)
-    totals = _mean_totals(question, relation, size, _bounded(request).epsilon)
+    totals = _mean_totals(question, relation, size, _bounded(request).epsilon / request.rows)
     return _builders(question, relation, request, weights, totals, {})
 
 
@@ -89,7 +89,7 @@ def pure_queries(question: AbstractQueries, request: Request) -> Builders:
     """
     question.check()
     relation, size = checked_counting(request, type(question).__name__, drops=question.drops)
-    epsilon = _bounded(request).epsilon
+    epsilon = _bounded(request).epsilon / request.rows
     chosen = query_coordinates(question, relation)
     width = query_body(question, relation, chosen).widths()
     near = width / epsilon
@@ -178,6 +178,7 @@ def _builders(
         delta=budget.delta if isinstance(budget, ApproxDP) else 0.0,
         order=order,
         shared=_shared(request),
+        unit=request.unit,
     )
     if not setting.kept.size:
         others = dict.fromkeys(others, _unmoved)
@@ -285,13 +286,20 @@ def _histogram(
     totals = HistogramTotals(question=question, relation=relation, size=size, step=step)
     weighted = question.matrix * totals.unit
     setting = Setting(
-        totals=totals, weighted=weighted, epsilon=epsilon, delta=0.0, shared=_shared(request)
+        totals=totals,
+        weighted=weighted,
+        epsilon=epsilon,
+        delta=0.0,
+        shared=_shared(request),
+        unit=request.unit,
     )
     scales = np.full(totals.length, sensitivity / step / epsilon)
     return setting.made(lambda factor: LaplaceNoise(frozen(scales * factor)))
 
 
 def _response(question: AbstractQueries, size: int | None, request: Request) -> ResponseMechanism:
+    if request.unit is not None:
+        raise PlanError("each row is answered for on its own, and a unit has several")
     if size is None:
         raise PlanError("the number of reports would reveal the number of records")
     if size > MOST_REPORTS:

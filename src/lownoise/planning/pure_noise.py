@@ -21,6 +21,7 @@ from lownoise.noise.radial import RadialNoise
 from lownoise.numbers.arrays import frozen, triangle_of
 from lownoise.planning.scales import least_scales, scales_of_order
 from lownoise.privacy import ApproxDP
+from lownoise.privacy.units import rows_of
 from lownoise.release.guarantees import allowed, pure_cost
 from lownoise.sensitivity.factors import DenseShape, DiagonalShape
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from lownoise.noise.mechanism import AbstractTotals
     from lownoise.numbers.arrays import Integers, Vector
     from lownoise.privacy import Shared
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.sensitivity.factors import AbstractShape
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.norms import AbstractNorm
@@ -63,8 +65,8 @@ class Setting:
         epsilon: the most that may be revealed, ε.
         delta: and δ.
         order: p, of the weighted errors' norm.
-        shared: the (ε, δ) that several releases share, None where there is none; then not ε alone
-            but the noise's own ρ and μ say how much is needed.
+        shared: what several releases share; then the noise's own ρ and μ say how much is needed.
+        unit: whose rows are hidden together; None where each row is.
     """
 
     totals: AbstractTotals
@@ -73,6 +75,7 @@ class Setting:
     delta: float
     order: float = 2.0
     shared: Shared | None = None
+    unit: PrivacyUnit | None = None
 
     @cached_property
     def kept(self) -> Integers:
@@ -132,7 +135,7 @@ class Setting:
             own = noise(factor) if self.kept.size else None
             if own is None or self.kept.size < self.totals.length:
                 own = PartialNoise(own, self.kept, self.totals.length)
-            return AdditiveMechanism(self.totals, own)
+            return AdditiveMechanism(self.totals, own, self.unit)
 
         if not self.kept.size:
             return scaled(1.0)
@@ -168,8 +171,8 @@ def k_norm(setting: Setting) -> AdditiveMechanism:
 def ellipsoid(setting: Setting, shape: AbstractShape) -> AdditiveMechanism:
     """Return K-norm noise of an ellipsoid around the body of changes.
 
-    The mechanism is as private with any convex body that holds all changes (001, section 9). With
-    the ellipsoid M of the least Gaussian noise its covariance is (d + 1)/ε²·M, whatever the body.
+    It is as private with any convex body that holds all changes (001, section 9). With the
+    ellipsoid M of the least Gaussian noise its covariance is (d + 1)/ε²·M, whatever the body.
 
     Args:
         setting: what noise is fitted to.
@@ -196,8 +199,8 @@ def radial(fit: RadialFit, setting: Setting, shape: AbstractShape) -> AdditiveMe
     """Return the least radial noise around an ellipsoid that holds the body of changes (ours).
 
     Where the body is a ball and the ellipsoid is it, no additive noise has less squared error, but
-    for the gap that `solvers.radial_fit` proves; elsewhere it is offered and compared. Whatever the
-    solver says, the noise grows until δ, bounded from its final form, is covered.
+    for the gap that `solvers.radial_fit` proves; elsewhere it is offered and compared. The noise
+    grows until δ, bounded from its final form, is covered.
 
     Args:
         fit: as `profile` returns it.
@@ -208,16 +211,15 @@ def radial(fit: RadialFit, setting: Setting, shape: AbstractShape) -> AdditiveMe
         PlanError: where it does not cover δ.
     """
     dimension, shared = setting.kept.size, setting.shared
-    used = fit.weights > 0  # of those that floats hold
-    radii, weights = frozen(fit.radii[used]), frozen(fit.weights[used])
+    radii, weights = (frozen(own[fit.weights > 0]) for own in (fit.radii, fit.weights))
     factor = _factor(setting, shape)
-    scale = ImageNorm(factor, NormBall(dimension, 2.0)).sensitivity_up(setting.body)
-    room = _LEAST_ROOM
+    one = ImageNorm(factor, NormBall(dimension, 2.0)).sensitivity_up(setting.body)
+    scale, room = one * rows_of(setting.unit), _LEAST_ROOM
     for _ in range(_ATTEMPTS):
         own: AbstractNoise = RadialNoise(fit.epsilon, scale, factor, radii, weights)
         if dimension < setting.totals.length:
             own = PartialNoise(own, setting.kept, setting.totals.length)
-        found = AdditiveMechanism(setting.totals, own)
+        found = AdditiveMechanism(setting.totals, own, setting.unit)
         kept = shared is None or shared.keeps(pure_cost(found.loss).event)
         if kept and found.loss.delta <= fit.delta:
             return found
@@ -252,10 +254,9 @@ def profile(setting: Setting) -> RadialFit:
 def laplace(setting: Setting) -> AdditiveMechanism:
     """Return independent Laplace noise, ε split over the integers so that the error is least.
 
-    Scales b minimise, at p = 2, Σ Mᵢᵢbᵢ² under Σ|sᵢ|/bᵢ ≤ ε for every change s. For a box of half
-    widths h that is bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}. For a list of changes the dual weights λ of the
-    constraints give bᵢ ∝ (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, and grow on the changes that are the costliest.
-    Of other orders see `scales_of_order`.
+    Scales b minimise, at p = 2, Σ Mᵢᵢbᵢ² under Σ|sᵢ|/bᵢ ≤ ε for every change s: for a box of half
+    widths h bᵢ ∝ (hᵢ/Mᵢᵢ)^{1/3}, for a list of changes bᵢ ∝ (Σ_s λ_s|sᵢ|/Mᵢᵢ)^{1/3}, λ the dual
+    weights, which grow on the costliest. Of other orders see `scales_of_order`.
     """
     if not setting.kept.size:
         return setting.made(lambda _: LaplaceNoise(np.ones(1)))

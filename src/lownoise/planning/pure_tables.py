@@ -77,9 +77,11 @@ def pure_marginals(question: Marginals, request: Request) -> Builders:
         if name == "k_norm":
             delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
             named = request.mechanism is not None
-            return cell_mechanism(question, size, allowed(budget), delta, patient=named)
+            return cell_mechanism(
+                question, size, allowed(budget), delta, unit=request.unit, patient=named
+            )
         tables = WAYS[name](orbits, public=size is not None)
-        return split(question, tables, size, order, allowed(budget))
+        return split(question, tables, size, order, request.epsilon)
 
     evidence = cache(lambda: plan_marginals(question, _gaussian(request)).terms.evidence)
 
@@ -118,7 +120,7 @@ def pure_parity(question: Parity, request: Request) -> Builders:
             budget=budget,
             order=order,
             name="laplace",
-            mechanism=laplace_parity(question, relation, size, scales, allowed(budget)),
+            mechanism=laplace_parity(question, relation, size, scales, request.epsilon),
             evidence=evidence(),
         )
         return Plan(terms, status=_STATUS)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from lownoise.errors import PlanError, quoted
+from lownoise.privacy import ApproxDP, PureDP
+from lownoise.privacy.units import rows_of
+from lownoise.release.guarantees import allowed
 from lownoise.sensitivity.relations import checked_relation, checked_word
 
 if TYPE_CHECKING:
@@ -17,12 +20,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from lownoise.privacy import Budget, Shared
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.sensitivity.relations import Relation, Word
     from lownoise.sets.domains import AbstractDomain
     from lownoise.solvers import Progress
 
 COUNT_SHARE = 0.05
 _MOST_RECORDS = 10**12
+_SPARE = 1 - 2.0**-50  # of a row's share of a budget, for its rounding
 
 
 @final
@@ -31,6 +36,7 @@ class Request:
     """The arguments of `plan` as they were given; None where one was left out.
 
     Where releases share a budget, `budget` is that of one of them, and `shared` what they share.
+    Where `unit` is not None it is a unit's budget, and noise is fitted to what one row may cost.
     """
 
     budget: Budget
@@ -43,6 +49,30 @@ class Request:
     progress: Callable[[Progress], None] | None
     mechanism: str | None = None
     shared: Shared | None = None
+    unit: PrivacyUnit | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a unit count at most; 1 where rows are protected."""
+        return rows_of(self.unit)
+
+    @property
+    def gaussian_parameter(self) -> float:
+        """The greatest μ that one row may cost, where Gaussian noise is added."""
+        found = self.budget.gaussian_parameter()
+        return found if self.unit is None else found / self.rows * _SPARE
+
+    @property
+    def epsilon(self) -> float:
+        """The greatest ε that one row may cost, where pure noise is added.
+
+        Raises:
+            PlanError: where the budget is not pure, nor (ε, δ).
+        """
+        if not isinstance(self.budget, (PureDP, ApproxDP)):
+            raise PlanError(f"budget={self.budget} is not pure, nor (epsilon, delta)")
+        found = allowed(self.budget)
+        return found if self.unit is None else found / self.rows * _SPARE
 
     @property
     def asked(self) -> Budget:

@@ -27,6 +27,7 @@ from lownoise.privacy import ApproxDP, PureDP, Zcdp, gaussian_dp, pure_dp, zcdp
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict, checked_budget
 from lownoise.privacy.events import GaussianEvent, PureNoiseEvent
 from lownoise.privacy.readings import within
+from lownoise.privacy.units import OF_UNITS
 from lownoise.release import codec
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.release.execution import execute_together
@@ -253,6 +254,7 @@ def together(
     importance: Mapping[str, float] | None = None,
     shares: Mapping[str, float] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    **unit: Any,  # noqa: ANN401 (as `plan` takes it)
 ) -> JointPlan:
     """Plan several questions that share one budget, without reading any data.
 
@@ -272,6 +274,7 @@ def together(
             `importance`.
         options: by name what `plan` takes of a question alone: order, weights, count_share, rtol
             and mechanism.
+        unit: privacy_unit, rows_per_unit, order_by and null_unit, as of `plan`, of all.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range, or `plan` refuses a question.
@@ -289,6 +292,8 @@ def together(
     """
     checked_budget(budget)
     checked_word(relation, "together")  # a body of changes is of one question's columns
+    if beyond := [name for name in unit if name not in OF_UNITS]:
+        raise PlanError(f"{beyond[0]} is no argument of together; give it in options, by question")
     names = _names(questions)
     given = _options(options, names)
     if isinstance(budget, ApproxDP):
@@ -297,7 +302,8 @@ def together(
     pure = isinstance(budget, PureDP)
 
     def planned(name: str, part: Budget) -> Plan:
-        return plan(questions[name], budget=part, relation=relation, size=size, **given[name])
+        own = {**given[name], **unit}
+        return plan(questions[name], budget=part, relation=relation, size=size, **own)
 
     matters = _positive("importance", importance, names)
     if shares is not None and importance is not None:
@@ -352,6 +358,8 @@ def check_joint(every: list[Terms], budget: Budget) -> None:
     for terms in every:
         if terms.relation != first.relation or terms.size != first.size:
             raise PlanError("releases are of different relations or sizes; plan them together")
+        if terms.neighbours != first.neighbours:
+            raise PlanError("releases hide rows of different units; plan them together")
 
 
 def _part(budget: Budget, share: float) -> Budget:

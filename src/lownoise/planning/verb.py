@@ -18,13 +18,15 @@ from lownoise.planning.request import Request
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import checked_budget
 from lownoise.privacy.shared import checked_uses
+from lownoise.privacy.units import checked_unit
 from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity
 from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
+from lownoise.sensitivity.relations import checked_relation
 from lownoise.solvers import RTOL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -49,6 +51,10 @@ def plan(  # noqa: PLR0913
     progress: Callable[[Progress], None] | None = None,
     mechanism: str | None = None,
     uses: int | None = None,
+    privacy_unit: str | None = None,
+    rows_per_unit: int | None = None,
+    order_by: Sequence[str] | str = (),
+    null_unit: str = "drop",
 ) -> Plan:
     """Fit the least noise to a question, without reading any data.
 
@@ -87,6 +93,14 @@ def plan(  # noqa: PLR0913
         uses: k, how many releases of this plan share the budget, from 1 to 1,000,000: each has the
             noise that is least then. A ledger reserves all at the first and gives them to this plan
             alone. By default every release pays all of the budget.
+        privacy_unit: the column that tells people apart where one may have several rows: then a
+            neighbour has one person more or less, with all of their rows. By default a row.
+        rows_per_unit: m, how many rows of each count: the first, the others are left out. Noise
+            grows with it, and answers are about the rows that count.
+        order_by: the columns that order a unit's rows, numbers rising; rows alike in these go by
+            the columns that the question reads.
+        null_unit: what rows that lack a unit are: "drop" leaves them out, "one" makes them one unit
+            together.
 
     Raises:
         PlanError, BudgetError: where an argument is out of range.
@@ -123,7 +137,9 @@ def plan(  # noqa: PLR0913
         rtol=rtol,
         progress=progress,
         mechanism=mechanism,
+        unit=checked_unit(privacy_unit, rows_per_unit, order_by, null_unit),
     )
+    _check_unit(request)
     count = checked_uses(uses)
     shared = None if count is None else Shared(request.budget, count)
     return compared(_noises(question, request, shared), request)
@@ -157,7 +173,7 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
             if shared is None
             else replace(request, budget=shared.of_gaussian(), shared=shared)
         )
-        found[GAUSSIAN] = partial(_sharing, partial(gaussian, question, one), shared)
+        found[GAUSSIAN] = partial(_finished, partial(gaussian, question, one), one)
     if request.mechanism == GAUSSIAN or not isinstance(request.budget, (PureDP, ApproxDP)):
         return found
     one = request
@@ -165,7 +181,7 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
         one = replace(request, budget=shared.of_pure(), shared=shared)
     try:
         others = pure(question, one)
-        return found | {name: partial(_sharing, own, shared) for name, own in others.items()}
+        return found | {name: partial(_finished, own, one) for name, own in others.items()}
     except PlanError as error:
         if request.mechanism is not None or not found:
             raise
@@ -177,10 +193,26 @@ def _noises(question: object, request: Request, shared: Shared | None) -> Builde
     return {**found, **dict.fromkeys(names(of_means=True), refuse)}
 
 
-def _sharing(build: Callable[[], Plan], shared: Shared | None) -> Plan:
-    """Return a plan that was made for one release, as one of those that share a budget."""
-    own = build()
+def _finished(build: Callable[[], Plan], request: Request) -> Plan:
+    """Return a plan that was made for one release and for what one row costs, as it was asked."""
+    own, unit, shared = build(), request.unit, request.shared
+    if unit is not None:
+        mechanism = replace(own.terms.mechanism, unit=unit)
+        own = replace(own, terms=replace(own.terms, mechanism=mechanism))
     return own if shared is None else replace(own, terms=replace(own.terms, shared=shared))
+
+
+def _check_unit(request: Request) -> None:
+    """Refuse a unit of several rows under a relation that is known for rows alone.
+
+    Raises:
+        PlanError: as said.
+    """
+    if request.unit is not None and not checked_relation(request.relation).counted:
+        raise PlanError(
+            'privacy_unit needs relation="add_remove": how many rows a unit has is private, and '
+            "so is their number"
+        )
 
 
 def _check_mechanism(request: Request) -> None:

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 
     from lownoise.privacy.readings import Pair
 
-RelationName = Literal["substitute", "add_remove", "changes"]
-RELATION_NAMES: tuple[RelationName, ...] = ("substitute", "add_remove", "changes")
-_RELATIONS = '"substitute", "add_remove" or "changes" (a body of them)'
+Known = Literal["substitute", "add_remove", "changes"]
+RelationName = Known | str  # or such a one " per " a column, of units
+RELATION_NAMES: tuple[Known, ...] = ("substitute", "add_remove", "changes")
+_RELATIONS = (
+    '"substitute", "add_remove" or "changes" (a body of them), or "add_remove per COLUMN" of units'
+)
+_PER = " per "
 
 
 @final
@@ -28,7 +32,8 @@ class Entry:
     """One spend: its number, what happened, its state, the user's note, and when (UTC).
 
     `pair` is the (ε, δ) that was frozen with it, where the account's reading adds those; `relation`
-    what its neighbours are: "substitute", "add_remove", "changes" (a body of them), or None where
+    what its neighbours are: "substitute", "add_remove", "changes" (a body of them), "add_remove per
+    COLUMN" where all rows that hold the same there are hidden together, or None where
     it was charged without one; `uses` how many releases of which plan share it, None for a spend of
     its own.
     """
@@ -76,14 +81,16 @@ def check_relation(
     """Refuse a spend whose neighbours are not those of the account's other spends.
 
     Costs of unlike neighbours do not add up: where one record becomes another, one leaves and one
-    comes, which a release under add_remove hides at twice its ε or μ.
+    comes, which a release under add_remove hides at twice its ε or μ; and rows of one person are
+    not those of one household.
 
     Raises:
         LedgerError: as said, or where there is no such relation.
     """
     if relation is None:
         return
-    if relation not in RELATION_NAMES:
+    word, per, column = relation.partition(_PER)
+    if word not in RELATION_NAMES or bool(per) != bool(column):
         raise LedgerError(f"relation={quoted(relation)} is unknown; use {_RELATIONS}")
     other = connection.execute(
         "SELECT relation FROM spend WHERE dataset = ? AND state != 'cancelled' AND relation != ?",

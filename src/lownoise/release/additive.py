@@ -90,7 +90,7 @@ def additive_bound(terms: Terms) -> Bound | None:
     if view.embed is not None or not (d == 1 or terms.order == _EUCLIDEAN):
         return None
     weights = np.ones(d) if terms.weights is None else terms.weights
-    radius = shrunk(view.body.inner_radius(weights) / view.divisor)
+    radius = shrunk(view.body.inner_radius(weights) / view.divisor * terms.rows)
     if not (radius > 0 and view.binding_least > 0):
         return None
     epsilon, delta = limits(budget)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 VERSION = 2  # of what is written; all from 1 on are read, see docs/file-versions.md
+UNIT = "unit"  # what makes terms of version 3: whose rows are hidden together
+_OF_UNITS = 3
+_NEWEST = {"plan": _OF_UNITS, "release": _OF_UNITS}
 _FORMAT = re.compile(r"lownoise\.([a-z]+)/([1-9][0-9]{0,8})")
 T = TypeVar("T")
 _DAMAGE = (
@@ -40,7 +43,9 @@ _DAMAGE = (
 
 def dump(kind: str, content: dict[str, Any]) -> str:
     """Return `content` as a document of `kind` ("plan" or "release")."""
-    document = {"format": f"lownoise.{kind}/{VERSION}", **content}
+    of_units = kind in _NEWEST and UNIT in content.get("terms", ())
+    version = _OF_UNITS if of_units else VERSION
+    document = {"format": f"lownoise.{kind}/{version}", **content}
     document["digest"] = digest(document)
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
@@ -119,7 +124,7 @@ def expect_meant(stated: object, meant: object, field: str = "terms") -> None:
         raise FileError(f"{field}={quoted(stated)} says something that it does not mean")
 
 
-def expect_format(document: object, kinds: tuple[str, ...], newest: int = VERSION) -> None:
+def expect_format(document: object, kinds: tuple[str, ...], newest: int | None = None) -> None:
     """Refuse what is no document of these kinds, or of a version beyond the newest that is read.
 
     Raises:
@@ -127,6 +132,8 @@ def expect_format(document: object, kinds: tuple[str, ...], newest: int = VERSIO
     """
     found = document.get("format") if isinstance(document, dict) else None
     stated = _FORMAT.fullmatch(found) if isinstance(found, str) else None
+    kind = kinds[0] if stated is None else stated[1]
+    newest = newest or _NEWEST.get(kind, VERSION)
     if stated is None or stated[1] not in kinds:
         wanted = " or ".join(f"lownoise.{kind}/{newest}" for kind in kinds)
         raise FileError(f"format={quoted(found)} is not {wanted}; give a file of that kind")

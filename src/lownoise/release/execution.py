@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from lownoise.numbers.randomness import Randomness
     from lownoise.privacy import Budget, Event, Ledger
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.release.terms import Terms
     from lownoise.sensitivity.relations import Relation
 
@@ -82,6 +83,7 @@ def execute(
                 lambda: mechanism.read(table),
                 asked=terms.asked,
                 relation=terms.relation,
+                unit=terms.privacy_unit,
                 uses=None if terms.shared is None else (plan_digest(terms), terms.shared.uses),
             )
 
@@ -151,6 +153,7 @@ def execute_together(
             lambda: _each(every, table),
             asked=asked,
             relation=every[0].relation,
+            unit=every[0].privacy_unit,
         )
         found = []
         for terms, own, place in zip(every, records, room, strict=True):
@@ -225,6 +228,7 @@ def charged(
     *,
     asked: Budget | None = None,
     relation: Relation | str | None = None,
+    unit: PrivacyUnit | None = None,
     uses: tuple[str, int] | None = None,
 ) -> tuple[T, Spend | None]:
     """Reserve the cost, read the table, settle the cost; return what was read, and who paid.
@@ -237,6 +241,7 @@ def charged(
             the spend back.
         asked: the budget that the release was asked with.
         relation: what its neighbours are.
+        unit: whose rows are hidden together; None where each row is.
         uses: where releases of a plan share the spend, its digest and how many do; then `event` is
             of all of them, and one is taken.
 
@@ -247,7 +252,9 @@ def charged(
         EngineError: where reading failed; then the spend stays reserved.
     """
     ledger = checked_ledger(ledger)
-    name = None if relation is None else relation_name(relation)
+    name: str | None = None if relation is None else relation_name(relation)
+    if name is not None and unit is not None:
+        name = unit.neighbours(name)
     paying = _Paying(ledger, 0)
     if ledger and uses:
         plan, count = uses

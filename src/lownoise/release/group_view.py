@@ -315,7 +315,7 @@ class GroupView(AbstractView["GroupedMean"]):
         """
         terms, view = self._terms, self.table_terms.view
         if terms.size is None:
-            return own * view.least * (1 - _TINY)
+            return own * view.least * terms.rows * (1 - _TINY)
         bound = SubstituteBound(
             tables=terms.evidence.tables,
             changes=view.body,
@@ -359,7 +359,7 @@ class GroupView(AbstractView["GroupedMean"]):
     @cached_property
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
-        times = math.sqrt(len(self.spaces))
+        times = math.sqrt(len(self.spaces)) * self._terms.rows
         if self._terms.size is not None:  # one group less and one more, or within one
             inner, domain = self._inner, self.question.mean.domain
             own = sensitivity_set(domain, SUBSTITUTE, self.question.mean.center, inner.chosen)
@@ -371,7 +371,7 @@ class GroupView(AbstractView["GroupedMean"]):
     def laplace(self) -> Vector:
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
         inner = self._inner
-        widths = inner.body.answer_widths(inner.embed)
+        widths = inner.body.answer_widths(inner.embed) * self._terms.rows
         if self._terms.size is not None:
             widths = 2 * widths
         own = baselines.split_laplace(self._terms.budget, np.tile(widths, len(self.spaces)))

@@ -18,7 +18,7 @@ from lownoise.sensitivity.residuals.cost import parity_costs
 
 if TYPE_CHECKING:
     from lownoise.numbers.arrays import Vector
-    from lownoise.questions import AbstractQueries, Parity
+    from lownoise.questions import AbstractQueries, Parity  # noqa: F401 (in quotes, below)
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains.coordinates import Coordinates
 
@@ -73,7 +73,7 @@ class QueryView(AbstractRowView["AbstractQueries"]):
     @cached_property
     def isotropic(self) -> float:
         """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
-        return self.body.answer_length(self.embed) / self._terms.budget.gaussian_parameter()
+        return self.body.answer_length(self.embed) / self.gaussian_parameter
 
     @cached_property
     def histogram(self) -> Vector:
@@ -87,12 +87,12 @@ class QueryView(AbstractRowView["AbstractQueries"]):
             W = W - np.mean(W, axis=1, keepdims=True)
         lengths = np.asarray(np.sqrt(np.einsum("ij,ij->i", W, W)))
         sensitivity = 1.0 if size is None else math.sqrt(2)
-        return frozen(lengths * sensitivity / self._terms.budget.gaussian_parameter())
+        return frozen(lengths * sensitivity / self.gaussian_parameter)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release of linear queries rests on, whatever its noise."""
-        return query_assumptions(self.question, self._terms.size)
+        return query_assumptions(self)
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class ParityView(AbstractRowView["Parity"]):
     def isotropic(self) -> float:
         """The standard deviation of i.i.d. Gaussian noise on all answers at the same budget."""
         sensitivity = math.sqrt(float(np.max(np.sum(self._costs, axis=1))))
-        return sensitivity / self._terms.budget.gaussian_parameter()
+        return sensitivity / self.gaussian_parameter
 
     @cached_property
     def histogram(self) -> Vector:
@@ -152,12 +152,12 @@ class ParityView(AbstractRowView["Parity"]):
         public = [size is not None and degree == 0 for degree in question.degrees]
         lengths = np.repeat(np.where(public, 0.0, length), question.counts)
         sensitivity = 1.0 if size is None else math.sqrt(2)
-        return frozen(lengths * sensitivity / self._terms.budget.gaussian_parameter())
+        return frozen(lengths * sensitivity / self.gaussian_parameter)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every release of parities rests on."""
-        return query_assumptions(self.question, self._terms.size)
+        return query_assumptions(self)
 
     @property
     def derived(self) -> dict[str, Any]:
@@ -176,11 +176,12 @@ class ParityView(AbstractRowView["Parity"]):
         }
 
 
-def query_assumptions(question: AbstractQueries | Parity, size: int | None) -> tuple[str, ...]:
+def query_assumptions(view: QueryView | ParityView) -> tuple[str, ...]:
     """Return what every release of linear queries rests on, whatever its noise."""
+    question, size = view.question, view.size
     neighbour = "takes any other values in its row" if size is not None else "comes or goes"
     said = [
-        f"One person is one row; between neighbouring tables one row {neighbour}.",
+        view.neighbour(neighbour),
         "The queries and the records they count are public; none was taken from this table.",
     ]
     if question.drops:

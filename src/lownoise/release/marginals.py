@@ -298,7 +298,7 @@ class MarginalView(AbstractView[Marginals]):
         At most that under `substitute` where an attribute is ordered.
         """
         square = squared_change(self.question, public=self._terms.size is not None)
-        return math.sqrt(square) / self._terms.budget.gaussian_parameter()
+        return math.sqrt(square) / self.gaussian_parameter
 
     def histogram(self, chosen: Sequence[int]) -> float:
         """Return the deviation of an answer summed from i.i.d. noise on all attributes' full table.
@@ -312,7 +312,7 @@ class MarginalView(AbstractView[Marginals]):
         log = sum(map(math.log, sizes)) + math.log(square)
         if log >= 1400:  # noqa: PLR2004 (where floats end)
             return math.inf
-        return math.exp(log / 2) / self._terms.budget.gaussian_parameter()
+        return math.exp(log / 2) / self.gaussian_parameter
 
     def require(self, chosen: Sequence[int]) -> None:
         """Refuse a marginal that does not follow from those that were asked for.
@@ -356,7 +356,7 @@ class MarginalView(AbstractView[Marginals]):
             "takes any other values in its row" if self._terms.size is not None else "comes or goes"
         )
         said = [
-            f"One person is one row; between neighbouring tables one row {neighbour}.",
+            self.neighbour(neighbour),
             "The categories of each attribute are public; none of them was taken from this table.",
         ]
         if any(a.outside is not None for a in self.question.attributes):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
@@ -152,7 +153,9 @@ class MeanView(AbstractRowView["Mean"]):
     def covers_exactly(self) -> bool | None:
         """Whether fractions alone show that independent noise covers a box; None for all else."""
         mechanism = self._terms.mechanism
-        return covers(self.totals.changes, mechanism.noise.shape, mechanism.loss.mu)
+        mu, rows = mechanism.loss.mu, self._terms.rows
+        own = Fraction(mu) / rows if math.isfinite(mu) else mu
+        return covers(self.totals.changes, mechanism.noise.shape, own)
 
     @property
     def evidence_about(self) -> tuple[AbstractBody, Vector, Vector | None]:
@@ -181,15 +184,13 @@ class MeanView(AbstractRowView["Mean"]):
     @cached_property
     def isotropic(self) -> Vector:
         """Standard deviations of i.i.d. Gaussian noise at the same budget, shape (m,)."""
-        terms = self._terms
         sensitivity = self.body.answer_length(self.embed) / self.divisor
-        most = terms.budget.gaussian_parameter()
-        return baselines.isotropic_gaussian(sensitivity, self.weights.size, most)
+        return baselines.isotropic_gaussian(sensitivity, self.weights.size, self.gaussian_parameter)
 
     @cached_property
     def laplace(self) -> Vector:
         """Standard deviations of Laplace noise with the budget split evenly, shape (m,)."""
-        widths = self.body.answer_widths(self.embed) / self.divisor
+        widths = self.body.answer_widths(self.embed) / self.divisor * self._terms.rows
         return baselines.split_laplace(self._terms.budget, widths)
 
     @property
@@ -198,7 +199,7 @@ class MeanView(AbstractRowView["Mean"]):
         terms, question = self._terms, self.question
         unit = checked_relation(terms.relation).sentence
         said = [
-            f"One person is one row; a neighbouring table is one in which one row {unit}.",
+            self.neighbour(unit),
             *question.domain.assumptions,
         ]
         if question.drops_missing:

@@ -126,7 +126,7 @@ def least_of(terms: Terms) -> float:
         if not factor:
             return 0.0  # all records are one, or the weights are beyond what evidence can have
     found: float = terms.evidence.least(body, terms.order, weights, embed)
-    return found / factor * (1 - _TINY) / terms.view.divisor
+    return found / factor * (1 - _TINY) / terms.view.divisor * terms.rows
 
 
 def repeats(terms: Terms) -> int:
@@ -177,7 +177,7 @@ def unbeaten(terms: Terms, epsilon: float) -> float:
     weights, gamma = _weights(terms), least_of(terms)
     found = 0.0
     if not isinstance(terms.relation, Change):
-        found = _by_changes(question, size, epsilon, order, weights)
+        found = _by_changes(question, size, epsilon, order, weights) * terms.rows
     if size is None:
         return max(found, directional_bound(gamma, epsilon=epsilon))
     most = repeats(terms)
@@ -185,7 +185,7 @@ def unbeaten(terms: Terms, epsilon: float) -> float:
         return found
     # half of the records of each change at either end
     body, embed = question_body(question, terms.relation, terms.view.chosen)
-    widest = weights * body.answer_widths(embed) * (1 + _TINY) / terms.view.divisor
+    widest = weights * body.answer_widths(embed) * (1 + _TINY) / terms.view.divisor * terms.rows
     changes = size // most
     own = directional_bound(
         gamma,
@@ -205,7 +205,7 @@ def by_volume(terms: Terms, epsilon: float) -> float:
         terms: with pure noise.
         epsilon: ε.
     """
-    return _by_changes(terms.question, terms.size, epsilon, terms.order, None)
+    return _by_changes(terms.question, terms.size, epsilon, terms.order, None) * terms.rows
 
 
 def _weights(terms: Terms) -> Vector:

@@ -8,7 +8,7 @@ follow from the question and the grid.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from lownoise.noise.response import ResponseMechanism
 from lownoise.privacy import ApproxDP, PureDP, Shared
 from lownoise.privacy.budget import budget_from_dict, budget_to_dict
 from lownoise.privacy.shared import checked_uses
+from lownoise.privacy.units import unit_from_dict
 from lownoise.questions import (
     QUESTIONS,
     AbstractQueries,
@@ -38,7 +39,7 @@ from lownoise.questions import (
     Parity,
 )
 from lownoise.release.additive import ADDITIVE, additive_from_dict, additive_to_dict
-from lownoise.release.codec import digest, dump, expect_meant
+from lownoise.release.codec import UNIT, digest, dump, expect_meant
 from lownoise.release.compared import (
     COUNTS,
     RESPONSE,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from lownoise.noise.abstract import AbstractNoise
     from lownoise.noise.mechanism import AbstractTotals
     from lownoise.privacy import Budget
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.sets.bodies import AbstractBody
     from lownoise.sets.domains import AbstractDomain
 
@@ -110,6 +112,7 @@ def terms_to_dict(terms: Terms, *, witnessed: bool = True) -> dict[str, Any]:
         ),
         "relation": relation_to_dict(terms.relation),
         "size": terms.size,
+        **({} if terms.privacy_unit is None else {UNIT: terms.privacy_unit.to_dict()}),
         "order": "inf" if math.isinf(terms.order) else terms.order,
         **({} if terms.weights is None else {"weights": terms.weights.tolist()}),
         **({"mechanism": terms.name} if pure else {}),
@@ -188,10 +191,23 @@ def terms_from_dict(fields: dict[str, Any], domain: AbstractDomain | None = None
         raise FileError(f"mechanism={name} does not answer questions of kind {kind}")
     fields = _of_today(fields, question, name)
     terms = read(fields, name, question)
+    if UNIT in fields:
+        terms = replace(terms, mechanism=_hidden(terms, unit_from_dict(fields[UNIT])))
     if not terms.within_budget:
         raise FileError("noise is too small for the budget")
     expect_meant(fields, terms_to_dict(terms, witnessed=False))
     return terms
+
+
+def _hidden(terms: Terms, unit: PrivacyUnit) -> AdditiveMechanism:
+    """Return the mechanism that hides all rows of a unit.
+
+    Raises:
+        FileError: where none is known that does.
+    """
+    if terms.size is not None or not isinstance(terms.mechanism, AdditiveMechanism):
+        raise FileError("unit is of noise on totals where records come and go")
+    return replace(terms.mechanism, unit=unit)
 
 
 def _of_today(fields: dict[str, Any], question: object, name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from lownoise.certificate.witness import proved, witness
 from lownoise.errors import PlanError
 from lownoise.kinds import row_of
 from lownoise.privacy.choices import paying
+from lownoise.privacy.units import rows_of
 from lownoise.questions import AbstractQueries, GroupedMean, Marginals, Mean, Parity
 from lownoise.release.comparison import GAUSSIAN, NOTHING_COMPARED, Comparison
 from lownoise.release.group_view import GroupView
@@ -20,6 +21,7 @@ from lownoise.release.marginals import MarginalView
 from lownoise.release.mean_view import MeanView
 from lownoise.release.proofs import GaussianProof, PureProof
 from lownoise.release.readable import Readable
+from lownoise.sensitivity.relations import relation_name
 
 if TYPE_CHECKING:
     from lownoise.bounds import Bound
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from lownoise.certificate.additive import AdditiveProof
     from lownoise.numbers.arrays import Vector
     from lownoise.privacy import Budget, Event, Shared
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.release.guarantees import Cost, PureCost
     from lownoise.release.views import AbstractView
     from lownoise.sensitivity.relations import Relation
@@ -81,6 +84,23 @@ class Terms(Readable):
         """The public number of records, None under `add_remove`."""
         size: int | None = self.mechanism.size
         return size
+
+    @property
+    def privacy_unit(self) -> PrivacyUnit | None:
+        """Whose rows are hidden together; None where each row is."""
+        unit: PrivacyUnit | None = getattr(self.mechanism, "unit", None)
+        return unit
+
+    @property
+    def neighbours(self) -> str:
+        """What an account calls the relation, and of which units."""
+        name, unit = relation_name(self.relation), self.privacy_unit
+        return name if unit is None else unit.neighbours(name)
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a unit count at most; 1 where rows are protected."""
+        return rows_of(self.privacy_unit)
 
     @cached_property
     def view(self) -> AbstractView[Any]:
@@ -263,7 +283,8 @@ class Terms(Readable):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantees rest on, one sentence each."""
-        return (*self.view.assumptions, *self.proof.assumptions)
+        own = () if self.privacy_unit is None else self.privacy_unit.sentences
+        return (*own, *self.view.assumptions, *self.proof.assumptions)
 
 
 # which view terms have: one row a kind of question

@@ -43,6 +43,11 @@ class AbstractView(AbstractBounded, Generic[Asked]):
         self._terms = terms
 
     @property
+    def size(self) -> int | None:
+        """The public number of records, None where it is private."""
+        return self._terms.size
+
+    @property
     def question(self) -> Asked:
         """What is asked."""
         return cast("Asked", self._terms.question)  # which has chosen the view by its class
@@ -177,7 +182,24 @@ class AbstractView(AbstractBounded, Generic[Asked]):
             return 0.0
         found = dual.least(self.body, self._terms.order, weights, self.embed)
         # numbers below 2^-1022 are rounded to their last bits: near them nothing is proved
-        return found / self.divisor * (1 - _TINY) if found >= _LEAST else 0.0
+        # m rows of a unit that are alike change m times what one does
+        return found / self.divisor * self._terms.rows * (1 - _TINY) if found >= _LEAST else 0.0
+
+    @property
+    def gaussian_parameter(self) -> float:
+        """The greatest μ that one row may cost a Gaussian release, for comparison."""
+        return self._terms.budget.gaussian_parameter() / self._terms.rows
+
+    def neighbour(self, unit: str) -> str:
+        """Return what a neighbouring table is, in a sentence.
+
+        Args:
+            unit: what becomes of one row.
+        """
+        if self._terms.privacy_unit is None:
+            return f"One person is one row; between neighbouring tables one row {unit}."
+        column = self._terms.privacy_unit.column
+        return f"Between neighbouring tables one {column} comes or goes, with all of its rows."
 
     @property
     def covers_exactly(self) -> bool | None:

@@ -171,7 +171,7 @@ def noise_words(view: AbstractView) -> AbstractNoiseWords:
 
 def _head(view: AbstractView, words: AbstractNoiseWords) -> Section:
     release = view.release
-    rows = [("Budget", str(view.terms.budget)), *words.figures()]
+    rows = [("Budget", view.budget), *words.figures()]
     if release is not None:
         rows.append(("Ledger", f"entry {release.spend.number}" if release.spend else "none"))
     kind = "plan" if release is None else "release"
@@ -182,20 +182,27 @@ def _head(view: AbstractView, words: AbstractNoiseWords) -> Section:
     return Section(
         "head",
         headline(view),
-        (Figures(tuple(rows), large=True), Prose(said, "error", note=True)),
+        (Figures(tuple(rows), large=True), Prose(said, "error", note=True), *_unit(view)),
         kicker=f"Differentially private {kind}",
     )
 
 
+def _unit(view: AbstractView) -> tuple[Prose, ...]:
+    """Return whose rows are hidden together, where that is not each row."""
+    if view.unit is None:
+        return ()
+    return (Prose(spelling.shown(view.unit.sentences[0]), "privacy unit", note=True),)
+
+
 def headline(view: AbstractView) -> str:
     """Return the one sentence of a plan or a release."""
-    terms, release, asked = view.terms, view.release, view.wording.asked
+    release, asked = view.release, view.wording.asked
     rows = "" if view.size is None else spelling.count(view.size, "row")
     if release is None or release.spend is None:
         verb = "planned" if release is None else "released"
-        return f"{asked}{rows and f' of {rows}'}, {verb} under {terms.budget}."
+        return f"{asked}{rows and f' of {rows}'}, {verb} under {view.budget}."
     source = spelling.shown(release.spend.dataset) + (rows and f" ({rows})")
-    return f"{asked} of {source}, released under {terms.budget}."
+    return f"{asked} of {source}, released under {view.budget}."
 
 
 def _cost(view: AbstractView, words: AbstractNoiseWords) -> Section:

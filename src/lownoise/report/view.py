@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lownoise.numbers.arrays import Vector
+    from lownoise.privacy.units import PrivacyUnit
     from lownoise.report.parts import Part
 
 MOST_ROWS = 1000
@@ -171,6 +172,8 @@ class AbstractView(ABC):
     @property
     def changed(self) -> str:
         """What a neighbour's data have otherwise, in words that follow "when"."""
+        if self.unit is not None:
+            return f"one {spelling.shown(self.unit.column)} comes or goes with all of its rows"
         return "one row " + (
             "takes another value" if self.terms.size is not None else "comes or goes"
         )
@@ -220,6 +223,18 @@ class AbstractView(ABC):
         return bool(self.terms.order == 2) or self.count() == 1  # noqa: PLR2004
 
     @property
+    def unit(self) -> PrivacyUnit | None:
+        """Whose rows are hidden together; None where each row is."""
+        found: PrivacyUnit | None = getattr(self.terms, "privacy_unit", None)
+        return found
+
+    @property
+    def budget(self) -> str:
+        """The budget, and of whom where that is not a row."""
+        of = "" if self.unit is None else f" per {spelling.shown(self.unit.column)}"
+        return f"{self.terms.budget}{of}"
+
+    @property
     def size(self) -> int | None:
         """The public number of rows, None where it is none of the question's or not public."""
         size: int | None = self.terms.size
@@ -229,9 +244,10 @@ class AbstractView(ABC):
         """Return what the terms hide, and from whom, as facts."""
         public = self.size is not None
         return [
-            ("Neighbours", "one row changes" if public else "one row comes or goes"),
+            ("Neighbours", "one row changes" if public else self.changed),
             ("Relation", self.relation()),
             ("Rows", f"{self.size:,} (public)" if public else "private; counted"),
+            *(() if self.unit is None else (("Rows of a unit", f"{self.unit.rows:,} at most"),)),
             ("Order of the error", spelling.shortest(self.terms.order)),
         ]
 

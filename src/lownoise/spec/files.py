@@ -13,6 +13,7 @@ from lownoise.errors import SpecError
 from lownoise.planning import together
 from lownoise.privacy import ApproxDP, Budget, Ledger, PureDP
 from lownoise.privacy.budget import budget_from_dict
+from lownoise.privacy.units import OF_UNITS
 from lownoise.questions import QUESTIONS
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.spec.linear import DeclaredSpec, ParitySpec, QueriesSpec, declared_spec
@@ -248,15 +249,16 @@ class JointSpec:
             LownoiseError: where the parts do not fit together.
         """
         asked = {n: cast("AskedSpec", own.question) for n, own in self.parts.items()}
-        relation, size = next((own.relation, own.size) for own in asked.values())
+        first = next(iter(asked.values()))
         return together(
             {name: own.asked() for name, own in asked.items()},
             budget=next(iter(self.parts.values())).budget.budget(),
-            relation=relation,
-            size=size,
+            relation=first.relation,
+            size=first.size,
             importance=self.importance,
             shares=self.shares,
             options={name: own.options() for name, own in asked.items()},
+            **{name: getattr(first, name) for name in OF_UNITS},
         )
 
 
@@ -314,6 +316,8 @@ def _unlike(parts: dict[str, Spec]) -> list[str]:
     for name, own in questions.items():
         if own.relation != first.relation or own.size != first.size:
             found.append(f"question {name!r}: has another relation or size; give all the same")
+        elif any(getattr(own, word) != getattr(first, word) for word in OF_UNITS):
+            found.append(f"question {name!r}: has another privacy unit; give all the same")
         elif own.uses is not None:
             found.append(f"question {name!r}: has uses, which are of one question; leave them out")
     return found

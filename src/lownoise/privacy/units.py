@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Units of privacy: people, not rows, where one of them has several rows of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+from lownoise.errors import PlanError, quoted
+
+MOST_ROWS = 10**6
+OF_UNITS = ("privacy_unit", "rows_per_unit", "order_by", "null_unit")  # as `plan` calls them
+NullUnit = Literal["drop", "one"]
+_NULLS: tuple[NullUnit, ...] = ("drop", "one")
+
+
+@final
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """Whose rows are hidden together: all that hold the same in a column.
+
+    Of each unit the first rows count, in an order that its own rows decide. Texts are the same
+    where they have the same letters, numbers where they are equal.
+
+    Args:
+        column: what tells units apart.
+        rows: m, how many rows of each count at most.
+        order_by: the columns that order a unit's rows, the first of them first; rows alike in these
+            go by the columns that the question reads. In a column numbers rise, and what spells
+            none goes after them by its letters; missing values are last.
+        null: what rows without a unit are: left out ("drop"), or one unit together ("one").
+
+    Raises:
+        PlanError: where one of them is out of range.
+
+    Examples:
+        >>> PrivacyUnit("tailnum", 20, ("year", "month")).order
+        ' by year, month'
+    """
+
+    column: str
+    rows: int
+    order_by: tuple[str, ...] = ()
+    null: NullUnit = "drop"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column:
+            raise PlanError(f"privacy_unit={quoted(self.column)} is no name of a column; give one")
+        whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
+        if not whole or not 1 <= self.rows <= MOST_ROWS:
+            raise PlanError(
+                f"rows_per_unit={quoted(self.rows)} is no number of rows; give the most that count "
+                f"of one {self.column}, a whole number from 1 to {MOST_ROWS:,}"
+            )
+        named = all(isinstance(own, str) and own for own in self.order_by)
+        if not named or len(set(self.order_by)) < len(self.order_by):
+            raise PlanError("order_by is no list of columns; give each name once")
+        if self.null not in _NULLS:
+            raise PlanError(f'null_unit={quoted(self.null)} is unknown; give "drop" or "one"')
+
+    @property
+    def order(self) -> str:
+        """By what a unit's rows are ordered, in words."""
+        return f" by {', '.join(self.order_by)}" if self.order_by else ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read to bound units, each once."""
+        return tuple(dict.fromkeys((self.column, *self.order_by)))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is hidden, and what becomes of rows, one sentence each."""
+        nulls = {
+            "drop": f"A row that lacks a {self.column} is left out.",
+            "one": f"Rows that lack a {self.column} are one unit together.",
+        }
+        count = "row" if self.rows == 1 else f"{self.rows:,} rows"
+        hidden = f"All rows of one {self.column} are hidden together, however many they are"
+        kept = f"the first {count}{self.order} of each count, and answers are about those"
+        return f"{hidden}; {kept}.", nulls[self.null]
+
+    def neighbours(self, relation: str) -> str:
+        """Return what an account calls a relation between tables that differ by a unit.
+
+        Examples:
+            >>> PrivacyUnit("tailnum", 20).neighbours("add_remove")
+            'add_remove per tailnum'
+        """
+        return f"{relation} per {self.column}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "column": self.column,
+            "rows": self.rows,
+            "order_by": list(self.order_by),
+            "null": self.null,
+        }
+
+
+def rows_of(unit: PrivacyUnit | None) -> int:
+    """Return how many rows of a unit count at most; 1 where rows are protected."""
+    return 1 if unit is None else unit.rows
+
+
+def checked_unit(
+    column: str | None,
+    rows: int | None,
+    order_by: Any = (),  # noqa: ANN401 (what a user gives)
+    null: str = "drop",
+) -> PrivacyUnit | None:
+    """Return the unit that these declare, None where rows are protected.
+
+    Args:
+        column: what tells units apart, None for rows.
+        rows: how many rows of each count.
+        order_by: a list of columns, or one.
+        null: what rows without a unit are.
+
+    Raises:
+        PlanError: where one is out of range, or stands without the others.
+
+    Examples:
+        >>> checked_unit("person", 3, "day").order_by
+        ('day',)
+    """
+    if column is None:
+        if rows is not None or order_by or null != "drop":
+            raise PlanError(
+                "rows_per_unit, order_by and null_unit are of units; give privacy_unit, the column "
+                "that tells them apart"
+            )
+        return None
+    if rows is None:
+        raise PlanError(
+            f"privacy_unit={quoted(column)} needs rows_per_unit, the most rows that count of one"
+        )
+    listed = (order_by,) if isinstance(order_by, str) else order_by
+    if not isinstance(listed, (list, tuple)):
+        raise PlanError(f"order_by={quoted(order_by)} is no list of columns; give names")
+    return PrivacyUnit(column, rows, tuple(listed), null)  # type: ignore[arg-type]  # checked there
+
+
+def unit_from_dict(fields: dict[str, Any]) -> PrivacyUnit:
+    """Return the unit that `PrivacyUnit.to_dict` described.
+
+    Raises:
+        PlanError, TypeError, KeyError: where it is none.
+    """
+    return PrivacyUnit(fields["column"], fields["rows"], tuple(fields["order_by"]), fields["null"])
