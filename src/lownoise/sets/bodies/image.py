@@ -179,9 +179,9 @@ class ImageBody(AbstractBody):
 
     def length_up(self, matrix: Vector, center: Vector) -> float:
         """Return at least max ‖matrix·s‖ over the body; `center` is 0."""
-        return self.length_known_up(matrix)
+        return self.longest_image_up(matrix)
 
-    def length_known_up(self, matrix: Vector, attained: float = 0.0) -> float:
+    def longest_image_up(self, matrix: Vector, attained: float = 0.0) -> float:
         """Return the same, where a length that some point has, or nearly, is known."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             image = matrix * self.factor if self.diagonal else matrix @ self.factor

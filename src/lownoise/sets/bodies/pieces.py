@@ -181,14 +181,14 @@ class ImageSet(AbstractSet):
         image, away = matrix @ self.factor, matrix @ offset
         lost = 2.0**-52 * float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
         x = climbed(self.base, image, away)
-        reached = float(np.linalg.norm(image @ x + away))
-        upper = _bounded(matrix, self.factor, self.base, self.base, reached)
+        attained = float(np.linalg.norm(image @ x + away))
+        upper = _bounded(matrix, self.factor, self.base, self.base, attained)
         if np.any(offset):
             size = float(np.linalg.norm(np.abs(matrix) @ np.abs(offset)))
             upper = (upper + size) * (1 + growth(self.dimension + len(matrix) + 9))
             factor = np.hstack([self.factor, offset[:, None]])
             base = product_ball([self.base, NormBall(1, math.inf)])
-            upper = min(upper, _bounded(matrix, factor, base, self.base, reached))
+            upper = min(upper, _bounded(matrix, factor, base, self.base, attained))
         upper += lost
         return Farthest(x, _squared(upper))
 
@@ -351,7 +351,7 @@ def _bounded(
 ) -> float:
     """Return at least max ‖matrix·F·x‖ over a base: own × [−1, 1], or own alone.
 
-    `attained` is a length that is reached, or nearly; of a ball the coefficients prove the best.
+    `attained` is a length that is attained, or nearly; of a ball the coefficients prove the best.
     """
     body = ImageBody(frozen(factor), base)
     image = matrix @ factor
@@ -363,7 +363,7 @@ def _bounded(
             )
         else:
             body = body.with_multipliers(farthest_multipliers(image, base))
-    return body.length_known_up(matrix, attained)
+    return body.longest_image_up(matrix, attained)
 
 
 def _ball_multipliers(image: Vector) -> Vector:
