@@ -25,7 +25,14 @@ from lownoise.engines.duckdb import opened
 from lownoise.engines.memory import MemorySource
 from lownoise.engines.source import source_of
 from lownoise.engines.units import UnitTable
-from lownoise.errors import FileError, LedgerError, LownoiseError, PlanError, TableError
+from lownoise.errors import (
+    EngineError,
+    FileError,
+    LedgerError,
+    LownoiseError,
+    PlanError,
+    TableError,
+)
 from lownoise.noise.units import Repeated
 from lownoise.privacy.units import PrivacyUnit
 
@@ -36,7 +43,7 @@ CELLS = {
     "who": [None, "a", "A", "a ", "é", "e\u0301", ""],
     "id": [0, 1, 2**53, 2**53 + 1, -5],
     "x": [0.0, -0.0, np.nan, None, 1.5, np.inf, -3.0],
-    "word": ["1", "2", "10", "0x10", "x", "y", None, "yes", "2013-01-01"],
+    "word": ["1", "2", "10", "0x10", "x", "y", None, "", "yes", "2013-01-01"],
     "bit": [0, 1],
 }
 M = 3
@@ -94,7 +101,7 @@ def test_every_engine_keeps_the_same_rows_whatever_their_order(seed):
     counts = {}
     for row in rows:
         key = row[unit.column]
-        key = None if key != key else key  # noqa: PLR0124 (NaN is no unit)
+        key = None if key != key or key == "" else key  # noqa: PLR0124 (no unit)
         if key is not None or unit.null == "one":
             counts[key] = min(counts.get(key, 0) + 1, unit.rows)
     assert len(expected) == sum(counts.values())
@@ -102,9 +109,9 @@ def test_every_engine_keeps_the_same_rows_whatever_their_order(seed):
 
 def test_the_first_rows_count_by_numbers_then_texts_and_what_lacks_is_last():
     """Of a column of texts those that spell numbers go by them: "10" is after "9"."""
-    ranked = ["-1", "9", "1e1", "0x1F", "Z", "a", None]
+    ranked = ["-1", "9", "1e1", "0x1F", "Z", "a", "", None]
     rows = [{**drawn(1)[0], "who": "a", "word": w, "id": i} for i, w in enumerate(ranked)]
-    for m in range(1, 8):
+    for m in (1, 4, 7):
         for engine in ENGINES.values():
             found = read(engine(rows[::-1]), PrivacyUnit("who", m, ("word",)), ["id"])
             assert found == [(float(i),) for i in range(m)]
@@ -137,12 +144,36 @@ def test_an_engine_that_has_floats_alone_tells_units_apart_by_texts(tmp_path):
     assert {e.state for e in ledger.entries()} == {"cancelled"}
 
 
+@pytest.mark.parametrize("fails", ["batches", "bounded"])
+def test_what_an_engine_says_of_rows_while_it_bounds_units_is_not_shown(fails, tmp_path):
+    """Not even by an error that is of the schema elsewhere; and it gives no spend back."""
+
+    def told(*_):
+        raise TableError("SECRET")
+
+    engine = type("Failing", (ToySource,), {fails: told})
+    ledger = ln.Ledger.create(tmp_path / "l", "d", ln.zcdp(1))
+    with pytest.raises(EngineError) as refused:
+        made("means").release(engine(KINDS, drawn(3)), ledger)
+    assert "SECRET" not in str(refused.value)
+    assert [e.state for e in ledger.entries()] == ["reserved"]
+
+
+def test_bytes_that_are_no_text_are_units_and_stop_nothing():
+    raw = [b"\xff\xfe", b"\xff\xfe", b"\xff\xfd", b"ok", b"\xc3", b"", b"\xf0\x9f"]
+    words = pa.Array.from_buffers(pa.string(), len(raw), pa.array(raw, pa.binary()).buffers())
+    table = pa.table({"who": words, "word": words, "x": pa.array(range(7), pa.float64())})
+    for order in ((), ("word",)):
+        assert len(read(table, PrivacyUnit("who", 1, order), ["x"])) == 5
+
+
 BOX = ln.Box([-2, 0], [4, 1])
 BY = {"word": ["x", "y", "1"], "bit": 2}
 QUESTIONS = {
     "means": ln.Mean(["x", "bit"], BOX),
     "complete rows": ln.Mean(["x", "bit"], BOX, missing="drop"),
     "a ball": ln.Mean(["x", "bit"], ln.Ball(2, 3.0)),
+    "a list": ln.Mean(["x"], ln.Points([[0.0], [1.0], [5.0]])),
     "moments": ln.Moments(["x", "bit"], BOX),
     "groups": ln.Mean(["x"], ln.Box([-2], [4]), by=BY, way=1, outside="drop"),
     "marginals": ln.Marginals(BY, way=2, outside="drop"),

@@ -61,6 +61,7 @@ class DuckSource(AbstractSource):
         rows: an ibis table on it.
     """
 
+    unit_kinds = ("integers", "numbers", "texts")
     connection: Any
     rows: Any
 
@@ -140,7 +141,8 @@ def _key(column: Any) -> Any:  # noqa: ANN401
 
     kind = column.type()
     if kind.is_string():
-        return _encoded()(column)  # bytes: no collation of the database makes two texts one
+        # as bytes: no collation of the database makes two texts one
+        return ibis.ifelse(column.length() > 0, _encoded()(column), None)
     if kind.is_floating():  # −0 and 0 are one
         return ibis.ifelse(column.isnan(), None, column + 0.0)
     return column
@@ -156,7 +158,8 @@ def _ranks(column: Any) -> list[Any]:  # noqa: ANN401
 
     found = [ibis.coalesce(number(column) + 0.0, float("nan")).asc()]
     if column.type().is_string():
-        found += [column.isnull().asc(), _encoded()(column).asc()]
+        lacks = ibis.coalesce(column.length() == 0, ibis.literal(value=True))
+        found += [lacks.asc(), column.isnull().asc(), _encoded()(column).asc()]
     return found
 
 

@@ -45,6 +45,7 @@ class MemorySource(AbstractSource):
         Sums(count=2, present=(2,), sums=(4,))
     """
 
+    unit_kinds = ("integers", "numbers", "texts")
     columns: Mapping[str, NDArray[Any]]
 
     def __repr__(self) -> str:

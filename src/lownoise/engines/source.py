@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -88,7 +88,12 @@ class AbstractSource(ABC):
     an `EngineError` or a `TableError` too, is replaced by one `EngineError` with a text of ours,
     and the spend stays reserved. `kinds` may say what it finds in the schema, by a `TableError`,
     which is shown as it is and gives the spend back; anything else of it is replaced, too.
+
+    `unit_kinds` are the kinds of columns that `bounded` tells units apart by without loss. Batches
+    have floats, and two integers may be one float, so that by default they are texts alone.
     """
+
+    unit_kinds: ClassVar[tuple[Kind, ...]] = ("texts",)
 
     @abstractmethod
     def kinds(self, columns: Sequence[str]) -> tuple[Kind, ...]:
@@ -113,11 +118,8 @@ class AbstractSource(ABC):
         An engine that does so without rows leaving it does so here; by default all are read twice.
 
         Args:
-            unit: which rows are one unit's, and how many count.
+            unit: which rows are one unit's, in a column of one of `unit_kinds`, and how many count.
             columns: that the question reads, by which rows alike in the unit's order are ordered.
-
-        Raises:
-            TableError: where it cannot tell units apart without loss, by the schema alone.
         """
         from lownoise.engines.units import first_rows
 
@@ -241,7 +243,15 @@ def source_of(table: Any, columns: Sequence[str]) -> AbstractSource:  # noqa: AN
     found = own if isinstance(own, AbstractSource) else opened(own, every)
     with alike(failed(own, "opened"), TableError):
         found.kinds(every)
-        return found if unit is None else found.bounded(unit, columns)
+        if unit is not None and found.kinds([unit.column])[0] not in found.unit_kinds:
+            raise TableError(
+                f"column={unit.column!r} holds numbers, and this engine tells units apart by "
+                "texts; give it as texts, or let the engine bound units itself"
+            )
+    if unit is None:
+        return found
+    with alike(failed(own, "read")):  # it may read rows, of which nothing is said
+        return found.bounded(unit, columns)
 
 
 def _of_units(table: Any) -> tuple[Any, PrivacyUnit | None]:  # noqa: ANN401

@@ -2,9 +2,9 @@
 """The first rows of each unit: what every engine means by them, and how one does that cannot.
 
 Rows of a unit are ordered by columns, each by the numbers that its cells are or spell, then by
-their texts, byte by byte; what is missing is last, and −0 is 0. Columns that the question reads end
-the order, so rows alike in all of it add the same, and which of them is kept makes no difference.
-A unit's own rows alone decide which of them are kept.
+their texts, byte by byte; what is missing is last, as a text without letters is, and −0 is 0.
+Columns that the question reads end the order, so rows alike in all of it add the same, and which of
+them is kept makes no difference. A unit's own rows alone decide which of them are kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from lownoise.engines.source import AbstractSource, Batch
-from lownoise.errors import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -50,18 +49,7 @@ def order_of(unit: PrivacyUnit, columns: Sequence[str]) -> list[str]:
 
 
 def first_rows(source: AbstractSource, unit: PrivacyUnit, columns: Sequence[str]) -> KeptRows:
-    """Return the first rows of each unit of a source that gives its rows in order, again and again.
-
-    Units whose rows a source cannot tell apart without loss are refused: batches have floats.
-
-    Raises:
-        TableError: where units are told apart by numbers.
-    """
-    if source.kinds([unit.column]) != ("texts",):
-        raise TableError(
-            f"column={unit.column!r} holds numbers, and this engine tells units apart by texts; "
-            "give it as texts, or let the engine bound units itself"
-        )
+    """Return the first rows of each unit of a source that gives its rows in order, twice."""
     keys = [
         key for batch in source.batches([], [unit.column]) for key in batch.texts[0].to_pylist()
     ]
@@ -80,7 +68,7 @@ def kept_rows(
         source: the table.
         unit: which rows are one unit's, and how many count.
         columns: that the question reads.
-        keys: the unit of each row, None where it has none.
+        keys: the unit of each row, None or a text without letters where it has none.
     """
     names = order_of(unit, columns)
     words = [n for n, kind in zip(names, source.kinds(names), strict=True) if kind == "texts"]
@@ -96,19 +84,20 @@ def kept_rows(
         ranks += zip(*cells, strict=True)
     places = defaultdict(list)
     for i, key in enumerate(keys):
-        if key is not None or unit.null == "one":
-            places[key].append(i)
+        known = None if key == "" else key
+        if known is not None or unit.null == "one":
+            places[known].append(i)
     kept = np.zeros(len(keys), dtype=bool)
     for rows in places.values():
         kept[sorted(rows, key=lambda i: ranks[i])[: unit.rows]] = True
     return kept
 
 
-def _rank(number: float, text: str | None) -> tuple[bool, float, bool, bytes]:
+def _rank(number: float, text: str | None) -> tuple[bool, float, bool, bool, bytes]:
     """Return what cells are ordered by: numbers first, then texts, then what is missing."""
     lacks = math.isnan(number)
-    raw = b"" if text is None else text.encode("utf-8", "surrogatepass")
-    return lacks, 0.0 if lacks else number, text is None, raw
+    raw = (text or "").encode("utf-8", "surrogatepass")
+    return lacks, 0.0 if lacks else number, not text, text is None, raw
 
 
 @final

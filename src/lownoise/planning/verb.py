@@ -210,8 +210,9 @@ def _check_unit(request: Request) -> None:
     """
     if request.unit is not None and not checked_relation(request.relation).counted:
         raise PlanError(
-            'privacy_unit needs relation="add_remove": how many rows a unit has is private, and '
-            "so is their number"
+            'privacy_unit needs relation="add_remove": how many rows a unit has is private, and so '
+            "is their number; a unit that becomes another is one less and one more: twice mu or "
+            "epsilon, four times rho"
         )
 
 
