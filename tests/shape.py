@@ -26,7 +26,7 @@ COMMON = 8  # in more places than these, a run of lines is how the language look
 # What each number may be at most: it follows the number down, and what raises it says why.
 LIMITS = {
     "lines of source": 102_200,
-    "of which code": 55_100,
+    "of which code": 55_150,
     "modules": 451,
     "rooms": 27,
     "floors": 14,
