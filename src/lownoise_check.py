@@ -173,8 +173,11 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         self.infinite = order == "inf" or (order != 2.0 and undecided(f"order={str(order)[:20]}, only 2.0 and inf are"))
         self.counted = one_of(terms["relation"], "relation", "substitute add_remove") == "add_remove"
         epsilon, most, rho, mu = (single(derived["cost"][k], f"cost.{k}") for k in ("epsilon", "delta", "rho", "mu"))
-        self.limit, (low, self.allowed) = mu**2, allowed(terms["budget"])
-        self.say(f"μ = {float(mu):.12g} is within the budget", mu**2 <= low)
+        unit = fields(terms.get("unit", {"rows": 1}), "unit", "column rows order_by null")  # m rows, m times as far
+        self.rows = F(wholes([unit["rows"]], "unit.rows", 1, least=1)[0]) ** 2 if self.counted else F("unit" not in terms)
+        self.limit = mu**2 / (self.rows or undecided("units that take other values"))
+        low, self.allowed = allowed(terms["budget"])
+        self.say(f"μ = {float(mu):.12g} is within the budget" + f", of {unit['rows']} rows" * ("unit" in terms), mu**2 <= low)
         holds = mu**2 <= 2 * rho and (not mu or delta(mu, epsilon, 1) <= most)
         self.say("the stated ρ, ε and δ are at least what μ costs", holds)
     def told(self, stated: Any, squares: list[F], square: F) -> None:  # what readers are told, by squares
@@ -183,6 +186,7 @@ class File:  # the terms of a file, what is derived from them, and what was foun
         near = near and single(self.derived["error"], "error") ** 2 * F(1 + 2**-36) >= square
         self.say("standard deviations and what sums them up are so to ten digits, the error no less", near)
     def bounds(self, square: F, proved: F, plain: F) -> None:  # by squares: of deviations, and what is proved at μ = 1
+        proved, plain = proved * self.rows, plain * self.rows
         lower, upper = (single(self.derived["certificate"][k], f"certificate.{k}") for k in ("lower", "upper"))
         self.say(f"upper = {float(upper):.12g} is at least what the deviations amount to", upper**2 >= square >= 0)
         self.say(f"lower = {float(lower):.12g} is proved", lower**2 * self.allowed <= proved and lower <= upper)
@@ -590,12 +594,12 @@ def check_stream(file: File) -> None:  # the plan of a stream
 
 # -- a file
 CHECKS = {  # of each kind of question: what checks it, and what terms and what is derived have beyond the others
-    "mean": (check_mean, "size order weights", "standard_deviation objective names estimate"),
-    "marginals": (check_marginals, "size order", "marginals objective"),
+    "mean": (check_mean, "size order weights unit", "standard_deviation objective names estimate"),
+    "marginals": (check_marginals, "size order unit", "marginals objective"),
     "stream": (check_stream, "error strategy reason pair", "rounds standard_deviation")}
 def check(file: File, text: str) -> None:  # a document of any kind
     document = json.loads(text, object_pairs_hook=once) if len(text) <= LONGEST else undecided("the file is too long")
-    one_of(document["format"], "format", "lownoise.plan/1 lownoise.plan/2 lownoise.release/1 lownoise.release/2")
+    one_of(document["format"], "format", " ".join(f"lownoise.{kind}/{n}" for kind in ("plan", "release") for n in (1, 2, 3)))
     terms = fields(document, "file", "format digest terms derived integers spend created versions")["terms"]
     decided, asked, told = CHECKS[one_of(terms["question"]["kind"], "question.kind", " ".join(CHECKS))]
     file.read(fields(terms, "terms", f"question budget relation noise evidence compared {asked}"),

@@ -72,7 +72,7 @@ def test_a_copy_runs_where_nothing_is_installed(tmp_path):
         ("null", FALSE),
         ("[]", FALSE),
         ('{"format": "lownoise.plan/2"}', FALSE),
-        ('{"format": "lownoise.plan/3"}', OPEN),
+        ('{"format": "lownoise.plan/4"}', OPEN),
         ('{"format": "lownoise.plan/2", "format": "lownoise.plan/2"}', FALSE),
         ('{"format": ' + "9" * 5000 + "}", FALSE),
         ('{"format": 1e400}', OPEN),
