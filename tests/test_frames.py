@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import lownoise as ln
 from lownoise.sets.bodies import PointDifferences, SymmetricPoints, TranslatedPoints
 from lownoise.sets.frames import find_frame
 
@@ -96,3 +97,14 @@ def test_the_widest_coordinate_tells_the_others():
     body = TranslatedPoints(np.random.default_rng(0).normal(size=(9, 3)) * [1e-9, 1e-9, 1e9])
     frame = find_frame(body, np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]))
     assert frame.seeing[0] == 2
+
+
+@pytest.mark.parametrize("size", [3, 8, 40])
+def test_ties_are_decided_by_place_and_not_by_the_last_bits(size):
+    """A simplex in a flat: whatever 1e-12 does to the points, the same coordinates are summed."""
+    rng = np.random.default_rng(size)
+    points = np.eye(size)
+    for _ in range(10):
+        off = points * (1 + 1e-12 * rng.standard_normal(points.shape))
+        kept = ln.Points(off / off.sum(axis=1, keepdims=True)).coordinates().pivots
+        assert kept.tolist() == list(range(size - 1))

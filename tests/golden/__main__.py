@@ -29,7 +29,11 @@ def main():
         if asked.write:  # a row of seconds is to say that it is not quick, by hand
             found[name] = {"quick": known.get(name, {}).get("quick", True), **now}
             continue
-        lines = list(differences(known[name], now)) if name in known else ["is not stored; --write"]
+        lines = (
+            list(differences(known[name], now, name))
+            if name in known
+            else ["is not stored; --write"]
+        )
         broken += any(not line.startswith("note: ") for line in lines)
         for line in lines:
             print(f"{number}/{len(rows)} {name}: {line}", flush=True)

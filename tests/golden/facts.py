@@ -6,9 +6,13 @@
   its charge may be less by 1e-9.
 * Deviations, covariance and error: within 1e-6 of what they were. What no mechanism beats: no less
   than it was, by 1e-6; more is proved when bounds are better.
-* Exact totals, as the difference that two tables make under one seed: the same integers.
+* Exact totals, as the difference that two tables make under one seed: the same integers. Where
+  records are clipped by a search, whose last bits are the machine's, within 1e-10.
 * Released integers under one seed: the same; where the noise moved in its last digits, but for 1e-6
   of what it added.
+
+What a search ends at depends on the order in which a machine adds up: on x86 on what OpenBLAS takes
+it for (`OPENBLAS_CORETYPE`). Deviations of streams under a maximum move by some 1e-5 with it.
 """
 
 from __future__ import annotations
@@ -22,6 +26,9 @@ from tests.golden import accessors
 from lownoise.errors import LownoiseError
 
 NEAR, SLACK = 1e-6, 1e-9
+SEARCHED = ("member hull of", "member sum of")  # rows whose records are clipped by a search
+CLIPPED = 1e-10  # of the greatest total, that such a search is off by
+FLAT = 1e-4  # what deviations of streams move by where only the greatest counts; draws by 10 of it
 SEED = 7
 MOST = 6  # deviations and totals that are stored one by one
 LARGEST = 400  # answers, of which the covariance is asked for
@@ -113,7 +120,7 @@ def _floats(values):
     return [*own[:MOST].tolist(), float(own @ np.cos(np.arange(own.size))), float(own.size)]
 
 
-def differences(was, now):
+def differences(was, now, name):
     """Yield a line for each law that is broken, and (as notes, with "note: ") for what moved."""
     if "refused" in was or "refused" in now:
         if was.get("refused") != now.get("refused"):
@@ -126,8 +133,9 @@ def differences(was, now):
     if kind != other:
         yield f"event is {other} and was {kind}"
     yield from _charges("event", before, after, moved=moved)
+    near = FLAT if name.startswith("stream") and name.endswith(", max") else NEAR
     for part in ("deviations", "forms"):
-        yield from _near(part, was[part], now[part])
+        yield from _near(part, was[part], now[part], near)
     for key in sorted(was["bounds"]):
         old, new = was["bounds"][key], now["bounds"][key]
         if not (key.startswith("lower") and new > old):
@@ -135,7 +143,9 @@ def differences(was, now):
     if was.get("not released") != now.get("not released"):
         yield f"release: {now.get('not released', 'made')}, was {was.get('not released', 'made')}"
     elif "totals" in was:
-        yield from _totals(was, now, near=NEAR if moved else 0.0)
+        off = CLIPPED if any(own in name for own in SEARCHED) else 0.0
+        loose = NEAR if near == NEAR else 10 * FLAT
+        yield from _totals(was, now, near=loose if moved else 0.0, off=off)
 
 
 def _charges(name, was, now, *, moved):
@@ -157,23 +167,28 @@ def _charges(name, was, now, *, moved):
             yield f"note: {name} {key} rose by {new / old - 1:.1e}"
 
 
-def _near(name, was, now):
+def _near(name, was, now, near=NEAR):
     if len(was) != len(now):
         yield f"{name}: {len(now)} numbers, were {len(was)}"
         return
     scale = max((abs(x) for x in was if math.isfinite(x)), default=0.0) if name == "forms" else 0.0
     for i, (old, new) in enumerate(zip(was, now, strict=True)):
-        if old != new and not abs(new - old) <= NEAR * max(abs(old), scale):
+        if old != new and not abs(new - old) <= near * max(abs(old), scale):
             yield f"{name}[{i}] is {new!r}, was {old!r}"
 
 
-def _totals(was, now, *, near):
+def _totals(was, now, *, near, off):
     if isinstance(was["totals"][0] if was["totals"] else "", str):
-        if was["totals"] != now["totals"]:
+        room = off * max((abs(int(k)) for k in was["totals"]), default=0)
+        same = len(was["totals"]) == len(now["totals"])
+        if not same or any(
+            abs(int(a) - int(b)) > room for a, b in zip(was["totals"], now["totals"], strict=True)
+        ):
             yield f"exact totals are {now['totals']}, were {was['totals']}"
+            return
         own = zip(was["released"], now["released"], was["totals"], strict=True)
         for i, (old, new, total) in enumerate(own):
-            if abs(int(new) - int(old)) > abs(int(old) - int(total)) * near:
+            if abs(int(new) - int(old)) > room + abs(int(old) - int(total)) * near:
                 yield f"released[{i}] is {new}, was {old}"
         return
     scale = max(map(abs, was["totals"])) + max(map(abs, was["released"]))

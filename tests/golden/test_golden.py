@@ -21,5 +21,5 @@ def test_every_row_of_the_tables_is_stored():
 
 @pytest.mark.parametrize("name", chosen(STORED, ROWS))
 def test_a_plan_is_what_it_was(name):
-    lines = list(differences(STORED[name], facts_of(ROWS[name])))
+    lines = list(differences(STORED[name], facts_of(ROWS[name]), name))
     assert not [line for line in lines if not line.startswith("note: ")]

@@ -240,18 +240,25 @@ def _plainly_definite(gram: Vector, terms: int) -> bool:
 
 
 def _best(triangle: Vector) -> tuple[Integers, Vector]:
-    """Return the best conditioned independent columns, and all columns in terms of them."""
+    """Return well conditioned independent columns, and all columns in terms of them.
+
+    Of columns that are as far from those before, but for a part in 2^10, the first is taken: which
+    one it is, the last bits would decide else, and those differ from machine to machine.
+    """
     from scipy.linalg import qr, solve_triangular
 
-    reduced, order = qr(triangle, mode="r", pivoting=True, check_finite=False)
+    k = triangle.shape[1]
+    first = 1 - 2.0**-10 * np.arange(k) / max(k, 1)
+    reduced, order = qr(triangle * first, mode="r", pivoting=True, check_finite=False)
     size = np.abs(np.diag(reduced))
     rank = int(np.count_nonzero(size > _FLAT * size[0])) if size.size and size[0] > 0 else 0
     rest = solve_triangular(reduced[:rank, :rank], reduced[:rank, rank:], check_finite=False)
-    coefficients = np.zeros((rank, triangle.shape[1]))
-    coefficients[:, order[:rank]] = np.eye(rank)
-    coefficients[:, order[rank:]] = rest
-    rising = np.argsort(order[:rank])
-    return order[:rank][rising], coefficients[rising]
+    chosen = order[:rank]
+    coefficients = np.zeros((rank, k))
+    coefficients[:, chosen] = np.eye(rank)
+    coefficients[:, order[rank:]] = rest * first[chosen][:, None] / first[order[rank:]]
+    rising = np.argsort(chosen)
+    return chosen[rising], coefficients[rising]
 
 
 def _greedy(triangle: Vector) -> tuple[Integers, Vector]:
